@@ -1,0 +1,1 @@
+"""The mathematics of the package as plain PyTorch: importable where only torch is installed."""
