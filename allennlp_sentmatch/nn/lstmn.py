@@ -1,0 +1,273 @@
+r"""Long Short-Term Memory-Network: an LSTM that attends to all its earlier states.
+
+Ersü, "Long Short-Term Memory-Networks for Machine Reading", after Cheng et al. 2016
+(arXiv:1601.06733). The states of the tokens read so far are kept on a hidden tape h and a memory
+tape c; at token t, before which h~ and c~ summarize the tapes,
+
+    a_i^t = v^T tanh(W_h h_i + W_x x_t + W_h~ h~_{t-1}),   i < t               (8)
+    s_i^t = softmax over i of a_i^t                                            (9)
+    [h~_t, c~_t] = sum_i s_i^t [h_i, c_i]                                      (10)
+    [i_t, f_t, o_t, c^_t] = [sigmoid, sigmoid, sigmoid, tanh] W [h~_t, x_t]    (11)
+    c_t = f_t * c~_t + i_t * c^_t                                              (12)
+    h_t = o_t * tanh(c_t)                                                      (13)
+
+with h~_1 = c~_1 = 0, the tapes being empty.
+"""
+
+import math
+from typing import Literal, NamedTuple, Optional, Union, overload
+
+import torch
+from torch.nn import functional as F
+
+from allennlp_sentmatch.nn.reversal import reverse_sentences
+
+Attention = Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]
+
+
+class Tapes(NamedTuple):
+    """What an `LSTMN` leaves behind; shapes as in `LSTMN.read`."""
+
+    hidden: torch.Tensor
+    cell: torch.Tensor
+    attention: Attention
+
+
+class LSTMN(torch.nn.Module):
+    """A Long Short-Term Memory-Network encoder (equations 8-13 of the module's docstring).
+
+    Its parameters are `weight_ih_l0` (4H, D), `weight_hh_l0` (4H, H) and `bias_l0` (4H), with
+    their blocks in the order i, f, g, o of `torch.nn.LSTM` (g is the paper's c^), and
+    `attention_hidden` (A, H), `attention_input` (A, D), `attention_previous` (A, H) and
+    `attention_vector` (A), the paper's W_h, W_x, W_h~ and v. A second direction has its own, with
+    the suffix `_reverse`.
+
+    # Parameters
+
+    input_size : `int`
+        D, the size of a token's vector.
+    hidden_size : `int`
+        H, the size of a direction's hidden state.
+    attention_size : `int`, optional (default = `hidden_size`)
+        A, the size of the layer that scores the tokens.
+    bidirectional : `bool`, optional (default = `False`)
+        Whether a second LSTMN reads the sentence from its end.
+
+    # Raises
+
+    `ValueError`
+        If a size is not positive.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        attention_size: Optional[int] = None,
+        bidirectional: bool = False,
+    ) -> None:
+        super().__init__()
+        attention_size = hidden_size if attention_size is None else attention_size
+        for name, size in [
+            ("input_size", input_size),
+            ("hidden_size", hidden_size),
+            ("attention_size", attention_size),
+        ]:
+            if size < 1:
+                raise ValueError(f"{name} must be at least 1, got {size}")
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.attention_size = attention_size
+        self.bidirectional = bidirectional
+        self._directions = ("", "_reverse") if bidirectional else ("",)
+        for suffix in self._directions:
+            for name, shape in [
+                ("weight_ih_l0", (4 * hidden_size, input_size)),
+                ("weight_hh_l0", (4 * hidden_size, hidden_size)),
+                ("bias_l0", (4 * hidden_size,)),
+                ("attention_hidden", (attention_size, hidden_size)),
+                ("attention_input", (attention_size, input_size)),
+                ("attention_previous", (attention_size, hidden_size)),
+                ("attention_vector", (attention_size,)),
+            ]:
+                self.register_parameter(name + suffix, torch.nn.Parameter(torch.empty(shape)))
+        self.reset_parameters()
+
+    @property
+    def output_size(self) -> int:
+        """The width of the tapes: `hidden_size` times the number of directions."""
+        return self.hidden_size * len(self._directions)
+
+    def reset_parameters(self) -> None:
+        """Draw every parameter as `torch.nn.LSTM` does, from U(-1/sqrt(H), 1/sqrt(H))."""
+        bound = 1 / math.sqrt(self.hidden_size)
+        for parameter in self.parameters():
+            torch.nn.init.uniform_(parameter, -bound, bound)
+
+    @overload
+    def forward(
+        self, inputs: torch.Tensor, mask: torch.Tensor, return_attention: Literal[False] = False
+    ) -> torch.Tensor: ...
+
+    @overload
+    def forward(
+        self, inputs: torch.Tensor, mask: torch.Tensor, return_attention: Literal[True]
+    ) -> tuple[torch.Tensor, Attention]: ...
+
+    def forward(
+        self, inputs: torch.Tensor, mask: torch.Tensor, return_attention: bool = False
+    ) -> Union[torch.Tensor, tuple[torch.Tensor, Attention]]:
+        """The hidden tape, and on request the attention.
+
+        # Parameters
+
+        inputs : `torch.Tensor`
+            Shape (batch_size, sequence_length, input_size).
+        mask : `torch.Tensor`
+            Shape (batch_size, sequence_length), bool, right-padded.
+        return_attention : `bool`, optional (default = `False`)
+
+        # Returns
+
+        `torch.Tensor`, or with `return_attention` a pair of it and the attention
+            As `hidden` and `attention` of `read`.
+        """
+        tapes = self.read(inputs, mask)
+        return (tapes.hidden, tapes.attention) if return_attention else tapes.hidden
+
+    def read(
+        self,
+        inputs: torch.Tensor,
+        mask: torch.Tensor,
+        initial_state: Optional[tuple[torch.Tensor, torch.Tensor]] = None,
+    ) -> Tapes:
+        """Read a batch of sentences onto the tapes.
+
+        # Parameters
+
+        inputs : `torch.Tensor`
+            Shape (batch_size, sequence_length, input_size).
+        mask : `torch.Tensor`
+            Shape (batch_size, sequence_length), bool, right-padded.
+        initial_state : `Tuple[torch.Tensor, torch.Tensor]`, optional (default = zeros)
+            h~ and c~ at the first token of each direction, where the tapes are still empty: two
+            tensors of shape (batch_size, output_size).
+
+        # Returns
+
+        `Tapes`
+            `hidden` and `cell`, each (batch_size, sequence_length, output_size) and zero at
+            padding; a second direction's states stand behind the first one's. `attention`
+            (batch_size, sequence_length, sequence_length): row t holds s_i^t, over the tokens i
+            before t (after t in the second direction). The row of the first token read and the
+            rows of padding are zero. With two directions a pair, both in the sentence's order.
+        """
+        # What is in the padding must not matter, not even in a product with zero.
+        inputs = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
+        if initial_state is None:
+            zeros = inputs.new_zeros(inputs.size(0), self.output_size)
+            initial_state = (zeros, zeros)
+        starts = list(zip(*(state.chunk(len(self._directions), -1) for state in initial_state)))
+        directions = [self._read_direction("", inputs, mask, starts[0])]
+        if self.bidirectional:
+            hidden, cell, attention = self._read_direction(
+                "_reverse", reverse_sentences(inputs, mask), mask, starts[1]
+            )
+            attention = reverse_sentences(attention, mask).transpose(1, 2)  # (B, i, t)
+            directions.append(
+                (
+                    reverse_sentences(hidden, mask),
+                    reverse_sentences(cell, mask),
+                    reverse_sentences(attention, mask).transpose(1, 2),
+                )
+            )
+        hiddens, cells, attentions = zip(*directions)
+        return Tapes(
+            torch.cat(hiddens, -1),
+            torch.cat(cells, -1),
+            attentions if self.bidirectional else attentions[0],
+        )
+
+    def _read_direction(
+        self,
+        suffix: str,
+        inputs: torch.Tensor,
+        mask: torch.Tensor,
+        initial_state: tuple[torch.Tensor, torch.Tensor],
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        def parameter(name: str) -> torch.Tensor:
+            return self.get_parameter(name + suffix)
+
+        hidden, cell, attention = lstmn_recurrence(
+            F.linear(inputs, parameter("weight_ih_l0"), parameter("bias_l0")).to(inputs.dtype),
+            F.linear(inputs, parameter("attention_input")).to(inputs.dtype),
+            *initial_state,
+            parameter("weight_hh_l0"),
+            parameter("attention_hidden"),
+            parameter("attention_previous"),
+            parameter("attention_vector"),
+        )
+        # A token sees the ones before it only, so no real token has seen padding.
+        padding = ~mask.unsqueeze(-1)  # (B, T, 1)
+        return (
+            hidden.masked_fill(padding, 0.0),
+            cell.masked_fill(padding, 0.0),
+            attention.masked_fill(padding, 0.0),
+        )
+
+
+def lstmn_recurrence(
+    gates_input: torch.Tensor,
+    attention_input: torch.Tensor,
+    initial_hidden: torch.Tensor,
+    initial_cell: torch.Tensor,
+    weight_hidden: torch.Tensor,
+    weight_key: torch.Tensor,
+    weight_previous: torch.Tensor,
+    vector: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Equations 8-13 from left to right, the projections of the tokens already made.
+
+    # Parameters
+
+    gates_input : `torch.Tensor`
+        Shape (B, T, 4H): W x_t with the bias, blocks i, f, g, o.
+    attention_input : `torch.Tensor`
+        Shape (B, T, A): W_x x_t.
+    initial_hidden, initial_cell : `torch.Tensor`
+        Shape (B, H): h~_1 and c~_1.
+    weight_hidden, weight_key, weight_previous, vector : `torch.Tensor`
+        Shapes (4H, H), (A, H), (A, H), (A): the columns of W for h~, W_h, W_h~ and v.
+
+    # Returns
+
+    `Tuple[torch.Tensor, torch.Tensor, torch.Tensor]`
+        h (B, T, H), c (B, T, H) and s (B, T, T).
+    """
+    batch_size, sequence_length = gates_input.shape[:2]
+    dtype = gates_input.dtype  # autocast narrows the products, not what is carried on
+    if sequence_length == 0:
+        empty = initial_hidden.new_zeros(batch_size, 0, initial_hidden.size(1))
+        return empty, empty, initial_hidden.new_zeros(batch_size, 0, 0)
+    h_tape: list[torch.Tensor] = []
+    c_tape: list[torch.Tensor] = []
+    keys: list[torch.Tensor] = []
+    attention: list[torch.Tensor] = []
+    h_summary, c_summary = initial_hidden, initial_cell  # h~, c~: (B, H)
+    for t in range(sequence_length):
+        weights = gates_input.new_zeros(batch_size, 0)  # (B, t)
+        if t > 0:
+            query = attention_input[:, t] + F.linear(h_summary, weight_previous)  # (B, A)
+            energies = torch.tanh(torch.stack(keys, 1) + query.unsqueeze(1)) @ vector  # (B, t)
+            weights = energies.softmax(1).to(dtype)
+            h_summary = torch.einsum("bt,bth->bh", weights, torch.stack(h_tape, 1)).to(dtype)
+            c_summary = torch.einsum("bt,bth->bh", weights, torch.stack(c_tape, 1)).to(dtype)
+        attention.append(F.pad(weights, (0, sequence_length - t)))  # (B, T)
+        gates = gates_input[:, t] + F.linear(h_summary, weight_hidden)  # (B, 4H)
+        i, f, g, o = gates.chunk(4, 1)
+        c = f.sigmoid() * c_summary + i.sigmoid() * g.tanh()  # (B, H)
+        h = o.sigmoid() * c.tanh()  # (B, H)
+        h_tape.append(h)
+        c_tape.append(c)
+        keys.append(F.linear(h, weight_key))  # (B, A)
+    return torch.stack(h_tape, 1), torch.stack(c_tape, 1), torch.stack(attention, 1)
