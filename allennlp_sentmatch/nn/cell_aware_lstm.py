@@ -1,0 +1,325 @@
+r"""Cell-aware stacked LSTM (CAS-LSTM): a layer also reads the memory cells of the layer below.
+
+Choi, Kim and Lee, "Cell-aware Stacked LSTMs for Modeling Sentences" (ACML 2019). Layer 0 is an
+LSTM (eqs 1-6). With h, c the layer's own states and h', c' those of the layer below, each further
+layer computes (eqs 7-13)
+
+    i_t = sigmoid(W_i h'_t + U_i h_{t-1} + b_i),   f_t, o_t, v_t likewise
+    g_t = tanh(W_g h'_t + U_g h_{t-1} + b_g)
+    c_t = i_t * g_t + (1 - lambda) * f_t * c_{t-1} + lambda * v_t * c'_t
+    h_t = o_t * tanh(c_t)
+
+where g is the paper's candidate c-tilde and v, the vertical forget gate, the paper's g_t^l. Without
+lambda (section 4.6, variant ii) both cells have the weight 1. The peephole variant (eqs 17-18) has
+no lambda either, and its vertical gate reads the cells instead of the left hidden state:
+
+    v_t = sigmoid(W_v h'_t + p_left * c_{t-1} + p_lower * c'_t + b_v)
+"""
+
+import math
+import warnings
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, Optional, Union, overload
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from allennlp_sentmatch.nn.reversal import reverse_sentences
+
+
+class CellAwareLSTMGates(NamedTuple):
+    """What one layer computed in one direction, in the sentence's own order.
+
+    Each tensor has the shape (batch_size, num_tokens, hidden_size) and is zero at padded steps.
+    """
+
+    input: Tensor
+    forget: Tensor
+    candidate: Tensor
+    output: Tensor
+    #: The vertical forget gate; `None` in layer 0, which has no layer below it.
+    vertical: Optional[Tensor]
+    #: The memory cells c_t.
+    cell: Tensor
+
+
+class CellAwareLSTM(nn.Module):
+    """The cell-aware stacked LSTM of Choi et al. (2019); equations in the module's docstring.
+
+    Layer `k` has the parameters below. Their blocks of `hidden_size` (H) rows stand in the order
+    i, f, g, o of `torch.nn.LSTM`, followed by v in the layers from 1 on.
+
+    - `weight_ih_l{k}` (4H or 5H, input_size or H), `weight_hh_l{k}` (4H or 5H, H), `bias_l{k}`
+      (4H or 5H);
+    - with `vertical_weight="trainable"`, from layer 1 on, `vertical_logit_l{k}` (H), of which
+      lambda is the sigmoid;
+    - with `vertical_gate="peephole"`, from layer 1 on, `peephole_left_l{k}` and
+      `peephole_lower_l{k}` (H), while `weight_hh_l{k}` has no block v.
+
+    A bidirectional encoder is two independent stacks; the names of the one that reads from right
+    to left end in "_reverse".
+
+    # Parameters
+
+    input_size : `int`
+        The width of the inputs.
+    hidden_size : `int`
+        The width of one direction's states (H).
+    num_layers : `int`, optional (default = `2`)
+        The number of layers. With one, this is an LSTM.
+    bidirectional : `bool`, optional (default = `False`)
+        Whether a second stack reads the sentence from right to left.
+    vertical_weight : `Union[float, str]`, optional (default = `0.5`)
+        Lambda, the weight of the lower cell in eq. 12, between 0 and 1 exclusive; the left cell's
+        is 1 - lambda. "trainable" learns one for each dimension, starting at 0.5. `None` leaves
+        both weights out. Not used with `vertical_gate="peephole"`.
+    vertical_gate : `str`, optional (default = `"hidden"`)
+        What the vertical gate reads beside the layer's inputs: "hidden", the left hidden state
+        (eq. 9); "peephole", the left and the lower cell (eq. 17).
+    dropout : `float`, optional (default = `0.0`)
+        The dropout probability of the hidden states between two layers. The cells have none.
+
+    # Raises
+
+    `ValueError`
+        If a setting is out of its range, or "trainable" is combined with "peephole".
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 2,
+        bidirectional: bool = False,
+        vertical_weight: Union[float, Literal["trainable"], None] = 0.5,
+        vertical_gate: Literal["hidden", "peephole"] = "hidden",
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        for name, size in (
+            ("input_size", input_size),
+            ("hidden_size", hidden_size),
+            ("num_layers", num_layers),
+        ):
+            if size < 1:
+                raise ValueError(f"{name} must be at least 1, got {size}")
+        if vertical_gate not in ("hidden", "peephole"):
+            raise ValueError(f'vertical_gate must be "hidden" or "peephole", got {vertical_gate!r}')
+        if isinstance(vertical_weight, str):
+            if vertical_weight != "trainable":
+                raise ValueError(
+                    'vertical_weight must be a number, "trainable" or None, '
+                    f"got {vertical_weight!r}"
+                )
+            if vertical_gate == "peephole":
+                raise ValueError(
+                    'vertical_weight="trainable" needs vertical_gate="hidden": the peephole '
+                    "variant has no vertical weight"
+                )
+        elif vertical_weight is not None and not 0 < vertical_weight < 1:
+            raise ValueError(
+                f"vertical_weight must lie between 0 and 1 exclusive, got {vertical_weight}"
+            )
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
+        if dropout > 0 and num_layers == 1:
+            warnings.warn(
+                f"dropout={dropout} acts between layers, so num_layers=1 leaves it without effect",
+                stacklevel=2,
+            )
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bidirectional = bidirectional
+        self.vertical_weight = vertical_weight
+        self.vertical_gate = vertical_gate
+        self.dropout = dropout
+        self._suffixes = ("", "_reverse") if bidirectional else ("",)
+
+        for layer in range(num_layers):
+            for suffix in self._suffixes:
+                for name, shape in self._parameter_shapes(layer):
+                    self.register_parameter(
+                        f"{name}_l{layer}{suffix}", nn.Parameter(torch.empty(shape))
+                    )
+        self.reset_parameters()
+
+    def _parameter_shapes(self, layer: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+        H = self.hidden_size
+        peephole = self.vertical_gate == "peephole"
+        yield "weight_ih", ((5 if layer else 4) * H, H if layer else self.input_size)
+        yield "weight_hh", ((5 if layer and not peephole else 4) * H, H)
+        yield "bias", ((5 if layer else 4) * H,)
+        if layer and peephole:
+            yield "peephole_left", (H,)
+            yield "peephole_lower", (H,)
+        elif layer and self.vertical_weight == "trainable":
+            yield "vertical_logit", (H,)
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters as `torch.nn.LSTM` does; a trainable lambda starts at 0.5."""
+        bound = 1 / math.sqrt(self.hidden_size)
+        for name, parameter in self.named_parameters():
+            if name.startswith("vertical_logit"):
+                nn.init.zeros_(parameter)
+            else:
+                nn.init.uniform_(parameter, -bound, bound)
+
+    @property
+    def output_size(self) -> int:
+        """The width of the outputs: `hidden_size` times the number of directions."""
+        return self.hidden_size * len(self._suffixes)
+
+    @overload
+    def forward(
+        self, inputs: Tensor, mask: Tensor, return_gates: Literal[False] = False
+    ) -> Tensor: ...
+
+    @overload
+    def forward(
+        self, inputs: Tensor, mask: Tensor, return_gates: Literal[True]
+    ) -> tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]]: ...
+
+    def forward(
+        self, inputs: Tensor, mask: Tensor, return_gates: bool = False
+    ) -> Union[Tensor, tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]]]:
+        """Encode a batch of sentences.
+
+        # Parameters
+
+        inputs : `Tensor`
+            Shape (batch_size, num_tokens, input_size).
+        mask : `Tensor`
+            Shape (batch_size, num_tokens), bool, true at tokens, right-padded.
+        return_gates : `bool`, optional (default = `False`)
+            Whether to return the gates and the memory cells as well.
+
+        # Returns
+
+        `Union[Tensor, Tuple[Tensor, List[Tuple[CellAwareLSTMGates, ...]]]]`
+            The top layer's hidden states, shape (batch_size, num_tokens, output_size), left-to-
+            right first, zero at padded steps. With `return_gates`, also each layer's gates, one
+            `CellAwareLSTMGates` for each direction.
+        """
+        num_tokens = inputs.size(1)
+        if num_tokens == 0:  # read one padded step instead, which `in_order` drops again
+            inputs, mask = (x.new_zeros(x.size(0), 1, *x.shape[2:]) for x in (inputs, mask))
+        # Whatever stands in the padding, NaN included, reaches neither outputs nor gradients.
+        inputs = _clear_padding(inputs, mask)
+
+        def in_order(states: Tensor, suffix: str) -> Tensor:
+            states = reverse_sentences(states, mask) if suffix else states
+            return _clear_padding(states, mask)[:, :num_tokens]
+
+        outputs = []
+        gates = []
+        for suffix in self._suffixes:
+            # Both directions read from left to right; the second one, the reversed sentence. The
+            # padding stays on the right, so that no state passes through it to a token.
+            stack = self._read_stack(reverse_sentences(inputs, mask) if suffix else inputs, suffix)
+            outputs.append(in_order(stack[-1].hidden, suffix))
+            if return_gates:
+                gates.append(
+                    [
+                        CellAwareLSTMGates._make(
+                            gate if gate is None else in_order(gate, suffix)
+                            for gate in states.gates
+                        )
+                        for states in stack
+                    ]
+                )
+        output = torch.cat(outputs, dim=-1)
+        return (output, list(zip(*gates))) if return_gates else output
+
+    def _read_stack(self, inputs: Tensor, suffix: str) -> "list[_LayerStates]":
+        """Run one direction over `inputs` (B, T, D) from left to right, layer by layer."""
+        stack = [_read_layer(inputs, None, self._layer_weights(0, suffix))]
+        for layer in range(1, self.num_layers):
+            below = stack[-1]
+            hidden = F.dropout(below.hidden, self.dropout, self.training)
+            stack.append(_read_layer(hidden, below.gates.cell, self._layer_weights(layer, suffix)))
+        return stack
+
+    def _layer_weights(self, layer: int, suffix: str) -> "_LayerWeights":
+        named = {
+            name: getattr(self, f"{name}_l{layer}{suffix}")
+            for name, _ in self._parameter_shapes(layer)
+        }
+        if "vertical_logit" in named:
+            logit = named.pop("vertical_logit")
+            return _LayerWeights(
+                **named, left_weight=torch.sigmoid(-logit), lower_weight=torch.sigmoid(logit)
+            )
+        if isinstance(self.vertical_weight, float) and self.vertical_gate == "hidden":
+            return _LayerWeights(
+                **named,
+                left_weight=1 - self.vertical_weight,
+                lower_weight=self.vertical_weight,
+            )
+        return _LayerWeights(**named)
+
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return (
+            f"{self.input_size}, {self.hidden_size}, num_layers={self.num_layers}, "
+            f"bidirectional={self.bidirectional}, vertical_weight={self.vertical_weight!r}, "
+            f"vertical_gate={self.vertical_gate!r}, dropout={self.dropout}"
+        )
+
+
+class _LayerWeights(NamedTuple):
+    weight_ih: Tensor
+    weight_hh: Tensor
+    bias: Tensor
+    #: 1 - lambda and lambda, scalars or of shape (H); layer 0 has no use for them.
+    left_weight: Union[float, Tensor] = 1.0
+    lower_weight: Union[float, Tensor] = 1.0
+    peephole_left: Optional[Tensor] = None
+    peephole_lower: Optional[Tensor] = None
+
+
+class _LayerStates(NamedTuple):
+    hidden: Tensor
+    gates: CellAwareLSTMGates
+
+
+def _read_layer(
+    inputs: Tensor, lower_cell: Optional[Tensor], weights: _LayerWeights
+) -> _LayerStates:
+    """One layer over its inputs (B, T, D) and the cells below (B, T, H), token by token."""
+    B, T, _ = inputs.shape
+    H = weights.weight_hh.size(1)
+    input_blocks, left_blocks = weights.weight_ih.size(0) // H, weights.weight_hh.size(0) // H
+    # The states keep the parameters' precision where autocast lowers that of the products.
+    hidden = cell = inputs.new_zeros(B, H, dtype=weights.weight_hh.dtype)
+    hidden_steps = []
+    gate_steps = []
+    for t in range(T):
+        # 4 or 5 blocks, each (B, H)
+        from_input = F.linear(inputs[:, t], weights.weight_ih, weights.bias)
+        from_left = F.linear(hidden, weights.weight_hh)
+        x = from_input.chunk(input_blocks, dim=-1)
+        u = from_left.chunk(left_blocks, dim=-1)
+        i, f, o = (torch.sigmoid(x[k] + u[k]) for k in (0, 1, 3))
+        g = torch.tanh(x[2] + u[2])
+        v: Optional[Tensor] = None
+        if lower_cell is None:
+            cell = i * g + f * cell
+        else:
+            lower = lower_cell[:, t]
+            if weights.peephole_left is None or weights.peephole_lower is None:
+                context = u[4]
+            else:
+                context = weights.peephole_left * cell + weights.peephole_lower * lower
+            v = torch.sigmoid(x[4] + context)
+            cell = i * g + weights.left_weight * f * cell + weights.lower_weight * v * lower
+        hidden = o * torch.tanh(cell)
+        hidden_steps.append(hidden)
+        gate_steps.append((i, f, g, o, v, cell))
+    gates = (x[0] if x[0] is None else torch.stack(x, dim=1) for x in zip(*gate_steps))
+    return _LayerStates(torch.stack(hidden_steps, dim=1), CellAwareLSTMGates._make(gates))
+
+
+def _clear_padding(sequence: Tensor, mask: Tensor) -> Tensor:
+    return sequence.masked_fill(~mask.unsqueeze(-1), 0)
