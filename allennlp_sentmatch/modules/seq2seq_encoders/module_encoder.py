@@ -1,0 +1,64 @@
+"""What the encoders of this package share: a plain PyTorch module as a `Seq2SeqEncoder`."""
+
+from typing import Optional, Protocol
+
+import torch
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+
+
+class SequenceModule(Protocol):
+    """A `torch.nn.Module` that encodes sentences, as those of `allennlp_sentmatch.nn`."""
+
+    input_size: int
+    bidirectional: bool
+
+    @property
+    def output_size(self) -> int:
+        """The size of a step of the outputs."""
+
+    def __call__(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """The outputs, zero at padded steps."""
+
+
+class ModuleEncoder(Seq2SeqEncoder):
+    """A `Seq2SeqEncoder` that hands its inputs and mask to a plain PyTorch module. The encoders of
+    this package derive from it, so that each of them is no more than its constructor.
+
+    # Parameters
+
+    module : `SequenceModule`, required.
+    """
+
+    def __init__(self, module: SequenceModule) -> None:
+        super().__init__()
+        self.module = module
+
+    def get_input_dim(self) -> int:
+        """The size of a step of the inputs."""
+        return self.module.input_size
+
+    def get_output_dim(self) -> int:
+        """The size of a step of the outputs."""
+        return self.module.output_size
+
+    def is_bidirectional(self) -> bool:
+        """Whether the output is `[forward; backward]`."""
+        return self.module.bidirectional
+
+    def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
+        """Encodes a batch of sentences.
+
+        # Parameters
+
+        inputs : `torch.Tensor`, required.
+            A tensor of shape `(batch_size, timesteps, input_dim)`.
+        mask : `torch.BoolTensor`, optional (default = `None`).
+            A tensor of shape `(batch_size, timesteps)`, right-padded. `None`: nothing is padding.
+
+        # Returns
+
+        A tensor of shape `(batch_size, timesteps, output_dim)`, zero at padded steps.
+        """
+        if mask is None:
+            mask = inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
+        return self.module(inputs, mask)

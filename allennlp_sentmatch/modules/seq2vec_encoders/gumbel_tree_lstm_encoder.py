@@ -1,0 +1,69 @@
+"""The Gumbel Tree-LSTM as a `Seq2VecEncoder`."""
+
+from typing import Literal, Optional
+
+import torch
+from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
+
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.nn import GumbelTreeLSTM
+
+
+@Seq2VecEncoder.register("gumbel_tree_lstm")
+class GumbelTreeLstmEncoder(Seq2VecEncoder):
+    """The Gumbel Tree-LSTM of [Choi et al. (2018)](https://arxiv.org/abs/1707.02786), which learns
+    to compose a sentence as a binary tree: `allennlp_sentmatch.nn.GumbelTreeLSTM`. Its `module`
+    also returns the trees (`compose`).
+
+    Registered as a `Seq2VecEncoder` with name "gumbel_tree_lstm".
+
+    # Parameters
+
+    input_size : `int`, required.
+    hidden_size : `int`, required.
+        The size of a node and of the output; with `leaf = "bilstm"` both are `2 * hidden_size`.
+    leaf : `str`, optional (default = `"lstm"`).
+        How words become leaves: `"lstm"`, `"bilstm"` or `"affine"`.
+    temperature : `float`, optional (default = `1.0`).
+        The temperature of the straight-through Gumbel-softmax in training.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        leaf: Literal["lstm", "bilstm", "affine"] = "lstm",
+        temperature: float = 1.0,
+    ) -> None:
+        super().__init__()
+        with configuration_errors():
+            self.module = GumbelTreeLSTM(
+                input_size, hidden_size, leaf=leaf, temperature=temperature
+            )
+
+    def get_input_dim(self) -> int:
+        """The size of a step of the inputs."""
+        return self.module.input_size
+
+    def get_output_dim(self) -> int:
+        """The size of the vector of a sentence."""
+        return self.module.output_size
+
+    def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
+        """Encodes a batch of sentences.
+
+        # Parameters
+
+        inputs : `torch.Tensor`, required.
+            A tensor of shape `(batch_size, timesteps, input_dim)`.
+        mask : `torch.BoolTensor`, optional (default = `None`).
+            A tensor of shape `(batch_size, timesteps)`, right-padded. `None`: nothing is padding.
+
+        # Returns
+
+        The root of each sentence's tree, of shape `(batch_size, output_dim)`.
+        """
+        if mask is None:
+            mask = inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
+        outputs: torch.Tensor = self.module(inputs, mask)
+        return outputs

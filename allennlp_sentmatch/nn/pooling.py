@@ -1,0 +1,157 @@
+"""Poolings: from one vector a step to one vector a sentence.
+
+With h_t a sentence's N steps:
+
+    max, min, mean    over t, for each dimension
+    last              [forward half of h_N; backward half of h_1]; one direction: h_N
+    attention         sum_t a_t h_t,  a = softmax_t(v . tanh(W h_t + b))
+
+"attention" is the word attention of Yang et al. (2016), "Hierarchical Attention Networks for
+Document Classification", equations 5 to 7, with v for its context vector u_w.
+"""
+
+from collections.abc import Sequence
+from typing import Union
+
+import torch
+
+POOLINGS = ("max", "mean", "min", "last", "attention")
+
+
+class Pooling(torch.nn.Module):
+    """Poolings over the unmasked steps of a sentence, concatenated in the order given.
+
+    An empty sentence is pooled to zeros.
+
+    # Parameters
+
+    input_size : `int`
+        The size E of a step.
+    pooling : `Union[str, Sequence[str]]`, optional (default = `"max"`)
+        One or several of `"max"`, `"mean"`, `"min"`, `"last"` and `"attention"`.
+    bidirectional : `bool`, optional (default = `False`)
+        Whether a step is `[left-to-right; right-to-left]`, which "last" needs to know.
+
+    # Attributes
+
+    output_size : `int`
+        `input_size` times the number of poolings.
+    attention_projection : `torch.nn.Linear(E, E)`
+    attention_vector : `torch.nn.Parameter`
+        Of shape (E,). These two exist only with "attention".
+
+    # Raises
+
+    `ValueError` for an unknown pooling, for none at all, and for an odd `input_size` whose halves
+    "last" would need.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        pooling: Union[str, Sequence[str]] = "max",
+        bidirectional: bool = False,
+    ) -> None:
+        super().__init__()
+        poolings = (pooling,) if isinstance(pooling, str) else tuple(pooling)
+        if not poolings:
+            raise ValueError(f"pooling must name at least one of {', '.join(POOLINGS)}; got none")
+        for name in poolings:
+            if name not in POOLINGS:
+                raise ValueError(f"pooling must be of {', '.join(POOLINGS)}; got {name!r}")
+        if input_size < 1:
+            raise ValueError(f"input_size must be at least 1, got {input_size}")
+        if bidirectional and "last" in poolings and input_size % 2:
+            raise ValueError(
+                "input_size must be even for the pooling 'last' of a bidirectional encoder, "
+                f"got {input_size}"
+            )
+        self.poolings = poolings
+        self.bidirectional = bidirectional
+        self.output_size = input_size * len(poolings)
+        if "attention" in poolings:
+            self.attention_projection = torch.nn.Linear(input_size, input_size)
+            self.attention_vector = torch.nn.Parameter(torch.empty(input_size))
+            bound = input_size**-0.5  # as torch.nn.Linear's own weights
+            torch.nn.init.uniform_(self.attention_vector, -bound, bound)
+
+    def forward(
+        self, inputs: torch.Tensor, mask: torch.Tensor, return_attention: bool = False
+    ) -> Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+        """Pools the steps of each sentence.
+
+        # Parameters
+
+        inputs : `torch.Tensor`
+            Of shape (B, T, E).
+        mask : `torch.Tensor`
+            Bool, of shape (B, T), right-padded.
+        return_attention : `bool`, optional (default = `False`)
+            Whether to return the weights of "attention" as well.
+
+        # Returns
+
+        The pooled sentences, of shape (B, output_size); with `return_attention` a pair of them and
+        the weights, of shape (B, T), zero at padded steps.
+        """
+        if return_attention and "attention" not in self.poolings:
+            raise ValueError(
+                "return_attention needs the pooling 'attention'; "
+                f"this module has {', '.join(self.poolings)}"
+            )
+        if inputs.size(1) == 0:  # no step to take a maximum of
+            pooled = inputs.new_zeros(inputs.size(0), self.output_size)
+            return (pooled, inputs.new_zeros(mask.shape)) if return_attention else pooled
+        if "attention" in self.poolings:
+            weights = self._attention_weights(inputs, mask)
+        parts = []
+        for pooling in self.poolings:
+            if pooling == "max":
+                parts.append(max_pooling(inputs, mask))
+            elif pooling == "mean":
+                parts.append(mean_pooling(inputs, mask))
+            elif pooling == "min":
+                parts.append(-max_pooling(-inputs, mask))
+            elif pooling == "last":
+                parts.append(last_pooling(inputs, mask, self.bidirectional))
+            else:
+                steps = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
+                parts.append(torch.matmul(weights.unsqueeze(1), steps).squeeze(1))
+        pooled = torch.cat(parts, dim=-1)
+        return (pooled, weights) if return_attention else pooled
+
+    def _attention_weights(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        # Padding is cleared before the projection: NaN there would reach its gradient.
+        steps = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
+        # Shape: (B, T)
+        scores = torch.tanh(self.attention_projection(steps)).matmul(self.attention_vector)
+        # The lowest finite value, not -inf: the softmax of an empty sentence has to stay finite.
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        return torch.softmax(scores, dim=-1).masked_fill(~mask, 0.0)
+
+
+def max_pooling(inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """The maximum over the unmasked steps: (B, T, E), (B, T) -> (B, E); of none: zeros."""
+    maximum = inputs.masked_fill(~mask.unsqueeze(-1), float("-inf")).max(dim=1).values
+    return maximum.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
+
+
+def mean_pooling(inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """The mean over the unmasked steps: (B, T, E), (B, T) -> (B, E); of none: zeros."""
+    total = inputs.masked_fill(~mask.unsqueeze(-1), 0.0).sum(dim=1)
+    return total / mask.sum(dim=1, keepdim=True).clamp(min=1)
+
+
+def last_pooling(inputs: torch.Tensor, mask: torch.Tensor, bidirectional: bool) -> torch.Tensor:
+    """The state each direction ends in: (B, T, E), (B, T) -> (B, E), zeros for an empty sentence.
+
+    As AllenNLP's `get_final_encoder_states`, which however fails on empty sentences.
+    """
+    lengths = mask.sum(dim=1)
+    last = (lengths - 1).clamp(min=0)
+    rows = torch.arange(inputs.size(0), device=inputs.device)
+    final = inputs[rows, last]  # (B, E)
+    if bidirectional:
+        half = inputs.size(-1) // 2
+        final = torch.cat([final[:, :half], inputs[:, 0, half:]], dim=-1)
+    return final.masked_fill((lengths == 0).unsqueeze(-1), 0.0)

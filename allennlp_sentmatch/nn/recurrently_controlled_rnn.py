@@ -1,0 +1,154 @@
+r"""Recurrently controlled recurrent network (RCRN): recurrent networks as the gates of another.
+
+Tay, Luu and Hui, "Recurrently Controlled Recurrent Networks" (NeurIPS 2018). With h1 and h2 the
+outputs of the controller's two networks (eqs 1-9) and h3 those of the listener's (eqs 10-14),
+
+    f_t = sigmoid(h1_t),   o_t = sigmoid(h2_t)
+    c_t = f_t * c_{t-1} + (1 - f_t) * h3_t,   c_0 = 0      (15)
+    h_t = o_t * c_t                                        (16)
+
+Equation 16 is printed as h_t = h2_t * c_t, but the text below it says that sigmoid(h2) acts as the
+output gate; both can be had.
+"""
+
+from typing import Literal, Union
+
+import torch
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+
+class RecurrentlyControlledRNN(torch.nn.Module):
+    """The RCRN of Tay et al. (2018); equations in the module's docstring.
+
+    Its submodules `forget_controller`, `output_controller` and `listener` are one-layer
+    `torch.nn.LSTM`s or `torch.nn.GRU`s: the networks of h1, h2 and h3. The recurrence of equation
+    15 runs from left to right over all dimensions, also over the halves of h1, h2 and h3 that
+    come from the right-to-left direction.
+
+    # Parameters
+
+    input_size : `int`
+        D, the size of a token's vector.
+    hidden_size : `int`
+        H, the size of one direction of each of the three networks.
+    cell : `str`, optional (default = `"lstm"`)
+        What the three networks are: "lstm" or "gru".
+    bidirectional : `bool`, optional (default = `True`)
+        Whether they read the sentence in both directions.
+    output_gate : `str`, optional (default = `"sigmoid"`)
+        o_t: "sigmoid" of h2_t, or "identity", h2_t itself.
+
+    # Raises
+
+    `ValueError`
+        If a size is not positive, or there is no such cell or output gate.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        cell: Literal["lstm", "gru"] = "lstm",
+        bidirectional: bool = True,
+        output_gate: Literal["sigmoid", "identity"] = "sigmoid",
+    ) -> None:
+        super().__init__()
+        for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
+            if size < 1:
+                raise ValueError(f"{name} must be at least 1, got {size}")
+        if cell not in ("lstm", "gru"):
+            raise ValueError(f'cell must be "lstm" or "gru", got {cell!r}')
+        if output_gate not in ("sigmoid", "identity"):
+            raise ValueError(f'output_gate must be "sigmoid" or "identity", got {output_gate!r}')
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.cell = cell
+        self.bidirectional = bidirectional
+        self.output_gate = output_gate
+
+        def network() -> Union[torch.nn.LSTM, torch.nn.GRU]:
+            kind = torch.nn.LSTM if cell == "lstm" else torch.nn.GRU
+            return kind(input_size, hidden_size, batch_first=True, bidirectional=bidirectional)
+
+        self.forget_controller = network()
+        self.output_controller = network()
+        self.listener = network()
+
+    @property
+    def output_size(self) -> int:
+        """The width of the outputs: `hidden_size` times the number of directions."""
+        return self.hidden_size * (2 if self.bidirectional else 1)
+
+    def forward(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Encode a batch of sentences.
+
+        # Parameters
+
+        inputs : `torch.Tensor`
+            Shape (B, T, D).
+        mask : `torch.Tensor`
+            Shape (B, T), bool, right-padded.
+
+        # Returns
+
+        `torch.Tensor`
+            Shape (B, T, output_size), zero at padded steps.
+        """
+        if inputs.size(1) == 0:
+            return inputs.new_zeros(inputs.size(0), 0, self.output_size)
+        padding = ~mask.unsqueeze(-1)  # (B, T, 1)
+        # What is in the padding must not matter, not even in a product with zero.
+        inputs = inputs.masked_fill(padding, 0.0)
+        packed: Union[torch.Tensor, PackedSequence] = inputs
+        if padding.any():
+            # An empty sentence cannot be packed: it reads one step of its padding.
+            lengths = mask.sum(1).clamp(min=1)
+            packed = pack_padded_sequence(
+                inputs, lengths.cpu(), batch_first=True, enforce_sorted=False
+            )
+        h1, h2, h3 = (
+            self._run(network, packed, inputs.size(1))  # (B, T, output_size)
+            for network in (self.forget_controller, self.output_controller, self.listener)
+        )
+        c = controlled_recurrence(h1.sigmoid(), h3)
+        o = h2.sigmoid() if self.output_gate == "sigmoid" else h2
+        return (o * c).masked_fill(padding, 0.0)
+
+    @staticmethod
+    def _run(
+        network: Union[torch.nn.LSTM, torch.nn.GRU],
+        inputs: Union[torch.Tensor, PackedSequence],
+        sequence_length: int,
+    ) -> torch.Tensor:
+        """The outputs of a network, padded to (B, T, output_size)."""
+        dtype = network.all_weights[0][0].dtype
+        # torch's own recurrent networks do not run under autocast on the CPU.
+        with torch.autocast("cpu", enabled=False):
+            outputs, _ = network(inputs.to(dtype))
+        if isinstance(outputs, PackedSequence):
+            outputs, _ = pad_packed_sequence(
+                outputs, batch_first=True, total_length=sequence_length
+            )
+        states: torch.Tensor = outputs.to(dtype)
+        return states
+
+
+def controlled_recurrence(forget: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """Equation 15: c_t = f_t * c_{t-1} + (1 - f_t) * x_t, from left to right.
+
+    # Parameters
+
+    forget, values : `torch.Tensor`
+        f and x, of shape (B, T, E).
+
+    # Returns
+
+    `torch.Tensor`
+        c, of shape (B, T, E).
+    """
+    c = torch.zeros_like(values[:, 0])  # (B, E)
+    cells = []
+    for f, x in zip(forget.unbind(1), values.unbind(1)):
+        c = f * c + (1 - f) * x
+        cells.append(c)
+    return torch.stack(cells, 1)
