@@ -58,10 +58,11 @@ def straight_through(
         Shape (..., K): exactly one-hot, or all zeros (with zero gradient) where no entry of a
         row may be chosen. Of equal scores, the first is chosen.
     """
-    scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    lowest = torch.finfo(scores.dtype).min
     # A row without a single choice would otherwise be uniform: hence the products with the mask.
-    relaxed = (scores / temperature).softmax(-1) * mask
-    chosen = torch.zeros_like(scores).scatter(-1, scores.argmax(-1, keepdim=True), 1.0) * mask
+    relaxed = (scores / temperature).masked_fill(~mask, lowest).softmax(-1) * mask
+    best = scores.masked_fill(~mask, lowest).argmax(-1, keepdim=True)
+    chosen = torch.zeros_like(scores).scatter(-1, best, 1.0) * mask
     # The bracket is exactly zero, so that rounding cannot make the value other than one-hot.
     return chosen + (relaxed - relaxed.detach())
 

@@ -159,9 +159,11 @@ class GumbelTreeLSTM(torch.nn.Module):
                 cell[:, 1:],
             )  # (B, M, H), one for each pair of neighbors
             position = torch.arange(candidate_hidden.size(1), device=mask.device)
-            allowed = position < lengths - step - 1  # (B, M); all false once a sentence is done
+            allowed = position < lengths - step - 1  # (B, M); none once a sentence is done
             if merges is not None:
-                choice = (position == merges[:, step].unsqueeze(1)).to(cell.dtype)  # (B, M)
+                choice = (allowed & (position == merges[:, step : step + 1])).to(
+                    cell.dtype
+                )  # (B, M)
             else:
                 choice = self._choose((candidate_hidden * self.query).sum(-1), allowed)
             chosen.append(choice.argmax(1).masked_fill(~allowed[:, 0], -1))

@@ -1,0 +1,120 @@
+import pytest
+import torch
+from scipy import stats
+
+from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise, straight_through_gumbel_softmax
+
+DRAWS = 20_000
+SIGNIFICANCE = 1e-3  # the seeds are fixed, so a test that passes passes always
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def test_noise_follows_the_gumbel_distribution():
+    noise = gumbel_noise(torch.empty(DRAWS, dtype=torch.float64), generator())
+    assert stats.kstest(noise.numpy(), stats.gumbel_r.cdf).pvalue > SIGNIFICANCE
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_noise_is_finite_and_at_least_float32(dtype: torch.dtype):
+    noise = gumbel_noise(torch.empty(1_000_000, dtype=dtype), generator())
+    assert noise.isfinite().all()
+    assert noise.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
+
+
+@pytest.mark.parametrize("mask", [[True] * 4, [True, False, True, True]])
+def test_samples_follow_the_softmax_of_the_logits(mask: list[bool]):
+    logits = torch.tensor([0.3, 2.0, -1.1, 0.9])
+    samples = straight_through_gumbel_softmax(
+        logits.expand(DRAWS, 4), torch.tensor(mask).expand(DRAWS, 4), 0.7, generator()
+    )
+    allowed = torch.tensor(mask)
+    expected = DRAWS * logits[allowed].double().softmax(0)
+    counts = samples.sum(0)
+    assert counts[~allowed].sum() == 0
+    assert stats.chisquare(counts[allowed].numpy(), expected.numpy()).pvalue > SIGNIFICANCE
+
+
+def test_the_temperature_leaves_the_samples_alone():
+    logits = torch.randn(50, 4, generator=generator(1))
+    mask = torch.ones(50, 4, dtype=torch.bool)
+    hot = straight_through_gumbel_softmax(logits, mask, 10.0, generator(2))
+    cold = straight_through_gumbel_softmax(logits, mask, 0.1, generator(2))
+    assert torch.equal(hot, cold)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+def test_a_sample_is_exactly_one_hot(dtype: torch.dtype):
+    logits = (10 * torch.randn(100, 7, generator=generator(1))).to(dtype)
+    mask = torch.rand(100, 7, generator=generator(2)) < 0.8
+    mask[:, 3] = True
+    sample = straight_through_gumbel_softmax(logits, mask, 0.5, generator())
+    assert sample.dtype == dtype
+    assert set(sample.unique().tolist()) == {0.0, 1.0}
+    assert (sample.sum(1) == 1).all()
+    assert not sample[~mask].any()
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+def test_the_gradient_is_that_of_the_relaxation(temperature: float):
+    logits = torch.randn(6, 5, dtype=torch.float64, generator=generator(1), requires_grad=True)
+    mask = torch.ones(6, 5, dtype=torch.bool)
+    mask[2, 3:] = False
+    mask[4, [0, 2]] = False
+    upstream = torch.randn(6, 5, dtype=torch.float64, generator=generator(2))
+
+    sample = straight_through_gumbel_softmax(logits, mask, temperature, generator(3))
+    (gradient,) = torch.autograd.grad(sample, logits, upstream)
+
+    noise = gumbel_noise(logits, generator(3))
+    for row in range(6):
+        weights = ((logits[row] + noise[row]) / temperature).exp()[mask[row]]
+        relaxed = weights / weights.sum()  # (3.8)
+        assert sample[row, mask[row]].argmax() == relaxed.argmax()
+        (expected,) = torch.autograd.grad(relaxed, logits, upstream[row, mask[row]])
+        torch.testing.assert_close(gradient[row], expected[row], atol=1e-12, rtol=1e-12)
+
+
+@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
+def test_masked_logits_have_no_effect(garbage: float):
+    logits = torch.randn(3, 4, generator=generator(1))
+    mask = torch.tensor([[True, True, False, False], [True, True, True, True], [False] * 4])
+    clean = straight_through_gumbel_softmax(logits, mask, 1.0, generator())
+    spoiled = logits.masked_fill(~mask, garbage).requires_grad_()
+    sample = straight_through_gumbel_softmax(spoiled, mask, 1.0, generator())
+    assert torch.equal(sample, clean)
+    (gradient,) = torch.autograd.grad(sample, spoiled, torch.randn(3, 4, generator=generator(2)))
+    assert gradient.isfinite().all()
+    assert not gradient[~mask].any()
+    assert gradient[:2].any(1).all()
+
+
+@pytest.mark.parametrize("temperature", [0.1, 1.0])
+def test_a_row_without_choices_is_zero(temperature: float):
+    logits = torch.randn(2, 3, requires_grad=True)
+    mask = torch.zeros(2, 3, dtype=torch.bool)
+    sample = straight_through_gumbel_softmax(logits, mask, temperature)
+    assert not sample.any()
+    (gradient,) = torch.autograd.grad(sample, logits, torch.randn(2, 3))
+    assert not gradient.any()
+
+
+def test_no_candidates_at_all():
+    assert straight_through_gumbel_softmax(
+        torch.empty(2, 0), torch.empty(2, 0, dtype=torch.bool)
+    ).shape == (2, 0)
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, float("nan")])
+def test_the_temperature_must_be_positive(temperature: float):
+    with pytest.raises(ValueError, match="temperature must be positive"):
+        straight_through_gumbel_softmax(
+            torch.zeros(1, 2), torch.ones(1, 2, dtype=torch.bool), temperature
+        )
+
+
+def test_the_mask_must_have_the_shape_of_the_logits():
+    with pytest.raises(ValueError, match=r"\(3, 2\), got \(2\,\)"):
+        straight_through_gumbel_softmax(torch.zeros(3, 2), torch.ones(2, dtype=torch.bool))

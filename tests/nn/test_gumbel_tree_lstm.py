@@ -1,0 +1,373 @@
+"""The Gumbel Tree-LSTM against the equations of the thesis, one sentence and node at a time."""
+
+import itertools
+from collections import Counter
+
+import pytest
+import torch
+from scipy import stats
+
+from allennlp_sentmatch.nn import gumbel_softmax
+from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, bracketing
+
+D, H = 3, 4
+LENGTHS = (6, 1, 4, 0, 2, 5)
+T = max(LENGTHS)
+LEAVES = ["lstm", "bilstm", "affine"]
+
+Node = tuple[torch.Tensor, torch.Tensor]
+
+
+def batch() -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    inputs = torch.randn(len(LENGTHS), T, D, dtype=torch.float64, generator=generator)
+    return inputs, torch.arange(T) < torch.tensor(LENGTHS).unsqueeze(1)
+
+
+def make(leaf: str = "affine", temperature: float = 1.0) -> GumbelTreeLSTM:
+    torch.manual_seed(0)
+    model = GumbelTreeLSTM(D, H, leaf, temperature).double()
+    for parameter in model.parameters():  # large enough for the scores to be far apart
+        torch.nn.init.normal_(parameter)
+    return model
+
+
+def sigmoid_blocks(x: torch.Tensor, blocks: int) -> list[torch.Tensor]:
+    """All blocks through the sigmoid but the last, which goes through tanh."""
+    parts = x.split(x.size(0) // blocks)
+    return [part.sigmoid() for part in parts[:-1]] + [parts[-1].tanh()]
+
+
+def leaves_as_in_the_paper(model: GumbelTreeLSTM, sentence: torch.Tensor) -> list[Node]:
+    if isinstance(model.leaf, torch.nn.Linear):
+        both = [model.leaf.weight @ x + model.leaf.bias for x in sentence]  # (3.10)
+        return [(r[:H], r[H:]) for r in both]
+
+    def lstm(tokens: torch.Tensor, suffix: str) -> list[Node]:
+        weight_ih, weight_hh, bias_ih, bias_hh = (
+            getattr(model.leaf, f"{name}_l0{suffix}")
+            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        h = c = torch.zeros(H, dtype=torch.float64)
+        states = []
+        for x in tokens:  # (3.13)
+            i, f, g, o = (weight_ih @ x + bias_ih + weight_hh @ h + bias_hh).split(H)
+            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            h = o.sigmoid() * c.tanh()
+            states.append((h, c))
+        return states
+
+    forward = lstm(sentence, "")
+    if not model.leaf.bidirectional:
+        return forward
+    backward = lstm(sentence.flip(0), "_reverse")[::-1]
+    return [(torch.cat([f[0], b[0]]), torch.cat([f[1], b[1]])) for f, b in zip(forward, backward)]
+
+
+def parent(model: GumbelTreeLSTM, left: Node, right: Node) -> Node:
+    weight, bias = model.composition.weight, model.composition.bias
+    i, f_l, f_r, o, g = sigmoid_blocks(weight @ torch.cat([left[0], right[0]]) + bias, 5)  # (3.1)
+    c = f_l * left[1] + f_r * right[1] + i * g  # (3.2)
+    return o * c.tanh(), c  # (3.3)
+
+
+def greedy_as_in_the_paper(model: GumbelTreeLSTM, nodes: list[Node]) -> tuple[Node, list[int]]:
+    merges = []
+    while len(nodes) > 1:
+        candidates = [parent(model, *pair) for pair in zip(nodes, nodes[1:])]
+        scores = [(model.query @ h).item() for h, _ in candidates]
+        best = scores.index(max(scores))
+        merges.append(best)
+        nodes = [*nodes[:best], candidates[best], *nodes[best + 2 :]]  # (3.11)
+    return nodes[0], merges
+
+
+def sampled_as_in_the_paper(
+    model: GumbelTreeLSTM, nodes: list[Node], noise: list[torch.Tensor]
+) -> tuple[Node, list[int]]:
+    """Equations 3.14-3.24, with `noise[t]` the Gumbel noise of layer t."""
+    hs, cs = (torch.stack(part) for part in zip(*nodes))  # (M_t, H)
+    merges = []
+    for g in noise[: len(nodes) - 1]:
+        M = hs.size(0) - 1  # the paper's M_{t+1}
+        pairs = [parent(model, (hs[j], cs[j]), (hs[j + 1], cs[j + 1])) for j in range(M)]
+        candidate_h, candidate_c = (torch.stack(part) for part in zip(*pairs))
+        logits = candidate_h @ model.query + g[:M]
+        y = (logits / model.temperature).softmax(0)  # (3.8)
+        y_st = torch.zeros_like(y)
+        y_st[logits.argmax()] = 1.0  # (3.21)
+        merges.append(int(logits.argmax()))
+        y_bar = (y_st - y).detach() + y  # (3.24)
+        m_l = 1 - y_bar.cumsum(0)  # (3.18)
+        m_r = torch.cat([y_bar.new_zeros(1), y_bar[:-1].cumsum(0)])  # (3.19)
+        hs, cs = (
+            m_l[:, None] * r[:-1] + m_r[:, None] * r[1:] + y_bar[:, None] * candidate  # (3.14)
+            for r, candidate in ((hs, candidate_h), (cs, candidate_c))
+        )
+    return (hs[0], cs[0]), merges
+
+
+def assert_same(actual: torch.Tensor, expected: torch.Tensor) -> None:
+    torch.testing.assert_close(actual, expected, atol=1e-9, rtol=1e-9)
+
+
+@pytest.fixture
+def noise(monkeypatch: pytest.MonkeyPatch) -> torch.Tensor:
+    """Fixed noise in place of the sampled: (sentences, layers, candidates)."""
+    generator = torch.Generator().manual_seed(5)
+    uniform = torch.rand(len(LENGTHS), T, T, dtype=torch.float64, generator=generator)
+    noise = -(-uniform.log()).log()  # (3.22)
+    monkeypatch.setattr(
+        gumbel_softmax,
+        "gumbel_noise",
+        lambda logits, generator=None: noise[:, T - 1 - logits.size(1), : logits.size(1)],
+    )
+    return noise
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_greedy_equations(leaf: str):
+    model = make(leaf).eval()
+    inputs, mask = batch()
+    composition = model.compose(inputs, mask)
+    assert torch.equal(model(inputs, mask), composition.hidden)
+    trees = set()
+    for row, length in enumerate(LENGTHS):
+        if length == 0:
+            continue
+        leaves = leaves_as_in_the_paper(model, inputs[row, :length])
+        (h, c), merges = greedy_as_in_the_paper(model, leaves)
+        assert_same(composition.hidden[row], h)
+        assert_same(composition.cell[row], c)
+        assert composition.merges[row].tolist() == merges + [-1] * (T - 1 - len(merges))
+        trees.add(tuple(merges))
+    assert len(trees) == 5  # trees that differ from left-to-right ones
+    assert max(map(max, filter(None, trees))) > 0
+    empty = LENGTHS.index(0)
+    assert not composition.hidden[empty].any()
+    assert not composition.cell[empty].any()
+    assert composition.merges[empty].tolist() == [-1] * (T - 1)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.3])
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_training_equations(leaf: str, temperature: float, noise: torch.Tensor):
+    """Values and gradients; those of the scores flow through the copy masks, too."""
+    model = make(leaf, temperature).train()
+    inputs, mask = batch()
+    inputs.requires_grad_()
+    upstream = torch.randn(2, len(LENGTHS), model.output_size, dtype=torch.float64)
+    variables = [inputs, *model.parameters()]
+
+    composition = model.compose(inputs, mask)
+    loss = (upstream[0] * composition.hidden + upstream[1] * composition.cell).sum()
+    gradients = torch.autograd.grad(loss, variables)
+
+    expected_loss = torch.zeros((), dtype=torch.float64)
+    for row, length in enumerate(LENGTHS):
+        if length == 0:
+            continue
+        leaves = leaves_as_in_the_paper(model, inputs[row, :length])
+        (h, c), merges = sampled_as_in_the_paper(model, leaves, list(noise[row]))
+        assert_same(composition.hidden[row], h)
+        assert_same(composition.cell[row], c)
+        assert composition.merges[row].tolist() == merges + [-1] * (T - 1 - len(merges))
+        expected_loss = expected_loss + upstream[0, row] @ h + upstream[1, row] @ c
+    for gradient, expected in zip(gradients, torch.autograd.grad(expected_loss, variables)):
+        assert_same(gradient, expected)
+    assert gradients[[name for name, _ in model.named_parameters()].index("query") + 1].all()
+
+
+def test_the_trees_sampled_follow_the_softmax_of_the_scores():
+    model = make("affine").train()
+    with torch.no_grad():
+        model.query.mul_(3.0)  # uneven, but no tree too rare for the test
+    torch.manual_seed(3)
+    sentence = torch.randn(4, D, dtype=torch.float64)
+    draws = 20_000
+    merges = model.compose(sentence.expand(draws, 4, D), torch.ones(draws, 4).bool()).merges
+
+    leaves = leaves_as_in_the_paper(model, sentence)
+    expected = {}
+    for first, second in itertools.product(range(3), range(2)):
+        probability, nodes = 1.0, leaves
+        for position in (first, second):
+            candidates = [parent(model, *pair) for pair in zip(nodes, nodes[1:])]
+            scores = torch.stack([model.query @ h for h, _ in candidates])
+            probability *= scores.softmax(0)[position].item()  # (3.12)
+            nodes = [*nodes[:position], candidates[position], *nodes[position + 2 :]]
+        expected[first, second, 0] = draws * probability
+    counts = Counter(map(tuple, merges.tolist()))
+    assert set(counts) == set(expected)
+    assert max(expected.values()) > 2 * min(expected.values())
+    test = stats.chisquare([counts[tree] for tree in expected], list(expected.values()))
+    assert test.pvalue > 1e-3  # the seed is fixed, so a test that passes passes always
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_a_left_branching_tree_is_a_recurrence_from_left_to_right(training: bool):
+    model = make("affine").train(training)
+    inputs, mask = batch()
+    merges = torch.zeros(len(LENGTHS), T - 1, dtype=torch.long)
+    composition = model.compose(inputs, mask, merges)
+    for row, length in enumerate(LENGTHS):
+        state = (torch.zeros(H).double(), torch.zeros(H).double())
+        for position, leaf in enumerate(leaves_as_in_the_paper(model, inputs[row, :length])):
+            state = parent(model, state, leaf) if position else leaf
+        assert_same(composition.hidden[row], state[0])
+        assert_same(composition.cell[row], state[1])
+    assert torch.equal(composition.merges, merges.masked_fill(~mask[:, 1:], -1))
+
+
+def test_a_right_branching_tree_is_a_recurrence_from_right_to_left():
+    model = make("lstm")
+    inputs, mask = batch()
+    steps = mask.sum(1, keepdim=True) - 2 - torch.arange(T - 1)  # always the last pair
+    composition = model.compose(inputs, mask, steps)
+    for row, length in enumerate(LENGTHS):
+        if length == 0:
+            continue
+        *leaves, state = leaves_as_in_the_paper(model, inputs[row, :length])
+        for leaf in reversed(leaves):
+            state = parent(model, leaf, state)
+        assert_same(composition.hidden[row], state[0])
+        assert_same(composition.cell[row], state[1])
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_composing_along_the_models_own_trees_changes_nothing(training: bool):
+    model = make("bilstm").train(training)
+    inputs, mask = batch()
+    own = model.compose(inputs, mask)
+    again = model.compose(inputs, mask, own.merges)
+    for first, second in zip(own, again):
+        assert_same(first, second)
+
+
+@pytest.mark.parametrize("leaf", ["lstm", "bilstm"])
+def test_the_leaves_are_the_states_of_torch_lstm(leaf: str):
+    """A sentence's prefix of a single token has its leaf as its root; so have single words."""
+    model = make(leaf)
+    inputs, _ = batch()
+    root = model.compose(inputs[:, :1], torch.ones(len(LENGTHS), 1).bool())
+    _, (hidden, cell) = model.leaf(inputs[:, :1])
+    assert_same(root.hidden, torch.cat(list(hidden), -1))
+    assert_same(root.cell, torch.cat(list(cell), -1))
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_gradcheck_of_the_greedy_tree(leaf: str):
+    model = make(leaf).eval()
+    inputs, mask = batch()
+    inputs.requires_grad_()
+    variables = [parameter for name, parameter in model.named_parameters() if name != "query"]
+
+    def compose(*_: torch.Tensor) -> tuple[torch.Tensor, ...]:  # gradcheck changes them in place
+        return model.compose(inputs, mask)[:2]
+
+    assert torch.autograd.gradcheck(compose, (inputs, *variables))
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("leaf", LEAVES)
+@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
+def test_padding_does_not_matter(garbage: float, leaf: str, training: bool):
+    model = make(leaf).train(training)
+    inputs, mask = batch()
+    spoiled = inputs.masked_fill(~mask.unsqueeze(-1), garbage).requires_grad_()
+    torch.manual_seed(0)
+    composition = model.compose(spoiled, mask)
+    torch.manual_seed(0)
+    for actual, expected in zip(composition, model.compose(inputs, mask)):
+        assert torch.equal(actual, expected)
+    composition.hidden.square().sum().backward()
+    assert not spoiled.grad[~mask].any()
+    for parameter in model.parameters():
+        assert parameter.grad is None or parameter.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+@pytest.mark.parametrize("steps", [0, 1])
+def test_batches_of_at_most_one_step(steps: int, leaf: str):
+    model = make(leaf)
+    inputs, mask = batch()
+    hidden, cell, merges = model.compose(inputs[:, :steps], mask[:, :steps])
+    assert hidden.shape == cell.shape == (len(LENGTHS), model.output_size)
+    assert merges.shape == (len(LENGTHS), 0)
+    assert merges.dtype == torch.long
+    assert hidden.any(1).tolist() == mask[:, :steps].any(1).tolist()
+
+
+def test_the_parameters_are_laid_out_as_documented():
+    shapes = {name: tuple(p.shape) for name, p in make("affine").named_parameters()}
+    assert shapes == {
+        "leaf.weight": (2 * H, D),
+        "leaf.bias": (2 * H,),
+        "composition.weight": (5 * H, 2 * H),
+        "composition.bias": (5 * H,),
+        "query": (H,),
+    }
+    both = {name: tuple(p.shape) for name, p in make("bilstm").named_parameters()}
+    assert both.pop("composition.weight") == (10 * H, 4 * H)
+    assert both.pop("composition.bias") == (10 * H,)
+    assert both.pop("query") == (2 * H,)
+    lstm = torch.nn.LSTM(D, H, bidirectional=True)
+    assert both == {f"leaf.{name}": tuple(p.shape) for name, p in lstm.named_parameters()}
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [
+        ("input_size", 0, "input_size must be at least 1, got 0"),
+        ("hidden_size", -1, "hidden_size must be at least 1, got -1"),
+        ("leaf", "gru", 'leaf must be "lstm", "bilstm" or "affine", got \'gru\''),
+        ("temperature", 0.0, "temperature must be positive, got 0.0"),
+    ],
+)
+def test_constructor_errors(setting: str, value: object, message: str):
+    with pytest.raises(ValueError, match=message):
+        GumbelTreeLSTM(**{"input_size": 2, "hidden_size": 2, setting: value})
+
+
+@pytest.mark.parametrize(
+    ("merges", "message"),
+    [
+        ([[0, 0]], r"shape .* \(2, 2\), got \(1, 2\)"),
+        ([[2, 0], [0, 0]], r"merges\[0, 0\] must lie between 0 and 1, got 2"),
+        ([[0, -1], [0, 0]], r"merges\[0, 1\] must lie between 0 and 0, got -1"),
+    ],
+)
+def test_impossible_merges(merges: list[list[int]], message: str):
+    mask = torch.tensor([[True, True, True], [True, True, False]])
+    with pytest.raises(ValueError, match=message):
+        make().compose(torch.zeros(2, 3, D).double(), mask, torch.tensor(merges))
+
+
+@pytest.mark.parametrize(
+    ("merges", "tokens", "expected"),
+    [
+        ([0, 0, 0], "the cat sat down", "(((the cat) sat) down)"),
+        ([2, 1, 0], "the cat sat down", "(the (cat (sat down)))"),
+        ([0, 1, 0], "the cat sat down", "((the cat) (sat down))"),
+        ([2, 0, 0], "the cat sat down", "((the cat) (sat down))"),
+        ([1, 0, -1, -1], "cats ( sleep", "(cats (-LRB- sleep))"),
+        ([], "cats", "cats"),
+        ([-1], "", ""),
+    ],
+)
+def test_bracketing(merges: list[int], tokens: str, expected: str):
+    assert bracketing(merges, tokens.split()) == expected
+    assert bracketing(torch.tensor(merges), tokens.split()) == expected
+
+
+@pytest.mark.parametrize(
+    ("merges", "message"),
+    [
+        ([0], "merges must hold 2 steps for 3 tokens, got 1"),
+        ([0, 1], r"merges\[1\] must lie between 0 and 0, for 2 nodes are left of 3"),
+        ([-1, 0], r"merges\[0\] must lie between 0 and 1, for 3 nodes are left of 3"),
+    ],
+)
+def test_bracketing_of_no_tree(merges: list[int], message: str):
+    with pytest.raises(ValueError, match=message):
+        bracketing(merges, ["a", "b", "c"])

@@ -1,0 +1,210 @@
+"""The LSTMN against equations 8-13 of the report, one token at a time."""
+
+from typing import Optional
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn.lstmn import LSTMN
+
+D, H, A = 3, 4, 5
+LENGTHS = (5, 1, 3, 0, 2)
+
+State = tuple[torch.Tensor, torch.Tensor]
+
+
+def batch() -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    inputs = torch.randn(len(LENGTHS), 5, D, dtype=torch.float64, generator=generator)
+    return inputs, torch.arange(5) < torch.tensor(LENGTHS).unsqueeze(1)
+
+
+def make(bidirectional: bool = False, attention_size: Optional[int] = A) -> LSTMN:
+    torch.manual_seed(0)
+    model = LSTMN(D, H, attention_size, bidirectional).double()
+    for parameter in model.parameters():  # large enough for the attention to be far from even
+        torch.nn.init.normal_(parameter)
+    return model
+
+
+def read_as_in_the_paper(
+    model: LSTMN, sentence: torch.Tensor, suffix: str = "", start: Optional[State] = None
+) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
+    """h_t, c_t and s^t of one sentence (N, D), in the order of reading."""
+    weights = {
+        name[: len(name) - len(suffix)]: value
+        for name, value in model.state_dict().items()
+        if name.endswith("_reverse") == bool(suffix)
+    }
+    zero = torch.zeros(H, dtype=torch.float64)
+    tilde_h, tilde_c = start if start is not None else (zero, zero)
+    hs: list[torch.Tensor] = []
+    cs: list[torch.Tensor] = []
+    attention: list[torch.Tensor] = []
+    for x in sentence:
+        if hs:
+            a = torch.stack(
+                [
+                    weights["attention_vector"]
+                    @ torch.tanh(
+                        weights["attention_hidden"] @ h
+                        + weights["attention_input"] @ x
+                        + weights["attention_previous"] @ tilde_h
+                    )
+                    for h in hs
+                ]
+            )  # (8)
+            s = a.exp() / a.exp().sum()  # (9)
+            tilde_h = sum(s_i * h for s_i, h in zip(s, hs))  # (10)
+            tilde_c = sum(s_i * c for s_i, c in zip(s, cs))
+            attention.append(s)
+        else:
+            attention.append(zero[:0])
+        gates = (
+            weights["weight_ih_l0"] @ x + weights["weight_hh_l0"] @ tilde_h + weights["bias_l0"]
+        )  # (11)
+        i, f, o = (torch.sigmoid(gates[k * H : (k + 1) * H]) for k in (0, 1, 3))
+        hat_c = torch.tanh(gates[2 * H : 3 * H])
+        c = f * tilde_c + i * hat_c  # (12)
+        hs.append(o * torch.tanh(c))  # (13)
+        cs.append(c)
+    return hs, cs, attention
+
+
+def assert_same(actual: torch.Tensor, expected: torch.Tensor) -> None:
+    torch.testing.assert_close(actual, expected, atol=1e-9, rtol=1e-9)
+
+
+@pytest.mark.parametrize("started", [False, True])
+@pytest.mark.parametrize("attention_size", [None, A])
+def test_equations(attention_size: Optional[int], started: bool):
+    model = make(attention_size=attention_size)
+    inputs, mask = batch()
+    start = torch.randn(2, len(LENGTHS), H, dtype=torch.float64).unbind() if started else None
+    tapes = model.read(inputs, mask, start)
+    for row, length in enumerate(LENGTHS):
+        hs, cs, attention = read_as_in_the_paper(
+            model,
+            inputs[row, :length],
+            start=None if start is None else (start[0][row], start[1][row]),
+        )
+        for t in range(5):
+            expected_attention = torch.zeros(5, dtype=torch.float64)
+            if t < length:
+                expected_attention[:t] = attention[t]
+            nothing = torch.zeros(H, dtype=torch.float64)
+            assert_same(tapes.hidden[row, t], hs[t] if t < length else nothing)
+            assert_same(tapes.cell[row, t], cs[t] if t < length else nothing)
+            assert_same(tapes.attention[row, t], expected_attention)
+    if not started:
+        outputs, attention_weights = model(inputs, mask, return_attention=True)
+        assert_same(outputs, tapes.hidden)
+        assert_same(attention_weights, tapes.attention)
+
+
+def test_equations_in_both_directions():
+    model = make(bidirectional=True)
+    inputs, mask = batch()
+    start = torch.randn(2, len(LENGTHS), 2 * H, dtype=torch.float64).unbind()
+    tapes = model.read(inputs, mask, start)
+    for row, length in enumerate(LENGTHS):
+        sentence = inputs[row, :length]
+        forward = read_as_in_the_paper(model, sentence, "", (start[0][row, :H], start[1][row, :H]))
+        backward = read_as_in_the_paper(
+            model, sentence.flip(0), "_reverse", (start[0][row, H:], start[1][row, H:])
+        )
+        assert not tapes.hidden[row, length:].any()
+        assert not tapes.cell[row, length:].any()
+        for t in range(length):
+            back = length - 1 - t  # the token's place in the backward direction's reading
+            assert_same(tapes.hidden[row, t], torch.cat([forward[0][t], backward[0][back]]))
+            assert_same(tapes.cell[row, t], torch.cat([forward[1][t], backward[1][back]]))
+            before, after = tapes.attention[0][row, t], tapes.attention[1][row, t]
+            assert_same(before[:t], forward[2][t])
+            assert not before[t:].any()
+            assert_same(after[t + 1 : length], backward[2][back].flip(0))
+            assert not after[: t + 1].any()
+            assert not after[length:].any()
+        assert not tapes.attention[0][row, length:].any()
+        assert not tapes.attention[1][row, length:].any()
+
+
+def test_two_tokens_make_an_lstm():
+    """A tape of one token has all the attention, so that h~ and c~ are the previous states."""
+    model = make(bidirectional=True)
+    lstm = torch.nn.LSTM(D, H, batch_first=True, bidirectional=True).double()
+    weights = model.state_dict()
+    lstm.load_state_dict(
+        {
+            **{name: weights[name] for name in weights if name.startswith("weight")},
+            **{f"bias_ih_l0{suffix}": weights[f"bias_l0{suffix}"] for suffix in ("", "_reverse")},
+            **{f"bias_hh_l0{suffix}": torch.zeros(4 * H) for suffix in ("", "_reverse")},
+        }
+    )
+    inputs = torch.randn(3, 2, D, dtype=torch.float64)
+    tapes = model.read(inputs, torch.ones(3, 2, dtype=torch.bool))
+    expected, (_, cells) = lstm(inputs)
+    assert_same(tapes.hidden, expected)
+    assert_same(tapes.cell[:, 1, :H], cells[0])
+    assert_same(tapes.cell[:, 0, H:], cells[1])
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_gradcheck(bidirectional: bool):
+    model = make(bidirectional)
+    inputs, mask = batch()
+    inputs = inputs[:3, :4].clone().requires_grad_()
+    start = torch.randn(2, 3, model.output_size, dtype=torch.float64, requires_grad=True)
+
+    def read(*_: torch.Tensor) -> tuple[torch.Tensor, ...]:  # gradcheck changes them in place
+        tapes = model.read(inputs, mask[:3, :4], start.unbind())
+        attention = tapes.attention if bidirectional else (tapes.attention,)
+        return (tapes.hidden, tapes.cell, *attention)
+
+    assert torch.autograd.gradcheck(read, (inputs, start, *model.parameters()))
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
+def test_padding_does_not_matter(garbage: float, bidirectional: bool):
+    model = make(bidirectional)
+    inputs, mask = batch()
+    spoiled = inputs.masked_fill(~mask.unsqueeze(-1), garbage).requires_grad_()
+    tapes, expected = model.read(spoiled, mask), model.read(inputs, mask)
+    assert torch.equal(tapes.hidden, expected.hidden)
+    assert torch.equal(tapes.cell, expected.cell)
+    tapes.hidden.square().sum().backward()
+    assert not spoiled.grad[~mask].any()
+    for parameter in model.parameters():
+        assert parameter.grad.isfinite().all()
+
+
+def test_a_batch_of_no_steps():
+    model = make(bidirectional=True)
+    outputs, attention = model(
+        torch.empty(2, 0, D).double(), torch.empty(2, 0, dtype=torch.bool), return_attention=True
+    )
+    assert outputs.shape == (2, 0, 2 * H)
+    assert [weights.shape for weights in attention] == [(2, 0, 0), (2, 0, 0)]
+
+
+def test_the_parameters_are_laid_out_as_documented():
+    shapes = {
+        "weight_ih_l0": (4 * H, D),
+        "weight_hh_l0": (4 * H, H),
+        "bias_l0": (4 * H,),
+        "attention_hidden": (A, H),
+        "attention_input": (A, D),
+        "attention_previous": (A, H),
+        "attention_vector": (A,),
+    }
+    assert {name: tuple(p.shape) for name, p in make().named_parameters()} == shapes
+    both = {**shapes, **{name + "_reverse": shape for name, shape in shapes.items()}}
+    assert {name: tuple(p.shape) for name, p in make(True).named_parameters()} == both
+
+
+@pytest.mark.parametrize("setting", ["input_size", "hidden_size", "attention_size"])
+def test_sizes_must_be_positive(setting: str):
+    sizes = {"input_size": 2, "hidden_size": 2, "attention_size": 2, setting: 0}
+    with pytest.raises(ValueError, match=f"{setting} must be at least 1, got 0"):
+        LSTMN(**sizes)
