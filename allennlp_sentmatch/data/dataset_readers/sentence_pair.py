@@ -1,0 +1,215 @@
+"""Labeled pairs of sentences."""
+
+import logging
+from collections.abc import Iterator
+from typing import Any, Optional, Union
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data.dataset_readers import DatasetReader
+from allennlp.data.fields import Field, LabelField, MetadataField, TensorField
+from allennlp.data.instance import Instance
+from allennlp.data.token_indexers import TokenIndexer
+from allennlp.data.tokenizers import Tokenizer
+
+from allennlp_sentmatch.data.dataset_readers.folds import Folds
+from allennlp_sentmatch.data.dataset_readers.rows import PathOrStr, Row, Table, check_encoding
+from allennlp_sentmatch.data.dataset_readers.sentence_pair_formats import FORMATS, PairFormat
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+
+logger = logging.getLogger(__name__)
+
+NO_GOLD_LABEL = "-"
+"""SNLI's mark for a pair on which the annotators did not agree."""
+
+
+@DatasetReader.register("sentence_pair")
+class SentencePairReader(TokenizingReader):
+    """Reads pairs of sentences with a label: natural language inference, paraphrases, similarity.
+
+    The formats are
+
+    - `snli`, `multinli`: JSON lines with the keys `sentence1`, `sentence2`, `gold_label` and
+      `pairID`, or with `premise`, `hypothesis` and `label`. Labels `entailment`, `neutral`,
+      `contradiction`.
+    - `sick`: the release, tab-separated with a header. The same labels: the file's upper-case
+      ones are lower-cased.
+    - `quora`: the release with its header (tsv, or csv as on Kaggle), or the partition of Wang et
+      al. (2017), which has label, question, question and id, and no header. Labels `0`, `1`.
+    - `msrp`: the release, tab-separated with a header. Labels `0`, `1`.
+    - `scitail`: the release's `tsv_format`, `dgem_format` or `snli_format`. Labels `entailment`
+      (also where the file has `entails`) and `neutral`.
+    - `sts`: STS Benchmark, tab-separated without a header. No label: the score is the target.
+    - `table`: any tsv, csv or JSON lines; see the parameters.
+
+    Labels are strings, 0 and 1 too. A pair with the label `-` (SNLI: no gold label) is skipped,
+    and the log says how many were. A pair without a label (no such column, or a JSON null) is read
+    without one, for prediction. Files may be gzip-compressed, URLs, or `archive!member`.
+
+    An instance has the fields of AllenNLP's own readers of pairs:
+
+    - `premise`, `hypothesis` (`TextField`)
+    - `label` (`LabelField`), where the pair has one
+    - `score` (`TensorField`, a float32 scalar), where the pair has a score and no label
+    - `metadata` (`MetadataField`): `premise`, `hypothesis` (the texts), `premise_tokens`,
+      `hypothesis_tokens` (lists of strings), and `id` and `score` where the data has them (SICK's
+      is its relatedness, 1 to 5; that of STS is 0 to 5)
+
+    A sentence without a token becomes one out-of-vocabulary token.
+
+    Registered as a `DatasetReader` with name "sentence_pair".
+
+    # Parameters
+
+    format : `str`
+        One of the names above.
+    sentence1, sentence2 : `Union[int, str]`, optional (default = `"sentence1"`, `"sentence2"`)
+        `table`: the columns with the sentences: names (the file has a header, or is JSON lines) or
+        positions counted from 0 (it has no header).
+    label : `Union[int, str]`, optional (default = `"label"`)
+        `table`: the column with the label; `null` for a file without labels.
+    id : `Union[int, str]`, optional (default = `None`)
+        `table`: the column with the pair's id, if there is one.
+    delimiter : `str`, optional (default = `None`)
+        `table`: what separates the columns. By default it is seen from the first line: `{` begins
+        JSON lines, otherwise a tab if there is one, otherwise a comma.
+    quoted : `bool`, optional (default = `None`)
+        `table`: whether double quotes around a value protect what is in it; by default, if the
+        delimiter is a comma.
+    encoding : `str`, optional (default = `"utf-8"`)
+        The file's encoding.
+    max_length : `int`, optional (default = `None`)
+        Tokens of a sentence past this many are left out.
+    swap_pairs : `bool`, optional (default = `False`)
+        Whether each pair is followed by the same pair with premise and hypothesis exchanged: more
+        training data where the label does not depend on the order.
+    folds : `Folds`, optional (default = `None`)
+        Keep a part of the file's pairs, for data that have no validation set (MSRP).
+    tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
+    token_indexers : `dict[str, TokenIndexer]`, optional
+            (default = `{"tokens": SingleIdTokenIndexer()}`)
+    """
+
+    def __init__(
+        self,
+        format: str,
+        sentence1: Union[int, str] = "sentence1",
+        sentence2: Union[int, str] = "sentence2",
+        label: Optional[Union[int, str]] = "label",
+        id: Optional[Union[int, str]] = None,
+        delimiter: Optional[str] = None,
+        quoted: Optional[bool] = None,
+        encoding: str = "utf-8",
+        max_length: Optional[int] = None,
+        swap_pairs: bool = False,
+        folds: Optional[Folds] = None,
+        tokenizer: Optional[Tokenizer] = None,
+        token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            tokenizer=tokenizer, token_indexers=token_indexers, max_length=max_length, **kwargs
+        )
+        if format == "table":
+            columns = {"sentence1": sentence1, "sentence2": sentence2, "label": label, "id": id}
+            self._format = PairFormat(
+                Table(columns, delimiter, quoted).rows,
+                premise=(sentence1,),
+                hypothesis=(sentence2,),
+                label=() if label is None else (label,),
+                id=() if id is None else (id,),
+                required=tuple(column for column in (label, id) if column is not None),
+            )
+        elif format in FORMATS:
+            self._format = FORMATS[format]
+        else:
+            raise ConfigurationError(
+                f"format={format!r}: expected one of {', '.join([*FORMATS, 'table'])}"
+            )
+        self._encoding = check_encoding(encoding)
+        self._swap_pairs = swap_pairs
+        self._folds = folds
+
+    def _read(self, file_path: PathOrStr) -> Iterator[Instance]:
+        pairs = self._labeled_rows(file_path)
+        if self._folds is not None:
+            pairs = self._folds.select(pairs)
+        for row, label in self.shard_iterable(pairs):
+            premise = row.text(self._format.premise)
+            hypothesis = row.text(self._format.hypothesis)
+            score = row.number(self._format.score)
+            id = row.joined(self._format.id)
+            yield self.text_to_instance(premise, hypothesis, label, score, id)
+            if self._swap_pairs:
+                yield self.text_to_instance(hypothesis, premise, label, score, id)
+
+    def _labeled_rows(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str]]]:
+        """The rows that are to be read, each with its label; `None` where it has no label."""
+        read = skipped = unlabeled = 0
+        for row in self._format.rows(file_path, self._encoding):
+            for column in self._format.required:
+                row.require([column])
+            label = row.label(self._format.label)
+            if label == NO_GOLD_LABEL:
+                skipped += 1
+                continue
+            read += 1
+            unlabeled += label is None
+            yield row, None if label is None else self._format.rename_label(label)
+        if not read:
+            raise ConfigurationError(
+                f"{file_path}: all {skipped} pairs have the label '{NO_GOLD_LABEL}', which stands "
+                "for no gold label; to predict on them, leave the label out"
+            )
+        logger.info(
+            "%s: %d pairs, %d of them unlabeled; %d pairs without a gold label skipped",
+            file_path,
+            read,
+            unlabeled,
+            skipped,
+        )
+
+    def text_to_instance(
+        self,
+        premise: str,
+        hypothesis: str,
+        label: Optional[str] = None,
+        score: Optional[float] = None,
+        id: Optional[str] = None,
+    ) -> Instance:
+        """Makes the instance of one pair.
+
+        # Parameters
+
+        premise, hypothesis : `str`
+            The sentences, untokenized.
+        label : `str`, optional (default = `None`)
+        score : `float`, optional (default = `None`)
+            How similar the sentences are, on the data's scale.
+        id : `str`, optional (default = `None`)
+            What the pair is called in its data set.
+
+        # Returns
+
+        `Instance`
+            With the fields listed above.
+        """
+        premise_field = self._text_field(premise, "premise")
+        hypothesis_field = self._text_field(hypothesis, "hypothesis")
+        metadata: dict[str, Any] = {
+            "premise": premise,
+            "hypothesis": hypothesis,
+            "premise_tokens": [token.text for token in premise_field.tokens],
+            "hypothesis_tokens": [token.text for token in hypothesis_field.tokens],
+        }
+        fields: dict[str, Field] = {"premise": premise_field, "hypothesis": hypothesis_field}
+        if label is not None:
+            fields["label"] = LabelField(label)
+        elif score is not None:
+            fields["score"] = TensorField(torch.tensor(score))
+        if score is not None:
+            metadata["score"] = score
+        if id is not None:
+            metadata["id"] = id
+        fields["metadata"] = MetadataField(metadata)
+        return Instance(fields)

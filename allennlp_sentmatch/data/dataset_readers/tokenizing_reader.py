@@ -1,0 +1,65 @@
+"""What all readers of this package do with the text of an example."""
+
+from typing import Any, Optional
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data.dataset_readers import DatasetReader
+from allennlp.data.fields import ListField, TextField
+from allennlp.data.instance import Instance
+from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
+from allennlp.data.tokenizers import Token, Tokenizer
+from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
+
+from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
+
+
+class TokenizingReader(DatasetReader):
+    """The base of this package's readers: it makes text fields and gives them their indexers.
+
+    A text without a single token becomes one out-of-vocabulary token. Real data have such texts
+    (three pairs of the Quora release), and neither AllenNLP's encoders nor `torch.nn.LSTM` take
+    a batch in which every sentence is empty.
+
+    # Parameters
+
+    tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
+        Splits every text.
+    token_indexers : `dict[str, TokenIndexer]`, optional
+            (default = `{"tokens": SingleIdTokenIndexer()}`)
+    max_length : `int`, optional (default = `None`)
+        Tokens of a text past this many, those that the tokenizer adds included, are left out.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Optional[Tokenizer] = None,
+        token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        max_length: Optional[int] = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
+        )
+        if max_length is not None and max_length < 1:
+            raise ConfigurationError(
+                f"max_length={max_length}: expected at least 1, or null for all tokens"
+            )
+        self._tokenizer = tokenizer or SpacyBlankTokenizer()
+        self._token_indexers = token_indexers or {"tokens": SingleIdTokenIndexer()}
+        self._max_length = max_length
+
+    def _text_field(self, text: str, name: str) -> TextField:
+        """The tokens of `text`, without indexers; `name` is what an error calls it."""
+        if not isinstance(text, str):
+            raise ConfigurationError(
+                f"{name} must be a string, not {text!r} of type {type(text).__name__}"
+            )
+        tokens = self._tokenizer.tokenize(text)
+        return TextField(tokens[: self._max_length] or [Token(DEFAULT_OOV_TOKEN)])
+
+    def apply_token_indexers(self, instance: Instance) -> None:
+        """Gives every text field of the `instance`, alone or in a list, its token indexers."""
+        for field in instance.fields.values():
+            for text_field in field.field_list if isinstance(field, ListField) else [field]:
+                if isinstance(text_field, TextField):
+                    text_field.token_indexers = self._token_indexers

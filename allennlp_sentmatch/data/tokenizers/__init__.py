@@ -1,0 +1,5 @@
+"""Tokenizers."""
+
+from allennlp_sentmatch.data.tokenizers.spacy_blank_tokenizer import SpacyBlankTokenizer
+
+__all__ = ["SpacyBlankTokenizer"]
