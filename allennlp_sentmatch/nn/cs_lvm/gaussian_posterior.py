@@ -1,0 +1,57 @@
+"""The Gaussian variant of the approximate posterior (thesis section 6.4.3, ablation (ii)).
+
+    q(z | x) = N(W m + b, diag(exp(W' m + b'))),   p(z) = N(0, I)
+
+with m the encoded sentence (Kingma and Welling 2014). So that the posterior does not collapse onto
+the prior, the KL term's weight grows from 0 to 1 (KL cost annealing, Bowman et al. 2016b).
+"""
+
+import torch
+from torch.distributions import Distribution, Independent, Normal, kl_divergence
+
+from allennlp_sentmatch.nn.cs_lvm.linear_schedule import LinearSchedule
+
+
+class GaussianPosterior(torch.nn.Module):
+    """Maps encoded sentences to Gaussian distributions with diagonal covariance.
+
+    # Parameters
+
+    input_size : `int`
+        The size of an encoded sentence.
+    latent_size : `int`
+        The size of z.
+    kl_annealing_rate : `float`, optional (default = `1e-4`)
+        What a training step adds to the KL term's weight, from 0 up to 1. The thesis searched for
+        the rate and does not print it.
+
+    # Raises
+
+    `ValueError`
+        If `kl_annealing_rate` is not positive.
+    """
+
+    def __init__(self, input_size: int, latent_size: int, kl_annealing_rate: float = 1e-4) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.latent_size = latent_size
+        self.mean_projection = torch.nn.Linear(input_size, latent_size)
+        self.log_variance_projection = torch.nn.Linear(input_size, latent_size)
+        self.kl_weight = LinearSchedule(start=0.0, end=1.0, rate=kl_annealing_rate)
+
+    def forward(self, sentence: torch.Tensor) -> Distribution:
+        """The distributions of `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
+        mean = self.mean_projection(sentence)
+        scale = torch.exp(self.log_variance_projection(sentence) / 2)
+        return Independent(Normal(mean, scale, validate_args=False), 1, validate_args=False)
+
+    def kl_divergence(self, posterior: Distribution) -> torch.Tensor:
+        """KL(q(z|x) || p(z)) times its present weight, (B,)."""
+        mean = posterior.mean
+        prior = Independent(Normal(torch.zeros_like(mean), torch.ones_like(mean)), 1)
+        divergence: torch.Tensor = self.kl_weight() * kl_divergence(posterior, prior)
+        return divergence
+
+    def advance(self) -> None:
+        """Move the annealing on by one training step."""
+        self.kl_weight.advance()

@@ -1,0 +1,91 @@
+"""Generation with a gradient (thesis section 6.3.3, "Fine-Tuning with Semantic Constraints").
+
+Each word is drawn by the Gumbel-softmax trick (Jang et al. 2017) from the generator's distribution
+for it, and its expected embedding is the next step's input.
+"""
+
+from typing import NamedTuple, Optional
+
+import torch
+
+from allennlp_sentmatch.nn.cs_lvm.sentence_generator import SentenceGenerator
+from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise, straight_through_gumbel_softmax
+
+
+class RelaxedSentence(NamedTuple):
+    """Generated sentences, without their sentence boundaries."""
+
+    embedded: torch.Tensor
+    """The (expected) word embeddings, (B, T, D)."""
+
+    mask: torch.Tensor
+    """(B, T), bool: the words before </s>."""
+
+
+def generate_relaxed(
+    generator: SentenceGenerator,
+    latent: torch.Tensor,
+    labels: Optional[torch.Tensor],
+    word_embeddings: torch.Tensor,
+    *,
+    start_index: int,
+    end_index: int,
+    allowed_words: torch.Tensor,
+    max_length: int,
+    temperature: float,
+    straight_through: bool = False,
+) -> RelaxedSentence:
+    """Draw sentences that are differentiable in the generator's parameters.
+
+    # Parameters
+
+    generator : `SentenceGenerator`
+    latent : `torch.Tensor`
+        z, (B, m).
+    labels : `torch.Tensor`, optional
+        (B,), for a generator with labels.
+    word_embeddings : `torch.Tensor`
+        E, (V, D): the output's weight, and what the words' expectation is taken over.
+    start_index, end_index : `int`
+        The indices of <s> and </s>.
+    allowed_words : `torch.Tensor`
+        (V,), bool: what may be generated, </s> included.
+    max_length : `int`
+        The largest number of words.
+    temperature : `float`
+        tau > 0 of the Gumbel-softmax.
+    straight_through : `bool`, optional (default = `False`)
+        If `False`, the next input is the expectation of the embedding under the relaxed sample, as
+        the thesis says; if `True`, the embedding of one word, with the relaxed sample's gradient.
+
+    # Returns
+
+    `RelaxedSentence`
+        A sentence ends before the step whose most probable word is </s>.
+    """
+    batch_size = latent.size(0)
+    allowed = allowed_words.unsqueeze(0).expand(batch_size, -1)
+    state = generator.initial_state(latent)
+    # shape: (B, D)
+    embedded = word_embeddings[start_index].unsqueeze(0).expand(batch_size, -1)
+    open_ = torch.ones(batch_size, dtype=torch.bool, device=latent.device)
+    words, masks = [], []
+    for _ in range(max_length):
+        logits, state = generator.step(embedded, state, latent, labels, word_embeddings)
+        # shape: (B, V)
+        if straight_through:
+            sample = straight_through_gumbel_softmax(logits, allowed, temperature)
+        else:
+            noisy = (logits + gumbel_noise(logits)).masked_fill(
+                ~allowed, torch.finfo(logits.dtype).min
+            )
+            sample = (noisy / temperature).softmax(dim=-1)
+        open_ = open_ & (sample.argmax(dim=-1) != end_index)
+        if not open_.any():
+            break
+        embedded = sample @ word_embeddings
+        words.append(embedded)
+        masks.append(open_)
+    if not words:
+        return RelaxedSentence(embedded.unsqueeze(1), open_.unsqueeze(1))
+    return RelaxedSentence(torch.stack(words, dim=1), torch.stack(masks, dim=1))

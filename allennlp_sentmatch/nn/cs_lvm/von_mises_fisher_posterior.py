@@ -1,0 +1,66 @@
+"""The approximate posterior of thesis section 6.3.2.
+
+    q(z | x) = vMF(g_code(m), kappa),  g_code(m) = (W m + b) / |W m + b|
+
+with m the encoded sentence, kappa fixed and the prior uniform on the sphere: the KL divergence
+between the two is a constant.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch.distributions import kl_divergence
+
+from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
+
+
+class VonMisesFisherPosterior(torch.nn.Module):
+    """Maps encoded sentences to von Mises-Fisher distributions.
+
+    # Parameters
+
+    input_size : `int`
+        The size of an encoded sentence.
+    latent_size : `int`
+        m, the size of z.
+    concentration : `float`, optional (default = `100.0`)
+        kappa > 0, the same for every sentence, not trained. The best values were 100 to 150
+        (thesis tables 6.6 and 6.7).
+
+    # Raises
+
+    `ValueError`
+        If `concentration` is not positive.
+    """
+
+    concentration: torch.Tensor
+
+    def __init__(self, input_size: int, latent_size: int, concentration: float = 100.0) -> None:
+        super().__init__()
+        if not concentration > 0:
+            raise ValueError(f"concentration is {concentration}; it must be positive")
+        self.input_size = input_size
+        self.latent_size = latent_size
+        self.projection = torch.nn.Linear(input_size, latent_size)
+        self.register_buffer("concentration", torch.tensor([float(concentration)]))
+
+    def forward(self, sentence: torch.Tensor) -> VonMisesFisher:
+        """The distributions of `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
+        # At least float32: half precision is too coarse for a unit vector.
+        projected = self.projection(sentence)
+        projected = projected.to(torch.promote_types(projected.dtype, torch.float32))
+        # Arguments are unit by construction; a check would cost a synchronization each step.
+        return VonMisesFisher(
+            F.normalize(projected, dim=-1),
+            self.concentration.to(projected.dtype),
+            validate_args=False,
+        )
+
+    def kl_divergence(self, posterior: VonMisesFisher) -> torch.Tensor:
+        """KL(q(z|x) || p(z)), (B,): eq. 6.3."""
+        divergence: torch.Tensor = kl_divergence(
+            posterior, HypersphericalUniform(self.latent_size, validate_args=False)
+        )
+        return divergence
+
+    def advance(self) -> None:
+        """Nothing here changes as training proceeds."""

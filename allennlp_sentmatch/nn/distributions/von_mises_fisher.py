@@ -1,0 +1,209 @@
+"""The von Mises-Fisher distribution on the unit hypersphere of R^m.
+
+    f(x; mu, k) = C_m(k) exp(k mu^T x)                                          (thesis eq. 6.2)
+    C_m(k)      = k^{m/2-1} / ((2 pi)^{m/2} I_{m/2-1}(k))
+    KL(vMF(mu, k) || U(S^{m-1})) = log C_m(k) - log U + k A(k)                  (thesis eq. 6.3)
+
+with U = Gamma(m/2) / (2 pi^{m/2}) the uniform density. In terms of `bessel.log_normalizer` F and
+`bessel.mean_resultant_length` A: log C_m = log U - F, and the KL is k A - F.
+
+Sampling: Ulrich (1984) and Wood (1994) as in algorithm 1 of Davidson et al. (2018),
+"Hyperspherical Variational Auto-Encoders" (https://arxiv.org/abs/1804.00891).
+"""
+
+from typing import Optional
+
+import torch
+from torch.distributions import Beta, Distribution, constraints, register_kl
+from torch.types import _size
+
+from allennlp_sentmatch.nn.distributions.bessel import log_normalizer, mean_resultant_length
+from allennlp_sentmatch.nn.distributions.hyperspherical_uniform import HypersphericalUniform
+from allennlp_sentmatch.nn.distributions.unit_vector import unit_vector
+
+
+class VonMisesFisher(Distribution):
+    """vMF(loc, concentration).
+
+    `rsample` is differentiable. The gradient to `loc` is exact in expectation. The gradient to
+    `concentration` is the pathwise one, through the accepted proposal; the correction for the
+    acceptance probability's own dependence on the concentration (g_cor in Davidson et al., appendix
+    D, after Naesseth et al. 2017) is a score-function term of the whole loss, which a sampler
+    cannot know, and is **not** included. The gradients of `log_prob`, `entropy` and the KL
+    divergence are exact for both.
+
+    # Parameters
+
+    loc : `torch.Tensor`
+        mu: unit vectors, (..., m), m >= 2.
+    concentration : `torch.Tensor`
+        kappa > 0: (..., 1); it broadcasts against `loc`, so that one value may serve all.
+    validate_args : `bool`, optional (default = `None`)
+        As in `torch.distributions.Distribution`.
+
+    # Raises
+
+    `ValueError`
+        If `loc` has fewer than 2 dimensions, or `concentration` has no last dimension of size 1.
+    """
+
+    arg_constraints: dict[str, constraints.Constraint] = {
+        "loc": unit_vector,
+        "concentration": constraints.independent(  # type: ignore[no-untyped-call]
+            constraints.positive, 1
+        ),
+    }
+    support = unit_vector
+    has_rsample = True
+
+    def __init__(
+        self,
+        loc: torch.Tensor,
+        concentration: torch.Tensor,
+        validate_args: Optional[bool] = None,
+    ) -> None:
+        if loc.dim() < 1 or loc.size(-1) < 2:
+            raise ValueError(
+                f"loc has shape {tuple(loc.shape)}; expected (..., m) with m of at least 2"
+            )
+        if concentration.dim() < 1 or concentration.size(-1) != 1:
+            raise ValueError(
+                f"concentration has shape {tuple(concentration.shape)}; expected (..., 1)"
+            )
+        self.loc = loc
+        self.concentration = concentration
+        self._dim = loc.size(-1)
+        batch_shape = (loc[..., :1] * concentration).shape[:-1]
+        super().__init__(batch_shape, loc.shape[-1:], validate_args=validate_args)
+
+    def expand(
+        self, batch_shape: _size, _instance: Optional[Distribution] = None
+    ) -> "VonMisesFisher":
+        """The same distribution with another batch shape."""
+        batch_shape = torch.Size(batch_shape)
+        return VonMisesFisher(
+            self.loc.expand(batch_shape + self.event_shape),
+            self.concentration.expand(batch_shape + (1,)),
+            validate_args=False,
+        )
+
+    @property
+    def mean(self) -> torch.Tensor:
+        """A(kappa) mu: (*batch_shape, m)."""
+        return mean_resultant_length(self._dim, self.concentration) * self.loc
+
+    @property
+    def mode(self) -> torch.Tensor:
+        """mu: (*batch_shape, m)."""
+        return self.loc.expand(self._extended_shape())
+
+    @property
+    def variance(self) -> torch.Tensor:
+        """The variance of each coordinate, (*batch_shape, m): along mu A', across it A / kappa."""
+        length = mean_resultant_length(self._dim, self.concentration)
+        across = length / self.concentration
+        along = 1 - length**2 - (self._dim - 1) * across
+        return across + (along - across) * self.loc**2
+
+    def rsample(self, sample_shape: _size = torch.Size()) -> torch.Tensor:  # noqa: B008
+        """Samples, (*sample_shape, *batch_shape, m), with gradients as the class says."""
+        shape = self._extended_shape(torch.Size(sample_shape))
+        # shape: (*sample_shape, *batch_shape, 1)
+        cosine, sine = self._sample_angle(shape[:-1] + (1,))
+        # A uniform direction of the subspace orthogonal to the first axis, (..., m - 1).
+        direction = torch.randn(
+            shape[:-1] + (self._dim - 1,), dtype=self.loc.dtype, device=self.loc.device
+        )
+        direction = direction / direction.norm(dim=-1, keepdim=True)
+        around_axis = torch.cat([cosine, sine * direction], dim=-1)
+        return self._rotate_axis_to_loc(around_axis)
+
+    def _sample_angle(self, shape: torch.Size) -> tuple[torch.Tensor, torch.Tensor]:
+        """The cosine w = mu^T x and the sine sqrt(1 - w^2), each of the given shape.
+
+        The formulas are Davidson's, rearranged so that none subtracts numbers near 1: with
+        e ~ Beta((m-1)/2, (m-1)/2) and D = 1 - (1-b) e,
+
+            w = (1 - (1+b) e) / D,   1 - w = 2 b e / D,   1 - w^2 = 4 b e (1-e) / D^2,
+            accept if  k (w - x0) + (m-1) log((1+b) / (2 D)) >= log u,   x0 = (1-b) / (1+b).
+        """
+        degrees = self._dim - 1
+        # shape: (*sample_shape, *batch_shape, 1)
+        k = self.concentration.to(self.loc.dtype).expand(shape)
+        b = degrees / (2 * k + torch.sqrt(4 * k**2 + degrees**2))
+
+        with torch.no_grad():
+            proposal = Beta(b.new_tensor(degrees / 2), b.new_tensor(degrees / 2))
+            accepted_e = torch.empty_like(b).flatten()
+            # Indices, in the flattened shape, of what is still to be accepted.
+            open_ = torch.arange(accepted_e.numel(), device=b.device)
+            flat_b, flat_k = b.flatten(), k.flatten()
+            while open_.numel() > 0:
+                open_b, open_k = flat_b[open_], flat_k[open_]
+                e = proposal.sample(open_.shape)
+                denominator = 1 - (1 - open_b) * e
+                log_ratio = open_k * (
+                    2 * open_b / (1 + open_b) - 2 * open_b * e / denominator
+                ) + degrees * torch.log((1 + open_b) / (2 * denominator))
+                accept = log_ratio >= torch.log(torch.rand_like(e))
+                accepted_e[open_[accept]] = e[accept]
+                open_ = open_[~accept]
+            e = accepted_e.view(shape)
+
+        denominator = 1 - (1 - b) * e
+        cosine = (1 - (1 + b) * e) / denominator
+        sine = 2 * torch.sqrt(b * (e * (1 - e))) / denominator
+        return cosine, sine
+
+    def _rotate_axis_to_loc(self, x: torch.Tensor) -> torch.Tensor:
+        """Apply an orthogonal map that takes the first axis to `loc`: a Householder reflection.
+
+        The reflection that swaps the axis and -mu or mu, whichever is the farther from it, is
+        well conditioned for every mu, unlike Davidson's, which divides by |e1 - mu|.
+        """
+        # shape: (*batch_shape, 1)
+        first = self.loc[..., :1]
+        sign = torch.where(first < 0, -torch.ones_like(first), torch.ones_like(first))
+        normal = torch.cat([first + sign, self.loc[..., 1:]], dim=-1)
+        # |normal|^2 = 2 (1 + |mu_1|), because mu is a unit vector.
+        projection = (normal * x).sum(dim=-1, keepdim=True) / (1 + first.abs())
+        return sign * (projection * normal - x)
+
+    def log_prob(self, value: torch.Tensor) -> torch.Tensor:
+        """The log-density at unit vectors `value`, (*sample_shape, *batch_shape)."""
+        if self._validate_args:
+            self._validate_sample(value)
+        cosine = (self.loc * value).sum(dim=-1, keepdim=True)
+        log_prob: torch.Tensor = (
+            self.concentration * cosine
+            - log_normalizer(self._dim, self.concentration)
+            - self._log_area()
+        ).squeeze(-1)
+        return log_prob
+
+    def entropy(self) -> torch.Tensor:
+        """The differential entropy, (*batch_shape)."""
+        return self._log_area() - self._divergence_from_uniform()
+
+    def _divergence_from_uniform(self) -> torch.Tensor:
+        """KL(self || uniform), (*batch_shape): what eq. 6.3 comes to, kappa A - F."""
+        k = self.concentration
+        # In float64, because the difference of two large numbers is small for a large kappa.
+        k64 = k.double()
+        divergence = k64 * mean_resultant_length(self._dim, k64) - log_normalizer(self._dim, k64)
+        return divergence.to(k.dtype).squeeze(-1).expand(self.batch_shape)
+
+    def _log_area(self) -> float:
+        return float(HypersphericalUniform(self._dim, dtype=torch.float64).entropy())
+
+
+@register_kl(VonMisesFisher, HypersphericalUniform)  # type: ignore[no-untyped-call, untyped-decorator]
+def _kl_von_mises_fisher_uniform(p: VonMisesFisher, q: HypersphericalUniform) -> torch.Tensor:
+    if p.event_shape != q.event_shape:
+        raise ValueError(
+            "KL divergence between distributions on different spheres: "
+            f"{p.event_shape[0]} and {q.event_shape[0]} dimensions"
+        )
+    divergence = p._divergence_from_uniform()
+    # Adding zeros of the other's batch shape broadcasts.
+    return divergence + divergence.new_zeros(q.batch_shape)
