@@ -1,0 +1,79 @@
+# Everything starts here: `make demo` and `make test` build what they need.
+
+PYTHON ?= python3.11
+CLASSIC_PYTHON ?= $(shell for candidate in python3.10 python3.9; do \
+	$$candidate --version >/dev/null 2>&1 && command -v $$candidate && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+CLASSIC := .venv-classic
+# allennlp-models is kept beside the environment: AllenNLP loads it in every command when it can.
+WITH_MODELS := PYTHONPATH=$(CURDIR)/$(VENV)/beside
+
+.PHONY: help install demo test test-slow test-classic lint format benchmark clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+install: $(VENV)/.installed  ## Build .venv with today's stack and this package
+
+$(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
+		requirements/finish_environment.py setup.py
+	@echo "== Building $(VENV): AllenNLP 2.10.1 on Python 3.11 and torch 2.13 (once; a few minutes)"
+	$(PYTHON) -m venv $(VENV)
+	$(PIP_INSTALL) -r requirements/today.txt -c requirements/constraints-today.txt
+	$(PIP_INSTALL) --no-deps allennlp==2.10.1
+	$(BIN)/python requirements/finish_environment.py
+	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed requirements/test.txt
+	@echo "== Adding what the tests need"
+	$(PIP_INSTALL) -r requirements/test.txt -c requirements/constraints-today.txt
+	$(PIP_INSTALL) --no-deps --upgrade --target $(VENV)/beside allennlp-models==2.10.1
+	@touch $@
+
+demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (about two minutes)
+	@$(BIN)/python scripts/demo.py
+
+test: $(VENV)/.installed-test  ## Run the test suite
+	@echo "== Running the tests"
+	$(WITH_MODELS) $(BIN)/python -m pytest -q -m "not slow"
+
+test-slow: $(VENV)/.installed-test  ## Run the tests that take longer than a minute
+	@echo "== Running the slow tests"
+	$(WITH_MODELS) $(BIN)/python -m pytest -q -m slow
+
+lint: $(VENV)/.installed-test  ## Check style (ruff) and types (mypy)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-test  ## Rewrite the files in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test-classic:  ## Run the test suite on AllenNLP's own pins, where Python 3.9 or 3.10 is found
+ifeq ($(strip $(CLASSIC_PYTHON)),)
+	@echo "test-classic: skipped, no python3.10 or python3.9 runs here (set CLASSIC_PYTHON to one)"
+else
+	@$(MAKE) --no-print-directory $(CLASSIC)/.installed
+	$(CLASSIC)/bin/python -m pytest -q -m "not slow"
+endif
+
+$(CLASSIC)/.installed: requirements/classic.txt setup.py
+	@echo "== Building $(CLASSIC): AllenNLP 2.10.1 with its own pins, on $(CLASSIC_PYTHON)"
+	$(CLASSIC_PYTHON) -m venv $(CLASSIC)
+	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-c requirements/classic.txt setuptools wheel
+	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--no-build-isolation -c requirements/classic.txt allennlp==2.10.1 hypothesis
+	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--no-build-isolation --editable . -c requirements/classic.txt
+	@touch $@
+
+benchmark: $(VENV)/.installed-test  ## Measure the encoders' speed against torch.nn.LSTM
+	$(BIN)/python benchmarks/encoders.py
+
+clean:  ## Remove the environments and caches
+	rm -rf $(VENV) $(CLASSIC) build dist out *.egg-info .mypy_cache .pytest_cache .ruff_cache

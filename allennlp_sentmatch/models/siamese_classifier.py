@@ -1,0 +1,160 @@
+"""Two sentences through one encoder, a matcher and a classifier."""
+
+from typing import Any, Optional
+
+import torch
+from allennlp.common import Lazy
+from allennlp.common.checks import check_dimensions_match
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
+from allennlp.nn import InitializerApplicator, RegularizerApplicator
+from allennlp.nn.util import get_text_field_mask
+from torch import Tensor
+
+from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.modules import Classifier, Matcher
+from allennlp_sentmatch.nn.padding import stack_padded
+
+
+@Model.register("siamese_classifier", constructor="from_partial_objects")
+class SiameseClassifier(ClassificationModel):
+    """Classifies the relation of two sentences that one shared encoder has read separately.
+
+    Choi, Kim and Lee 2019 (https://arxiv.org/abs/1809.02279, section 3.3 and eqs 14-16) with a
+    CAS-LSTM; the thesis's chapters 3 to 5 with other encoders and matchers. Both sentences of a
+    pair go through the encoder in one call.
+
+    Registered as a `Model` with name "siamese_classifier".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    text_field_embedder : `TextFieldEmbedder`
+    encoder : `Seq2VecEncoder`
+        Reads each of the two sentences. To use a `Seq2SeqEncoder`, wrap it in "pooled".
+    matcher : `Matcher`
+        In a configuration without its `input_size`, which is the encoder's output size.
+    classifier : `Classifier`
+        In a configuration without its `input_size` and `num_labels`. By default, one hidden layer
+        of 1024 with batch normalization.
+    embedding_dropout : `float`, optional (default = `0.0`)
+        Drop probability on the word embeddings, the thesis's p_w.
+    label_namespace : `str`, optional (default = `"labels"`)
+    positive_label : `str`, optional (default = `None`)
+        See `ClassificationModel`.
+    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
+    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    """
+
+    default_predictor = "sentence_pair"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: Seq2VecEncoder,
+        matcher: Matcher,
+        classifier: Classifier,
+        embedding_dropout: float = 0.0,
+        label_namespace: str = "labels",
+        positive_label: Optional[str] = None,
+        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
+        regularizer: Optional[RegularizerApplicator] = None,
+    ) -> None:
+        super().__init__(vocab, label_namespace, positive_label, regularizer)
+        check_dimensions_match(
+            text_field_embedder.get_output_dim(),
+            encoder.get_input_dim(),
+            "text_field_embedder output dim",
+            "encoder input dim",
+        )
+        check_dimensions_match(
+            encoder.get_output_dim(),
+            matcher.get_input_dim(),
+            "encoder output dim",
+            "matcher input dim",
+        )
+        self._text_field_embedder = text_field_embedder
+        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._encoder = encoder
+        self._matcher = matcher
+        self._classifier = classifier
+        initializer(self)
+
+    @classmethod
+    def from_partial_objects(
+        cls,
+        vocab: Vocabulary,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: Seq2VecEncoder,
+        matcher: Lazy[Matcher],
+        classifier: Lazy[Classifier] = Lazy(Classifier),  # noqa: B008
+        embedding_dropout: float = 0.0,
+        label_namespace: str = "labels",
+        positive_label: Optional[str] = None,
+        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
+        regularizer: Optional[RegularizerApplicator] = None,
+    ) -> "SiameseClassifier":
+        """The constructor of configurations: sizes that follow from other parts are filled in."""
+        matcher_ = matcher.construct(input_size=encoder.get_output_dim())
+        classifier_ = classifier.construct(
+            input_size=matcher_.get_output_dim(), num_labels=vocab.get_vocab_size(label_namespace)
+        )
+        return cls(
+            vocab=vocab,
+            text_field_embedder=text_field_embedder,
+            encoder=encoder,
+            matcher=matcher_,
+            classifier=classifier_,
+            embedding_dropout=embedding_dropout,
+            label_namespace=label_namespace,
+            positive_label=positive_label,
+            initializer=initializer,
+            regularizer=regularizer,
+        )
+
+    def forward(
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+    ) -> dict[str, Any]:
+        """Classify a batch of B pairs.
+
+        # Parameters
+
+        premise : `TextFieldTensors`
+        hypothesis : `TextFieldTensors`
+        label : `Tensor`, optional (default = `None`)
+            (B,)
+        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+
+        # Returns
+
+        `Dict[str, Any]`
+            See `ClassificationModel.output`.
+        """
+        # Shape: (2B, T, D) and (2B, T)
+        embedded, mask = stack_padded(self._embed(premise), self._embed(hypothesis))
+        # Shape: (2B, E)
+        vectors = self._encoder(embedded, mask)
+        # Shape: (B, E) twice
+        premise_vectors, hypothesis_vectors = vectors.chunk(2)
+        return self.output(self.match(premise_vectors, hypothesis_vectors), label, metadata)
+
+    def encode(self, tokens: TextFieldTensors) -> Tensor:
+        """The vectors (B, E) of B sentences, to be matched as often as needed."""
+        vectors: Tensor = self._encoder(*self._embed(tokens))
+        return vectors
+
+    def match(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> Tensor:
+        """The logits (B, num_labels) of B pairs of encoded sentences, each (B, E)."""
+        logits: Tensor = self._classifier(self._matcher(premise_vectors, hypothesis_vectors))
+        return logits
+
+    def _embed(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor]:
+        # Shape: (B, T, D) and (B, T)
+        embedded = self._embedding_dropout(self._text_field_embedder(tokens))
+        return embedded, get_text_field_mask(tokens)

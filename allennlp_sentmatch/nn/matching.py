@@ -1,0 +1,114 @@
+"""Matching functions: two vectors in, the features of their relation out.
+
+`a` and `b` are (..., d), `*` is element-wise, `;` concatenates the last dimension:
+
+    concat                [a; b]                       thesis table 5.1
+    heuristic             [a; b; |a - b|; a * b]       CAS-LSTM eq. 15, thesis eqs 3.27, 6.24
+    heuristic_difference  [a; b; a - b; a * b]         thesis eq. 5.4
+    symmetric             [|a - b|; a * b]             CAS-LSTM eq. 16, thesis eq. 5.5
+    sum_difference        [a + b; |a - b|]             thesis eq. 6.25
+    ElementwiseBilinear   tanh(g^T W g), g = [a_i, b_i, 1]   thesis eqs 5.1-5.3 (ElBiS)
+
+CAS-LSTM: Choi, Kim and Lee 2019, arXiv:1809.02279. Thesis: Choi 2020, "Deep Neural Networks for
+Sentence Pair Modeling", Seoul National University.
+"""
+
+import torch
+from torch import Tensor
+
+
+def concat(a: Tensor, b: Tensor) -> Tensor:
+    """[a; b], (..., 2d)."""
+    return torch.cat([a, b], dim=-1)
+
+
+def heuristic(a: Tensor, b: Tensor) -> Tensor:
+    """[a; b; |a - b|; a * b], (..., 4d)."""
+    return torch.cat([a, b, (a - b).abs(), a * b], dim=-1)
+
+
+def heuristic_difference(a: Tensor, b: Tensor) -> Tensor:
+    """[a; b; a - b; a * b], (..., 4d)."""
+    return torch.cat([a, b, a - b, a * b], dim=-1)
+
+
+def symmetric(a: Tensor, b: Tensor) -> Tensor:
+    """[|a - b|; a * b], (..., 2d): unchanged when a and b are swapped."""
+    return torch.cat([(a - b).abs(), a * b], dim=-1)
+
+
+def sum_difference(a: Tensor, b: Tensor) -> Tensor:
+    """[a + b; |a - b|], (..., 2d): unchanged when a and b are swapped."""
+    return torch.cat([a + b, (a - b).abs()], dim=-1)
+
+
+class ElementwiseBilinear(torch.nn.Module):
+    """ElBiS: a bilinear form of [a_i, b_i, 1] with itself, learned for each dimension i.
+
+    Thesis eqs 5.1-5.3. Output element `m * d + i` is tanh(g^T W[m * d + i] g).
+
+    # Parameters
+
+    input_size : `int`
+        d, the size of each of the two vectors.
+    num_interactions : `int`, optional (default = `1`)
+        M, how many forms there are for each dimension; the output has M * d elements.
+    commutative : `bool`, optional (default = `False`)
+        Use the part of W that swapping a and b does not change, so that the output cannot depend
+        on their order. The parameters have the same shape; the thesis (section 5.3.2) names
+        such a restriction as future work.
+
+    # Raises
+
+    `ValueError` where `input_size` or `num_interactions` is less than 1.
+    """
+
+    def __init__(
+        self, input_size: int, num_interactions: int = 1, commutative: bool = False
+    ) -> None:
+        super().__init__()
+        for name, value in [("input_size", input_size), ("num_interactions", num_interactions)]:
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}")
+        self.input_size = input_size
+        self.num_interactions = num_interactions
+        self.commutative = commutative
+        self.weight = torch.nn.Parameter(torch.empty(num_interactions * input_size, 3, 3))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """He initialization, as the thesis has it; nine coefficients feed each output."""
+        torch.nn.init.kaiming_normal_(self.weight)
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        """Match `a` and `b`, each (..., d); the result is (..., M * d)."""
+        # Shape: (M, d, 3, 3)
+        weight = self.weight.view(self.num_interactions, self.input_size, 3, 3)
+        if self.commutative:
+            # Renaming a <-> b exchanges rows 0 and 1 and columns 0 and 1 of W.
+            swapped = weight[:, :, [1, 0, 2]][:, :, :, [1, 0, 2]]
+            weight = (weight + swapped) / 2
+        # Shape: (M, d, 6): of a^2, b^2, a b, a, b and 1
+        coefficients = torch.stack(
+            [
+                weight[..., 0, 0],
+                weight[..., 1, 1],
+                weight[..., 0, 1] + weight[..., 1, 0],
+                weight[..., 0, 2] + weight[..., 2, 0],
+                weight[..., 1, 2] + weight[..., 2, 1],
+                weight[..., 2, 2],
+            ],
+            dim=-1,
+        )
+        # Shape: (..., d, 6)
+        monomials = torch.stack([a * a, b * b, a * b, a, b, torch.ones_like(a)], dim=-1)
+        # Shape: (..., M, d)
+        forms = torch.einsum("...ik,mik->...mi", monomials, coefficients)
+        return torch.tanh(forms.flatten(-2))
+
+    def extra_repr(self) -> str:
+        """The settings, for `print(module)`."""
+        return (
+            f"{self.input_size}, num_interactions={self.num_interactions}, "
+            f"commutative={self.commutative}"
+        )

@@ -1,0 +1,79 @@
+"""The multi-layer perceptron that turns features into label scores.
+
+With BN batch normalization and D dropout (thesis section 4.4.1: dropout with probability p_c and
+batch normalization on the input and after each hidden layer; CAS-LSTM eq. 14):
+
+    x_0 = D(BN(features))
+    x_k = D(BN(ReLU(W_k x_{k-1} + b_k)))      k = 1 .. num_layers
+    logits = W_c x_K + b_c
+
+Choi, Kim and Lee 2019, arXiv:1809.02279; Choi 2020 (thesis).
+"""
+
+import torch
+from torch import Tensor
+
+
+class MLPClassifier(torch.nn.Module):
+    """A multi-layer perceptron with rectified hidden layers and a linear last layer.
+
+    # Parameters
+
+    input_size : `int`
+        Size of the features.
+    num_labels : `int`
+        Size of the output.
+    hidden_size : `int`, optional (default = `1024`)
+        Size of every hidden layer.
+    num_layers : `int`, optional (default = `1`)
+        Number of hidden layers; with 0 the classifier is linear.
+    dropout : `float`, optional (default = `0.0`)
+        Drop probability on the input and after each hidden layer, the thesis's p_c.
+    batch_norm : `bool`, optional (default = `True`)
+        Normalize the input and the output of each hidden layer over the batch.
+
+    # Raises
+
+    `ValueError` for a size less than 1, `num_layers` less than 0 or `dropout` outside [0, 1).
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        num_labels: int,
+        hidden_size: int = 1024,
+        num_layers: int = 1,
+        dropout: float = 0.0,
+        batch_norm: bool = True,
+    ) -> None:
+        super().__init__()
+        sizes = {"input_size": input_size, "num_labels": num_labels, "hidden_size": hidden_size}
+        for name, value in sizes.items():
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}")
+        if num_layers < 0:
+            raise ValueError(f"num_layers must be at least 0, got {num_layers}")
+        if not 0.0 <= dropout < 1.0:
+            raise ValueError(f"dropout must be at least 0 and less than 1, got {dropout}")
+
+        def regularization(size: int) -> torch.nn.Module:
+            normalization = torch.nn.BatchNorm1d(size) if batch_norm else torch.nn.Identity()
+            return torch.nn.Sequential(normalization, torch.nn.Dropout(dropout))
+
+        self.input_regularization = regularization(input_size)
+        self.hidden_layers = torch.nn.Sequential()
+        for layer in range(num_layers):
+            self.hidden_layers.add_module(
+                str(layer),
+                torch.nn.Sequential(
+                    torch.nn.Linear(input_size if layer == 0 else hidden_size, hidden_size),
+                    torch.nn.ReLU(),
+                    regularization(hidden_size),
+                ),
+            )
+        self.output_layer = torch.nn.Linear(hidden_size if num_layers else input_size, num_labels)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Score `features` (B, input_size); the logits are (B, num_labels)."""
+        logits: Tensor = self.output_layer(self.hidden_layers(self.input_regularization(features)))
+        return logits

@@ -1,0 +1,5 @@
+"""AllenNLP predictors, and the sentence encoder of an archive."""
+
+from allennlp_sentmatch.predictors.sentence_pair_predictor import SentencePairPredictor
+
+__all__ = ["SentencePairPredictor"]

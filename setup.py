@@ -1,0 +1,29 @@
+"""Package metadata."""
+
+import re
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).parent
+VERSION = re.search(
+    r'^__version__ = "(.+)"$', (HERE / "allennlp_sentmatch/version.py").read_text(), re.MULTILINE
+).group(1)
+
+setup(
+    name="allennlp-sentmatch",
+    version=VERSION,
+    description="Sentence encoders and matching models for AllenNLP and plain PyTorch",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    classifiers=[
+        "Intended Audience :: Science/Research",
+        "Programming Language :: Python :: 3",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+    ],
+    packages=find_packages(include=["allennlp_sentmatch", "allennlp_sentmatch.*"]),
+    package_data={"allennlp_sentmatch": ["py.typed"]},
+    python_requires=">=3.9",
+    install_requires=["allennlp>=2.10.1,<3", "torch>=1.12", "numpy", "spacy", "tqdm"],
+)
