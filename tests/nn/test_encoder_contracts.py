@@ -1,0 +1,352 @@
+"""What every encoder of `allennlp_sentmatch.nn` promises, in every variant and on every device."""
+
+from typing import Any, Callable, NamedTuple
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from allennlp_sentmatch.nn import (
+    LSTMN,
+    CellAwareLSTM,
+    GumbelTreeLSTM,
+    Pooling,
+    RecurrentlyControlledRNN,
+    SuffixBiLSTM,
+)
+
+D, H = 5, 4
+LENGTHS = (6, 1, 0, 4, 3)
+T = 8  # no sentence is as long as the batch
+
+
+class Variant(NamedTuple):
+    """An encoder class and the settings beside its sizes."""
+
+    encoder: Callable[..., torch.nn.Module]
+    settings: dict[str, Any]
+    sizes: tuple[int, ...] = (D, H)
+
+    def build(self, seed: int = 0, **sizes: int) -> torch.nn.Module:
+        torch.manual_seed(seed)
+        return self.encoder(*(sizes.values() or self.sizes), **self.settings)
+
+    @property
+    def encodes_whole_sentences(self) -> bool:
+        """Whether the output is one vector a sentence."""
+        return self.encoder in (GumbelTreeLSTM, Pooling)
+
+
+def variants() -> dict[str, Variant]:
+    found = {}
+
+    def add(name: str, encoder: Callable[..., torch.nn.Module], **settings: Any) -> None:
+        label = "-".join([name, *(f"{key}={value}" for key, value in settings.items())])
+        sizes = (D,) if encoder is Pooling else (D, H)
+        found[label] = Variant(encoder, settings, sizes)
+
+    for bidirectional in (False, True):
+        for vertical_weight in (0.3, "trainable", None):
+            add(
+                "cas_lstm",
+                CellAwareLSTM,
+                vertical_weight=vertical_weight,
+                bidirectional=bidirectional,
+            )
+        add("cas_lstm", CellAwareLSTM, vertical_gate="peephole", bidirectional=bidirectional)
+        add("cas_lstm", CellAwareLSTM, num_layers=3, bidirectional=bidirectional)
+        add("cas_lstm", CellAwareLSTM, num_layers=1, bidirectional=bidirectional)
+        add("lstmn", LSTMN, bidirectional=bidirectional)
+        add("lstmn", LSTMN, attention_size=3, bidirectional=bidirectional)
+        for cell in ("lstm", "gru"):
+            for output_gate in ("sigmoid", "identity"):
+                add(
+                    "rcrn",
+                    RecurrentlyControlledRNN,
+                    cell=cell,
+                    bidirectional=bidirectional,
+                    output_gate=output_gate,
+                )
+    for cell in ("lstm", "gru"):
+        for tied in (True, False):
+            for combination in ("max", "mean", "concat", "gate"):
+                add("subilstm", SuffixBiLSTM, tied=tied, combination=combination, cell=cell)
+            add("subilstm", SuffixBiLSTM, tied=tied, cell=cell, max_context=2)
+    for leaf in ("lstm", "bilstm", "affine"):
+        add("gumbel_tree_lstm", GumbelTreeLSTM, leaf=leaf)
+    for pooling in ("max", "mean", "min", "last", "attention"):
+        add("pooled", Pooling, pooling=pooling)
+    return found
+
+
+VARIANTS = variants()
+
+DEVICES = [
+    "cpu",
+    pytest.param(
+        "cuda",
+        marks=[
+            pytest.mark.gpu,
+            pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device"),
+        ],
+    ),
+]
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
+every_device = pytest.mark.parametrize("device", DEVICES)
+
+
+def batch(device="cpu", dtype=torch.float32, lengths=LENGTHS, num_tokens=T, size=D, seed=1):
+    """Random inputs (B, T, D) and the mask of sentences of these lengths."""
+    generator = torch.Generator().manual_seed(seed)
+    inputs = torch.randn(len(lengths), num_tokens, size, generator=generator, dtype=torch.float64)
+    mask = torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
+    return inputs.to(device, dtype), mask.to(device)
+
+
+def with_padding(inputs, mask, value):
+    return inputs.masked_fill(~mask.unsqueeze(-1), value)
+
+
+def assert_same(actual, expected, tolerance=1e-5):
+    torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
+
+
+@every_device
+@every_variant
+def test_a_sentence_has_one_encoding(variant, device):
+    """Alone, in another batch or padded further: its encoding is the same."""
+    encoder = variant.build().to(device).eval()
+    inputs, mask = batch(device)
+    with torch.no_grad():
+        outputs = encoder(inputs, mask)
+        trimmed = encoder(inputs[:, :6], mask[:, :6])
+        order = [3, 0, 4, 2]
+        reordered = encoder(inputs[order], mask[order])
+        for sentence, length in enumerate(LENGTHS):
+            if length == 0:
+                continue
+            alone = encoder(
+                inputs[sentence : sentence + 1, :length], mask[sentence : sentence + 1, :length]
+            )[0]
+            in_batch, in_trimmed = outputs[sentence], trimmed[sentence]
+            if not variant.encodes_whole_sentences:
+                in_batch, in_trimmed = in_batch[:length], in_trimmed[:length]
+            assert_same(in_batch, alone)
+            assert_same(in_trimmed, alone)
+    assert_same(reordered, outputs[order])
+
+
+@every_device
+@every_variant
+def test_padding_is_zero_and_so_is_an_empty_sentence(variant, device):
+    encoder = variant.build().to(device)
+    inputs, mask = batch(device)
+    for training in (True, False):
+        outputs = encoder.train(training)(inputs, mask)
+        assert outputs.shape[-1] == encoder.output_size
+        if variant.encodes_whole_sentences:
+            assert outputs.shape == (5, encoder.output_size)
+            padding = outputs[mask.sum(1) == 0]
+            tokens = outputs[mask.sum(1) > 0]
+        else:
+            assert outputs.shape == (5, T, encoder.output_size)
+            padding, tokens = outputs[~mask], outputs[mask]
+        assert padding.numel()
+        assert (padding == 0).all()
+        assert (tokens != 0).any(-1).all()
+
+
+@every_device
+@every_variant
+@pytest.mark.parametrize("num_tokens", [0, 1, 3])
+def test_batch_of_empty_sentences(variant, device, num_tokens):
+    encoder = variant.build().to(device)
+    inputs, mask = batch(device, lengths=(0, 0), num_tokens=num_tokens)
+    for training in (True, False):
+        outputs = encoder.train(training)(inputs, mask)
+        steps = () if variant.encodes_whole_sentences else (num_tokens,)
+        assert outputs.shape == (2, *steps, encoder.output_size)
+        assert (outputs == 0).all()
+
+
+def outputs_and_gradients(encoder, inputs, mask):
+    """Outputs in evaluation; in training outputs and every gradient, under a fixed noise."""
+    with torch.no_grad():
+        evaluated = encoder.eval()(inputs, mask)
+    torch.manual_seed(3)
+    inputs = inputs.clone().requires_grad_()
+    encoder.train().zero_grad()
+    outputs = encoder(inputs, mask)
+    # Padded steps get a gradient as well: a loss may well read them.
+    weights = torch.linspace(-1, 1, outputs.numel(), device=outputs.device, dtype=outputs.dtype)
+    (outputs * weights.view_as(outputs)).sum().backward()
+    return {
+        "evaluated": evaluated,
+        "outputs": outputs.detach(),
+        "inputs": inputs.grad,
+        **{name: parameter.grad for name, parameter in encoder.named_parameters()},
+    }
+
+
+@every_device
+@every_variant
+@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
+def test_nothing_in_the_padding_matters(variant, device, garbage):
+    encoder = variant.build().to(device)
+    inputs, mask = batch(device)
+    expected = outputs_and_gradients(encoder, with_padding(inputs, mask, 0.0), mask)
+    actual = outputs_and_gradients(encoder, with_padding(inputs, mask, garbage), mask)
+    for name, value in expected.items():
+        assert torch.isfinite(value).all(), name
+        assert_same(actual[name], value, 1e-6)
+
+
+@every_device
+@every_variant
+def test_nothing_uninitialized_is_read(variant, device):
+    """With torch.empty filled with NaN, an element never written would show."""
+    if not hasattr(torch.utils, "deterministic"):
+        pytest.skip("this torch does not fill torch.empty")
+    encoder = variant.build().to(device)
+    inputs, mask = batch(device)
+    expected = outputs_and_gradients(encoder, inputs, mask)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        assert torch.empty(1, device=device).isnan().all()
+        actual = outputs_and_gradients(encoder, inputs, mask)
+    finally:
+        torch.use_deterministic_algorithms(False)
+    for name, value in expected.items():
+        assert_same(actual[name], value, 1e-6)
+
+
+@every_device
+@every_variant
+def test_gradients_reach_every_parameter_and_no_padding(variant, device):
+    encoder = variant.build().to(device)
+    inputs, mask = batch(device)
+    gradients = outputs_and_gradients(encoder, inputs, mask)
+    assert (gradients["inputs"][~mask] == 0).all()
+    assert (gradients["inputs"][mask] != 0).any()
+    for name, _ in encoder.named_parameters():
+        assert gradients[name] is not None, name
+        assert (gradients[name] != 0).any(), name
+
+
+@every_device
+@every_variant
+def test_float64_is_kept(variant, device):
+    encoder = variant.build().to(device).eval()
+    inputs, mask = batch(device, torch.float64)
+    single = encoder(inputs.float(), mask)
+    assert single.dtype == torch.float32
+    double = encoder.double()(inputs, mask)
+    assert double.dtype == torch.float64
+    assert_same(single.double(), double)
+    assert not torch.equal(single.double(), double)  # else it was computed in float32
+
+
+@every_device
+@every_variant
+@pytest.mark.parametrize("input_dtype", [torch.float32, torch.bfloat16])
+def test_bfloat16_autocast(variant, device, input_dtype):
+    """Finite and near float32; outputs and gradients, inputs of either type."""
+    encoder = variant.build().to(device)
+    inputs, mask = batch(device)
+    inputs = inputs.bfloat16().float()  # what both types can hold
+    merges = torch.tensor([[1, 1, 0, 1, 0, -1, -1], *[[0] * 7] * 2, [2, 0, 0, *[-1] * 4], [0] * 7])
+
+    def run(inputs):
+        if isinstance(encoder, GumbelTreeLSTM):  # by one tree: rounding may well choose another
+            return encoder.compose(inputs, mask, merges.to(device)).hidden
+        return encoder(inputs, mask)
+
+    expected = run(inputs)
+    inputs = inputs.to(input_dtype).requires_grad_()
+    with torch.autocast(device, dtype=torch.bfloat16):
+        actual = run(inputs)
+    assert_same(actual.float(), expected, 0.02)
+    actual.float().sum().backward()
+    for name, parameter in [("inputs", inputs), *encoder.named_parameters()]:
+        if name != "query":  # which has no part in a given tree
+            assert torch.isfinite(parameter.grad).all(), name
+            assert (parameter.grad != 0).any(), name
+
+
+@every_variant
+def test_state_dict_round_trip(variant):
+    encoder, other = variant.build(seed=0).eval(), variant.build(seed=1).eval()
+    inputs, mask = batch()
+    if any(True for _ in encoder.parameters()):
+        assert not torch.equal(encoder(inputs, mask), other(inputs, mask))
+    missing, unexpected = other.load_state_dict(encoder.state_dict())
+    assert not missing
+    assert not unexpected
+    assert torch.equal(encoder(inputs, mask), other(inputs, mask))
+
+
+IMPOSSIBLE = [
+    *(
+        (encoder, setting, value)
+        for encoder in (
+            CellAwareLSTM,
+            SuffixBiLSTM,
+            RecurrentlyControlledRNN,
+            LSTMN,
+            GumbelTreeLSTM,
+        )
+        for setting, value in (("input_size", 0), ("hidden_size", -2))
+    ),
+    (CellAwareLSTM, "num_layers", 0),
+    (CellAwareLSTM, "vertical_weight", 0.0),
+    (CellAwareLSTM, "vertical_weight", 1.5),
+    (CellAwareLSTM, "vertical_weight", "learned"),
+    (CellAwareLSTM, "vertical_gate", "cell"),
+    (CellAwareLSTM, "dropout", 1.5),
+    (SuffixBiLSTM, "combination", "sum"),
+    (SuffixBiLSTM, "cell", "rnn"),
+    (SuffixBiLSTM, "max_context", 0),
+    (RecurrentlyControlledRNN, "cell", "rnn"),
+    (RecurrentlyControlledRNN, "output_gate", "tanh"),
+    (LSTMN, "attention_size", 0),
+    (GumbelTreeLSTM, "leaf", "gru"),
+    (GumbelTreeLSTM, "temperature", 0.0),
+]
+
+
+@pytest.mark.parametrize(("encoder", "setting", "value"), IMPOSSIBLE)
+def test_impossible_settings_are_named(encoder, setting, value):
+    with pytest.raises(ValueError, match=f"{setting}.* must .*{value}"):
+        encoder(**{"input_size": D, "hidden_size": H, setting: value})
+
+
+@every_variant
+@settings(max_examples=8, deadline=None)
+@given(
+    lengths=st.lists(st.integers(0, 6), min_size=1, max_size=4),
+    more_padding=st.integers(0, 2),
+    half_input_size=st.integers(1, 3),
+    hidden_size=st.integers(1, 4),
+    seed=st.integers(0, 99),
+)
+def test_batches_of_all_shapes(variant, lengths, more_padding, half_input_size, hidden_size, seed):
+    """Whatever the lengths and sizes: a sentence in a batch is the sentence alone."""
+    sizes = {"input_size": 2 * half_input_size, "hidden_size": hidden_size}
+    if variant.encoder is Pooling:
+        del sizes["hidden_size"]
+    encoder = variant.build(seed, **sizes).double().eval()
+    num_tokens = max(lengths) + more_padding
+    inputs, mask = batch("cpu", torch.float64, lengths, num_tokens, sizes["input_size"], seed)
+    with torch.no_grad():
+        outputs = encoder(with_padding(inputs, mask, float("nan")), mask)
+        for sentence, length in enumerate(lengths):
+            encoding = outputs[sentence]
+            alone = encoder(
+                inputs[sentence : sentence + 1, :length], mask[sentence : sentence + 1, :length]
+            )[0]
+            if not variant.encodes_whole_sentences:
+                assert (encoding[length:] == 0).all()
+                encoding = encoding[:length]
+            assert_same(encoding, alone, 1e-9)

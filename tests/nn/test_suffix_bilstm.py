@@ -1,0 +1,145 @@
+"""SuBiLSTM against the paper's equations, every prefix and suffix read on its own."""
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn import SuffixBiLSTM
+
+CELLS = ["lstm", "gru"]
+COMBINATIONS = ["max", "mean", "concat", "gate"]
+
+
+def encode(cell, kind, x):
+    """The last hidden state, (H), of an LSTM or GRU that reads the tokens x one at a time."""
+    W, U, b = cell.weight_ih_l0, cell.weight_hh_l0, cell.bias_l0
+    H = U.size(1)
+    h = c = x.new_zeros(H)
+    for x_t in x:
+        a, u = W @ x_t + b, U @ h
+        if kind == "lstm":
+            i, f, o = (torch.sigmoid((a + u)[k * H : (k + 1) * H]) for k in (0, 1, 3))
+            c = f * c + i * torch.tanh((a + u)[2 * H : 3 * H])
+            h = o * torch.tanh(c)
+        else:
+            r = torch.sigmoid(a[:H] + u[:H])
+            z = torch.sigmoid(a[H : 2 * H] + u[H : 2 * H])
+            h = (1 - z) * torch.tanh(a[2 * H :] + r * u[2 * H :]) + z * h
+    return h
+
+
+def combine(encoder, p, s, gate):
+    if encoder.combination == "max":
+        return torch.max(p, s)
+    if encoder.combination == "mean":
+        return 0.5 * p + 0.5 * s
+    if encoder.combination == "concat":
+        return torch.cat([p, s])
+    r = torch.sigmoid(gate.weight @ torch.cat([p, s]) + gate.bias)
+    return r * p + (1 - r) * s
+
+
+def output_at(encoder, x, i):
+    """H_i of equations 1-6 for the sentence x (n, D), i counted from 0."""
+    n, k = len(x), encoder.max_context or len(x)
+    prefix, suffix = x[max(0, i - k + 1) : i + 1], x[i : min(n, i + k)]
+    forward_suffix = encoder.forward_cell if encoder.tied else encoder.forward_suffix_cell
+    reverse_prefix = encoder.reverse_cell if encoder.tied else encoder.reverse_prefix_cell
+    p = encode(encoder.forward_cell, encoder.cell, prefix)  # (1)
+    s = encode(forward_suffix, encoder.cell, suffix)  # (2)
+    p_reverse = encode(reverse_prefix, encoder.cell, prefix.flip(0))  # (3)
+    s_reverse = encode(encoder.reverse_cell, encoder.cell, suffix.flip(0))  # (4)
+    return torch.cat(
+        [
+            combine(encoder, p, s, getattr(encoder, "forward_gate", None)),
+            combine(encoder, p_reverse, s_reverse, getattr(encoder, "reverse_gate", None)),
+        ]
+    )  # (5), (6)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("combination", COMBINATIONS)
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("max_context", [None, 1, 3, 9])
+def test_follows_the_equations(cell, combination, tied, max_context):
+    torch.manual_seed(0)
+    encoder = SuffixBiLSTM(3, 4, tied, combination, cell, max_context).double()
+    lengths = [2, 6, 5, 1, 6]
+    inputs = torch.randn(5, 7, 3, dtype=torch.float64)
+    mask = torch.arange(7) < torch.tensor(lengths).unsqueeze(1)
+    outputs = encoder(inputs, mask)
+    assert outputs.shape == (5, 7, 16 if combination == "concat" else 8)
+    for sentence, length in enumerate(lengths):
+        for i in range(length):
+            torch.testing.assert_close(
+                outputs[sentence, i],
+                output_at(encoder, inputs[sentence, :length], i),
+                rtol=0,
+                atol=1e-9,
+            )
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_single_passes_are_torch_s_own(cell):
+    """Without the suffixes, an untied SuBiLSTM is torch's bidirectional network (eq. 7)."""
+    torch.manual_seed(1)
+    encoder = SuffixBiLSTM(3, 4, tied=False, combination="concat", cell=cell).double()
+    network = (torch.nn.LSTM if cell == "lstm" else torch.nn.GRU)(
+        3, 4, batch_first=True, bidirectional=True
+    ).double()
+    with torch.no_grad():
+        for suffix, ours in (("", encoder.forward_cell), ("_reverse", encoder.reverse_cell)):
+            getattr(network, "weight_ih_l0" + suffix).copy_(ours.weight_ih_l0)
+            getattr(network, "weight_hh_l0" + suffix).copy_(ours.weight_hh_l0)
+            getattr(network, "bias_ih_l0" + suffix).copy_(ours.bias_l0)
+            getattr(network, "bias_hh_l0" + suffix).zero_()
+    inputs = torch.randn(2, 6, 3, dtype=torch.float64)
+    prefix, _, _, reverse_suffix = encoder(inputs, torch.ones(2, 6, dtype=torch.bool)).chunk(4, -1)
+    torch.testing.assert_close(
+        torch.cat([prefix, reverse_suffix], -1), network(inputs)[0], rtol=0, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize(
+    ("tied", "combination", "max_context"),
+    [(True, "concat", None), (False, "max", 2), (True, "gate", 2), (False, "mean", None)],
+)
+def test_gradients(cell, tied, combination, max_context):
+    torch.manual_seed(2)
+    encoder = SuffixBiLSTM(2, 2, tied, combination, cell, max_context).double()
+    inputs = torch.randn(3, 4, 2, dtype=torch.float64, requires_grad=True)
+    mask = torch.arange(4) < torch.tensor([[2], [4], [3]])
+
+    def run(inputs, *_):  # gradcheck moves the parameters themselves
+        return encoder(inputs, mask)
+
+    assert torch.autograd.gradcheck(run, (inputs, *encoder.parameters()))
+
+
+def test_untied_has_twice_the_parameters_and_tied_those_of_a_bilstm():
+    def count(module):
+        return sum(p.numel() for p in module.parameters())
+
+    tied, untied = SuffixBiLSTM(3, 4), SuffixBiLSTM(3, 4, tied=False)
+    bias = 4 * 4  # torch's networks have a second bias vector for each direction
+    bilstm = torch.nn.LSTM(3, 4, bidirectional=True)
+    assert count(tied) == count(bilstm) - 2 * bias
+    assert count(untied) == 2 * count(tied)
+    names = {name.split(".")[0] for name, _ in untied.named_parameters()}
+    assert names == {"forward_cell", "reverse_cell", "forward_suffix_cell", "reverse_prefix_cell"}
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("input_size", 0),
+        ("hidden_size", -1),
+        ("combination", "sum"),
+        ("cell", "rnn"),
+        ("max_context", 0),
+    ],
+)
+def test_rejects_impossible_settings(setting, value):
+    settings = {"input_size": 3, "hidden_size": 4, setting: value}
+    with pytest.raises(ValueError, match=f"{setting} must be .*{value}"):
+        SuffixBiLSTM(**settings)
