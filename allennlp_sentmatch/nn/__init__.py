@@ -2,11 +2,12 @@
 
 from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM, CellAwareLSTMGates
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
-from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, TreeComposition, bracketing
+from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, TreeComposition
 from allennlp_sentmatch.nn.lstmn import LSTMN
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.recurrently_controlled_rnn import RecurrentlyControlledRNN
 from allennlp_sentmatch.nn.suffix_bilstm import SuffixBiLSTM
+from allennlp_sentmatch.nn.tree_merges import bracketing
 
 __all__ = [
     "LSTMN",

@@ -23,7 +23,6 @@ layer holds the parent in place of its children, which a product with copy masks
 so that the gradient of y also flows through what is copied.
 """
 
-from collections.abc import Sequence
 from typing import Literal, NamedTuple, Optional, Union
 
 import torch
@@ -31,6 +30,8 @@ from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
 from allennlp_sentmatch.nn.reversal import reverse_sentences
+from allennlp_sentmatch.nn.tree_lstm_cell import tree_lstm_cell
+from allennlp_sentmatch.nn.tree_merges import check_merges
 
 
 class TreeComposition(NamedTuple):
@@ -148,7 +149,7 @@ class GumbelTreeLSTM(torch.nn.Module):
             If `merges` has another shape or holds a position where there is no pair to merge.
         """
         if merges is not None:
-            _check_merges(merges, mask)
+            check_merges(merges, mask)
         hidden, cell = self._leaves(inputs, mask)
         lengths = mask.sum(1, keepdim=True)  # (B, 1)
         chosen: list[torch.Tensor] = []
@@ -200,83 +201,6 @@ class GumbelTreeLSTM(torch.nn.Module):
             return straight_through_gumbel_softmax(scores, allowed, self.temperature)
         best = scores.masked_fill(~allowed, -torch.inf).argmax(1, keepdim=True)
         return torch.zeros_like(scores).scatter(1, best, 1.0) * allowed
-
-
-def tree_lstm_cell(
-    pre_activations: torch.Tensor, left_cell: torch.Tensor, right_cell: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Parents of pairs of nodes (3.1-3.3).
-
-    # Parameters
-
-    pre_activations : `torch.Tensor`
-        Shape (..., 5H): W_comp [h_l; h_r] + b_comp, blocks i, f_l, f_r, o, g.
-    left_cell, right_cell : `torch.Tensor`
-        Shape (..., H).
-
-    # Returns
-
-    `Tuple[torch.Tensor, torch.Tensor]`
-        h_p and c_p, each (..., H).
-    """
-    i, f_left, f_right, o, g = pre_activations.chunk(5, -1)
-    cell = f_left.sigmoid() * left_cell + f_right.sigmoid() * right_cell + i.sigmoid() * g.tanh()
-    return o.sigmoid() * cell.tanh(), cell
-
-
-def bracketing(merges: Union[torch.Tensor, Sequence[int]], tokens: Sequence[str]) -> str:
-    """A tree as nested parentheses, such as "((the cat) (sat down))".
-
-    # Parameters
-
-    merges : `torch.Tensor` or `Sequence[int]`
-        One sentence's row of `TreeComposition.merges`; what follows its first
-        `len(tokens) - 1` entries is left out of account.
-    tokens : `Sequence[str]`
-        The sentence's tokens. As in the Penn Treebank, a parenthesis among them becomes -LRB- or
-        -RRB-.
-
-    # Returns
-
-    `str`
-        Empty for a sentence without tokens.
-
-    # Raises
-
-    `ValueError`
-        If `merges` is no tree over that many tokens.
-    """
-    nodes = [token.replace("(", "-LRB-").replace(")", "-RRB-") for token in tokens]
-    positions = [int(position) for position in merges]
-    if len(positions) < len(nodes) - 1:
-        raise ValueError(
-            f"merges must hold {len(nodes) - 1} steps for {len(nodes)} tokens, got {len(positions)}"
-        )
-    for step, position in enumerate(positions[: max(len(nodes) - 1, 0)]):
-        if not 0 <= position < len(nodes) - 1:
-            raise ValueError(
-                f"merges[{step}] must lie between 0 and {len(nodes) - 2}, for {len(nodes)} nodes "
-                f"are left of {len(tokens)} tokens; got {position}"
-            )
-        nodes[position : position + 2] = [f"({nodes[position]} {nodes[position + 1]})"]
-    return nodes[0] if nodes else ""
-
-
-def _check_merges(merges: torch.Tensor, mask: torch.Tensor) -> None:
-    steps = max(mask.size(1) - 1, 0)
-    if merges.shape != (mask.size(0), steps):
-        raise ValueError(
-            f"merges must have the shape (batch_size, sequence_length - 1) = "
-            f"{(mask.size(0), steps)}, got {tuple(merges.shape)}"
-        )
-    pairs = mask.sum(1, keepdim=True) - 1 - torch.arange(steps, device=mask.device)  # (B, T - 1)
-    wrong = ((merges < 0) | (merges >= pairs)) & (pairs > 0)
-    if wrong.any():
-        row, step = (int(index) for index in wrong.nonzero()[0])
-        raise ValueError(
-            f"merges[{row}, {step}] must lie between 0 and {int(pairs[row, step]) - 1}, "
-            f"got {int(merges[row, step])}"
-        )
 
 
 def _copy_or_merge(

@@ -8,7 +8,7 @@ import torch
 from scipy import stats
 
 from allennlp_sentmatch.nn import gumbel_softmax
-from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, bracketing
+from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
 
 D, H = 3, 4
 LENGTHS = (6, 1, 4, 0, 2, 5)
@@ -329,45 +329,7 @@ def test_constructor_errors(setting: str, value: object, message: str):
         GumbelTreeLSTM(**{"input_size": 2, "hidden_size": 2, setting: value})
 
 
-@pytest.mark.parametrize(
-    ("merges", "message"),
-    [
-        ([[0, 0]], r"shape .* \(2, 2\), got \(1, 2\)"),
-        ([[2, 0], [0, 0]], r"merges\[0, 0\] must lie between 0 and 1, got 2"),
-        ([[0, -1], [0, 0]], r"merges\[0, 1\] must lie between 0 and 0, got -1"),
-    ],
-)
-def test_impossible_merges(merges: list[list[int]], message: str):
-    mask = torch.tensor([[True, True, True], [True, True, False]])
-    with pytest.raises(ValueError, match=message):
-        make().compose(torch.zeros(2, 3, D).double(), mask, torch.tensor(merges))
-
-
-@pytest.mark.parametrize(
-    ("merges", "tokens", "expected"),
-    [
-        ([0, 0, 0], "the cat sat down", "(((the cat) sat) down)"),
-        ([2, 1, 0], "the cat sat down", "(the (cat (sat down)))"),
-        ([0, 1, 0], "the cat sat down", "((the cat) (sat down))"),
-        ([2, 0, 0], "the cat sat down", "((the cat) (sat down))"),
-        ([1, 0, -1, -1], "cats ( sleep", "(cats (-LRB- sleep))"),
-        ([], "cats", "cats"),
-        ([-1], "", ""),
-    ],
-)
-def test_bracketing(merges: list[int], tokens: str, expected: str):
-    assert bracketing(merges, tokens.split()) == expected
-    assert bracketing(torch.tensor(merges), tokens.split()) == expected
-
-
-@pytest.mark.parametrize(
-    ("merges", "message"),
-    [
-        ([0], "merges must hold 2 steps for 3 tokens, got 1"),
-        ([0, 1], r"merges\[1\] must lie between 0 and 0, for 2 nodes are left of 3"),
-        ([-1, 0], r"merges\[0\] must lie between 0 and 1, for 3 nodes are left of 3"),
-    ],
-)
-def test_bracketing_of_no_tree(merges: list[int], message: str):
-    with pytest.raises(ValueError, match=message):
-        bracketing(merges, ["a", "b", "c"])
+def test_impossible_trees_are_refused():
+    inputs, mask = batch()
+    with pytest.raises(ValueError, match=r"merges\[0, 0\] must lie between 0 and 4, got 5"):
+        make().compose(inputs, mask, torch.full((len(LENGTHS), T - 1), 5))

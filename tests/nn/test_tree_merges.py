@@ -1,0 +1,55 @@
+import pytest
+import torch
+
+from allennlp_sentmatch.nn.tree_merges import bracketing, check_merges
+
+
+@pytest.mark.parametrize(
+    ("merges", "tokens", "expected"),
+    [
+        ([0, 0, 0], "the cat sat down", "(((the cat) sat) down)"),
+        ([2, 1, 0], "the cat sat down", "(the (cat (sat down)))"),
+        ([0, 1, 0], "the cat sat down", "((the cat) (sat down))"),
+        ([2, 0, 0], "the cat sat down", "((the cat) (sat down))"),
+        ([1, 0, -1, -1], "cats ( sleep", "(cats (-LRB- sleep))"),
+        ([], "cats", "cats"),
+        ([-1], "", ""),
+    ],
+)
+def test_bracketing(merges: list[int], tokens: str, expected: str):
+    assert bracketing(merges, tokens.split()) == expected
+    assert bracketing(torch.tensor(merges), tokens.split()) == expected
+
+
+@pytest.mark.parametrize(
+    ("merges", "message"),
+    [
+        ([0], "merges must hold 2 steps for 3 tokens, got 1"),
+        ([0, 1], r"merges\[1\] must lie between 0 and 0, for 2 nodes are left of 3"),
+        ([-1, 0], r"merges\[0\] must lie between 0 and 1, for 3 nodes are left of 3"),
+    ],
+)
+def test_bracketing_of_no_tree(merges: list[int], message: str):
+    with pytest.raises(ValueError, match=message):
+        bracketing(merges, ["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("merges", "message"),
+    [
+        ([[0, 0]], r"shape .* \(2, 2\), got \(1, 2\)"),
+        ([[2, 0], [0, 0]], r"merges\[0, 0\] must lie between 0 and 1, got 2"),
+        ([[0, -1], [0, 0]], r"merges\[0, 1\] must lie between 0 and 0, got -1"),
+    ],
+)
+def test_impossible_merges(merges: list[list[int]], message: str):
+    mask = torch.tensor([[True, True, True], [True, True, False]])
+    with pytest.raises(ValueError, match=message):
+        check_merges(torch.tensor(merges), mask)
+
+
+def test_possible_merges():
+    mask = torch.tensor([[True, True, True], [True, True, False], [False] * 3])
+    check_merges(torch.tensor([[1, 0], [0, -1], [-1, 7]]), mask)
+    check_merges(torch.empty(3, 0, dtype=torch.long), mask[:, :1])
+    check_merges(torch.empty(3, 0, dtype=torch.long), mask[:, :0])
