@@ -1,0 +1,14 @@
+// CAS-LSTM on Quora question pairs: thesis tables 4.5 and 4.6. Published: 88.4 %.
+local cas_lstm = import '../lib/cas_lstm.libsonnet';
+local data = import '../lib/data.libsonnet';
+
+cas_lstm.siamese(
+  data.quora(),
+  num_layers=2,
+  bidirectional=false,
+  mlp_layers=1,
+  p_w=0.10,
+  p_c=0.10,
+  l2=0.002,
+  matcher='symmetric',
+)
