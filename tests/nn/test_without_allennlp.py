@@ -1,0 +1,81 @@
+"""`allennlp_sentmatch.nn` where torch is installed, and neither allennlp nor spacy."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+HIDE = """
+import importlib.machinery
+import sys
+
+HIDDEN = {"allennlp", "allennlp_models", "spacy"}
+find_spec = importlib.machinery.PathFinder.find_spec
+
+def find_no_hidden_spec(name, path=None, target=None):
+    return None if name.partition(".")[0] in HIDDEN else find_spec(name, path, target)
+
+importlib.machinery.PathFinder.find_spec = find_no_hidden_spec
+"""
+
+
+def run_without(code: str) -> str:
+    """The output of Python code that finds none of the hidden packages."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", HIDE + code],
+        cwd=REPOSITORY,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout
+    return run.stdout
+
+
+def test_the_hidden_packages_are_hidden():
+    run_without(
+        """
+from importlib.util import find_spec
+
+assert [name for name in HIDDEN if find_spec(name)] == []
+try:
+    import allennlp
+except ModuleNotFoundError:
+    pass
+else:
+    raise AssertionError("allennlp was found")
+"""
+    )
+
+
+def test_everything_public_can_be_imported():
+    run_without(
+        """
+import torch
+import allennlp_sentmatch.nn
+from allennlp_sentmatch.nn import *
+
+assert all(name in globals() for name in allennlp_sentmatch.nn.__all__)
+encoder = CellAwareLSTM(4, 3)
+assert encoder(torch.zeros(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)).shape == (2, 5, 3)
+"""
+    )
+
+
+def test_the_tests_of_nn_pass():
+    """All but this file and the contracts, whose table would take longer than the rest."""
+    left_out = ["tests/nn/test_without_allennlp.py", "tests/nn/test_encoder_contracts.py"]
+    ignored = [f"--ignore={path}" for path in left_out]
+    output = run_without(
+        f"""
+import pytest
+
+assert pytest.main(["tests/nn", "-q", "-x", "-p", "no:cacheprovider", *{ignored}, "-m",
+                    "not slow and not gpu"]) == 0
+"""
+    )
+    assert " passed" in output
