@@ -1,0 +1,467 @@
+import gzip
+import json
+import logging
+import pickle
+from collections import Counter
+from itertools import chain
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, DatasetReader, Vocabulary
+from allennlp.data.dataset_readers import WorkerInfo
+from allennlp.data.tokenizers import WhitespaceTokenizer
+
+from allennlp_sentmatch.data.dataset_readers import Folds, SentencePairReader
+
+
+def read(format, path, **settings):
+    return list(SentencePairReader(format, **settings).read(path))
+
+
+def label(instance):
+    return instance["label"].label if "label" in instance.fields else None
+
+
+def pair(instance):
+    """Texts, label and id of an instance."""
+    metadata = instance["metadata"].metadata
+    return metadata["premise"], metadata["hypothesis"], label(instance), metadata.get("id")
+
+
+def tokens(instance, field):
+    return [token.text for token in instance[field].tokens]
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Writes a file and gives its path."""
+
+    def write(content, name="pairs.tsv"):
+        path = tmp_path / name
+        path.write_text(content, encoding="utf-8")
+        return path
+
+    return write
+
+
+class TestFormats:
+    def test_snli(self, fixtures):
+        instances = read("snli", fixtures / "data/snli.jsonl")
+        assert len(instances) == 7  # of 8: one has no gold label
+        assert pair(instances[1]) == (
+            "A woman in a red coat waits for the bus.",
+            "A woman is asleep at home.",
+            "contradiction",
+            "0.jpg#0r1c",
+        )
+        assert tokens(instances[4], "hypothesis") == ["The", "dogs", "are", "n't", "moving", "."]
+        assert instances[6]["metadata"]["premise_tokens"][:3] == ["A", "cook", ","]
+
+    def test_multinli(self, fixtures):
+        instances = read("multinli", fixtures / "data/multinli.jsonl")
+        assert len(instances) == 6
+        assert pair(instances[3]) == (
+            "The museum is open daily except Monday.",
+            "You can visit the museum on Tuesday.",
+            "entailment",
+            "1003e",
+        )
+
+    def test_plain_keys_in_place_of_the_original_ones(self, table):
+        path = table('{"premise": "a b", "hypothesis": "c", "label": "neutral", "idx": 0}\n')
+        for format in ("snli", "multinli"):
+            assert [pair(i) for i in read(format, path)] == [("a b", "c", "neutral", None)]
+
+    def test_sick(self, fixtures):
+        instances = read("sick", fixtures / "data/sick.txt")
+        assert [label(instance) for instance in instances] == [
+            *("entailment", "contradiction", "neutral"),
+            *("entailment", "contradiction", "neutral"),
+        ]
+        assert pair(instances[1]) == (
+            "A man is slicing a loaf of bread",
+            "There is no man slicing bread",
+            "contradiction",
+            "2",
+        )
+        assert instances[1]["metadata"]["score"] == 3.7
+        assert "score" not in instances[1].fields
+
+    def test_sick_before_annotation_has_no_label(self, table):
+        path = table("pair_ID\tsentence_A\tsentence_B\n9\tA dog\tA cat\n")
+        (instance,) = read("sick", path)
+        assert pair(instance) == ("A dog", "A cat", None, "9")
+
+    def test_msrp(self, fixtures):
+        instances = read("msrp", fixtures / "data/msrp.txt")
+        assert [label(instance) for instance in instances] == ["1", "0", "1", "0"]
+        assert pair(instances[1]) == (
+            "Shares rose 3 percent in early trading.",
+            'The company makes 3" and 5" pipes.',
+            "0",
+            "7003-7004",
+        )
+
+    @pytest.mark.parametrize("name", ["quora_release.tsv", "quora_kaggle.csv"])
+    def test_quora_with_a_header(self, fixtures, name):
+        instances = read("quora", fixtures / "data" / name)
+        assert [pair(instance)[2:] for instance in instances] == [
+            ("1", "11"),
+            ("0", "12"),
+            ("1", "13"),
+            ("0", "14"),
+        ]
+        assert pair(instances[1])[0] == 'What does "ad hoc" mean?'
+        assert pair(instances[2])[0] == "Is tea better than coffee,\nor is it a matter of taste?"
+        assert pair(instances[3])[1] == ""
+
+    def test_quora_as_wang_et_al_split_it(self, fixtures):
+        instances = read("quora", fixtures / "data/quora_wang.tsv", tokenizer=WhitespaceTokenizer())
+        assert pair(instances[1]) == (
+            'What does " ad hoc " mean ?',
+            '" Telephone " : who coined the word ?',
+            "0",
+            "12",
+        )
+        assert tokens(instances[1], "premise") == ["What", "does", '"', "ad", "hoc", '"'] + [
+            "mean",
+            "?",
+        ]
+        assert len(instances) == 4
+
+    @pytest.mark.parametrize("name", ["scitail.tsv", "scitail_dgem.tsv", "scitail_snli_format.txt"])
+    def test_scitail_has_the_same_labels_in_every_form(self, fixtures, name):
+        instances = read("scitail", fixtures / "data" / name)
+        assert [pair(instance)[:3] for instance in instances[:2]] == [
+            (
+                "Ice floats because it is less dense than water.",
+                "Ice floats on water.",
+                "entailment",
+            ),
+            ("Copper conducts electricity.", "Copper is an insulator.", "neutral"),
+        ]
+        assert len(instances) == 4
+
+    def test_sts_scores_are_the_target(self, fixtures):
+        instances = read("sts", fixtures / "data/sts.csv")
+        assert pair(instances[2]) == (
+            'Minister says "no" to new tax',
+            'Five hurt in "freak" storm',
+            None,
+            "headlines-2015-0010",
+        )
+        assert instances[1]["metadata"]["score"] == 3.8
+        batch = Batch(instances)
+        batch.index_instances(Vocabulary.from_instances(instances))
+        scores = batch.as_tensor_dict()["score"]
+        assert scores.dtype == torch.float32
+        assert scores.tolist() == pytest.approx([5.0, 3.8, 0.4, 1.25])
+
+    def test_gzip(self, fixtures, tmp_path):
+        path = tmp_path / "pairs"
+        path.write_bytes(gzip.compress((fixtures / "data/sick.txt").read_bytes()))
+        assert [pair(i) for i in read("sick", path)] == [
+            pair(i) for i in read("sick", fixtures / "data/sick.txt")
+        ]
+
+    def test_skipped_pairs_are_counted_in_the_log(self, fixtures, caplog):
+        with caplog.at_level(logging.INFO):
+            read("snli", fixtures / "data/snli.jsonl")
+        assert "7 pairs, 0 of them unlabeled; 1 pairs without a gold label skipped" in caplog.text
+
+
+class TestAgainstAllennlpModels:
+    def test_snli(self, fixtures):
+        snli = pytest.importorskip("allennlp_models.pair_classification.dataset_readers.snli")
+        path = fixtures / "data/snli.jsonl"
+        expected = list(snli.SnliReader(tokenizer=WhitespaceTokenizer()).read(path))
+        instances = read("snli", path, tokenizer=WhitespaceTokenizer())
+        assert len(instances) == len(expected) > 0
+        for ours, theirs in zip(instances, expected):
+            for field in ("premise", "hypothesis"):
+                assert tokens(ours, field) == tokens(theirs, field)
+                # A model of AllenNLP's reads these.
+                assert ours["metadata"][f"{field}_tokens"] == theirs["metadata"][f"{field}_tokens"]
+            assert label(ours) == label(theirs)
+
+    def test_quora(self, table):
+        quora = pytest.importorskip(
+            "allennlp_models.pair_classification.dataset_readers.quora_paraphrase"
+        )
+        path = table("1\tWhat is it ?\tWhat 's that ?\t5\n0\tIs it so ?\tWho knows ?\t6\n")
+        expected = list(quora.QuoraParaphraseDatasetReader().read(path))
+        instances = read("quora", path, tokenizer=WhitespaceTokenizer())
+        assert len(instances) == len(expected) == 2
+        for ours, theirs in zip(instances, expected):
+            for field in ("premise", "hypothesis"):
+                assert tokens(ours, field) == tokens(theirs, field)
+            assert label(ours) == label(theirs)
+
+
+class TestTable:
+    columns = {"sentence1": "left", "sentence2": "right", "label": "same", "id": "number"}
+    expected = [('say "a"', "b, c", "yes", "1"), ("d", "e", "no", "2")]
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            'number\tleft\tright\tsame\n1\tsay "a"\tb, c\tyes\n2\td\te\tno\n',
+            'same,number,left,right\nyes,1,"say ""a""","b, c"\nno,2,d,e\n',
+            '{"left": "say \\"a\\"", "right": "b, c", "same": "yes", "number": 1}\n'
+            '{"left": "d", "right": "e", "same": "no", "number": "2"}\n',
+        ],
+        ids=["tsv", "csv", "jsonl"],
+    )
+    def test_columns_by_name(self, table, content):
+        assert [pair(i) for i in read("table", table(content), **self.columns)] == self.expected
+
+    def test_columns_by_position(self, table):
+        path = table('x\tyes\t1\tsay "a"\tb, c\nx\tno\t2\td\te\n')
+        positions = {"sentence1": 3, "sentence2": 4, "label": 1, "id": 2}
+        assert [pair(i) for i in read("table", path, **positions)] == self.expected
+
+    def test_from_a_configuration(self, table):
+        reader = DatasetReader.from_params(
+            Params(
+                {
+                    "type": "sentence_pair",
+                    "format": "table",
+                    "sentence1": 0,
+                    "sentence2": 1,
+                    "label": None,
+                    "delimiter": ";",
+                    "folds": {"number": 2, "keep": [1]},
+                    "tokenizer": {"type": "whitespace"},
+                    "max_length": 2,
+                    "max_instances": 5,
+                }
+            )
+        )
+        (instance,) = reader.read(table("a b c;d\ne f g;h\n"))
+        assert pair(instance) == ("e f g", "h", None, None)
+        assert tokens(instance, "premise") == ["e", "f"]
+
+    def test_default_column_names(self, table):
+        path = table("sentence1,sentence2,label\na,b,c\n", "pairs.csv")
+        assert [pair(i) for i in read("table", path)] == [("a", "b", "c", None)]
+
+    def test_another_encoding(self, tmp_path):
+        path = tmp_path / "pairs.tsv"
+        path.write_bytes("sentence1\tsentence2\tlabel\ncafé\tthé\tà\n".encode("latin-1"))
+        assert [pair(i)[:3] for i in read("table", path, encoding="latin-1")] == [
+            ("café", "thé", "à")
+        ]
+
+    @pytest.mark.parametrize(
+        ("content", "settings", "message"),
+        [
+            ("a\tb\tlabel\nx\ty\tz\n", {}, "no column 'sentence1'; the columns are 'a', 'b', 'la"),
+            ("sentence1\tsentence2\nx\ty\n", {}, "no column 'label'; the columns are 'sentence1'"),
+            (
+                '{"sentence1": "x", "label": "z"}\n',
+                {},
+                "no column 'sentence2'; the columns are 'sentence1', 'label'",
+            ),
+            (
+                '{"sentence1": "x", "sentence2": "y", "label": "z"}\n',
+                {"id": "key"},
+                "no column 'key'",
+            ),
+            ("x\ty\n", {"sentence1": 0, "sentence2": 2, "label": None}, "no column 2; the col"),
+        ],
+    )
+    def test_a_missing_column_names_those_there_are(self, table, content, settings, message):
+        with pytest.raises(ConfigurationError, match=rf"pairs\.tsv, line \d: .*{message}"):
+            read("table", table(content), **settings)
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("format", "content", "message"),
+        [
+            ("snli", "", r"pairs\.tsv is empty"),
+            ("sick", "pair_ID\tsentence_A\tsentence_B\n", r"pairs\.tsv is empty"),
+            ("snli", '{"sentence1": "a"}\n', "line 1: there is no column 'sentence2' or 'hypoth"),
+            ("snli", '{"sentence1": 5, "sentence2": "a"}', "'sentence1' or 'premise' must be a st"),
+            ("snli", '{"sentence1": null, "sentence2": "a"}', "must be a string, not None"),
+            ("snli", '{"sentence1": "a"', "line 1: not valid JSON"),
+            ("sick", "pair_ID\tsentence_A\tsentence_B\n1\ta\n", "line 2: 2 columns where the hea"),
+            ("msrp", "Quality\t#1 String\t#2 String\n\ta\tb\n", "line 2: .*'Quality' is empty"),
+            ("quora", "1\ta\tb\n", "line 1: 3 columns, expected 4"),
+            ("scitail", "a\tb\n", "line 1: 2 columns, expected 3"),
+            ("sts", "g\tf\t1\t2\tmuch\ta\tb\n", "line 1: .*'score' must be a number, not 'much'"),
+        ],
+    )
+    def test_names_file_and_line(self, table, format, content, message):
+        with pytest.raises(ConfigurationError, match=message) as error:
+            read(format, table(content))
+        assert "pairs.tsv" in str(error.value)
+
+    def test_a_malformed_line_is_named_by_its_number(self, fixtures, table):
+        lines = (fixtures / "data/snli.jsonl").read_text().splitlines()
+        lines[4] = lines[4][:-1]
+        with pytest.raises(ConfigurationError, match=r"pairs\.tsv, line 5"):
+            read("snli", table("\n".join(lines)))
+
+    def test_only_pairs_without_a_gold_label(self, table):
+        row = {"sentence1": "a", "sentence2": "b", "gold_label": "-"}
+        path = table((json.dumps(row) + "\n") * 3)
+        with pytest.raises(ConfigurationError, match="all 3 pairs have the label '-'"):
+            read("snli", path)
+
+    def test_an_unknown_format_and_an_impossible_length(self):
+        with pytest.raises(
+            ConfigurationError, match=r"format='nli': expected one of snli, .*table"
+        ):
+            SentencePairReader("nli")
+        with pytest.raises(ConfigurationError, match="max_length=0: expected at least 1"):
+            SentencePairReader("snli", max_length=0)
+
+    def test_text_to_instance_names_the_field(self):
+        reader = SentencePairReader("snli")
+        with pytest.raises(ConfigurationError, match="hypothesis must be a string, not 5"):
+            reader.text_to_instance("a", 5)
+        with pytest.raises(ConfigurationError, match="premise must be a string, not None"):
+            reader.text_to_instance(None, "a")
+
+    @pytest.mark.parametrize("text", ["", "  \n"])
+    def test_a_sentence_without_tokens_is_one_unknown_word(self, text):
+        reader = SentencePairReader("snli")
+        instance = reader.text_to_instance(text, "known", "neutral")
+        assert instance["metadata"]["premise"] == text
+        vocabulary = Vocabulary.from_instances([instance_of(reader, "known", "known")])
+        reader.apply_token_indexers(instance)
+        instance.index_fields(vocabulary)
+        ids = instance.as_tensor_dict()["premise"]["tokens"]["tokens"]
+        assert ids.tolist() == [vocabulary.get_token_index("never seen")]
+
+    def test_five_thousand_tokens(self):
+        text = " ".join(["word"] * 5000)
+        whole = SentencePairReader("snli").text_to_instance(text, "a")
+        assert len(whole["premise"].tokens) == 5000
+        assert (
+            len(
+                SentencePairReader("snli", max_length=55)
+                .text_to_instance(text, "a")["premise"]
+                .tokens
+            )
+            == 55
+        )
+
+
+def instance_of(reader, premise, hypothesis):
+    instance = reader.text_to_instance(premise, hypothesis, "neutral")
+    reader.apply_token_indexers(instance)
+    return instance
+
+
+class TestSettings:
+    def test_max_length_truncates_each_sentence(self, fixtures):
+        path = fixtures / "data/snli.jsonl"
+        whole = read("snli", path)
+        short = read("snli", path, max_length=5)
+        for field in ("premise", "hypothesis"):
+            assert [tokens(i, field) for i in short] == [tokens(i, field)[:5] for i in whole]
+            assert [i["metadata"][f"{field}_tokens"] for i in short] == [
+                tokens(i, field)[:5] for i in whole
+            ]
+            assert [i["metadata"][field] for i in short] == [i["metadata"][field] for i in whole]
+
+    def test_swapped_pairs_follow_their_originals(self, fixtures):
+        path = fixtures / "data/msrp.txt"
+        plain = [pair(i) for i in read("msrp", path)]
+        swapped = [pair(i) for i in read("msrp", path, swap_pairs=True)]
+        assert swapped[0::2] == plain
+        assert swapped[1::2] == [(b, a, label, id) for a, b, label, id in plain]
+
+    def test_folds_count_the_pairs_that_are_read(self, fixtures):
+        path = fixtures / "data/snli.jsonl"
+        everything = [pair(i) for i in read("snli", path)]
+        assert [pair(i) for i in read("snli", path, folds=Folds(3, keep=[0]))] == everything[::3]
+
+    def test_an_unlabeled_pair_for_prediction(self):
+        instance = SentencePairReader("snli").text_to_instance("A dog.", "A cat.")
+        assert set(instance.fields) == {"premise", "hypothesis", "metadata"}
+
+    @pytest.mark.parametrize("swap_pairs", [False, True])
+    def test_workers_share_out_the_pairs(self, fixtures, swap_pairs):
+        path = fixtures / "data/multinli.jsonl"
+        shards = []
+        for worker in range(4):
+            reader = SentencePairReader("multinli", swap_pairs=swap_pairs)
+            reader._set_worker_info(WorkerInfo(num_workers=4, id=worker))
+            shards.append([pair(instance) for instance in reader.read(path)])
+        everything = [pair(i) for i in read("multinli", path, swap_pairs=swap_pairs)]
+        assert Counter(chain.from_iterable(shards)) == Counter(everything)
+        assert all(shards)
+
+    def test_workers_get_no_indexers_until_they_are_applied(self, fixtures):
+        reader = SentencePairReader("multinli")
+        reader._set_worker_info(WorkerInfo(num_workers=1, id=0))
+        instance = next(iter(reader.read(fixtures / "data/multinli.jsonl")))
+        with pytest.raises(ValueError, match="token_indexers have not been set"):
+            instance["premise"].token_indexers  # noqa: B018
+        reader.apply_token_indexers(instance)
+        assert instance["premise"].token_indexers is instance["hypothesis"].token_indexers
+
+    @pytest.mark.parametrize("max_instances", [1, 4, 100])
+    def test_max_instances(self, fixtures, max_instances):
+        path = fixtures / "data/multinli.jsonl"
+        everything = read("multinli", path, swap_pairs=True)
+        some = read("multinli", path, swap_pairs=True, max_instances=max_instances)
+        assert [pair(i) for i in some] == [pair(i) for i in everything[:max_instances]]
+
+    def test_a_pickled_reader_reads_the_same(self, fixtures):
+        path = fixtures / "data/multinli.jsonl"
+        reader = pickle.loads(pickle.dumps(SentencePairReader("multinli", max_length=4)))
+        assert [tokens(i, "premise") for i in reader.read(path)] == [
+            tokens(i, "premise") for i in read("multinli", path, max_length=4)
+        ]
+
+    def test_a_table_reader_pickles_too(self, table):
+        path = table("sentence1\tsentence2\tlabel\na\tb\tc\n")
+        reader = pickle.loads(pickle.dumps(SentencePairReader("table")))
+        assert [pair(i) for i in reader.read(path)] == [("a", "b", "c", None)]
+
+
+NLI = ("entailment", "neutral", "contradiction")
+
+
+@pytest.mark.parametrize(
+    ("format", "file", "labels"),
+    [
+        ("snli", "snli/snli_1.0_dev.jsonl.gz", dict(zip(NLI, (3329, 3235, 3278)))),
+        ("snli", "snli/snli_1.0_test.jsonl.gz", dict(zip(NLI, (3368, 3219, 3237)))),
+        ("snli", "snli/snli_1.0_train_first1024.jsonl.gz", dict(zip(NLI, (343, 338, 341)))),
+        ("snli", "ling_in_loop/litl_train.jsonl.gz", dict(zip(NLI, (14995, 14995, 14993)))),
+        ("multinli", "ling_in_loop/litl_val.jsonl.gz", dict(zip(NLI, (2560, 2443, 2368)))),
+        ("snli", "ling_in_loop/litl_val.snli_keys.jsonl.gz", dict(zip(NLI, (2560, 2443, 2368)))),
+        ("multinli", "multinli/mnli_dev_matched.jsonl.gz", dict(zip(NLI, (3479, 3123, 3213)))),
+        ("sick", "sick/SICK_train.txt", dict(zip(NLI, (1299, 2536, 665)))),
+        ("sick", "sick/SICK_trial.txt", dict(zip(NLI, (144, 282, 74)))),
+        ("sick", "sick/SICK_test_annotated.txt", dict(zip(NLI, (1414, 2793, 720)))),
+        ("msrp", "msrp/msr_paraphrase_train.txt", {"1": 2753, "0": 1323}),
+        ("msrp", "msrp/msr_paraphrase_test.txt", {"1": 1147, "0": 578}),
+        ("quora", "quora/quora_duplicates_only.csv.gz", {"1": 14926}),
+        ("sts", "stsb/sts-train.csv", {None: 5749}),
+        ("sts", "stsb/sts-dev.csv", {None: 1500}),
+        ("sts", "stsb/sts-test.csv", {None: 1379}),
+    ],
+)
+def test_every_row_of_the_published_data(shared_data, format, file, labels):
+    reader = SentencePairReader(format, tokenizer=WhitespaceTokenizer())
+    counts = Counter()
+    for instance in reader.read(shared_data / file):
+        counts[label(instance)] += 1
+        assert instance["premise"].tokens
+        assert instance["hypothesis"].tokens
+    assert counts == labels
+
+
+@pytest.mark.parametrize(("part", "mean"), [("train", 2.701), ("dev", 2.364), ("test", 2.608)])
+def test_mean_scores_of_the_sts_benchmark(shared_data, part, mean):
+    instances = read("sts", shared_data / f"stsb/sts-{part}.csv", tokenizer=WhitespaceTokenizer())
+    scores = [instance["metadata"]["score"] for instance in instances]
+    assert sum(scores) / len(scores) == pytest.approx(mean, abs=5e-4)

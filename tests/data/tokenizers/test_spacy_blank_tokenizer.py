@@ -1,0 +1,100 @@
+import copy
+import pickle
+
+import pytest
+import spacy
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data.tokenizers import SpacyTokenizer, Tokenizer
+
+from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
+
+TEXTS = [
+    "Apple isn't looking at buying U.K. startup for $1 billion",
+    "Let's go to N.Y.!",
+    '  "Yes,"  she said -- he\'d   come (by 10:30 a.m.) \n',
+    "A man's dog can't swim, cannot swim; won't swim...",
+    "e-mail me@example.org or see http://example.org/a?b=c :-)",
+    "naïve café, 3.5% of 1,000km²",
+    "",
+    " \t ",
+]
+
+
+def words(tokens):
+    return [token.text for token in tokens]
+
+
+# The tokens printed in spaCy's own documentation (spacy.io/usage/linguistic-features).
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Apple is looking at buying U.K. startup for $1 billion",
+            ["Apple", "is", "looking", "at", "buying", "U.K.", "startup", "for", "$", "1"]
+            + ["billion"],
+        ),
+        ("“Let\u2019s go to N.Y.!”", ["“", "Let", "\u2019s", "go", "to", "N.Y.", "!", "”"]),
+        ("don't", ["do", "n't"]),
+    ],
+)
+def test_tokens_are_those_that_spacy_documents(text, expected):
+    assert words(SpacyBlankTokenizer().tokenize(text)) == expected
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_same_tokens_and_offsets_as_allennlps_spacy_tokenizer(text, monkeypatch):
+    # AllenNLP's tokenizer around a blank pipeline: its own conversion from spaCy's tokens.
+    monkeypatch.setattr(
+        "allennlp.data.tokenizers.spacy_tokenizer.get_spacy_model", lambda *_: spacy.blank("en")
+    )
+    reference = SpacyTokenizer(start_tokens=["<s>", "<t>"], end_tokens=["</t>", "</s>"])
+    ours = SpacyBlankTokenizer(start_tokens=["<s>", "<t>"], end_tokens=["</t>", "</s>"])
+    expected = reference.tokenize(text)
+    tokens = ours.tokenize(text)
+    assert words(tokens) == words(expected)
+    assert [token.idx for token in tokens] == [token.idx for token in expected]
+    assert [token.idx_end for token in tokens] == [token.idx_end for token in expected]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_same_tokens_as_en_core_web_sm(text):
+    pytest.importorskip("en_core_web_sm", reason="spaCy's trained English model is not installed")
+    assert words(SpacyBlankTokenizer().tokenize(text)) == words(SpacyTokenizer().tokenize(text))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_offsets_point_into_the_text(text):
+    for token in SpacyBlankTokenizer().tokenize(text):
+        assert text[token.idx : token.idx_end] == token.text
+
+
+def test_another_language_has_its_own_rules():
+    text = "C'est l'été."
+    assert words(SpacyBlankTokenizer("fr").tokenize(text)) == ["C'", "est", "l'", "été", "."]
+    assert words(SpacyBlankTokenizer("en").tokenize(text)) == ["C'est", "l'été", "."]
+
+
+@pytest.mark.parametrize("language", ["en_core_web_sm", "klingon"])
+def test_a_language_without_rules_is_a_configuration_error(language):
+    with pytest.raises(ConfigurationError, match=f"language='{language}'.*such as 'en'"):
+        SpacyBlankTokenizer(language)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_and_pickles_tokenize_alike(duplicate):
+    tokenizer = SpacyBlankTokenizer("fr", start_tokens=["<s>"], end_tokens=["</s>"])
+    text = "C'est l'été."
+    assert words(duplicate(tokenizer).tokenize(text)) == words(tokenizer.tokenize(text))
+
+
+def test_a_pickle_does_not_carry_spacys_vocabulary():
+    assert len(pickle.dumps(SpacyBlankTokenizer())) < 1000
+
+
+def test_registered_and_written_back_as_parameters():
+    parameters = {"type": "spacy_blank", "language": "de", "start_tokens": ["a", "b"]}
+    tokenizer = Tokenizer.from_params(Params(parameters))
+    assert isinstance(tokenizer, SpacyBlankTokenizer)
+    again = Tokenizer.from_params(Params(tokenizer._to_params()))
+    assert words(again.tokenize("z.B. Haus")) == ["a", "b", "z.B.", "Haus"]
