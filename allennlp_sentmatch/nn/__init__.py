@@ -4,6 +4,16 @@ from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM, CellAwareLSTMGa
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, TreeComposition
 from allennlp_sentmatch.nn.lstmn import LSTMN
+from allennlp_sentmatch.nn.matching import (
+    ElementwiseBilinear,
+    concat,
+    heuristic,
+    heuristic_difference,
+    sum_difference,
+    symmetric,
+)
+from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
+from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.recurrently_controlled_rnn import RecurrentlyControlledRNN
 from allennlp_sentmatch.nn.suffix_bilstm import SuffixBiLSTM
@@ -13,11 +23,19 @@ __all__ = [
     "LSTMN",
     "CellAwareLSTM",
     "CellAwareLSTMGates",
+    "ElementwiseBilinear",
     "GumbelTreeLSTM",
+    "MLPClassifier",
     "Pooling",
     "RecurrentlyControlledRNN",
     "SuffixBiLSTM",
     "TreeComposition",
     "bracketing",
+    "concat",
+    "heuristic",
+    "heuristic_difference",
+    "stack_padded",
     "straight_through_gumbel_softmax",
+    "sum_difference",
+    "symmetric",
 ]

@@ -98,15 +98,16 @@ class SentenceEncoder:
         if not instances:
             return self._encode_batch([self._instance("empty")])[:0]
         order = sorted(range(len(instances)), key=lambda i: _num_tokens(instances[i]))
-        vectors: Any = None
+        batches = []
         with Tqdm.tqdm(total=len(order), desc="encoding", disable=not show_progress) as progress:
             for start in range(0, len(order), batch_size):
-                positions = order[start : start + batch_size]
-                batch = self._encode_batch([instances[i] for i in positions])
-                if vectors is None:
-                    vectors = numpy.empty((len(order), batch.shape[1]), dtype=numpy.float32)
-                vectors[positions] = batch
-                progress.update(len(positions))
+                batches.append(
+                    self._encode_batch([instances[i] for i in order[start : start + batch_size]])
+                )
+                progress.update(len(batches[-1]))
+        sorted_vectors = numpy.concatenate(batches)
+        vectors = numpy.empty_like(sorted_vectors)
+        vectors[order] = sorted_vectors
         return vectors
 
     def _instance(self, sentence: str) -> Instance:
@@ -126,4 +127,4 @@ class SentenceEncoder:
 
 
 def _num_tokens(instance: Instance) -> int:
-    return len(instance["tokens"])  # type: ignore[arg-type]
+    return len(instance["tokens"])

@@ -1,0 +1,112 @@
+"""The matching functions, element by element as the papers print them."""
+
+import math
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn import matching
+from allennlp_sentmatch.nn.matching import ElementwiseBilinear
+
+A = [0.5, -2.0, 3.0]
+B = [1.5, 4.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (matching.concat, [0.5, -2, 3, 1.5, 4, 3]),
+        (matching.heuristic, [0.5, -2, 3, 1.5, 4, 3, 1, 6, 0, 0.75, -8, 9]),
+        (matching.heuristic_difference, [0.5, -2, 3, 1.5, 4, 3, -1, -6, 0, 0.75, -8, 9]),
+        (matching.symmetric, [1, 6, 0, 0.75, -8, 9]),
+        (matching.sum_difference, [2, 2, 6, 1, 6, 0]),
+    ],
+)
+def test_worked_out_by_hand(function, expected):
+    a, b = torch.tensor(A), torch.tensor(B)
+    assert function(a, b).tolist() == expected
+    # Any leading dimensions, as a token-level matcher has them.
+    many = function(a.expand(2, 5, 3), b.expand(2, 5, 3))
+    assert many.shape == (2, 5, len(expected))
+    assert torch.equal(many[1, 4], torch.tensor(expected))
+
+
+@pytest.mark.parametrize("function", [matching.symmetric, matching.sum_difference])
+def test_order_does_not_matter(function):
+    a, b = torch.tensor(A), torch.tensor(B)
+    assert torch.equal(function(a, b), function(b, a))
+
+
+@pytest.fixture
+def vectors():
+    generator = torch.Generator().manual_seed(1)
+    return torch.randn(2, 4, 3, dtype=torch.float64, generator=generator).unbind()
+
+
+@pytest.mark.parametrize("num_interactions", [1, 2, 4])
+def test_elbis_is_equation_5_3(vectors, num_interactions):
+    a, b = vectors  # (4, 3) each
+    matcher = ElementwiseBilinear(3, num_interactions).double()
+    output = matcher(a, b)
+    assert output.shape == (4, num_interactions * 3)
+    for row in range(4):
+        for m in range(num_interactions):
+            for i in range(3):
+                g = [a[row, i].item(), b[row, i].item(), 1.0]
+                W = matcher.weight[m * 3 + i].tolist()
+                form = sum(g[j] * W[j][k] * g[k] for j in range(3) for k in range(3))
+                assert output[row, m * 3 + i].item() == pytest.approx(math.tanh(form), abs=1e-12)
+
+
+def test_elbis_represents_the_heuristics(vectors):
+    """Thesis section 5.2: element-wise sum, product and difference are special cases."""
+    a, b = vectors
+    matcher = ElementwiseBilinear(3, 3).double()
+    with torch.no_grad():
+        matcher.weight.zero_()
+        matcher.weight[:3, 0, 2] = matcher.weight[:3, 1, 2] = 1.0  # a + b
+        matcher.weight[3:6, 0, 1] = 1.0  # a * b
+        matcher.weight[6:, 0, 0] = matcher.weight[6:, 1, 1] = 1.0  # (a - b)^2
+        matcher.weight[6:, 0, 1] = -2.0
+    expected = torch.cat([a + b, a * b, (a - b) ** 2], dim=-1).tanh()
+    torch.testing.assert_close(matcher(a, b), expected, atol=1e-12, rtol=0)
+
+
+def test_commutative_elbis(vectors):
+    a, b = vectors
+    plain = ElementwiseBilinear(3, 2).double()
+    commutative = ElementwiseBilinear(3, 2, commutative=True).double()
+    commutative.load_state_dict(plain.state_dict())
+    assert not torch.allclose(plain(a, b), plain(b, a))
+    torch.testing.assert_close(commutative(a, b), commutative(b, a), atol=1e-12, rtol=0)
+    # A form that is symmetric by itself is left as it is: (a - b)^2 + 3 (a + b) + 1.
+    symmetric = torch.tensor([[1.0, -1.0, 3.0], [-1.0, 1.0, 3.0], [0.0, 0.0, 1.0]])
+    with torch.no_grad():
+        plain.weight.copy_(symmetric.expand_as(plain.weight))
+    commutative.load_state_dict(plain.state_dict())
+    torch.testing.assert_close(commutative(a, b), plain(a, b), atol=1e-12, rtol=0)
+
+
+
+
+@pytest.mark.parametrize("commutative", [False, True])
+def test_elbis_gradients(vectors, commutative):
+    a, b = (x[:2].requires_grad_() for x in vectors)
+    matcher = ElementwiseBilinear(3, 2, commutative).double()
+
+    def match(a, b, weight):
+        matcher.weight = weight
+        return matcher(a, b)
+
+    weight = matcher.weight.detach().clone().requires_grad_()
+    del matcher.weight  # so that gradcheck's tensor can take the parameter's place
+    assert torch.autograd.gradcheck(match, (a, b, weight))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "setting"),
+    [({"input_size": 0}, "input_size"), ({"input_size": 3, "num_interactions": 0}, "num_inter")],
+)
+def test_impossible_settings(arguments, setting):
+    with pytest.raises(ValueError, match=setting):
+        ElementwiseBilinear(**arguments)

@@ -1,0 +1,60 @@
+"""The classifier against its equations, and what it refuses."""
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn import MLPClassifier
+
+
+def batch_norm(x, weight, bias, epsilon=1e-5):
+    """Ioffe and Szegedy 2015, algorithm 1: over the batch, with the biased variance."""
+    mean = x.mean(dim=0)
+    variance = ((x - mean) ** 2).mean(dim=0)
+    return (x - mean) / (variance + epsilon).sqrt() * weight + bias
+
+
+@pytest.mark.parametrize("num_layers", [0, 1, 2])
+def test_equations(num_layers):
+    torch.manual_seed(0)
+    classifier = MLPClassifier(5, 3, hidden_size=4, num_layers=num_layers).double()
+    for parameter in classifier.parameters():
+        torch.nn.init.normal_(parameter)
+    features = torch.randn(7, 5, dtype=torch.float64)
+    weights = list(classifier.parameters())  # in the order of the equations
+
+    x = batch_norm(features, weights[0], weights[1])
+    for layer in range(num_layers):
+        W, b, bn_weight, bn_bias = weights[2 + 4 * layer : 6 + 4 * layer]
+        x = batch_norm((x @ W.T + b).clamp(min=0), bn_weight, bn_bias)
+    W, b = weights[-2:]
+    torch.testing.assert_close(classifier(features), x @ W.T + b, atol=1e-9, rtol=0)
+
+
+def test_without_batch_norm_a_row_does_not_see_its_batch():
+    classifier = MLPClassifier(5, 3, hidden_size=4, batch_norm=False)
+    features = torch.randn(7, 5)
+    torch.testing.assert_close(classifier(features)[2:3], classifier(features[2:3]))
+    assert not any("running_mean" in name for name in classifier.state_dict())
+
+
+def test_dropout_on_the_input_and_after_each_hidden_layer():
+    classifier = MLPClassifier(5, 3, num_layers=2, dropout=0.4)
+    dropouts = [m for m in classifier.modules() if isinstance(m, torch.nn.Dropout)]
+    assert [dropout.p for dropout in dropouts] == [0.4, 0.4, 0.4]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("input_size", 0),
+        ("num_labels", 0),
+        ("hidden_size", 0),
+        ("num_layers", -1),
+        ("dropout", 1.0),
+        ("dropout", -0.1),
+    ],
+)
+def test_impossible_settings(name, value):
+    arguments = {"input_size": 5, "num_labels": 3, name: value}
+    with pytest.raises(ValueError, match=name):
+        MLPClassifier(**arguments)
