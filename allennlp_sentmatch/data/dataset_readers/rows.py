@@ -124,23 +124,31 @@ def check_encoding(encoding: str) -> str:
     return encoding
 
 
+def local_path(file_path: PathOrStr) -> str:
+    """Where a file or folder is, once it is downloaded and extracted."""
+    return str(cached_path(file_path, extract_archive="!" in str(file_path)))
+
+
 def read_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yields `(number, line)` for every line, counted from 1, with its line end."""
-    local_path = cached_path(file_path, extract_archive="!" in str(file_path))
-    if path.isdir(local_path):
+    local = local_path(file_path)
+    if path.isdir(local):
         raise ConfigurationError(
             f"{file_path} is a folder or an archive; expected a file (a file inside an archive is "
             "written archive!member)"
         )
     number = 0
     try:
-        with open(local_path, "rb") as file, _decompressed(file) as lines:
+        with open(local, "rb") as file, _decompressed(file) as lines:
             for number, line in enumerate(lines, start=1):
                 if number == 1 and line.startswith(codecs.BOM_UTF8):
                     line = line[len(codecs.BOM_UTF8) :]
                 yield number, line.decode(encoding)
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{file_path}, line {number}: not {encoding} ({error})") from None
+        raise ConfigurationError(
+            f"{file_path}, line {number}: not {encoding} ({error}); convert the file, or name its "
+            "encoding where the reader has that setting"
+        ) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ConfigurationError(
             f"{file_path}: damaged gzip data after line {number} ({error})"
@@ -284,59 +292,3 @@ def _with_columns(
             yield Row(file_path, number, dict(zip(columns, cells)))
         else:
             yield Row(file_path, number, dict(enumerate(cells)))
-
-
-class Table:
-    """A file of the user's own: tsv, csv or JSON lines.
-
-    Its columns go by name, or by position where it has no header.
-
-    # Parameters
-
-    columns : `dict[str, Optional[Column]]`
-        Each setting of the reader that names a column, with its value; `None` for a column that
-        the file need not have. All names, or all positions counted from 0.
-    delimiter : `str`, optional (default = `None`)
-        Seen from the first line where it is `None`: a `{` begins JSON lines, otherwise a tab
-        separates the cells if there is one, otherwise a comma.
-    quoted : `bool`, optional (default = `None`)
-        Whether double quotes protect a cell; where it is `None`, if the delimiter is a comma.
-    """
-
-    def __init__(
-        self,
-        columns: dict[str, Optional[Column]],
-        delimiter: Optional[str] = None,
-        quoted: Optional[bool] = None,
-    ) -> None:
-        given = {setting: column for setting, column in columns.items() if column is not None}
-        self._by_position = any(isinstance(column, int) for column in given.values())
-        if self._by_position and any(isinstance(column, str) for column in given.values()):
-            raise ConfigurationError(
-                "expected all columns by name (a file with a header) or all by position (one "
-                f"without), got {given}; a column that is not there is null"
-            )
-        if delimiter == "":
-            raise ConfigurationError("delimiter='': expected at least one character")
-        if quoted and delimiter is not None and len(delimiter) > 1:
-            raise ConfigurationError(
-                f"delimiter={delimiter!r}: expected a single character where quoted is true"
-            )
-        self._delimiter = delimiter
-        self._quoted = quoted
-
-    def rows(self, file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
-        """Yields the file's rows."""
-        delimiter = self._delimiter
-        if delimiter is None:
-            beginning = first_line(file_path, encoding)
-            if beginning.lstrip().startswith("{"):
-                return json_rows(file_path, encoding)
-            delimiter = "\t" if "\t" in beginning else ","
-        return delimited_rows(
-            file_path,
-            delimiter=delimiter,
-            quoted=delimiter == "," if self._quoted is None else self._quoted,
-            columns=() if self._by_position else None,
-            encoding=encoding,
-        )

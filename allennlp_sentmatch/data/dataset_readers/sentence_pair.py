@@ -13,8 +13,9 @@ from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Tokenizer
 
 from allennlp_sentmatch.data.dataset_readers.folds import Folds
-from allennlp_sentmatch.data.dataset_readers.rows import PathOrStr, Row, Table, check_encoding
+from allennlp_sentmatch.data.dataset_readers.rows import PathOrStr, Row, check_encoding
 from allennlp_sentmatch.data.dataset_readers.sentence_pair_formats import FORMATS, PairFormat
+from allennlp_sentmatch.data.dataset_readers.table import Table
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 
 logger = logging.getLogger(__name__)
@@ -202,7 +203,7 @@ class SentencePairReader(TokenizingReader):
             "premise_tokens": [token.text for token in premise_field.tokens],
             "hypothesis_tokens": [token.text for token in hypothesis_field.tokens],
         }
-        fields: dict[str, Field] = {"premise": premise_field, "hypothesis": hypothesis_field}
+        fields: dict[str, Field[Any]] = {"premise": premise_field, "hypothesis": hypothesis_field}
         if label is not None:
             fields["label"] = LabelField(label)
         elif score is not None:

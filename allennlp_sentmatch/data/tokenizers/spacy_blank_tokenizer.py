@@ -91,7 +91,7 @@ class SpacyBlankTokenizer(Tokenizer):
 def _rules(language: str) -> Callable[[str], Doc]:
     """One spaCy tokenizer for a language and process: it takes a tenth of a second to build."""
     try:
-        return spacy.blank(language).tokenizer  # type: ignore[no-any-return]
+        return spacy.blank(language).tokenizer
     except ImportError as error:
         raise ConfigurationError(
             f"language={language!r}: expected the code of a language that spaCy has rules for, "

@@ -1,0 +1,146 @@
+"""The Stanford Sentiment Treebank."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Optional, Union
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data.dataset_readers import DatasetReader
+from allennlp.data.fields import Field, LabelField, MetadataField, TextField
+from allennlp.data.instance import Instance
+from allennlp.data.token_indexers import TokenIndexer
+from allennlp.data.tokenizers import Token, Tokenizer
+from nltk.tree import Tree
+
+from allennlp_sentmatch.data.dataset_readers.penn_treebank import unescape
+from allennlp_sentmatch.data.dataset_readers.rows import PathOrStr, text_rows
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+
+LABELS: dict[str, dict[str, str]] = {
+    "5-class": {"0": "0", "1": "1", "2": "2", "3": "3", "4": "4"},
+    "3-class": {"0": "0", "1": "0", "2": "1", "3": "2", "4": "2"},
+    "2-class": {"0": "0", "1": "0", "3": "1", "4": "1"},
+}
+"""From a node's label, 0 (very negative) to 4 (very positive), to the label of an instance."""
+
+
+@DatasetReader.register("sentiment_trees")
+class SentimentTreesReader(TokenizingReader):
+    """Reads sentences, or all phrases, of the Stanford Sentiment Treebank (Socher et al. 2013).
+
+    A file has one tree a line, every node with a label: `(3 (2 It) (4 (3 works) (2 .)))`. The
+    treebank's escapes are undone: `-LRB-` is read as `(`. Otherwise the instances are those of
+    allennlp-models' reader `sst_tokens` with the same settings.
+
+    With all phrases of `train.txt` there are 318,582 instances of 5 classes and 98,794 of 2, the
+    published counts: a phrase that occurs in several trees is an instance each time (159,274 and
+    77,616 are distinct). With `min_phrase_length=4` there are 56,405 of 2 classes, the training
+    set of the CoVe and SuBiLSTM papers (56.4k), and 93,706 of 5 (theirs: 94.2k).
+
+    Fields: `tokens` (`TextField`), `label` (`LabelField`), and `metadata` with `text` (the tokens,
+    joined by spaces) and `tokens` (a list of strings).
+
+    Registered as a `DatasetReader` with name "sentiment_trees".
+
+    # Parameters
+
+    granularity : `str`, optional (default = `"5-class"`)
+        `"5-class"`: the treebank's labels, 0 to 4. `"3-class"`: 0 negative (0 and 1), 1 neutral
+        (2), 2 positive (3 and 4). `"2-class"`: 0 negative, 1 positive; neutral sentences and
+        phrases are left out.
+    use_subtrees : `bool`, optional (default = `False`)
+        Whether every labeled phrase is an instance, or only the sentences.
+    min_phrase_length : `int`, optional (default = `1`)
+        Phrases of fewer tokens are left out; sentences never are.
+    tokenizer : `Tokenizer`, optional (default = `None`)
+        Splits the tokens of a tree, joined by spaces, anew. By default they are kept, and only the
+        plain strings that a predictor hands in are split, by `SpacyBlankTokenizer()`.
+    token_indexers : `dict[str, TokenIndexer]`, optional
+            (default = `{"tokens": SingleIdTokenIndexer()}`)
+    max_length : `int`, optional (default = `None`)
+        Tokens of a sentence or phrase past this many are left out.
+    """
+
+    def __init__(
+        self,
+        granularity: str = "5-class",
+        use_subtrees: bool = False,
+        min_phrase_length: int = 1,
+        tokenizer: Optional[Tokenizer] = None,
+        token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        max_length: Optional[int] = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            tokenizer=tokenizer, token_indexers=token_indexers, max_length=max_length, **kwargs
+        )
+        if granularity not in LABELS:
+            raise ConfigurationError(
+                f"granularity={granularity!r}: expected one of {', '.join(LABELS)}"
+            )
+        if min_phrase_length < 1:
+            raise ConfigurationError(f"min_phrase_length={min_phrase_length}: expected at least 1")
+        self._labels = LABELS[granularity]
+        self._use_subtrees = use_subtrees
+        self._min_phrase_length = min_phrase_length
+        self._keep_tokens = tokenizer is None
+
+    def _read(self, file_path: PathOrStr) -> Iterator[Instance]:
+        for tokens, label in self.shard_iterable(self._phrases(file_path)):
+            yield self.text_to_instance(tokens, label)
+
+    def _phrases(self, file_path: PathOrStr) -> Iterator[tuple[list[Token], str]]:
+        """The tokens and labels of all sentences and phrases that are to be read."""
+        for row in text_rows(file_path):
+            try:
+                # A sentence's phrases share its Token objects.
+                tree = Tree.fromstring(row.values["text"], read_leaf=_token)
+            except ValueError as error:
+                reason = " ".join(str(error).split())
+                raise row.error(f"expected a labeled tree ({reason})") from None
+            for phrase in tree.subtrees() if self._use_subtrees else [tree]:
+                label = phrase.label()
+                if label not in LABELS["5-class"]:
+                    raise row.error(f"a node has the label {label!r}; expected 0, 1, 2, 3 or 4")
+                tokens = phrase.leaves()
+                long_enough = phrase is tree or len(tokens) >= self._min_phrase_length
+                if long_enough and label in self._labels:
+                    yield tokens, self._labels[label]
+
+    def text_to_instance(
+        self, tokens: Union[str, Sequence[Union[str, Token]]], label: Optional[str] = None
+    ) -> Instance:
+        """Makes the instance of one sentence.
+
+        # Parameters
+
+        tokens : `Union[str, Sequence[Union[str, Token]]]`
+            A sentence, or its tokens.
+        label : `str`, optional (default = `None`)
+            The label at the reader's granularity.
+
+        # Returns
+
+        `Instance`
+            With the fields listed above.
+        """
+        if isinstance(tokens, str) or not isinstance(tokens, Sequence):
+            text = tokens
+            field = self._text_field(text, "tokens")
+        else:
+            own = [token if isinstance(token, Token) else _token(token) for token in tokens]
+            text = " ".join(token.ensure_text() for token in own)
+            if self._keep_tokens and own:
+                field = TextField(own[: self._max_length])
+            else:
+                field = self._text_field(text, "tokens")
+        metadata = {"text": text, "tokens": [token.text for token in field.tokens]}
+        fields: dict[str, Field[Any]] = {"tokens": field, "metadata": MetadataField(metadata)}
+        if label is not None:
+            fields["label"] = LabelField(label)
+        return Instance(fields)
+
+
+def _token(word: str) -> Token:
+    if not isinstance(word, str):
+        raise ConfigurationError(f"tokens must be strings, not {word!r}")
+    return Token(unescape(word))

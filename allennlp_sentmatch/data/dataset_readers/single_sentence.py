@@ -1,0 +1,158 @@
+"""Labeled sentences, questions and reviews."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Callable, Optional, Union
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data.dataset_readers import DatasetReader
+from allennlp.data.fields import Field, LabelField, MetadataField
+from allennlp.data.instance import Instance
+from allennlp.data.token_indexers import TokenIndexer
+from allennlp.data.tokenizers import Tokenizer
+
+from allennlp_sentmatch.data.dataset_readers.folds import Folds
+from allennlp_sentmatch.data.dataset_readers.rows import check_encoding
+from allennlp_sentmatch.data.dataset_readers.single_sentence_formats import (
+    Example,
+    Parts,
+    directories,
+    label_first,
+    table,
+    trec,
+    two_files,
+)
+from allennlp_sentmatch.data.dataset_readers.table import Table
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+
+
+@DatasetReader.register("single_sentence")
+class SingleSentenceReader(TokenizingReader):
+    """Reads texts with a label: questions, opinions, reviews.
+
+    The formats are
+
+    - `trec`: TREC's question types, a line `COARSE:fine question` (latin-1).
+    - `label_first`: a label, a tab, the text, as the 16 domains of FDU-MTL come.
+    - `two_files`: one sentence a line, one file a label, as MR, CR, SUBJ and MPQA come
+      (windows-1252, which holds ASCII too). The path is a folder that has the two files and no
+      other, and the labels are the files' suffixes (`rt-polarity.neg`: `neg`); or it is an object
+      from labels to any number of files: `{"neg": "a.txt", "pos": "b.txt"}`.
+    - `directories`: one text a file, one folder a label, as IMDb comes. The path is the folder of
+      these folders; IMDb's `unsup`, which has no labels, is left out.
+    - `table`: any tsv, csv or JSON lines; see the parameters.
+
+    Files may be gzip-compressed, URLs, or `archive!member`; blank lines are no examples.
+
+    Fields: `tokens` (`TextField`), `label` (`LabelField`) where there is one, and `metadata` with
+    `text`, `tokens` (a list of strings), and `id` where the data has one (`directories`: the
+    folder and the file).
+
+    Registered as a `DatasetReader` with name "single_sentence".
+
+    # Parameters
+
+    format : `str`
+        One of the names above.
+    granularity : `str`, optional (default = `"coarse"`)
+        `trec`: `"coarse"` for the 6 labels before the colon, `"fine"` for the 50 whole ones, such
+        as `NUM:date`.
+    text : `Union[int, str]`, optional (default = `"text"`)
+        `table`: the column with the text: a name (the file has a header, or is JSON lines) or a
+        position counted from 0 (it has no header).
+    label : `Union[int, str]`, optional (default = `"label"`)
+        `table`: the column with the label; `null` for a file without labels.
+    id : `Union[int, str]`, optional (default = `None`)
+        `table`: the column with the text's id, if there is one.
+    delimiter : `str`, optional (default = `None`)
+        `table`: what separates the columns. By default it is seen from the first line: `{` begins
+        JSON lines, otherwise a tab if there is one, otherwise a comma.
+    quoted : `bool`, optional (default = `None`)
+        `table`: whether double quotes around a value protect what is in it; by default, if the
+        delimiter is a comma.
+    encoding : `str`, optional (default = `None`)
+        The files' encoding. By default the one named above, otherwise UTF-8.
+    max_length : `int`, optional (default = `None`)
+        Tokens of a text past this many are left out.
+    folds : `Folds`, optional (default = `None`)
+        Keep a part of each label's file or folder, or of the one file there is: for
+        cross-validation (MR, CR, SUBJ, MPQA) or a validation set (TREC, IMDb).
+    tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
+        TREC, MR, CR, SUBJ and MPQA are tokenized already: `{"type": "whitespace"}` keeps that.
+    token_indexers : `dict[str, TokenIndexer]`, optional
+            (default = `{"tokens": SingleIdTokenIndexer()}`)
+    """
+
+    def __init__(
+        self,
+        format: str,
+        granularity: str = "coarse",
+        text: Union[int, str] = "text",
+        label: Optional[Union[int, str]] = "label",
+        id: Optional[Union[int, str]] = None,
+        delimiter: Optional[str] = None,
+        quoted: Optional[bool] = None,
+        encoding: Optional[str] = None,
+        max_length: Optional[int] = None,
+        folds: Optional[Folds] = None,
+        tokenizer: Optional[Tokenizer] = None,
+        token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            tokenizer=tokenizer, token_indexers=token_indexers, max_length=max_length, **kwargs
+        )
+        formats: dict[str, tuple[str, Callable[..., Parts]]] = {
+            "trec": ("latin-1", partial(trec, fine=granularity == "fine")),
+            "label_first": ("utf-8", label_first),
+            "two_files": ("windows-1252", two_files),
+            "directories": ("utf-8", directories),
+            "table": ("utf-8", partial(table, text=text, label=label, id=id)),
+        }
+        if format not in formats:
+            raise ConfigurationError(f"format={format!r}: expected one of {', '.join(formats)}")
+        if granularity not in ("coarse", "fine"):
+            raise ConfigurationError(f"granularity={granularity!r}: expected 'coarse' or 'fine'")
+        default_encoding, self._parts = formats[format]
+        if format == "table":
+            columns = {"text": text, "label": label, "id": id}
+            self._parts = partial(self._parts, rows=Table(columns, delimiter, quoted))
+        self._encoding = check_encoding(encoding or default_encoding)
+        self._folds = folds
+
+    def _read(self, file_path: Any) -> Iterator[Instance]:
+        for example in self.shard_iterable(self._examples(file_path)):
+            yield self.text_to_instance(*example)
+
+    def _examples(self, file_path: Any) -> Iterator[Example]:
+        for examples in self._parts(file_path, self._encoding):
+            yield from examples if self._folds is None else self._folds.select(examples)
+
+    def text_to_instance(
+        self, text: str, label: Optional[str] = None, id: Optional[str] = None
+    ) -> Instance:
+        """Makes the instance of one text.
+
+        # Parameters
+
+        text : `str`
+        label : `str`, optional (default = `None`)
+        id : `str`, optional (default = `None`)
+            What the text is called in its data set.
+
+        # Returns
+
+        `Instance`
+            With the fields listed above.
+        """
+        field = self._text_field(text, "text")
+        metadata: dict[str, Any] = {
+            "text": text,
+            "tokens": [token.text for token in field.tokens],
+        }
+        if id is not None:
+            metadata["id"] = id
+        fields: dict[str, Field[Any]] = {"tokens": field, "metadata": MetadataField(metadata)}
+        if label is not None:
+            fields["label"] = LabelField(label)
+        return Instance(fields)

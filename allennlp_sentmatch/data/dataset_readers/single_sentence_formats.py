@@ -1,0 +1,142 @@
+"""The published forms of text classification data sets.
+
+Each function takes a path and an encoding and yields the data's parts: one for each file or folder
+that holds the examples of a label, or one for the only file there is.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, Optional, Union
+
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.data.dataset_readers.rows import (
+    Column,
+    PathOrStr,
+    local_path,
+    not_empty,
+    read_lines,
+    text_rows,
+)
+from allennlp_sentmatch.data.dataset_readers.table import Table
+
+
+class Example(NamedTuple):
+    """A text with its label and id, where it has them."""
+
+    text: str
+    label: Optional[str] = None
+    id: Optional[str] = None
+
+
+Parts = Iterator[Iterator[Example]]
+
+_TREC_LINE = re.compile(r"([A-Z]+):([a-z]+)\s+(\S.*)")
+
+
+def trec(file_path: PathOrStr, encoding: str, fine: bool) -> Parts:
+    """`COARSE:fine question`, a question a line."""
+    yield _trec_questions(file_path, encoding, fine)
+
+
+def _trec_questions(file_path: PathOrStr, encoding: str, fine: bool) -> Iterator[Example]:
+    for row in text_rows(file_path, encoding):
+        match = _TREC_LINE.fullmatch(row.values["text"])
+        if match is None:
+            raise row.error("expected 'COARSE:fine question', as in 'NUM:date When was it built ?'")
+        coarse, name, question = match.groups()
+        yield Example(question, f"{coarse}:{name}" if fine else coarse)
+
+
+def label_first(file_path: PathOrStr, encoding: str) -> Parts:
+    """A label, a tab, the text, an example a line."""
+    yield _after_their_labels(file_path, encoding)
+
+
+def _after_their_labels(file_path: PathOrStr, encoding: str) -> Iterator[Example]:
+    for row in text_rows(file_path, encoding):
+        label, tab, text = row.values["text"].partition("\t")
+        if not tab or not label.strip():
+            raise row.error("expected a label, a tab and the text")
+        yield Example(text, label.strip())
+
+
+def two_files(file_path: Union[PathOrStr, dict[str, PathOrStr]], encoding: str) -> Parts:
+    """An example a line, a file a label."""
+    if isinstance(file_path, dict):
+        files = dict(file_path)
+    else:
+        folder = _folder(file_path)
+        entries = _visible(folder)
+        files = {entry.name.removesuffix(".gz").rpartition(".")[2]: entry for entry in entries}
+        if len(entries) != 2 or len(files) != 2 or not all(entry.is_file() for entry in entries):
+            raise ConfigurationError(
+                f"{file_path}: expected a folder of two files whose suffixes are the labels, such "
+                f"as a.neg and a.pos; there {'is' if len(entries) == 1 else 'are'} "
+                f"{', '.join(entry.name for entry in entries) or 'none'}. Name the files by label "
+                'instead: {"neg": ..., "pos": ...}'
+            )
+    for label, path in files.items():
+        yield (Example(row.values["text"], label) for row in text_rows(path, encoding))
+
+
+def directories(file_path: PathOrStr, encoding: str) -> Parts:
+    """An example a file, a folder a label."""
+    folders = [
+        entry for entry in _visible(_folder(file_path)) if entry.is_dir() and entry.name != "unsup"
+    ]
+    if not folders:
+        raise ConfigurationError(f"{file_path}: expected a folder for each label in it")
+    for folder in folders:
+        yield not_empty(_files_of(folder, encoding), folder)
+
+
+def _files_of(folder: Path, encoding: str) -> Iterator[Example]:
+    for path in _visible(folder):
+        text = "".join(line for _, line in read_lines(path, encoding)).strip()
+        yield Example(text, folder.name, f"{folder.name}/{path.name}")
+
+
+def table(
+    file_path: PathOrStr,
+    encoding: str,
+    rows: Table,
+    text: Column,
+    label: Optional[Column],
+    id: Optional[Column],
+) -> Parts:
+    """A file of the user's own, its columns named."""
+    yield _of_a_table(file_path, encoding, rows, text, label, id)
+
+
+def _of_a_table(
+    file_path: PathOrStr,
+    encoding: str,
+    rows: Table,
+    text: Column,
+    label: Optional[Column],
+    id: Optional[Column],
+) -> Iterator[Example]:
+    for row in rows.rows(file_path, encoding):
+        for column in (label, id):
+            if column is not None:
+                row.require([column])
+        yield Example(
+            row.text([text]),
+            None if label is None else row.label([label]),
+            None if id is None else row.joined([id]),
+        )
+
+
+def _folder(file_path: PathOrStr) -> Path:
+    if not isinstance(file_path, (str, Path)):
+        raise ConfigurationError(f"expected the path of a folder, got {file_path!r}")
+    folder = Path(local_path(file_path))
+    if not folder.is_dir():
+        raise ConfigurationError(f"{file_path} is a file; expected a folder")
+    return folder
+
+
+def _visible(folder: Path) -> list[Path]:
+    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))

@@ -1,0 +1,230 @@
+import gzip
+import pickle
+from collections import Counter
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, DatasetReader, Vocabulary
+from allennlp.data.dataset_readers import WorkerInfo
+from allennlp.data.tokenizers import WhitespaceTokenizer
+from allennlp.nn.util import get_text_field_mask
+
+from allennlp_sentmatch.data.dataset_readers import AnswerSelectionReader
+
+
+def read(format, path, **settings):
+    settings.setdefault("tokenizer", WhitespaceTokenizer())
+    return list(AnswerSelectionReader(format, **settings).read(path))
+
+
+def labels(instance):
+    return instance["labels"].tensor.tolist() if "labels" in instance.fields else None
+
+
+def about(instance):
+    return instance["metadata"].metadata
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="answers.tsv"):
+        path = tmp_path / name
+        path.write_text(content, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_wikiqa(fixtures):
+    instances = read("wikiqa", fixtures / "data/wikiqa.tsv")
+    assert [about(instance)["id"] for instance in instances] == ["Q1", "Q2", "Q3"]
+    assert [labels(instance) for instance in instances] == [[0, 1, 0], [0, 0], [1, 1, 0, 0]]
+    assert about(instances[0])["question"] == "how do bees make honey"
+    assert about(instances[0])["question_tokens"] == ["how", "do", "bees", "make", "honey"]
+    assert about(instances[0])["candidate_ids"] == ["D1-0", "D1-1", "D1-2"]
+    assert about(instances[0])["candidates"][1] == (
+        'They dry the nectar in the hive until it is "ripe" honey .'
+    )
+    assert [token.text for token in instances[1]["candidates"][1].tokens] == [
+        *("It", "is", "open", "in", "summer", ".")
+    ]
+
+
+def test_trecqa(fixtures):
+    instances = read("trecqa", fixtures / "data/trecqa.csv")
+    assert [about(instance)["question"] for instance in instances] == [
+        "When was the canal ( the old one ) opened ?",
+        "Who leads the orchestra ?",
+    ]
+    assert [labels(instance) for instance in instances] == [[1, 0], [0, 1, 0]]
+    assert about(instances[1])["candidates"][:2] == [
+        "`` The orchestra needs a leader , '' she said .",
+        "Ms. Hale has led the orchestra ( and its choir ) since May .",
+    ]
+    assert "id" not in about(instances[0])
+
+
+def test_rows_of_a_question_need_not_stand_together(write):
+    path = write("QuestionID\tQuestion\tSentence\tLabel\n1\tq\ta\t0\n2\tr\tb\t1\n1\tq\tc\t1\n")
+    instances = read("wikiqa", path)
+    assert [about(i)["candidates"] for i in instances] == [["a", "c"], ["b"]]
+    assert [labels(i) for i in instances] == [[0, 1], [1]]
+
+
+def test_without_labels(write):
+    path = write("QuestionID\tQuestion\tSentenceID\tSentence\n1\tq\t1-0\ta\n1\tq\t1-1\tb\n")
+    (instance,) = read("wikiqa", path)
+    assert set(instance.fields) == {"question", "candidates", "metadata"}
+
+
+class TestTable:
+    columns = {"question": "q", "candidate": "a", "label": "right"}
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            "a\tq\tright\nx y\twho\t1\nz\twho\t0\nz\twhy\t0\n",
+            "a,q,right\nx y,who,1\nz,who,0\nz,why,0\n",
+            '{"a": "x y", "q": "who", "right": 1}\n{"a": "z", "q": "who", "right": "0"}\n'
+            '{"a": "z", "q": "why", "right": 0}\n',
+        ],
+        ids=["tsv", "csv", "jsonl"],
+    )
+    def test_columns_by_name(self, write, content):
+        instances = read("table", write(content), **self.columns)
+        assert [(about(i)["question"], about(i)["candidates"], labels(i)) for i in instances] == [
+            ("who", ["x y", "z"], [1, 0]),
+            ("why", ["z"], [0]),
+        ]
+
+    def test_ids_and_positions(self, write):
+        path = write("1|who|x|c1\n2|who|y|c2\n")
+        positions = {"question": 1, "candidate": 2, "question_id": 0, "candidate_id": 3}
+        instances = read("table", path, label=None, delimiter="|", **positions)
+        assert [(about(i)["id"], about(i)["candidate_ids"]) for i in instances] == [
+            ("1", ["c1"]),
+            ("2", ["c2"]),
+        ]
+
+    def test_a_missing_column_names_those_there_are(self, write):
+        path = write("a\tq\nx\twho\n")
+        with pytest.raises(
+            ConfigurationError, match="line 2: there is no column 'right'; the columns are 'a', 'q'"
+        ):
+            read("table", path, **self.columns)
+
+
+def test_a_batch_has_labels_of_minus_one_where_there_is_no_candidate(fixtures):
+    instances = read("wikiqa", fixtures / "data/wikiqa.tsv")
+    batch = Batch(instances)
+    batch.index_instances(Vocabulary.from_instances(instances))
+    tensors = batch.as_tensor_dict()
+    assert tensors["labels"].dtype == torch.int64
+    assert tensors["labels"].tolist() == [[0, 1, 0, -1], [0, 0, -1, -1], [1, 1, 0, 0]]
+    # Shape: (questions, candidates, tokens)
+    mask = get_text_field_mask(tensors["candidates"], num_wrapping_dims=1)
+    assert torch.equal(mask.any(dim=-1), tensors["labels"] != -1)
+
+
+def test_an_empty_candidate_is_a_candidate_all_the_same():
+    reader = AnswerSelectionReader("wikiqa")
+    instance = reader.text_to_instance("why", ["", "because"], [0, 1])
+    reader.apply_token_indexers(instance)
+    instance.index_fields(Vocabulary.from_instances([instance]))
+    mask = get_text_field_mask(instance.as_tensor_dict()["candidates"], num_wrapping_dims=0)
+    assert mask.any(dim=-1).tolist() == [True, True]
+
+
+def test_max_length(fixtures):
+    instance = read("wikiqa", fixtures / "data/wikiqa.tsv", max_length=3)[0]
+    assert about(instance)["question_tokens"] == ["how", "do", "bees"]
+    assert [len(field.tokens) for field in instance["candidates"]] == [3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", r"answers\.tsv is empty"),
+        ("QuestionID\tQuestion\tSentence\tLabel\n", r"answers\.tsv is empty"),
+        ("QuestionID\tSentence\n1\ta\n", r"answers\.tsv, line 2: there is no column 'Question'"),
+        ("Question\tSentence\tLabel\nq\ta\t2\n", r"answers\.tsv, line 2: .*label 0 or 1, got '2'"),
+        ("Question\tSentence\tLabel\nq\ta\n", r"answers\.tsv, line 2: 2 columns where"),
+    ],
+)
+def test_bad_files_name_file_and_line(write, content, message):
+    with pytest.raises(ConfigurationError, match=message):
+        read("wikiqa", write(content))
+
+
+def test_labels_for_some_candidates_only(write):
+    path = write(
+        '{"question": "q", "candidate": "a", "label": 0}\n'
+        '{"question": "q", "candidate": "b", "label": null}\n'
+    )
+    with pytest.raises(ConfigurationError, match="line 2: either all candidates"):
+        read("table", path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((5, ["a"]), "question must be a string, not 5"),
+        (("q", "a"), "candidates must be a list of at least one string, not 'a'"),
+        (("q", []), r"candidates must be a list of at least one string, not \[\]"),
+        (("q", ["a", None]), "each of the candidates must be a string, not None"),
+        (("q", ["a", "b"], [1]), "1 labels for 2 candidates"),
+    ],
+)
+def test_text_to_instance_names_the_field(arguments, message):
+    with pytest.raises(ConfigurationError, match=message):
+        AnswerSelectionReader("wikiqa").text_to_instance(*arguments)
+
+
+def test_an_unknown_format():
+    with pytest.raises(ConfigurationError, match="format='qa': expected one of wikiqa, trecqa, ta"):
+        AnswerSelectionReader("qa")
+
+
+def test_workers_share_out_the_questions(fixtures):
+    ids = []
+    for worker in range(2):
+        reader = pickle.loads(pickle.dumps(AnswerSelectionReader("wikiqa")))
+        reader._set_worker_info(WorkerInfo(num_workers=2, id=worker))
+        ids.append([about(i)["id"] for i in reader.read(fixtures / "data/wikiqa.tsv")])
+    assert ids == [["Q1", "Q3"], ["Q2"]]
+
+
+def test_from_a_configuration_and_gzip(fixtures, tmp_path):
+    path = tmp_path / "wikiqa.gz"
+    path.write_bytes(gzip.compress((fixtures / "data/wikiqa.tsv").read_bytes()))
+    parameters = {"type": "answer_selection", "format": "wikiqa", "max_instances": 2}
+    reader = DatasetReader.from_params(Params(parameters))
+    assert [about(instance)["id"] for instance in reader.read(str(path))] == ["Q1", "Q2"]
+
+
+# Rows, questions, questions with a right answer, questions with a right and a wrong one, and
+# right answers: the published ones, where the file is the published one.
+@pytest.mark.parametrize(
+    ("file", "pairs", "questions", "answered", "mixed", "right"),
+    [
+        ("wikiqa/WikiQA-test.tsv.gz", 6165, 633, 243, 237, 293),
+        ("wikiqa/WikiQA-train.tsv.gz", 20360, 2118, 873, 857, 1040),
+        ("wikiqa/WikiQA-dev-filtered-tokenised.tsv.gz", 1130, 126, 126, 122, 140),
+        ("trecqa/train.csv", 4718, 93, 83, 78, 348),
+        ("trecqa/dev.csv", 1148, 81, 78, 65, 222),
+        ("trecqa/test.csv", 1517, 95, 89, 68, 284),
+    ],
+)
+def test_every_row_of_the_published_data(
+    shared_data, file, pairs, questions, answered, mixed, right
+):
+    instances = read(file.partition("/")[0], shared_data / file)
+    found = [set(labels(instance)) for instance in instances]
+    counts = Counter(label for instance in instances for label in labels(instance))
+    assert len(instances) == questions
+    assert sum(counts.values()) == pairs
+    assert counts[1] == right
+    assert sum(1 in labels for labels in found) == answered
+    assert sum(labels == {0, 1} for labels in found) == mixed

@@ -1,0 +1,184 @@
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader
+from allennlp.data.dataset_readers import WorkerInfo
+from allennlp.data.tokenizers import CharacterTokenizer, Token
+
+from allennlp_sentmatch.data.dataset_readers import SentimentTreesReader
+
+
+def words(instance):
+    return [token.text for token in instance["tokens"].tokens]
+
+
+def label(instance):
+    return instance["label"].label
+
+
+def read(path, **settings):
+    return list(SentimentTreesReader(**settings).read(path))
+
+
+@pytest.fixture
+def trees(fixtures):
+    return fixtures / "data/sentiment_trees.txt"
+
+
+def test_sentences(trees):
+    instances = read(trees)
+    assert [label(instance) for instance in instances] == ["3", "0", "2", "4", "1", "2"]
+    assert words(instances[0]) == ["The", "songs", "are", "lovely", "."]
+    assert words(instances[3]) == ["Wonderful", "(", "if", "long", ")", "."]
+    assert words(instances[4]) == ["An", "action/comedy", "mess", "."]
+    assert instances[4]["metadata"].metadata == {
+        "text": "An action/comedy mess .",
+        "tokens": ["An", "action/comedy", "mess", "."],
+    }
+
+
+def test_every_node_of_a_tree_is_a_phrase(tmp_path):
+    path = tmp_path / "trees.txt"
+    path.write_text("(3 (2 It) (4 (3 works) (2 .)))\n\n(2 Yes)\n")
+    phrases = [(" ".join(words(i)), label(i)) for i in read(path, use_subtrees=True)]
+    assert phrases == [
+        ("It works .", "3"),
+        ("It", "2"),
+        ("works .", "4"),
+        ("works", "3"),
+        (".", "2"),
+        ("Yes", "2"),
+    ]
+
+
+def test_short_phrases_are_left_out_but_sentences_never(tmp_path):
+    path = tmp_path / "trees.txt"
+    path.write_text("(3 (2 It) (4 (3 works) (2 .)))\n(2 Yes)\n")
+    phrases = [" ".join(words(i)) for i in read(path, use_subtrees=True, min_phrase_length=2)]
+    assert phrases == ["It works .", "works .", "Yes"]
+    assert len(read(path, min_phrase_length=9)) == 2
+
+
+@pytest.mark.parametrize("use_subtrees", [False, True])
+@pytest.mark.parametrize("granularity", ["5-class", "3-class", "2-class"])
+def test_same_instances_as_allennlp_models(trees, granularity, use_subtrees):
+    sst = pytest.importorskip(
+        "allennlp_models.classification.dataset_readers.stanford_sentiment_tree_bank"
+    )
+    reference = sst.StanfordSentimentTreeBankDatasetReader(
+        granularity=granularity, use_subtrees=use_subtrees
+    )
+    escapes = {"-LRB-": "(", "-RRB-": ")", "action\\/comedy": "action/comedy"}
+    expected = [
+        ([escapes.get(word, word) for word in words(instance)], label(instance))
+        for instance in reference.read(trees)
+    ]
+    instances = read(trees, granularity=granularity, use_subtrees=use_subtrees)
+    assert [(words(i), label(i)) for i in instances] == expected
+    assert expected
+
+
+def test_a_tokenizer_splits_the_tokens_anew(trees):
+    instance = read(trees, tokenizer=CharacterTokenizer(), max_length=4)[3]
+    assert words(instance) == ["W", "o", "n", "d"]
+    assert instance["metadata"]["text"] == "Wonderful ( if long ) ."
+
+
+def test_max_length(trees):
+    assert words(read(trees, max_length=2)[3]) == ["Wonderful", "("]
+
+
+def test_text_for_prediction():
+    reader = SentimentTreesReader()
+    assert words(reader.text_to_instance("It isn't bad.")) == ["It", "is", "n't", "bad", "."]
+    assert words(reader.text_to_instance(["It", "isn't", "bad"])) == ["It", "isn't", "bad"]
+    assert words(reader.text_to_instance([Token("(")])) == ["("]
+    assert set(reader.text_to_instance("So so.").fields) == {"tokens", "metadata"}
+    for empty in ("", []):
+        assert len(reader.text_to_instance(empty)["tokens"].tokens) == 1
+
+
+@pytest.mark.parametrize(("tokens", "message"), [(5, "not 5"), (["a", None], "not None")])
+def test_what_is_no_text_is_refused(tokens, message):
+    with pytest.raises(ConfigurationError, match=message):
+        SentimentTreesReader().text_to_instance(tokens)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("(3 (2 It) (4 works)", "expected a labeled tree"),
+        ("(3 (2 It)) (4 works)", "expected a labeled tree"),
+        ("no tree", "expected a labeled tree"),
+        ("(3 (2 It) (5 works))", "a node has the label '5'"),
+        ("((2 It) (4 works))", "a node has the label ''"),
+    ],
+)
+def test_malformed_trees_name_file_and_line(tmp_path, line, message):
+    path = tmp_path / "trees.txt"
+    path.write_text("(2 Yes)\n" + line + "\n")
+    with pytest.raises(ConfigurationError, match=r"trees\.txt, line 2: .*" + message):
+        read(path, use_subtrees=True)
+
+
+def test_an_empty_file(tmp_path):
+    path = tmp_path / "trees.txt"
+    path.write_text("\n")
+    with pytest.raises(ConfigurationError, match=r"trees\.txt is empty"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"granularity": "4-class"}, "granularity='4-class': expected one of 5-class, 3-class, 2-"),
+        ({"min_phrase_length": 0}, "min_phrase_length=0: expected at least 1"),
+        ({"max_length": 0}, "max_length=0: expected at least 1"),
+    ],
+)
+def test_impossible_settings(settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        SentimentTreesReader(**settings)
+
+
+def test_workers_share_out_the_phrases(trees):
+    everything = [words(i) for i in read(trees, use_subtrees=True)]
+    for worker in range(3):
+        reader = SentimentTreesReader(use_subtrees=True)
+        reader._set_worker_info(WorkerInfo(num_workers=3, id=worker))
+        assert [words(i) for i in reader.read(trees)] == everything[worker::3]
+
+
+def test_from_a_configuration(trees):
+    parameters = {"type": "sentiment_trees", "granularity": "2-class", "max_instances": 3}
+    instances = list(DatasetReader.from_params(Params(parameters)).read(trees))
+    assert [label(instance) for instance in instances] == ["1", "0", "1"]
+
+
+# Published counts: CAS-LSTM paper, section 4.3; phrases in training, sentences in the other two.
+@pytest.mark.parametrize(
+    ("granularity", "train", "dev", "test"),
+    [("2-class", 98794, 872, 1821), ("5-class", 318582, 1101, 2210)],
+)
+def test_published_counts(shared_data, granularity, train, dev, test):
+    def count(part, use_subtrees=False):
+        reader = SentimentTreesReader(granularity, use_subtrees=use_subtrees)
+        return sum(1 for _ in reader._phrases(shared_data / "sst" / part))
+
+    assert count("train.txt", use_subtrees=True) == train
+    assert count("dev.txt") == dev
+    assert count("test.txt") == test
+
+
+def test_distinct_phrases_and_the_training_set_of_subilstm(shared_data):
+    path = shared_data / "sst/train.txt"
+    reader = SentimentTreesReader("2-class", use_subtrees=True)
+    phrases = {" ".join(t.text for t in tokens) for tokens, _ in reader._phrases(path)}
+    assert len(phrases) == 77616
+    reader = SentimentTreesReader("2-class", use_subtrees=True, min_phrase_length=4)
+    assert sum(1 for _ in reader._phrases(path)) == 56405  # published: 56.4k
+
+
+def test_the_published_labels_of_the_sentences(shared_data):
+    labels = [label(instance) for instance in read(shared_data / "sst/test.txt")]
+    assert [labels.count(str(i)) for i in range(5)] == [279, 633, 389, 510, 399]
