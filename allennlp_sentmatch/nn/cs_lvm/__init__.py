@@ -16,6 +16,7 @@ from allennlp_sentmatch.nn.cs_lvm.objectives import (
     unsupervised_loss,
 )
 from allennlp_sentmatch.nn.cs_lvm.relaxed_generation import RelaxedSentence, generate_relaxed
+from allennlp_sentmatch.nn.cs_lvm.semantic_constraints import SemanticConstraints
 from allennlp_sentmatch.nn.cs_lvm.sentence_generator import (
     LSTMState,
     SentenceGenerator,
@@ -28,6 +29,7 @@ __all__ = [
     "LSTMState",
     "LinearSchedule",
     "RelaxedSentence",
+    "SemanticConstraints",
     "SentenceGenerator",
     "UncertaintyWeighting",
     "VonMisesFisherPosterior",

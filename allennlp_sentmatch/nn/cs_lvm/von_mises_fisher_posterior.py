@@ -8,7 +8,7 @@ between the two is a constant.
 
 import torch
 import torch.nn.functional as F
-from torch.distributions import kl_divergence
+from torch.distributions import Distribution, kl_divergence
 
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 
@@ -55,7 +55,7 @@ class VonMisesFisherPosterior(torch.nn.Module):
             validate_args=False,
         )
 
-    def kl_divergence(self, posterior: VonMisesFisher) -> torch.Tensor:
+    def kl_divergence(self, posterior: Distribution) -> torch.Tensor:
         """KL(q(z|x) || p(z)), (B,): eq. 6.3."""
         divergence: torch.Tensor = kl_divergence(
             posterior, HypersphericalUniform(self.latent_size, validate_args=False)

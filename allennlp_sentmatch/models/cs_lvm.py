@@ -1,0 +1,349 @@
+"""The cross-sentence latent variable model."""
+
+from typing import Any, NamedTuple, Optional
+
+import torch
+import torch.nn.functional as F
+from allennlp.common import Lazy
+from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
+from allennlp.nn import InitializerApplicator, RegularizerApplicator
+from allennlp.nn.beam_search import BeamSearch
+from torch import Tensor
+
+from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
+from allennlp_sentmatch.modules import Classifier, Matcher
+from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
+from allennlp_sentmatch.modules.posteriors import Posterior, VonMisesFisherPosterior
+from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
+from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
+from allennlp_sentmatch.modules.sentence_search import search_sentences
+from allennlp_sentmatch.nn.cs_lvm import (
+    frozen,
+    generate_relaxed,
+    generative_loss,
+    label_constraint,
+    latent_constraint,
+    mean_direction_constraint,
+    sampled_unsupervised_loss,
+    supervised_loss,
+    unsupervised_loss,
+)
+
+_DEFAULT_BEAM_SEARCH = Lazy(
+    BeamSearch, max_steps=30, beam_size=10, final_sequence_scorer=LengthPenaltyScorer()
+)
+
+
+class _Pair(NamedTuple):
+    """A batch of encoded pairs."""
+
+    source: TextFieldTensors
+    target: TextFieldTensors
+    logits: Tensor
+    """(B, C), of q(y | x_s, x_t)."""
+    source_vectors: Tensor
+    """(B, E), f_enc(x_s)."""
+    source_codes: Tensor
+    """(B, E'), g_enc(x_s)."""
+    target_codes: Tensor
+    """(B, E'), g_enc(x_t)."""
+
+
+@Model.register("cs_lvm")
+class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
+    """CS-LVM learns to match from few labeled and many unlabeled pairs, by generating one sentence
+    of a pair from the other and the label.
+
+    Choi 2020, "Deep Neural Networks for Sentence Pair Modeling", chapter 6. The source sentence
+    x_s is `premise`, the target x_t `hypothesis`. A labeled batch has the loss of eq. 6.14, and an
+    unlabeled one, which the data loader "semi_supervised" puts beside it, that of eq. 6.18.
+
+    With `constraints` the model is being fine-tuned (algorithm 1, line 12): constraints on
+    sentences generated from the unlabeled sources (the labeled ones where there are no others) are
+    added to the loss. Their gradient reaches the generator alone: its LSTM, label embeddings and
+    output bias, and the constraints' own weights. The word embeddings get none of it, because the
+    encoder reads them too. The thesis makes two updates a step, on the objective and on the
+    constraints; this is one update on their sum.
+
+    Registered as a `Model` with name "cs_lvm".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    text_field_embedder : `TextFieldEmbedder`
+        See `GenerativeClassificationModel`.
+    encoder : `Seq2VecEncoder`
+        f_enc, and if there is no `posterior_encoder`, g_enc.
+    posterior : `Lazy[Posterior]`
+        g_code and the family of q(z_s | x_s); a configuration leaves out its `input_size`.
+    matcher : `Lazy[Matcher]`
+        f_fuse; a configuration leaves out its `input_size`.
+    classifier : `Lazy[Classifier]`
+        f_disc; a configuration leaves out its `input_size` and `num_labels`.
+    generator : `Lazy[SentenceGenerator]`, optional
+        A configuration states only its `label_embedding_size`.
+    beam_search : `Lazy[BeamSearch]`, optional
+        For `generate`; a configuration leaves out its `end_index`. By default, 10 beams and the
+        scorer "length_penalty" with alpha = 0.7, as in the thesis, and at most 30 words.
+    posterior_encoder : `Seq2VecEncoder`, optional (default = `None`)
+        g_enc, where it is not f_enc: table 6.3, ablation (iv).
+    classification_weight : `float`, optional (default = `1.0`)
+        lambda of eq. 6.14.
+    label_expectation : `str`, optional (default = `"enumeration"`)
+        How the expectation over labels of eq. 6.18 is computed: by "enumeration" or by
+        "sampling" (table 6.3, ablation (iii)).
+    cross_sentence : `bool`, optional (default = `True`)
+        If `False`, each sentence is generated from its own latent vector and the label instead:
+        auto-encoding (table 6.3, ablation (i)).
+    constraints : `SemanticConstraints`, optional (default = `None`)
+        For fine-tuning.
+    embedding_dropout : `float`, optional (default = `0.0`)
+        Drop probability on the word embeddings, the thesis's p_w. Sentences generated for the
+        constraints are generated and read without.
+    label_namespace : `str`, optional (default = `"labels"`)
+    positive_label : `str`, optional (default = `None`)
+        See `ClassificationModel`.
+    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
+    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    """
+
+    default_predictor = "sentence_pair"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: Seq2VecEncoder,
+        posterior: Lazy[Posterior],
+        matcher: Lazy[Matcher],
+        classifier: Lazy[Classifier],
+        generator: Lazy[SentenceGenerator] = Lazy(SentenceGenerator),  # noqa: B008
+        beam_search: Lazy[BeamSearch] = _DEFAULT_BEAM_SEARCH,
+        posterior_encoder: Optional[Seq2VecEncoder] = None,
+        classification_weight: float = 1.0,
+        label_expectation: str = "enumeration",
+        cross_sentence: bool = True,
+        constraints: Optional[SemanticConstraints] = None,
+        embedding_dropout: float = 0.0,
+        label_namespace: str = "labels",
+        positive_label: Optional[str] = None,
+        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
+        regularizer: Optional[RegularizerApplicator] = None,
+    ) -> None:
+        super().__init__(
+            vocab=vocab,
+            text_field_embedder=text_field_embedder,
+            encoder=encoder,
+            posterior=posterior,
+            generator=generator,
+            matcher=matcher,
+            classifier=classifier,
+            classification_weight=classification_weight,
+            embedding_dropout=embedding_dropout,
+            match_latents=False,
+            generate_from_label=True,
+            label_namespace=label_namespace,
+            positive_label=positive_label,
+            regularizer=regularizer,
+        )
+        if posterior_encoder is not None:
+            for side in ("input", "output"):
+                check_dimensions_match(
+                    getattr(encoder, f"get_{side}_dim")(),
+                    getattr(posterior_encoder, f"get_{side}_dim")(),
+                    f"encoder {side} dim",
+                    f"posterior_encoder {side} dim",
+                )
+        if label_expectation not in ("enumeration", "sampling"):
+            raise ConfigurationError(
+                f'label_expectation is {label_expectation!r}; expected "enumeration" or "sampling"'
+            )
+        if (
+            constraints is not None
+            and "mu" in constraints.names
+            and not isinstance(self._posterior, VonMisesFisherPosterior)
+        ):
+            raise ConfigurationError(
+                'the constraint "mu" compares mean directions; it needs the posterior '
+                '"von_mises_fisher"'
+            )
+        self._beam_search = beam_search.construct(end_index=self._end_index, vocab=vocab)
+        self._posterior_encoder = posterior_encoder
+        self._label_expectation = label_expectation
+        self._cross_sentence = cross_sentence
+        self._constraints = constraints
+        initializer(self)
+
+    def forward(
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+        unlabeled_premise: Optional[TextFieldTensors] = None,
+        unlabeled_hypothesis: Optional[TextFieldTensors] = None,
+    ) -> dict[str, Any]:
+        """Classify a batch of B pairs, and in training learn from them and from unlabeled ones.
+
+        # Parameters
+
+        premise, hypothesis : `TextFieldTensors`
+            x_s and x_t of the labeled pairs.
+        label : `Tensor`, optional (default = `None`)
+            (B,)
+        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        unlabeled_premise, unlabeled_hypothesis : `TextFieldTensors`, optional (default = `None`)
+            x_s and x_t of the unlabeled pairs. They count only where there is a `label`.
+
+        # Returns
+
+        `Dict[str, Any]`
+            See `ClassificationModel.output`. `loss` is eq. 6.19, and the constraints.
+        """
+        pair = self._read_pair(premise, hypothesis)
+        output = self.output(pair.logits, label, metadata)
+        if label is None:
+            return output
+        # shape: (B,)
+        generative = self._generative_losses(pair, label.unsqueeze(-1)).squeeze(-1)
+        discriminative = F.cross_entropy(pair.logits, label.long(), reduction="none")
+        self._record("generative_loss", generative)
+        self._record("classification_loss", discriminative)
+        loss = supervised_loss(generative, discriminative, self._classification_weight).mean()
+        if unlabeled_premise is not None and unlabeled_hypothesis is not None:
+            pair = self._read_pair(unlabeled_premise, unlabeled_hypothesis)
+            loss = loss + self._record("unsupervised_loss", self._unsupervised_loss(pair))
+        if self.training:
+            if self._constraints is not None:
+                loss = loss + self._record("constraint_loss", self._constraint_loss(pair))
+                self._constraints.temperature.advance()
+            self._posterior.advance()
+        output["loss"] = loss
+        return output
+
+    def generate(
+        self, source: TextFieldTensors, labels: Tensor, sample_latent: bool = False
+    ) -> dict[str, Any]:
+        """Search sentences that stand in the relations `labels` to B source sentences.
+
+        # Parameters
+
+        source : `TextFieldTensors`
+        labels : `Tensor`
+            (B,)
+        sample_latent : `bool`, optional (default = `False`)
+            Draw z_s from q(z_s | x_s) rather than take its mode.
+
+        # Returns
+
+        `Dict[str, Any]`
+            `sentences`, for each source a list of K lists of words, the best first, and their
+            `scores` (B, K).
+        """
+        with torch.no_grad():
+            encoder = self._posterior_encoder or self._encoder
+            posterior = self._posterior(encoder(*self._embed(source)))
+            latent = posterior.sample() if sample_latent else posterior.mode
+            # shape: (B, K, T) and (B, K)
+            predictions, scores = search_sentences(
+                self._beam_search,
+                self._generator,
+                latent,
+                labels,
+                self._word_embeddings,
+                start_index=self._start_index,
+                allowed_words=self._allowed_words,
+            )
+        sentences = [[self._words(words) for words in beams] for beams in predictions.tolist()]
+        return {"sentences": sentences, "scores": scores}
+
+    def _words(self, indices: list[int]) -> list[str]:
+        """The words before the end symbol."""
+        length = indices.index(self._end_index) if self._end_index in indices else len(indices)
+        return [self.vocab.get_token_from_index(i, self._namespace) for i in indices[:length]]
+
+    def _read_pair(self, source: TextFieldTensors, target: TextFieldTensors) -> _Pair:
+        """Encode and classify B pairs."""
+        source_vectors, target_vectors = self._encode_pair(self._encoder, source, target)
+        codes = (source_vectors, target_vectors)
+        if self._posterior_encoder is not None:
+            codes = self._encode_pair(self._posterior_encoder, source, target)
+        logits = self._classifier(self._matcher(source_vectors, target_vectors))
+        return _Pair(source, target, logits, source_vectors, *codes)
+
+    def _generative_losses(self, pair: _Pair, labels: Tensor) -> Tensor:
+        """L_gen, eq. 6.12, (B, K), of K labels (B, K) for each pair."""
+        if self._cross_sentence:
+            generated = [(pair.source_codes, pair.target)]
+        else:
+            generated = [(pair.source_codes, pair.source), (pair.target_codes, pair.target)]
+        log_likelihood = torch.zeros_like(labels, dtype=pair.logits.dtype)
+        kl_divergence = torch.zeros_like(log_likelihood)
+        for codes, tokens in generated:
+            posterior = self._posterior(codes)
+            log_likelihood = log_likelihood + self._log_likelihood(
+                tokens, posterior.rsample(), labels
+            )
+            kl_divergence = kl_divergence + self._posterior.kl_divergence(posterior).unsqueeze(-1)
+        return generative_loss(log_likelihood, kl_divergence, self._num_labels)
+
+    def _unsupervised_loss(self, pair: _Pair) -> Tensor:
+        """L_u, eq. 6.18, (B,)."""
+        log_probs = F.log_softmax(pair.logits, dim=-1)
+        if self._label_expectation == "sampling":
+            # shape: (B, 1)
+            labels = torch.multinomial(log_probs.detach().exp(), 1)
+            losses = self._generative_losses(pair, labels)
+            return sampled_unsupervised_loss(log_probs, labels.squeeze(-1), losses.squeeze(-1))
+        # shape: (B, C)
+        labels = torch.arange(self._num_labels, device=log_probs.device).expand_as(log_probs)
+        return unsupervised_loss(log_probs, self._generative_losses(pair, labels))
+
+    def _constraint_loss(self, pair: _Pair) -> Tensor:
+        """R, eqs 6.20 to 6.23, a scalar, of sentences generated from the pairs' sources."""
+        constraints = self._constraints
+        assert constraints is not None
+        # shape: (B,)
+        labels = torch.randint(self._num_labels, pair.logits.shape[:1], device=pair.logits.device)
+        read_by: list[torch.nn.Module] = [
+            self._encoder,
+            self._posterior,
+            self._matcher,
+            self._classifier,
+        ]
+        if self._posterior_encoder is not None:
+            read_by.append(self._posterior_encoder)
+        with frozen(*read_by):
+            sentence = generate_relaxed(
+                self._generator,
+                self._posterior(pair.source_codes).sample(),
+                labels,
+                self._word_embeddings.detach(),
+                start_index=self._start_index,
+                end_index=self._end_index,
+                allowed_words=self._allowed_words,
+                max_length=constraints.max_length,
+                temperature=constraints.temperature(),
+                straight_through=constraints.straight_through,
+            )
+            # shape: (B, E)
+            vectors = codes = self._encoder(sentence.embedded, sentence.mask)
+            if self._posterior_encoder is not None:
+                codes = self._posterior_encoder(sentence.embedded, sentence.mask)
+            logits = self._classifier(self._matcher(pair.source_vectors.detach(), vectors))
+            posterior = self._posterior(codes)
+            target_posterior = self._posterior(pair.target_codes.detach())
+        losses = {}
+        if "y" in constraints.names:
+            losses["y"] = label_constraint(F.log_softmax(logits, dim=-1), labels)
+        if "z" in constraints.names:
+            losses["z"] = latent_constraint(target_posterior, posterior.rsample())
+        if "mu" in constraints.names:
+            losses["mu"] = mean_direction_constraint(posterior.mode)
+        for name, loss in losses.items():
+            self._record(f"constraint_{name}", loss)
+        constraint_loss: Tensor = constraints(losses)
+        return constraint_loss

@@ -1,0 +1,31 @@
+"""The Gaussian posterior as an AllenNLP component."""
+
+from typing import Optional
+
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.posteriors.posterior import Posterior
+from allennlp_sentmatch.nn import cs_lvm
+
+
+@Posterior.register("gaussian")
+class GaussianPosterior(cs_lvm.GaussianPosterior, Posterior):
+    """A Gaussian with diagonal covariance, against N(0, I), with KL cost annealing.
+
+    Thesis table 6.3, ablation (ii).
+
+    Registered as a `Posterior` with name "gaussian".
+
+    # Parameters
+
+    input_size : `int`
+        The size of an encoded sentence. Models fill it in.
+    latent_size : `int`, optional (default = `input_size`)
+    kl_annealing_rate : `float`, optional (default = `1e-4`)
+        What a training step adds to the KL term's weight, from 0 up to 1.
+    """
+
+    def __init__(
+        self, input_size: int, latent_size: Optional[int] = None, kl_annealing_rate: float = 1e-4
+    ) -> None:
+        with configuration_errors():
+            super().__init__(input_size, latent_size or input_size, kl_annealing_rate)

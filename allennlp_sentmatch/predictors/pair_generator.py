@@ -1,0 +1,113 @@
+"""Sentences that stand in a chosen relation to a given one."""
+
+from typing import Optional
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import JsonDict
+from allennlp.data import Batch, DatasetReader, Instance
+from allennlp.data.fields import LabelField
+from allennlp.models import Model
+from allennlp.nn.util import move_to_device
+from allennlp.predictors import Predictor
+
+from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
+
+
+@Predictor.register("pair_generator")
+class PairGenerator(Predictor):
+    """Generates the second sentence of a pair, with a `cs_lvm` model.
+
+    Takes `{"source": "A man is playing a guitar.", "label": "entailment"}`, or without `label`, to
+    generate for every label. Gives `source` and `sentences`: for each label a list of
+    `{"sentence": ..., "tokens": [...], "score": ...}`, as many as the beam search has beams, the
+    best first. The score is what the beam search ranks by: the log-probability, normalized by the
+    length. `sentence` is `tokens`, joined by spaces.
+
+    Registered as a `Predictor` with name "pair_generator".
+
+    # Parameters
+
+    model : `CrossSentenceLatentVariableModel`
+    dataset_reader : `DatasetReader`
+        One for sentence pairs; it tokenizes the source.
+    sample_latent : `bool`, optional (default = `False`)
+        Draw the latent vector, so that the same source gives other sentences each time, rather
+        than take its distribution's mode.
+
+    # Raises
+
+    `ConfigurationError` for another model.
+    """
+
+    def __init__(
+        self, model: Model, dataset_reader: DatasetReader, sample_latent: bool = False
+    ) -> None:
+        if not isinstance(model, CrossSentenceLatentVariableModel):
+            raise ConfigurationError(
+                f"the predictor pair_generator needs a cs_lvm model, got {type(model).__name__}"
+            )
+        super().__init__(model, dataset_reader)
+        self._search = model.generate
+        self._sample_latent = sample_latent
+        self._label_namespace = model._label_namespace
+        indices = model.vocab.get_token_to_index_vocabulary(self._label_namespace)
+        self.labels = sorted(indices, key=indices.__getitem__)
+
+    def generate(self, source: str, label: Optional[str] = None) -> JsonDict:
+        """Generate from one source sentence, for one label or for all."""
+        return self.predict_json({"source": source, "label": label})
+
+    def predict_json(self, inputs: JsonDict) -> JsonDict:
+        """Generate for one input."""
+        return self.predict_batch_json([inputs])[0]
+
+    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        """Generate for several inputs at once."""
+        requests = [self._requests(json_dict) for json_dict in inputs]
+        instances = [
+            self._request_to_instance(source, label)
+            for source, labels in requests
+            for label in labels
+        ]
+        generated = iter(self._generate(instances))
+        return [
+            {"source": source, "sentences": {label: next(generated) for label in labels}}
+            for source, labels in requests
+        ]
+
+    def _requests(self, json_dict: JsonDict) -> tuple[str, list[str]]:
+        """The source sentence and the labels that are asked for."""
+        source = json_dict.get("source")
+        if not isinstance(source, str):
+            raise ConfigurationError(f'expected a string under "source" in {json_dict}')
+        label = json_dict.get("label")
+        if label is None:
+            return source, self.labels
+        if label not in self.labels:
+            raise ConfigurationError(f"label is {label!r}; expected one of {self.labels}")
+        return source, [label]
+
+    def _request_to_instance(self, source: str, label: str) -> Instance:
+        # The reader reads pairs; the source stands for the sentence that is to be generated.
+        pair = self._dataset_reader.text_to_instance(source, source)
+        self._dataset_reader.apply_token_indexers(pair)
+        return Instance(
+            {
+                "source": pair["premise"],
+                "labels": LabelField(label, label_namespace=self._label_namespace),
+            }
+        )
+
+    def _generate(self, instances: list[Instance]) -> list[list[JsonDict]]:
+        """The sentences for each of the instances."""
+        batch = Batch(instances)
+        batch.index_instances(self._model.vocab)
+        tensors = move_to_device(batch.as_tensor_dict(), self._model._get_prediction_device())
+        output = self._search(**tensors, sample_latent=self._sample_latent)
+        return [
+            [
+                {"sentence": " ".join(tokens), "tokens": tokens, "score": score}
+                for tokens, score in zip(sentences, scores)
+            ]
+            for sentences, scores in zip(output["sentences"], output["scores"].tolist())
+        ]

@@ -1,0 +1,230 @@
+import math
+
+import numpy
+import pytest
+import torch
+import torch.nn.functional as F
+from scipy import stats
+from torch.autograd import gradcheck
+from torch.distributions import kl_divergence
+
+from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
+
+DIMS = [2, 3, 10, 300, 1000]
+CONCENTRATIONS = [0.1, 1.0, 50.0, 1000.0, 10000.0]
+
+
+def unit(dim, seed=0, dtype=torch.float64):
+    generator = torch.Generator().manual_seed(seed)
+    return F.normalize(torch.randn(dim, dtype=torch.float64, generator=generator), dim=-1).to(dtype)
+
+
+def von_mises_fisher(dim, concentration, dtype=torch.float64):
+    return VonMisesFisher(unit(dim, dtype=dtype), torch.tensor([concentration], dtype=dtype))
+
+
+def angle_density(dim, concentration, num_points=100_001):
+    """A grid of angles between x and mu, and their density, sin^{m-2}(a) exp(k cos a) / Z."""
+    angles = numpy.linspace(0, math.pi, num_points)
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        log_density = concentration * numpy.cos(angles)
+        if dim > 2:
+            log_density = log_density + (dim - 2) * numpy.log(numpy.sin(angles))
+    density = numpy.exp(log_density - numpy.nanmax(log_density))
+    density = numpy.nan_to_num(density)
+    return angles, density / numpy.trapezoid(density, angles)
+
+
+@pytest.mark.parametrize("dim", [2, 3, 5, 12])
+@pytest.mark.parametrize("concentration", [0.1, 1.0, 10.0, 300.0])
+def test_log_prob_and_entropy_agree_with_scipy(dim, concentration):
+    ours = von_mises_fisher(dim, concentration)
+    scipys = stats.vonmises_fisher(unit(dim).numpy(), concentration)
+    points = torch.stack([unit(dim, seed) for seed in range(5)])
+    numpy.testing.assert_allclose(
+        ours.log_prob(points), scipys.logpdf(points.numpy()), rtol=1e-10, atol=1e-10
+    )
+    assert ours.entropy().item() == pytest.approx(scipys.entropy(), rel=1e-9)
+
+
+@pytest.mark.parametrize("concentration", [0.1, 1.0, 30.0])
+def test_closed_form_on_the_sphere(concentration):
+    # C_3 = k / (4 pi sinh k), and the divergence is log(k / sinh k) + k coth k - 1.
+    distribution = von_mises_fisher(3, concentration)
+    log_normalization = math.log(concentration / (4 * math.pi * math.sinh(concentration)))
+    assert distribution.log_prob(distribution.loc).item() == pytest.approx(
+        log_normalization + concentration, rel=1e-12
+    )
+    divergence = math.log(concentration / math.sinh(concentration))
+    divergence += concentration / math.tanh(concentration) - 1
+    assert kl_divergence(distribution, HypersphericalUniform(3)).item() == pytest.approx(
+        divergence, rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("dim", [2, 3, 10, 100])
+@pytest.mark.parametrize("concentration", [0.5, 20.0, 500.0])
+def test_moments_entropy_and_divergence_agree_with_numerical_integration(dim, concentration):
+    angles, density = angle_density(dim, concentration)
+    cosine = numpy.cos(angles)
+    mean = numpy.trapezoid(density * cosine, angles)
+    variance = numpy.trapezoid(density * (cosine - mean) ** 2, angles)
+    distribution = von_mises_fisher(dim, concentration)
+    loc = distribution.loc
+    assert (distribution.mean @ loc).item() == pytest.approx(mean, rel=1e-7)
+    # Along mu the variance is that of the cosine; the others share what is left of E|x|^2 = 1.
+    across = (1 - mean**2 - variance) / (dim - 1)
+    expected = across + (variance - across) * loc**2
+    numpy.testing.assert_allclose(distribution.variance, expected, rtol=1e-5)
+    # Against the uniform distribution the density depends on the angle alone:
+    # E[log(exp(k cos) / Z_k) - log(1 / Z_0)] with Z_k the integral of sin^{m-2} exp(k cos).
+    uniform = angle_density(dim, 0.0)[1]
+    ratio = numpy.trapezoid(uniform * numpy.exp(concentration * (cosine - 1)), angles)
+    divergence = concentration * (mean - 1) - math.log(ratio)
+    prior = HypersphericalUniform(dim, dtype=torch.float64)
+    assert kl_divergence(distribution, prior).item() == pytest.approx(divergence, rel=1e-6)
+    assert (prior.entropy() - distribution.entropy()).item() == pytest.approx(divergence, rel=1e-6)
+
+
+def test_density_on_the_circle_integrates_to_one():
+    angles = torch.linspace(0, 2 * math.pi, 20_001, dtype=torch.float64)
+    points = torch.stack([angles.cos(), angles.sin()], dim=-1)
+    density = von_mises_fisher(2, 40.0).log_prob(points).exp()
+    assert torch.trapezoid(density, angles).item() == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("concentration", CONCENTRATIONS)
+def test_samples_have_the_right_angles(dim, concentration, dtype):
+    torch.manual_seed(0)
+    distribution = von_mises_fisher(dim, concentration, dtype)
+    samples = distribution.sample((4000,))
+    assert samples.dtype == dtype
+    chord = (samples - distribution.loc).norm(dim=-1).double() / 2
+    angles, density = angle_density(dim, concentration)
+    cdf = numpy.concatenate([[0], numpy.cumsum((density[1:] + density[:-1]) / 2)])
+    sampled = 2 * torch.asin(chord.clamp(max=1)).numpy()
+    result = stats.kstest(sampled, lambda x: numpy.interp(x, angles, cdf / cdf[-1]))
+    assert result.pvalue > 1e-4
+
+
+@pytest.mark.parametrize("loc", [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [-0.6, 0.0, 0.8]])
+def test_samples_are_symmetric_about_the_mean_direction(loc):
+    torch.manual_seed(1)
+    loc = torch.tensor(loc, dtype=torch.float64)
+    samples = VonMisesFisher(loc, torch.tensor([5.0], dtype=torch.float64)).sample((4000,))
+    # Two directions that span the plane orthogonal to loc.
+    first = torch.tensor([0.0, 1.0, 0.0], dtype=torch.float64)
+    second = torch.linalg.cross(loc, first)
+    azimuth = torch.atan2(samples @ first, samples @ second).numpy()
+    counts, _ = numpy.histogram(azimuth, bins=20, range=(-math.pi, math.pi))
+    assert stats.chisquare(counts).pvalue > 1e-4
+
+
+def test_samples_on_the_circle_by_chi_square():
+    torch.manual_seed(2)
+    loc = torch.tensor([0.0, -1.0], dtype=torch.float64)
+    samples = VonMisesFisher(loc, torch.tensor([2.0], dtype=torch.float64)).sample((5000,))
+    angles = numpy.arctan2(samples[:, 1], samples[:, 0])
+    edges = numpy.linspace(-math.pi, math.pi, 25)
+    counts, _ = numpy.histogram(angles, bins=edges)
+    cdf = stats.vonmises(2.0, loc=-math.pi / 2).cdf
+    assert stats.chisquare(counts, 5000 * numpy.diff(cdf(edges))).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("dim", [2, 3, 8])
+@pytest.mark.parametrize("concentration", [0.2, 5.0, 200.0])
+def test_gradcheck_of_the_reparameterized_sample(dim, concentration):
+    def sample(direction, concentration):
+        torch.manual_seed(3)  # the same noise, so that only the parameters move the sample
+        return VonMisesFisher(F.normalize(direction, dim=-1), concentration).rsample((2,))
+
+    direction = torch.stack([unit(dim, seed) for seed in range(3)]).requires_grad_()
+    concentration = torch.full((3, 1), concentration, dtype=torch.float64, requires_grad=True)
+    assert gradcheck(sample, (direction, concentration))
+
+
+def test_gradient_to_the_mean_direction_is_unbiased():
+    torch.manual_seed(4)
+    loc = unit(4).requires_grad_()
+    weights = torch.tensor([1.0, -2.0, 0.5, 3.0], dtype=torch.float64)
+    distribution = VonMisesFisher(loc.expand(20_000, 4), torch.tensor([3.0], dtype=torch.float64))
+    (expected,) = torch.autograd.grad((distribution.mean[0] * weights).sum(), loc)
+    per_sample = loc.detach().expand(20_000, 4).clone().requires_grad_()
+    samples = VonMisesFisher(per_sample, torch.tensor([3.0], dtype=torch.float64)).rsample()
+    (gradients,) = torch.autograd.grad((samples * weights).sum(), per_sample)
+    # Only moving along the sphere means anything.
+    tangent = torch.eye(4, dtype=torch.float64) - torch.outer(loc, loc).detach()
+    gradients = gradients @ tangent
+    error = gradients.mean(0) - expected @ tangent
+    assert (error.abs() < 5 * gradients.std(0) / 20_000**0.5).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("concentration", CONCENTRATIONS)
+def test_everything_is_finite_and_precise(dim, concentration, dtype):
+    torch.manual_seed(5)
+    loc = unit(dim, dtype=dtype).requires_grad_()
+    kappa = torch.tensor([concentration], dtype=dtype, requires_grad=True)
+    distribution = VonMisesFisher(loc, kappa)
+    samples = distribution.rsample((7,))
+    precision = torch.finfo(dtype).eps
+    assert (samples.norm(dim=-1) - 1).abs().max() < 50 * precision
+    log_prob = distribution.log_prob(samples.detach())
+    divergence = kl_divergence(distribution, HypersphericalUniform(dim))
+    exact = VonMisesFisher(loc.detach().double(), kappa.detach().double(), validate_args=False)
+    exact_divergence = kl_divergence(exact, HypersphericalUniform(dim))
+    assert divergence.item() == pytest.approx(exact_divergence.item(), rel=8 * precision)
+    # The log-density is a difference of terms as large as kappa and m.
+    error = (log_prob.double() - exact.log_prob(samples.detach().double())).abs().max()
+    assert error < 50 * precision * (concentration + dim)
+    total = samples.sum() + log_prob.sum() + divergence + distribution.entropy()
+    for gradient in torch.autograd.grad(total, (loc, kappa)):
+        assert torch.isfinite(gradient).all()
+
+
+def test_divergence_does_not_depend_on_the_mean_direction():
+    loc = torch.stack([unit(6, 0), unit(6, 1)]).requires_grad_()
+    kappa = torch.tensor([9.0], dtype=torch.float64, requires_grad=True)
+    divergence = kl_divergence(VonMisesFisher(loc, kappa), HypersphericalUniform(6))
+    assert divergence.shape == (2,)
+    assert divergence[0] == divergence[1]
+    loc_gradient, kappa_gradient = torch.autograd.grad(
+        divergence.sum(), (loc, kappa), allow_unused=True
+    )
+    assert loc_gradient is None
+    assert kappa_gradient.item() > 0
+
+
+def test_shapes_and_expansion():
+    loc = torch.stack([unit(3, seed) for seed in range(4)])
+    distribution = VonMisesFisher(loc, torch.tensor([2.0], dtype=torch.float64))
+    assert distribution.batch_shape == (4,)
+    assert distribution.event_shape == (3,)
+    assert distribution.rsample((5, 2)).shape == (5, 2, 4, 3)
+    assert distribution.mean.shape == distribution.mode.shape == distribution.variance.shape
+    expanded = distribution.expand((2, 4))
+    assert expanded.batch_shape == (2, 4)
+    value = expanded.sample()
+    assert torch.equal(expanded.log_prob(value), distribution.log_prob(value))
+    assert expanded.entropy().shape == (2, 4)
+    many = VonMisesFisher(loc[0], torch.rand(6, 1, dtype=torch.float64) + 1)
+    assert many.batch_shape == (6,)
+    assert many.rsample().shape == many.mode.shape == (6, 3)
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match=r"loc has shape \(1,\)"):
+        VonMisesFisher(torch.ones(1), torch.ones(1))
+    with pytest.raises(ValueError, match=r"concentration has shape \(4,\)"):
+        VonMisesFisher(unit(3), torch.ones(4))
+    with pytest.raises(ValueError, match="loc"):
+        VonMisesFisher(torch.ones(3), torch.ones(1), validate_args=True)
+    with pytest.raises(ValueError, match="concentration"):
+        VonMisesFisher(unit(3), torch.zeros(1), validate_args=True)
+    with pytest.raises(ValueError, match="support"):
+        von_mises_fisher(3, 1.0).log_prob(torch.ones(3, dtype=torch.float64))
+    with pytest.raises(ValueError, match="3 and 4 dimensions"):
+        kl_divergence(von_mises_fisher(3, 1.0), HypersphericalUniform(4))
