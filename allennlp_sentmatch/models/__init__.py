@@ -1,6 +1,15 @@
 """AllenNLP models."""
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
+from allennlp_sentmatch.models.sentence_classifier import SentenceClassifier
 from allennlp_sentmatch.models.siamese_classifier import SiameseClassifier
+from allennlp_sentmatch.models.vae_siamese import VAESiameseClassifier
 
-__all__ = ["ClassificationModel", "SiameseClassifier"]
+__all__ = [
+    "ClassificationModel",
+    "CrossSentenceLatentVariableModel",
+    "SentenceClassifier",
+    "SiameseClassifier",
+    "VAESiameseClassifier",
+]

@@ -1,7 +1,22 @@
 """The mathematics of `allennlp_sentmatch.nn` as AllenNLP components."""
 
-from allennlp_sentmatch.modules import matchers, seq2seq_encoders, seq2vec_encoders
+from allennlp_sentmatch.modules import matchers, posteriors, seq2seq_encoders, seq2vec_encoders
 from allennlp_sentmatch.modules.classifier import Classifier
+from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
 from allennlp_sentmatch.modules.matchers import Matcher
+from allennlp_sentmatch.modules.posteriors import Posterior
+from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
+from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
 
-__all__ = ["Classifier", "Matcher", "matchers", "seq2seq_encoders", "seq2vec_encoders"]
+__all__ = [
+    "Classifier",
+    "LengthPenaltyScorer",
+    "Matcher",
+    "Posterior",
+    "SemanticConstraints",
+    "SentenceGenerator",
+    "matchers",
+    "posteriors",
+    "seq2seq_encoders",
+    "seq2vec_encoders",
+]

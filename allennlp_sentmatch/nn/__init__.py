@@ -1,6 +1,7 @@
 """The mathematics of the package as plain PyTorch: importable where only torch is installed."""
 
 from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM, CellAwareLSTMGates
+from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, TreeComposition
 from allennlp_sentmatch.nn.lstmn import LSTMN
@@ -25,11 +26,13 @@ __all__ = [
     "CellAwareLSTMGates",
     "ElementwiseBilinear",
     "GumbelTreeLSTM",
+    "HypersphericalUniform",
     "MLPClassifier",
     "Pooling",
     "RecurrentlyControlledRNN",
     "SuffixBiLSTM",
     "TreeComposition",
+    "VonMisesFisher",
     "bracketing",
     "concat",
     "heuristic",

@@ -1,6 +1,8 @@
 """AllenNLP predictors, and the sentence encoder of an archive."""
 
+from allennlp_sentmatch.predictors.pair_generator import PairGenerator
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.predictors.sentence_pair_predictor import SentencePairPredictor
+from allennlp_sentmatch.predictors.single_sentence_predictor import SingleSentencePredictor
 
-__all__ = ["SentenceEncoder", "SentencePairPredictor"]
+__all__ = ["PairGenerator", "SentenceEncoder", "SentencePairPredictor", "SingleSentencePredictor"]
