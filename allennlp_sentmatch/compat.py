@@ -10,12 +10,14 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
+from types import SimpleNamespace
 from typing import Any, Union
 
 import numpy
 import torch
 from allennlp.common.tqdm import Tqdm
 from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 
@@ -106,6 +108,23 @@ def mend_worker_locks() -> None:
     loader._start_batch_workers = start_workers("_batch_worker")
 
 
+def mend_mixed_precision() -> None:
+    """Calls mixed precision by its present name.
+
+    AllenNLP enters `torch.cuda.amp.autocast` for every batch, also where mixed precision is off;
+    torch 2.4 deprecated that name, and prints a `FutureWarning` into every training's progress.
+    """
+    if not hasattr(torch.amp, "GradScaler"):
+        return
+
+    def autocast(enabled: bool) -> torch.amp.autocast:
+        return torch.amp.autocast("cuda", enabled=enabled)
+
+    trainer: Any = gradient_descent_trainer
+    trainer.amp = SimpleNamespace(autocast=autocast, GradScaler=torch.amp.GradScaler)
+
+
 mend_reduce_on_plateau()
 mend_recovery()
 mend_worker_locks()
+mend_mixed_precision()

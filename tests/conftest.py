@@ -1,10 +1,31 @@
 """Fixtures that every test may use."""
 
+import json
+import sys
 from pathlib import Path
+from typing import Callable
 
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+SMALL_QUICK_START = {
+    "train_data_path": "fixtures/quick_start/validation.tsv",
+    "validation_data_path": "fixtures/quick_start/test.tsv",
+    "model.text_field_embedder.token_embedders.tokens.embedding_dim": 4,
+    "model.encoder.encoder.input_size": 4,
+    "model.encoder.encoder.hidden_size": 3,
+    "model.classifier.hidden_size": 5,
+    "trainer.num_epochs": 1,
+    "data_loader.batch_size": 100,
+}
+"""Overrides that make the quick start's configuration train in a second or two."""
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The repository's root."""
+    return REPOSITORY
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +41,30 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the public data sets are not at hand (looked for {folder})")
     return folder
+
+
+@pytest.fixture
+def allennlp(monkeypatch) -> Callable[..., None]:
+    """Runs an `allennlp` command in this process, from the repository's root."""
+    from allennlp.commands import main
+
+    def run(*arguments: object) -> None:
+        monkeypatch.chdir(REPOSITORY)
+        monkeypatch.setattr(sys, "argv", ["allennlp", *map(str, arguments)])
+        main(prog="allennlp")
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def small_archive(tmp_path_factory) -> Path:
+    """A siamese classifier trained for a moment, as `model.tar.gz` in its output folder."""
+    from allennlp.commands.train import train_model_from_file
+
+    folder = tmp_path_factory.mktemp("small_archive") / "model"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(REPOSITORY)
+        train_model_from_file(
+            "training_config/quick_start.jsonnet", folder, json.dumps(SMALL_QUICK_START)
+        )
+    return folder / "model.tar.gz"

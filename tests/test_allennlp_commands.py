@@ -1,0 +1,114 @@
+"""AllenNLP's own commands with this package's components."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY, SMALL_QUICK_START
+
+CONFIG = "training_config/quick_start.jsonnet"
+
+
+def overrides(**changes: object) -> str:
+    return json.dumps({**SMALL_QUICK_START, **changes})
+
+
+def metrics(folder: Path) -> dict:
+    return json.loads((folder / "metrics.json").read_text())
+
+
+def test_train_evaluate_and_predict(allennlp, tmp_path, fixtures, recwarn):
+    out = tmp_path / "out"
+    allennlp("train", CONFIG, "-s", out, "-o", overrides())
+    assert not [warning for warning in recwarn if warning.category is FutureWarning]
+    allennlp(
+        "evaluate", out / "model.tar.gz", fixtures / "quick_start" / "test.tsv",
+        "--output-file", tmp_path / "metrics.json",
+    )  # fmt: skip
+    evaluated = json.loads((tmp_path / "metrics.json").read_text())
+    assert evaluated["accuracy"] == pytest.approx(metrics(out)["best_validation_accuracy"])
+    assert evaluated["loss"] == pytest.approx(metrics(out)["best_validation_loss"], rel=1e-4)
+
+    pairs = [
+        {"premise": "A kitten sleeps.", "hypothesis": "A cat sleeps."},
+        {"sentence1": "A kitten sleeps.", "sentence2": "A dog sleeps, or so it seems to be."},
+    ]
+    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    allennlp(
+        "predict", out / "model.tar.gz", tmp_path / "pairs.jsonl", "--silent",
+        "--output-file", tmp_path / "predictions.jsonl",
+    )  # fmt: skip
+    lines = (tmp_path / "predictions.jsonl").read_text().splitlines()
+    for pair, prediction in zip(pairs, map(json.loads, lines)):
+        assert prediction.items() >= pair.items()
+        assert prediction["label"] in ["entailment", "contradiction", "neutral"]
+    assert len(lines) == 2
+
+
+@pytest.mark.parametrize(
+    "scheduler", ['{"type": "cosine", "t_initial": 4}', '{"type": "reduce_on_plateau"}']
+)
+def test_recover_continues_where_the_training_stopped(allennlp, tmp_path, scheduler):
+    """An interrupted and recovered run has the same end as an uninterrupted one."""
+    changes = {
+        "trainer.num_epochs": 3,
+        "trainer.learning_rate_scheduler": json.loads(scheduler),
+        "data_loader.shuffle": False,
+    }
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    allennlp("train", CONFIG, "-s", whole, "-o", overrides(**changes))
+    allennlp("train", CONFIG, "-s", broken, "-o", overrides(**changes))
+    # What an interruption after the first epoch leaves behind.
+    later = ["best.th", "model.tar.gz", "metrics.json", "*_e2_*", "*_e3_*", "metrics_epoch_[12]*"]
+    for pattern in later:
+        for path in broken.glob(pattern):
+            path.unlink()
+    allennlp("train", CONFIG, "-s", broken, "--recover", "-o", overrides(**changes))
+    assert metrics(broken)["epoch"] == 2
+    assert metrics(broken)["validation_loss"] == pytest.approx(
+        metrics(whole)["validation_loss"], rel=1e-6
+    )
+
+
+def test_distributed_training_with_two_processes(allennlp, tmp_path):
+    out = tmp_path / "out"
+    distributed = {"cuda_devices": [-1, -1]}
+    allennlp("train", CONFIG, "-s", out, "-o", overrides(distributed=distributed))
+    assert 0.0 <= metrics(out)["best_validation_accuracy"] <= 1.0
+    assert (out / "model.tar.gz").is_file()
+    assert "worker_1_memory_MB" in " ".join(metrics(out))
+
+
+def test_find_lr(allennlp, tmp_path):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "out"
+    allennlp(
+        "find-lr", CONFIG, "-s", out, "--num-batches", 12,
+        "-o", overrides(),
+    )  # fmt: skip
+    assert (out / "lr-losses.png").stat().st_size > 0
+
+
+def test_build_vocab(allennlp, tmp_path):
+    allennlp("build-vocab", CONFIG, tmp_path / "vocabulary.tar.gz", "-o", overrides())
+    assert (tmp_path / "vocabulary.tar.gz").stat().st_size > 0
+
+
+@pytest.mark.parametrize("folder", ["repository", "elsewhere"])
+def test_the_environment_prints_no_warning(tmp_path, folder):
+    """In the repository `.allennlp_plugins` loads the package; elsewhere it is not loaded."""
+    if sys.version_info < (3, 11):
+        pytest.skip("AllenNLP's own pins warn by themselves")
+    result = subprocess.run(
+        [str(Path(sys.executable).with_name("allennlp")), "--help"],
+        cwd=REPOSITORY if folder == "repository" else tmp_path,
+        env={"PATH": "", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not [line for line in result.stderr.splitlines() if " - INFO - " not in line]
+    assert "Train a model." in result.stdout
