@@ -41,7 +41,7 @@ def teacher_forcing(
     `Tuple[torch.Tensor, torch.Tensor, torch.Tensor]`
         Inputs <s> w_1 .. w_N, targets w_1 .. w_N </s> and the mask of both, each (B, T + 1).
     """
-    start = torch.full_like(tokens[:, :1], start_index)
+    start = tokens.new_full((tokens.size(0), 1), start_index)
     inputs = torch.cat([start, tokens], dim=1)
     padding = torch.zeros_like(start)
     targets = torch.cat([tokens, padding], dim=1)

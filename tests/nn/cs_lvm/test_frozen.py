@@ -1,0 +1,26 @@
+import torch
+
+from allennlp_sentmatch.nn.cs_lvm import frozen
+
+
+def test_gradient_passes_through_but_does_not_stay():
+    first, second = torch.nn.Linear(2, 2), torch.nn.LSTM(2, 3, batch_first=True)
+    inputs = torch.randn(1, 4, 2)
+    with frozen(second):
+        outputs, _ = second(first(inputs))
+    outputs.sum().backward()
+    assert first.weight.grad.abs().sum() > 0
+    assert all(parameter.grad is None for parameter in second.parameters())
+
+
+def test_restores_what_was_trainable():
+    module = torch.nn.Linear(2, 2)
+    module.bias.requires_grad_(False)
+    try:
+        with frozen(module):
+            assert not module.weight.requires_grad
+            raise RuntimeError
+    except RuntimeError:
+        pass
+    assert module.weight.requires_grad
+    assert not module.bias.requires_grad
