@@ -1,0 +1,63 @@
+"""Sentence vectors from an archive."""
+
+import numpy
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch
+
+from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.predictors import SentenceEncoder
+
+SENTENCES = [
+    "A small kitten is carrying a red rose in the garden.",
+    "A cat.",
+    "A hungry waiter is breaking a violin.",
+    "",
+    "A cat.",
+    "Xyzzy plugh!",
+]
+
+
+@pytest.fixture(scope="module")
+def encoder(small_archive):
+    return SentenceEncoder.from_archive(small_archive)
+
+
+def test_vectors_are_those_of_the_model_in_the_order_given(encoder, small_archive):
+    archive = load_archive(small_archive)
+    vectors = encoder.encode(SENTENCES, batch_size=2, show_progress=False)
+    assert vectors.shape == (6, 6)
+    assert vectors.dtype == numpy.float32
+    for sentence, vector in zip(SENTENCES, vectors):
+        instance = archive.dataset_reader.text_to_instance("ignored", sentence)
+        archive.dataset_reader.apply_token_indexers(instance)
+        batch = Batch([instance])
+        batch.index_instances(archive.model.vocab)
+        with torch.no_grad():
+            expected = archive.model.eval().encode(batch.as_tensor_dict()["hypothesis"])
+        numpy.testing.assert_allclose(vector, expected[0].numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 100])
+def test_the_batch_size_does_not_matter(encoder, batch_size):
+    numpy.testing.assert_allclose(
+        encoder.encode(SENTENCES, batch_size), encoder.encode(SENTENCES, 2), atol=1e-6
+    )
+
+
+def test_no_sentences(encoder):
+    assert encoder.encode([]).shape == (0, 6)
+
+
+def test_bad_input(encoder):
+    with pytest.raises(ConfigurationError, match="sentence 1 must be a string, got None"):
+        encoder.encode(["a", None])
+    with pytest.raises(ConfigurationError, match="batch_size must be at least 1, got 0"):
+        encoder.encode(["a"], batch_size=0)
+
+
+def test_a_model_without_a_sentence_encoder(small_archive):
+    archive = load_archive(small_archive)
+    with pytest.raises(ConfigurationError, match="CrossEncoder holds no sentence encoder"):
+        SentenceEncoder(type("CrossEncoder", (torch.nn.Module,), {})(), archive.dataset_reader)
