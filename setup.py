@@ -25,5 +25,5 @@ setup(
     packages=find_packages(include=["allennlp_sentmatch", "allennlp_sentmatch.*"]),
     package_data={"allennlp_sentmatch": ["py.typed"]},
     python_requires=">=3.9",
-    install_requires=["allennlp>=2.10.1,<3", "torch>=1.12", "numpy", "spacy", "tqdm"],
+    install_requires=["allennlp>=2.10.1,<3", "torch>=1.12", "numpy", "spacy", "nltk"],
 )
