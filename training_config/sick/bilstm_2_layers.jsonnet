@@ -1,0 +1,4 @@
+// 2-layer BiLSTM (AllenNLP's own) on SICK, from scratch: the baseline.
+local sick = import '../lib/sick.libsonnet';
+
+sick.siamese(sick.pooled({ type: 'lstm', num_layers: 2, bidirectional: true }))

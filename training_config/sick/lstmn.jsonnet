@@ -1,0 +1,4 @@
+// Bidirectional LSTMN on SICK, from scratch.
+local sick = import '../lib/sick.libsonnet';
+
+sick.siamese(sick.pooled({ type: 'lstmn', bidirectional: true }))

@@ -1,0 +1,4 @@
+// RCRN on SICK, from scratch.
+local sick = import '../lib/sick.libsonnet';
+
+sick.siamese(sick.pooled({ type: 'rcrn' }))
