@@ -29,6 +29,11 @@ from typing import Literal, Optional
 import torch
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn.fast_paths import use_fast_path
+from allennlp_sentmatch.nn.kernels.linear import linear
+from allennlp_sentmatch.nn.kernels.suffix_recurrence import (
+    suffix_recurrence as fast_suffix_recurrence,
+)
 from allennlp_sentmatch.nn.reversal import reverse_sentences
 
 
@@ -49,6 +54,16 @@ class SuffixCell(torch.nn.Module):
         bound = 1 / math.sqrt(hidden_size)
         for parameter in self.parameters():
             torch.nn.init.uniform_(parameter, -bound, bound)
+
+    def project(self, tokens: torch.Tensor) -> torch.Tensor:
+        """W x + b of each token: (T, B, D) -> (T, B, GH)."""
+        if use_fast_path(tokens, self.weight_ih_l0):
+            maps = (self.weight_ih_l0.unsqueeze(0), self.bias_l0.unsqueeze(0))
+            return linear(tokens.reshape(1, -1, tokens.size(-1)), *maps).view(*tokens.shape[:2], -1)
+        projected = F.linear(tokens, self.weight_ih_l0, self.bias_l0)
+        return projected.to(
+            self.weight_hh_l0.dtype
+        )  # autocast narrows the products, not the states
 
 
 class SuffixBiLSTM(torch.nn.Module):
@@ -145,33 +160,39 @@ class SuffixBiLSTM(torch.nn.Module):
         `torch.Tensor`
             Shape (B, T, output_size), zero at padded steps.
         """
-        if inputs.size(1) == 0:
-            return inputs.new_zeros(inputs.size(0), 0, self.output_size)
-        padding = ~mask.unsqueeze(-1)  # (B, T, 1)
+        # Longest first, as `suffix_recurrence` has it, and no further than the longest.
+        lengths, order = mask.sum(1).sort(descending=True, stable=True)
+        sizes = _num_sentences_at_each_token(lengths, inputs.size(1))
+        if not sizes:
+            return inputs.new_zeros(*mask.shape, self.output_size)
+        sorted_mask = mask[order, : len(sizes)]
+        padding = ~sorted_mask.unsqueeze(-1)  # (B, T, 1)
         # What is in the padding must not matter, not even in a product with zero.
-        inputs = inputs.masked_fill(padding, 0.0)
+        tokens = inputs[order, : len(sizes)].masked_fill(padding, 0.0)
         prefixes, suffixes = self._read(
-            inputs, mask, self.forward_cell, None if self.tied else self.forward_suffix_cell
+            tokens, sizes, self.forward_cell, None if self.tied else self.forward_suffix_cell
         )
         # Read from its end, a sentence's suffixes are prefixes and the other way round.
         mirrored_suffixes, mirrored_prefixes = self._read(
-            reverse_sentences(inputs, mask),
-            mask,
+            reverse_sentences(tokens, sorted_mask),
+            sizes,
             self.reverse_cell,
             None if self.tied else self.reverse_prefix_cell,
         )
         forward = self._combine(prefixes, suffixes, "forward_gate")
         reverse = self._combine(
-            reverse_sentences(mirrored_prefixes, mask),
-            reverse_sentences(mirrored_suffixes, mask),
+            reverse_sentences(mirrored_prefixes, sorted_mask),
+            reverse_sentences(mirrored_suffixes, sorted_mask),
             "reverse_gate",
         )
-        return torch.cat([forward, reverse], -1).masked_fill(padding, 0.0)
+        outputs = torch.cat([forward, reverse], -1).masked_fill(padding, 0.0)
+        outputs = F.pad(outputs, (0, 0, 0, inputs.size(1) - len(sizes)))
+        return outputs[order.argsort()]
 
     def _read(
         self,
-        inputs: torch.Tensor,
-        mask: torch.Tensor,
+        tokens: torch.Tensor,
+        sizes: list[int],
         prefix_cell: SuffixCell,
         suffix_cell: Optional[SuffixCell],
     ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -179,26 +200,24 @@ class SuffixBiLSTM(torch.nn.Module):
 
         Without a `suffix_cell` the `prefix_cell` makes both.
         """
-        sequence_length = inputs.size(1)
-        window = sequence_length if self.max_context is None else self.max_context
+        T = len(sizes)
+        window = T if self.max_context is None else self.max_context
         # A prefix is what a suffix that began `window` tokens ago, or with the sentence, has read
         # so far. Where prefixes alone are wanted, no suffix has to begin later than this.
-        num_prefix_starts = max(sequence_length - window, 0) + 1
-        lengths = mask.sum(1)  # (B)
+        num_prefix_starts = min(max(T - window, 0) + 1, T)
 
         def run(cell: SuffixCell, num_starts: int) -> tuple[torch.Tensor, torch.Tensor]:
-            projected = F.linear(inputs.transpose(0, 1), cell.weight_ih_l0, cell.bias_l0)
-            # Autocast narrows the products, not the states.
-            projected = projected.to(cell.weight_hh_l0.dtype)  # (T, B, GH)
-            return suffix_recurrence(
-                projected, cell.weight_hh_l0, lengths, window, num_starts, self.cell
-            )
+            projected = cell.project(tokens.transpose(0, 1))  # (T, B, GH)
+            recurrence = suffix_recurrence
+            if use_fast_path(projected, cell.weight_hh_l0):
+                recurrence = fast_suffix_recurrence
+            return recurrence(projected, cell.weight_hh_l0, sizes, window, num_starts, self.cell)
 
         if suffix_cell is None:
-            prefixes, suffixes = run(prefix_cell, sequence_length)
+            prefixes, suffixes = run(prefix_cell, T)
         else:
             prefixes, _ = run(prefix_cell, num_prefix_starts)
-            _, suffixes = run(suffix_cell, sequence_length)
+            _, suffixes = run(suffix_cell, T)
         return prefixes.transpose(0, 1), suffixes.transpose(0, 1)
 
     def _combine(self, prefix: torch.Tensor, suffix: torch.Tensor, gate: str) -> torch.Tensor:
@@ -217,7 +236,7 @@ class SuffixBiLSTM(torch.nn.Module):
 def suffix_recurrence(
     projected: torch.Tensor,
     weight_hh: torch.Tensor,
-    lengths: torch.Tensor,
+    sizes: list[int],
     window: int,
     num_starts: int,
     cell: Literal["lstm", "gru"],
@@ -227,11 +246,11 @@ def suffix_recurrence(
     # Parameters
 
     projected : `torch.Tensor`
-        Shape (T, B, GH): W x_t + b.
+        Shape (T, B, GH): W x_t + b, of the longest sentence first.
     weight_hh : `torch.Tensor`
         Shape (GH, H).
-    lengths : `torch.Tensor`
-        Shape (B): the number of tokens of each sentence.
+    sizes : `List[int]`
+        The number of sentences that have a token t, for each of the T tokens.
     window : `int`
         No suffix is read further than this many tokens.
     num_starts : `int`
@@ -243,25 +262,24 @@ def suffix_recurrence(
 
     `Tuple[torch.Tensor, torch.Tensor]`
         The encodings of the prefixes of at most `window` tokens, (T, B, H), and of the suffixes,
-        (num_starts, B, H). At padding they are of no use.
+        (num_starts, B, H). At padding they are of no use, but finite.
     """
     step = lstm_step if cell == "lstm" else gru_step
+    B, H = projected.size(1), weight_hh.size(1)
     # The states of the suffixes begun so far, (S, t, B, H): S is 2, h and c, or 1.
-    states = projected.new_zeros(
-        2 if cell == "lstm" else 1, 0, projected.size(1), weight_hh.size(1)
-    )
-    prefixes = []
-    for t in range(projected.size(0)):
+    states = projected.new_zeros(2 if cell == "lstm" else 1, 0, B, H)
+    prefixes = projected.new_zeros(0, B, H)
+    for t, size in enumerate(sizes):
         if t < num_starts:
             states = F.pad(states, (0, 0, 0, 0, 0, 1))
         first = max(0, t + 1 - window)  # those before have read all they may
         reading = states[:, first:]
         u = F.linear(reading[0], weight_hh).to(projected.dtype)  # (t - first + 1, B, GH)
-        within = (t < lengths).view(-1, 1)  # (B, 1)
-        reading = torch.where(within, step(projected[t], u, reading), reading)
+        has_token = (torch.arange(B, device=u.device) < size).unsqueeze(1)  # (B, 1)
+        reading = torch.where(has_token, step(projected[t], u, reading), reading)
         states = torch.cat([states[:, :first], reading], 1)
-        prefixes.append(reading[0, 0])
-    return torch.stack(prefixes), states[0]
+        prefixes = torch.cat([prefixes, reading[0, :1]])
+    return prefixes, states[0]
 
 
 def lstm_step(x: torch.Tensor, u: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
@@ -278,3 +296,9 @@ def gru_step(x: torch.Tensor, u: torch.Tensor, states: torch.Tensor) -> torch.Te
     z = (x_z + u_z).sigmoid()
     n = (x_n + (x_r + u_r).sigmoid() * u_n).tanh()
     return (1 - z) * n + z * states
+
+
+def _num_sentences_at_each_token(lengths: torch.Tensor, num_tokens: int) -> list[int]:
+    """How many of the `lengths` (B) exceed t, for each t below their maximum."""
+    tokens = torch.arange(num_tokens, device=lengths.device).unsqueeze(1)  # (T, 1)
+    return [size for size in (tokens < lengths).sum(1).tolist() if size]

@@ -1,0 +1,31 @@
+"""Element-wise arithmetic of recurrent steps and of their derivatives, in few passes."""
+
+from typing import Optional
+
+import torch
+
+
+def tanh(x: torch.Tensor, out: Optional[torch.Tensor] = None) -> torch.Tensor:
+    """Tanh of `x`, written to `out` if there is one.
+
+    On the CPU, torch's tanh takes ten times as long as its sigmoid (measured: 2 ns an element
+    against 0.2 with AVX-512, float32). There it is 2 sigmoid(2 x) - 1 instead, whose error is below
+    2e-7.
+    """
+    if x.device.type != "cpu" or x.dtype != torch.float32:
+        return torch.tanh(x, out=out)
+    return torch.mul(x, 2, out=out).sigmoid_().mul_(2).sub_(1)
+
+
+def tanh_backward(
+    grad: torch.Tensor, output: torch.Tensor, out: Optional[torch.Tensor] = None
+) -> torch.Tensor:
+    """`grad` * (1 - t * t) for t = `output`."""
+    out = torch.empty_like(grad) if out is None else out
+    result: torch.Tensor = torch.ops.aten.tanh_backward(grad, output, grad_input=out)
+    return result
+
+
+def sigmoid_backward(grad: torch.Tensor, output: torch.Tensor, out: torch.Tensor) -> None:
+    """`grad` * s * (1 - s) for s = `output`, written to `out`."""
+    torch.ops.aten.sigmoid_backward(grad, output, grad_input=out)
