@@ -33,7 +33,7 @@ from allennlp_sentmatch.nn.cs_lvm import (
 )
 
 _DEFAULT_BEAM_SEARCH = Lazy(
-    BeamSearch, max_steps=30, beam_size=10, final_sequence_scorer=LengthPenaltyScorer()
+    BeamSearch, beam_size=10, min_steps=1, max_steps=30, final_sequence_scorer=LengthPenaltyScorer()
 )
 
 
@@ -87,7 +87,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         A configuration states only its `label_embedding_size`.
     beam_search : `Lazy[BeamSearch]`, optional
         For `generate`; a configuration leaves out its `end_index`. By default, 10 beams and the
-        scorer "length_penalty" with alpha = 0.7, as in the thesis, and at most 30 words.
+        scorer "length_penalty" with alpha = 0.7, as in the thesis, and 1 to 30 words.
     posterior_encoder : `Seq2VecEncoder`, optional (default = `None`)
         g_enc, where it is not f_enc: table 6.3, ablation (iv).
     classification_weight : `float`, optional (default = `1.0`)
@@ -284,9 +284,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         kl_divergence = torch.zeros_like(log_likelihood)
         for codes, tokens in generated:
             posterior = self._posterior(codes)
-            log_likelihood = log_likelihood + self._log_likelihood(
-                tokens, posterior.rsample(), labels
-            )
+            latent = self._draw(posterior)
+            log_likelihood = log_likelihood + self._log_likelihood(tokens, latent, labels)
             kl_divergence = kl_divergence + self._posterior.kl_divergence(posterior).unsqueeze(-1)
         return generative_loss(log_likelihood, kl_divergence, self._num_labels)
 

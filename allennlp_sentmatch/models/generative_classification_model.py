@@ -15,6 +15,7 @@ from allennlp.nn import RegularizerApplicator
 from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from allennlp.training.metrics import Average
 from torch import Tensor
+from torch.distributions import Distribution
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher
@@ -156,6 +157,11 @@ class GenerativeClassificationModel(ClassificationModel):
         # shape: (B, T, D) and (B, T)
         embedded = self._embedding_dropout(self._text_field_embedder(tokens))
         return embedded, get_text_field_mask(tokens)
+
+    def _draw(self, posterior: Distribution) -> Tensor:
+        """Latent vectors (B, m): samples in training; the modes otherwise, to be reproducible."""
+        latent: Tensor = posterior.rsample() if self.training else posterior.mode
+        return latent
 
     def _encode_pair(
         self, encoder: Seq2VecEncoder, first: TextFieldTensors, second: TextFieldTensors

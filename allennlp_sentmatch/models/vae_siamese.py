@@ -28,8 +28,8 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         L(x_1, x_2, y)  = L_vae(x_1) + L_vae(x_2) - lambda log q(y | z_1, z_2)
         L(x_1, x_2)     = L_vae(x_1) + L_vae(x_2)
 
-    so that unlabeled pairs say nothing to the classifier. The classifier reads samples of z in
-    training and the modes of q(z | x) afterwards (the thesis is silent on the latter).
+    so that unlabeled pairs say nothing to the classifier. Outside training, z is the mode of
+    q(z | x), for the thesis does not say what the classifier then reads.
 
     Registered as a `Model` with name "vae_siamese".
 
@@ -127,7 +127,7 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         """q(z | x) of both sentences of B pairs, and z, each (B, m)."""
         vectors = self._encode_pair(self._encoder, first, second)
         posteriors = [self._posterior(x) for x in vectors]
-        latents = [q.rsample() if self.training else q.mode for q in posteriors]
+        latents = [self._draw(posterior) for posterior in posteriors]
         return posteriors, latents
 
     def _auto_encoding_losses(

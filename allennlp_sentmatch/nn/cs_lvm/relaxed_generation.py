@@ -61,23 +61,27 @@ def generate_relaxed(
     # Returns
 
     `RelaxedSentence`
-        A sentence ends before the step whose most probable word is </s>.
+        A sentence ends before the step whose most probable word is </s>; that is never the first
+        one, because encoders need a word.
     """
     batch_size = latent.size(0)
-    allowed = allowed_words.unsqueeze(0).expand(batch_size, -1)
+    allowed = allowed_words.expand(batch_size, -1)
+    allowed_first = allowed.clone()
+    allowed_first[:, end_index] = False
     state = generator.initial_state(latent)
     # shape: (B, D)
-    embedded = word_embeddings[start_index].unsqueeze(0).expand(batch_size, -1)
+    embedded = word_embeddings[start_index].expand(batch_size, -1)
     open_ = torch.ones(batch_size, dtype=torch.bool, device=latent.device)
     words, masks = [], []
-    for _ in range(max_length):
+    for position in range(max_length):
         logits, state = generator.step(embedded, state, latent, labels, word_embeddings)
+        candidates = allowed if position > 0 else allowed_first
         # shape: (B, V)
         if straight_through:
-            sample = straight_through_gumbel_softmax(logits, allowed, temperature)
+            sample = straight_through_gumbel_softmax(logits, candidates, temperature)
         else:
             noisy = (logits + gumbel_noise(logits)).masked_fill(
-                ~allowed, torch.finfo(logits.dtype).min
+                ~candidates, torch.finfo(logits.dtype).min
             )
             sample = (noisy / temperature).softmax(dim=-1)
         open_ = open_ & (sample.argmax(dim=-1) != end_index)
@@ -86,6 +90,4 @@ def generate_relaxed(
         embedded = sample @ word_embeddings
         words.append(embedded)
         masks.append(open_)
-    if not words:
-        return RelaxedSentence(embedded.unsqueeze(1), open_.unsqueeze(1))
     return RelaxedSentence(torch.stack(words, dim=1), torch.stack(masks, dim=1))

@@ -1,0 +1,286 @@
+"""CS-LVM as AllenNLP's `ModelTestCase` tests a model, and the thesis's equations in it."""
+
+import copy
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DataLoader, DatasetReader, Vocabulary
+from allennlp.models import Model
+
+from tests.models.model_contract import ClassifierContract
+
+START, END = "@start@", "@end@"
+
+
+class TestCrossSentenceLatentVariableModel(ClassifierContract):
+    config = "cs_lvm.jsonnet"
+    json = {"premise": "A man sleeps .", "hypothesis": "Nobody sleeps ."}
+    text_keys = ("premise", "hypothesis")
+
+    def test_gold_labels_make_a_loss_and_metrics(self):
+        """Not the classifier's loss alone: see the tests of the equations."""
+        self.model.get_metrics(reset=True)
+        output = self.model(**self.semi_supervised_batch())
+        metrics = self.model.get_metrics(reset=True)
+        assert 0 <= metrics["accuracy"] <= 1
+        total = metrics["generative_loss"] + 0.8 * metrics["classification_loss"]
+        assert output["loss"].item() == pytest.approx(
+            total + metrics["unsupervised_loss"], rel=1e-5
+        )
+
+    def from_params(self, **changes) -> Model:
+        params = Params.from_file(self.path)["model"].as_dict()
+        params.update(changes)
+        return Model.from_params(Params(copy.deepcopy(params)), vocab=self.vocab)
+
+    def semi_supervised_batch(self):
+        params = Params.from_file(self.path)
+        loader = DataLoader.from_params(
+            params["data_loader"],
+            reader=DatasetReader.from_params(params["dataset_reader"]),
+            data_path=params["train_data_path"],
+        )
+        loader.index_with(self.vocab)
+        return next(iter(loader))
+
+    def encode(self, model, ids):
+        mask = torch.ones(1, len(ids), dtype=torch.bool)
+        return model._encoder(model._word_embeddings[torch.tensor([ids])], mask)
+
+    def generative_loss(self, model, source, target, label):
+        """Eq. 6.12 at the mode of q(z_s | x_s), word by word, for one pair of index lists."""
+        words = model._word_embeddings
+        codes = self.encode(model, source)
+        projection = model._posterior.projection
+        latent = F.normalize(codes @ projection.weight.t() + projection.bias, dim=-1)
+        state = model._generator.initial_state(latent)
+        log_prob = 0.0
+        start, end = (self.vocab.get_token_index(symbol) for symbol in (START, END))
+        for word, following in zip([start, *target], [*target, end]):
+            logits, state = model._generator.step(
+                words[[word]], state, latent, torch.tensor([label]), words
+            )
+            log_prob += logits.log_softmax(-1)[0, following]
+        # Monte Carlo free: on S^4 with kappa = 10, log C + kappa A - log U, eq. 6.3. With m = 5,
+        # I_{3/2} and I_{5/2} are elementary.
+        k = 10.0
+        lower = math.sqrt(2 / (math.pi * k)) * (math.cosh(k) - math.sinh(k) / k)
+        upper = math.sqrt(2 / (math.pi * k)) * (
+            (1 + 3 / k**2) * math.sinh(k) - 3 / k * math.cosh(k)
+        )
+        log_c = 1.5 * math.log(k) - 2.5 * math.log(2 * math.pi) - math.log(lower)
+        log_u = math.lgamma(2.5) - math.log(2) - 2.5 * math.log(math.pi)
+        divergence = log_c + k * upper / lower - log_u
+        return -log_prob + math.log(3) + divergence
+
+    def test_loss_is_the_sum_of_equations_6_14_and_6_18(self):
+        model, batch = self.model.eval(), self.semi_supervised_batch()
+        expected = 0.0
+        for prefix in ("", "unlabeled_"):
+            sources, targets = (
+                [
+                    [i for i in row if i > 0]
+                    for row in batch[prefix + name]["tokens"]["tokens"].tolist()
+                ]
+                for name in ("premise", "hypothesis")
+            )
+            losses = []
+            for row, (source, target) in enumerate(zip(sources, targets)):
+                vectors = [self.encode(model, ids) for ids in (source, target)]
+                log_q = model._classifier(model._matcher(*vectors)).log_softmax(-1)[0]
+                generative = torch.stack(
+                    [self.generative_loss(model, source, target, label) for label in range(3)]
+                )
+                if prefix:
+                    losses.append((log_q.exp() * (generative + log_q)).sum())
+                else:
+                    label = batch["label"][row]
+                    losses.append(generative[label] - 0.8 * log_q[label])
+            expected = expected + torch.stack(losses).mean()
+        assert model(**batch)["loss"].item() == pytest.approx(expected.item(), rel=1e-5)
+
+    def test_gradients_of_the_constraints_reach_the_generator_alone(self):
+        model = self.model.train()
+        batch = self.semi_supervised_batch()
+        pair = model._read_pair(batch["unlabeled_premise"], batch["unlabeled_hypothesis"])
+        model._constraint_loss(pair).backward()
+        reached = {
+            name
+            for name, parameter in model.named_parameters()
+            if parameter.grad is not None and parameter.grad.abs().sum() > 0
+        }
+        generator = {name for name, _ in model.named_parameters() if name.startswith("_generator.")}
+        assert generator | {"_constraints.weighting.log_variances"} == reached
+        # And afterwards everything learns from the objective again.
+        assert all(parameter.requires_grad for parameter in model.parameters())
+
+    def test_constraints_leave_the_other_gradients_as_they_were(self):
+        batch = self.semi_supervised_batch()
+        gradients = []
+        for constraints in (self.model._constraints, None):
+            model = copy.deepcopy(self.model).train()
+            model._constraints = constraints
+            for module in model.modules():
+                if isinstance(module, torch.nn.Dropout):
+                    module.p = 0.0
+            torch.manual_seed(0)
+            model(**batch)["loss"].backward()
+            gradients.append({name: p.grad for name, p in model.named_parameters()})
+        with_constraints, without = gradients
+        for name in without:
+            if not name.startswith(("_generator.", "_constraints.")):
+                torch.testing.assert_close(
+                    with_constraints[name], without[name], rtol=1e-5, atol=1e-7
+                )
+        assert not torch.allclose(
+            with_constraints["_generator.output_bias"], without["_generator.output_bias"]
+        )
+
+    @pytest.mark.parametrize("names", [["y"], ["z"], ["mu"], ["y", "mu"]])
+    def test_each_constraint_trains_the_generator(self, names):
+        model = self.from_params(constraints={"names": names, "max_length": 4}).train()
+        batch = self.semi_supervised_batch()
+        loss = model(**batch)["loss"]
+        loss.backward()
+        assert model._generator.decoder.weight_ih_l0.grad.abs().sum() > 0
+        metrics = model.get_metrics()
+        assert {f"constraint_{name}" for name in names} <= metrics.keys()
+        assert model._constraints.temperature.step == 1
+        if len(names) == 1:
+            total = metrics["generative_loss"] + 0.8 * metrics["classification_loss"]
+            total += metrics["unsupervised_loss"] + metrics[f"constraint_{names[0]}"]
+            assert loss.item() == pytest.approx(total, rel=1e-5)
+
+    def test_sampled_labels_have_the_enumerations_expectation(self):
+        torch.manual_seed(0)
+        batch = self.semi_supervised_batch()
+        enumerating = self.from_params(constraints=None).eval()
+        sampling = self.from_params(constraints=None, label_expectation="sampling").eval()
+        sampling.load_state_dict(enumerating.state_dict())
+        with torch.no_grad():
+            for parameter in sampling._generator.parameters():
+                parameter.mul_(8)  # so that labels differ
+            enumerating.load_state_dict(sampling.state_dict())
+            exact = enumerating(**batch)["loss"].item()
+            losses = torch.stack([sampling(**batch)["loss"] for _ in range(400)])
+        assert losses.std() > 0
+        assert losses.mean().item() == pytest.approx(exact, abs=5 * losses.std().item() / 20)
+
+    def test_auto_encoding_generates_each_sentence_from_itself(self):
+        model = self.from_params(constraints=None, cross_sentence=False).eval()
+        batch = self.dataset.as_tensor_dict()
+        pair = model._read_pair(batch["premise"], batch["hypothesis"])
+        losses = model._generative_losses(pair, torch.tensor([[2]] * len(self.instances)))
+        for row, loss in enumerate(losses):
+            expected = 0.0
+            for name in ("premise", "hypothesis"):
+                ids = [i for i in batch[name]["tokens"]["tokens"][row].tolist() if i > 0]
+                expected += self.generative_loss(model, ids, ids, 2).item()
+            # log p(y) is there once
+            assert loss.item() == pytest.approx(expected - math.log(3), rel=1e-5)
+
+    def test_untied_encoders(self):
+        model = self.from_params(
+            posterior_encoder={"type": "lstm", "input_size": 4, "hidden_size": 3}
+        ).train()
+        batch = self.semi_supervised_batch()
+        model(**batch)["loss"].backward()
+        assert all(parameter.grad is not None for parameter in model.parameters())
+        model.zero_grad()
+        model.eval()
+        pair = model._read_pair(batch["premise"], batch["hypothesis"])
+        model._generative_losses(pair, batch["label"].unsqueeze(-1)).sum().backward()
+        assert model._posterior_encoder._module.weight_ih_l0.grad.abs().sum() > 0
+        assert not any(p.grad is not None and p.grad.any() for p in model._encoder.parameters())
+
+    def test_gaussian_posterior_is_annealed_by_training_steps(self):
+        posterior = {"type": "gaussian", "latent_size": 5, "kl_annealing_rate": 0.4}
+        model = self.from_params(constraints=None, posterior=posterior).train()
+        batch = self.semi_supervised_batch()
+        weights = []
+        for _ in range(4):
+            weights.append(model._posterior.kl_weight())
+            model(**batch)
+        assert weights == pytest.approx([0, 0.4, 0.8, 1])
+        model.eval()
+        model(**batch)
+        assert model._posterior.kl_weight.step == 4
+
+    def test_generated_sentences_are_the_most_probable_ones(self):
+        """Greedy search, word by word, against the log-probabilities of eq. 6.12."""
+        model = self.from_params(
+            beam_search={"beam_size": 1, "max_steps": 4}, constraints=None
+        ).eval()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.mul_(3.0)
+        tokens = self.dataset.as_tensor_dict()["premise"]["tokens"]["tokens"][:1, :4]
+        output = model.generate({"tokens": {"tokens": tokens}}, torch.tensor([1]))
+        (sentence,) = output["sentences"][0]
+        indices = [self.vocab.get_token_index(word) for word in sentence]
+        not_words = [self.vocab.get_token_index(t) for t in (START, "@@PADDING@@", "@@UNKNOWN@@")]
+        end = self.vocab.get_token_index(END)
+
+        words = model._word_embeddings
+        codes = self.encode(model, tokens[0].tolist())
+        latent = F.normalize(model._posterior.projection(codes), dim=-1)
+        state, total, previous = model._generator.initial_state(latent), 0.0, START
+        for following in [*indices, end][:4]:
+            logits, state = model._generator.step(
+                words[[self.vocab.get_token_index(previous)]],
+                state,
+                latent,
+                torch.tensor([1]),
+                words,
+            )
+            log_probs = logits.log_softmax(-1)[0]
+            total += log_probs[following].item()
+            log_probs[not_words] = -math.inf
+            assert log_probs.argmax() == following
+            previous = self.vocab.get_token_from_index(following)
+        assert output["scores"].tolist() == [[pytest.approx(total, rel=1e-5)]]
+
+    def test_beams_are_ranked_and_consist_of_words(self):
+        batch = self.dataset.as_tensor_dict()
+        labels = torch.arange(len(self.instances)) % 3
+        output = self.model.generate(batch["premise"], labels)
+        assert output["scores"].shape == (len(self.instances), 3)
+        assert (output["scores"].diff(dim=-1) <= 0).all()
+        for sentences in output["sentences"]:
+            assert len({tuple(words) for words in sentences}) == 3
+            for words in sentences:
+                assert not {START, END, "@@PADDING@@", "@@UNKNOWN@@"} & set(words)
+
+    def test_latents_may_be_sampled(self):
+        batch = self.dataset.as_tensor_dict()
+        labels = torch.zeros(len(self.instances), dtype=torch.long)
+        modes = [self.model.generate(batch["premise"], labels)["scores"] for _ in range(2)]
+        samples = [self.model.generate(batch["premise"], labels, True)["scores"] for _ in range(2)]
+        torch.testing.assert_close(*modes, rtol=0, atol=0)
+        assert not torch.equal(*samples)
+
+    def test_bad_settings(self):
+        with pytest.raises(ConfigurationError, match="label_expectation is 'both'"):
+            self.from_params(label_expectation="both")
+        with pytest.raises(ConfigurationError, match="classification_weight is -1"):
+            self.from_params(classification_weight=-1)
+        with pytest.raises(ConfigurationError, match='the constraint "mu"'):
+            self.from_params(posterior={"type": "gaussian"})
+        with pytest.raises(ConfigurationError, match="posterior_encoder output dim"):
+            self.from_params(posterior_encoder={"type": "lstm", "input_size": 4, "hidden_size": 2})
+        with pytest.raises(ConfigurationError, match="encoder input dim"):
+            self.from_params(encoder={"type": "lstm", "input_size": 5, "hidden_size": 2})
+        embedder = {"type": "embedding", "embedding_dim": 7, "projection_dim": 4}
+        with pytest.raises(ConfigurationError, match="single token embedder of type 'embedding'"):
+            self.from_params(text_field_embedder={"token_embedders": {"tokens": embedder}})
+
+    def test_vocabulary_without_the_boundary_symbols(self):
+        vocab = Vocabulary()
+        vocab.add_tokens_to_namespace(["man", "sleeps"], "tokens")
+        vocab.add_tokens_to_namespace(["entailment", "neutral"], "labels")
+        with pytest.raises(ConfigurationError, match=r"lacks '@start@'.*tokens_to_add"):
+            Model.from_params(Params.from_file(self.path)["model"], vocab=vocab)

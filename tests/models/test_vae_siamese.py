@@ -1,0 +1,87 @@
+"""The auto-encoding baseline as AllenNLP's `ModelTestCase` tests a model, and its equations."""
+
+import math
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.data import DataLoader, DatasetReader
+
+from tests.models.model_contract import ClassifierContract
+
+
+class TestVAESiameseClassifier(ClassifierContract):
+    config = "vae_siamese.jsonnet"
+    json = {"premise": "A man sleeps .", "hypothesis": "Nobody sleeps ."}
+    text_keys = ("premise", "hypothesis")
+
+    def semi_supervised_batch(self):
+        params = Params.from_file(self.path)
+        loader = DataLoader.from_params(
+            params["data_loader"],
+            reader=DatasetReader.from_params(params["dataset_reader"]),
+            data_path=params["train_data_path"],
+        )
+        loader.index_with(self.vocab)
+        return next(iter(loader))
+
+    def auto_encoding_loss(self, tokens):
+        """Eq. 6.1 at the mode of q(z | x), word by word, and z, for one row of indices."""
+        model = self.model
+        ids = [i for i in tokens.tolist() if i > 0]
+        words = model._word_embeddings
+        code = model._encoder(words[torch.tensor([ids])], torch.ones(1, len(ids), dtype=torch.bool))
+        latent = model._posterior.mean_projection(code)
+        log_variance = model._posterior.log_variance_projection(code)
+        start, end = (self.vocab.get_token_index(symbol) for symbol in ("@start@", "@end@"))
+        state, log_prob = model._generator.initial_state(latent), 0.0
+        for word, following in zip([start, *ids], [*ids, end]):
+            logits, state = model._generator.step(words[[word]], state, latent, None, words)
+            log_prob += logits.log_softmax(-1)[0, following].item()
+        divergence = (log_variance.exp() + latent**2 - 1 - log_variance).sum().item() / 2
+        return model._posterior.kl_weight() * divergence - log_prob, latent
+
+    def test_gold_labels_make_a_loss_and_metrics(self):
+        """The loss of equation 6.1 for every sentence, and of the classifier for labeled pairs."""
+        model, batch = self.model, self.semi_supervised_batch()
+        model._posterior.advance()  # a KL weight that is not zero
+        model.get_metrics(reset=True)
+        expected = {}
+        for prefix in ("", "unlabeled_"):
+            premises, hypotheses = (
+                batch[f"{prefix}{name}"]["tokens"]["tokens"] for name in ("premise", "hypothesis")
+            )
+            total, classification = 0.0, 0.0
+            for row, pair in enumerate(zip(premises, hypotheses)):
+                (first, z1), (second, z2) = (self.auto_encoding_loss(tokens) for tokens in pair)
+                total += (first + second) / len(premises)
+                if not prefix:
+                    probs = model._classifier(model._matcher(z1, z2)).softmax(-1)[0]
+                    classification -= math.log(probs[batch["label"][row]]) / len(premises)
+            expected[prefix] = total, classification
+        loss = model(**batch)["loss"].item()
+        metrics = model.get_metrics()
+        (labeled, classification), (unlabeled, _) = expected.values()
+        assert metrics["auto_encoding_loss"] == pytest.approx(labeled, rel=1e-5)
+        assert metrics["classification_loss"] == pytest.approx(classification, rel=1e-5)
+        assert metrics["unsupervised_loss"] == pytest.approx(unlabeled, rel=1e-5)
+        assert loss == pytest.approx(labeled + classification + unlabeled, rel=1e-5)
+
+    def test_unlabeled_pairs_say_nothing_to_the_classifier(self):
+        model = self.model.train()
+        batch = self.semi_supervised_batch()
+        posteriors, latents = model._infer(
+            batch["unlabeled_premise"], batch["unlabeled_hypothesis"]
+        )
+        sentences = (batch["unlabeled_premise"], batch["unlabeled_hypothesis"])
+        model._auto_encoding_losses(sentences, posteriors, latents).sum().backward()
+        assert all(parameter.grad is None for parameter in model._classifier.parameters())
+        assert all(p.grad is not None for p in model._encoder.parameters())
+
+    def test_samples_in_training_only(self):
+        pair = self.dataset.as_tensor_dict()["premise"], self.dataset.as_tensor_dict()["hypothesis"]
+        for training in (True, False):
+            self.model.train(training)
+            self.model._embedding_dropout.p = 0.0
+            (_, (first, _)), (_, (second, _)) = self.model._infer(*pair), self.model._infer(*pair)
+            assert torch.equal(first, second) != training

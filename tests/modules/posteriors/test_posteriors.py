@@ -1,0 +1,39 @@
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.modules import Posterior
+from allennlp_sentmatch.nn import VonMisesFisher
+
+
+@pytest.mark.parametrize("name", ["von_mises_fisher", "gaussian"])
+def test_from_params(name):
+    posterior = Posterior.from_params(Params({"type": name}), input_size=4)
+    assert posterior.latent_size == 4
+    posterior = Posterior.from_params(Params({"type": name, "latent_size": 6}), input_size=4)
+    assert posterior.latent_size == 6
+    distribution = posterior(torch.randn(3, 4))
+    assert distribution.rsample().shape == distribution.mode.shape == (3, 6)
+    assert posterior.kl_divergence(distribution).shape == (3,)
+    posterior.advance()
+
+
+def test_settings_arrive():
+    params = Params({"type": "von_mises_fisher", "concentration": 7})
+    distribution = Posterior.from_params(params, input_size=3)(torch.randn(1, 3))
+    assert isinstance(distribution, VonMisesFisher)
+    assert distribution.concentration.item() == 7
+    params = Params({"type": "gaussian", "kl_annealing_rate": 0.5})
+    posterior = Posterior.from_params(params, input_size=3)
+    posterior.advance()
+    assert posterior.kl_weight() == 0.5
+
+
+def test_bad_settings():
+    with pytest.raises(ConfigurationError, match="concentration is -2"):
+        Posterior.from_params(
+            Params({"type": "von_mises_fisher", "concentration": -2}), input_size=3
+        )
+    with pytest.raises(ConfigurationError, match="rate is 0"):
+        Posterior.from_params(Params({"type": "gaussian", "kl_annealing_rate": 0}), input_size=3)

@@ -1,0 +1,48 @@
+import pytest
+import torch
+import torch.distributed
+import torch.multiprocessing
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.training.metrics import Metric
+
+from allennlp_sentmatch.training.metrics import Distinct
+
+SENTENCES = [["a", "man", "sleeps"], ["a", "man", "runs"], ["a"], []]
+
+
+def test_by_hand():
+    # a, man, sleeps, runs; (a man), (man sleeps), (man runs); 7 tokens in all
+    for name, expected in [("distinct-1", 4 / 7), ("distinct-2", 3 / 7)]:
+        metric = Metric.from_params(Params({"type": name}))
+        metric(SENTENCES[:1])
+        metric(SENTENCES[1:])
+        assert metric.get_metric() == pytest.approx(expected)
+        assert metric.get_metric(reset=True) == pytest.approx(expected)
+        assert metric.get_metric() == 0.0
+
+
+def test_n():
+    metric = Distinct(3)
+    metric(SENTENCES)
+    assert metric.get_metric() == pytest.approx(2 / 7)
+    with pytest.raises(ConfigurationError, match="n is 0"):
+        Distinct(0)
+
+
+def run_worker(rank, address, queue):
+    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    metric = Distinct(1)
+    metric(SENTENCES[rank : rank + 1])
+    queue.put(metric.get_metric())
+    torch.distributed.destroy_process_group()
+
+
+def test_distributed(tmp_path):
+    context = torch.multiprocessing.get_context("spawn")
+    queue = context.SimpleQueue()
+    torch.multiprocessing.spawn(
+        run_worker, args=(f"file://{tmp_path}/store", queue), nprocs=2, join=True
+    )
+    # a, man, sleeps, runs of six tokens: "a man" is common to both workers.
+    assert [queue.get(), queue.get()] == pytest.approx([4 / 6, 4 / 6])
