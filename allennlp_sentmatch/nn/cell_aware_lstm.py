@@ -25,6 +25,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from allennlp_sentmatch.nn.fast_paths import use_fast_path
+from allennlp_sentmatch.nn.kernels.cell_aware_lstm import LayerWeights, read_stack
 from allennlp_sentmatch.nn.reversal import reverse_sentences
 
 
@@ -205,6 +207,12 @@ class CellAwareLSTM(nn.Module):
         num_tokens = inputs.size(1)
         if num_tokens == 0:  # read one padded step instead, which `in_order` drops again
             inputs, mask = (x.new_zeros(x.size(0), 1, *x.shape[2:]) for x in (inputs, mask))
+        layers = [
+            [self._layer_weights(layer, suffix) for suffix in self._suffixes]
+            for layer in range(self.num_layers)
+        ]
+        if not return_gates and use_fast_path(inputs, *self.parameters()) and mask.any():
+            return read_stack(inputs, mask, layers, self.dropout, self.training)
         # Whatever stands in the padding, NaN included, reaches neither outputs nor gradients.
         inputs = _clear_padding(inputs, mask)
 
@@ -241,23 +249,23 @@ class CellAwareLSTM(nn.Module):
             stack.append(_read_layer(hidden, below.gates.cell, self._layer_weights(layer, suffix)))
         return stack
 
-    def _layer_weights(self, layer: int, suffix: str) -> "_LayerWeights":
+    def _layer_weights(self, layer: int, suffix: str) -> LayerWeights:
         named = {
             name: getattr(self, f"{name}_l{layer}{suffix}")
             for name, _ in self._parameter_shapes(layer)
         }
         if "vertical_logit" in named:
             logit = named.pop("vertical_logit")
-            return _LayerWeights(
+            return LayerWeights(
                 **named, left_weight=torch.sigmoid(-logit), lower_weight=torch.sigmoid(logit)
             )
-        if isinstance(self.vertical_weight, float) and self.vertical_gate == "hidden":
-            return _LayerWeights(
+        if layer and isinstance(self.vertical_weight, float) and self.vertical_gate == "hidden":
+            return LayerWeights(
                 **named,
                 left_weight=1 - self.vertical_weight,
                 lower_weight=self.vertical_weight,
             )
-        return _LayerWeights(**named)
+        return LayerWeights(**named)
 
     def extra_repr(self) -> str:
         """The settings, in the constructor's order."""
@@ -268,24 +276,13 @@ class CellAwareLSTM(nn.Module):
         )
 
 
-class _LayerWeights(NamedTuple):
-    weight_ih: Tensor
-    weight_hh: Tensor
-    bias: Tensor
-    #: 1 - lambda and lambda, scalars or of shape (H); layer 0 has no use for them.
-    left_weight: Union[float, Tensor] = 1.0
-    lower_weight: Union[float, Tensor] = 1.0
-    peephole_left: Optional[Tensor] = None
-    peephole_lower: Optional[Tensor] = None
-
-
 class _LayerStates(NamedTuple):
     hidden: Tensor
     gates: CellAwareLSTMGates
 
 
 def _read_layer(
-    inputs: Tensor, lower_cell: Optional[Tensor], weights: _LayerWeights
+    inputs: Tensor, lower_cell: Optional[Tensor], weights: LayerWeights
 ) -> _LayerStates:
     """One layer over its inputs (B, T, D) and the cells below (B, T, H), token by token."""
     B, T, _ = inputs.shape

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import CellAwareLSTM
+from allennlp_sentmatch.nn.fast_paths import fast_paths
 
 D, H = 5, 3
 VARIANTS = {
@@ -100,6 +101,13 @@ class Paper:
                 step["c"] = i * g + (1 - weight) * f * c + weight * step["v"] * below["c"]  # eq. 12
         step["h"] = o * np.tanh(step["c"])  # eq. 13
         return step
+
+
+@pytest.fixture(autouse=True)
+def plain_path():
+    """The kernels have their own tests, which compare them with what is tested here."""
+    with fast_paths(False):
+        yield
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,68 @@
+"""Sentences of different lengths without their padding, one time step after another.
+
+Sentences are ordered by their length, longest first, so that those still being read at step t are
+the first `sizes[t]` of them, and their rows lie side by side: a step is a slice of the packed rows,
+and no step computes anything for a sentence that has ended. `torch.nn.utils.rnn.PackedSequence`
+holds the same layout for one direction.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Packing(NamedTuple):
+    """Where the N tokens of a batch (B, T) lie in packed rows, for each of S directions."""
+
+    #: The number of sentences at each step, not increasing; their sum is N.
+    sizes: list[int]
+    #: Shape (S, N): a packed row's place among S * B * T padded rows.
+    places: Tensor
+    #: B and T.
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, mask: Tensor, bidirectional: bool) -> "Packing":
+        """The packing of sentences with the right-padded `mask` (B, T).
+
+        With `bidirectional` there are two directions, of which the second reads each sentence
+        from its last token to its first.
+        """
+        B, T = mask.shape
+        lengths, order = mask.sum(1).sort(descending=True, stable=True)
+        steps = torch.arange(T, device=mask.device).unsqueeze(1)  # (T, 1)
+        reading = steps < lengths  # (T, B)
+        places = [(order * T + steps)[reading]]
+        if bidirectional:
+            places.append(((B + order) * T + lengths - 1 - steps)[reading])
+        sizes = [size for size in reading.sum(1).tolist() if size]
+        return cls(sizes, torch.stack(places), (B, T))
+
+    def pack(self, sequence: Tensor) -> Tensor:
+        """The tokens' vectors in each direction's order: (B, T, D) -> (S, N, D)."""
+        B, T = self.shape
+        S, N = self.places.shape
+        rows = sequence.reshape(B * T, -1)
+        return rows.index_select(0, self.places.view(-1) % (B * T)).view(S, N, -1)
+
+    def unpack(self, packed: Tensor) -> Tensor:
+        """The directions' vectors side by side, zero at padding: (S, N, H) -> (B, T, S * H)."""
+        B, T = self.shape
+        S, N, H = packed.shape
+        rows = packed.new_zeros(S * B * T, H)
+        rows = rows.index_copy(0, self.places.view(-1), packed.reshape(S * N, H))
+        return rows.view(S, B, T, H).permute(1, 2, 0, 3).reshape(B, T, S * H)
+
+    def previous(self, packed: Tensor) -> Tensor:
+        """What each sentence had one step ago: rows (S, N, H) -> (S, N - sizes[0], H).
+
+        The rows of the first step, which have no step before them, are left out.
+        """
+        rows = packed.size(1) - self.sizes[-1]  # those of the last step precede nothing
+        if self.sizes[0] == self.sizes[-1]:
+            return packed[:, :rows]
+        sizes = torch.tensor(self.sizes, device=packed.device).unsqueeze(1)  # (T, 1)
+        reading = torch.arange(self.sizes[0], device=packed.device) < sizes  # (T, B)
+        goes_on = reading[1:][reading[:-1]]  # (rows)
+        return packed[:, :rows][:, goes_on]
