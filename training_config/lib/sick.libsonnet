@@ -24,10 +24,9 @@ local num_epochs = 12;
     model: {
       type: 'siamese_classifier',
       text_field_embedder: embedders.random($.embedding_dim),
-      embedding_dropout: 0.1,
       encoder: encoder,
       matcher: 'heuristic',
-      classifier: { num_layers: 1, hidden_size: 512, dropout: 0.1 },
+      classifier: { num_layers: 1, hidden_size: 512 },
     },
     data_loader: { batch_sampler: { type: 'bucket', batch_size: 64 } },
     trainer: {
