@@ -13,8 +13,12 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.models.internals import add_internals, describe_internals
 from allennlp_sentmatch.modules import Classifier, Matcher
+from allennlp_sentmatch.modules.interpretable_encoder import encode_with_internals
 from allennlp_sentmatch.nn.padding import stack_padded
+
+PREFIXES = ("premise_", "hypothesis_")
 
 
 @Model.register("siamese_classifier", constructor="from_partial_objects")
@@ -134,15 +138,26 @@ class SiameseClassifier(ClassificationModel):
         # Returns
 
         `Dict[str, Any]`
-            See `ClassificationModel.output`.
+            See `ClassificationModel.output`; with the internals of an `InterpretableEncoder`, named
+            `premise_...` and `hypothesis_...`.
         """
         # Shape: (2B, T, D) and (2B, T)
         embedded, mask = stack_padded(self._embed(premise), self._embed(hypothesis))
         # Shape: (2B, E)
-        vectors = self._encoder(embedded, mask)
+        vectors, internals = encode_with_internals(self._encoder, embedded, mask)
         # Shape: (B, E) twice
         premise_vectors, hypothesis_vectors = vectors.chunk(2)
-        return self.output(self.match(premise_vectors, hypothesis_vectors), label, metadata)
+        output = self.output(self.match(premise_vectors, hypothesis_vectors), label, metadata)
+        for half, prefix in enumerate(PREFIXES):
+            of_sentence = {name: tensor.chunk(2)[half] for name, tensor in internals.items()}
+            add_internals(output, prefix, of_sentence, mask.chunk(2)[half])
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Adds `label`, `probs_by_label`, and what the encoder shows: its trees, its attention."""
+        for prefix in PREFIXES:
+            describe_internals(output_dict, prefix, self._encoder)
+        return super().make_output_human_readable(output_dict)
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """The vectors (B, E) of B sentences, to be matched as often as needed."""

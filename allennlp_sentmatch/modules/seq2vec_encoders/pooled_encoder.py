@@ -1,19 +1,25 @@
 """The pooled outputs of a `Seq2SeqEncoder` as a `Seq2VecEncoder`."""
 
-from typing import Optional, Union
+from collections.abc import Sequence
+from typing import Any, Optional, Union
 
 import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.interpretable_encoder import (
+    InterpretableEncoder,
+    encode_with_internals,
+)
 from allennlp_sentmatch.nn.pooling import Pooling
 
 
 @Seq2VecEncoder.register("pooled")
 class PooledEncoder(Pooling, Seq2VecEncoder):
     """A `Seq2SeqEncoder` and one or several poolings of its outputs:
-    `allennlp_sentmatch.nn.Pooling`.
+    `allennlp_sentmatch.nn.Pooling`. An `InterpretableEncoder`, whose internals are the attention of
+    its pooling and the internals of its encoder.
 
     Registered as a `Seq2VecEncoder` with name "pooled".
 
@@ -39,12 +45,12 @@ class PooledEncoder(Pooling, Seq2VecEncoder):
         """The size of the vector of a sentence."""
         return self.output_size
 
-    def forward(
+    def forward(  # type: ignore[override]
         self,
         inputs: torch.Tensor,
         mask: Optional[torch.Tensor] = None,
-        return_attention: bool = False,
-    ) -> Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+        return_internals: bool = False,
+    ) -> Union[torch.Tensor, tuple[torch.Tensor, dict[str, torch.Tensor]]]:
         """Encodes a batch of sentences.
 
         # Parameters
@@ -53,14 +59,38 @@ class PooledEncoder(Pooling, Seq2VecEncoder):
             A tensor of shape `(batch_size, timesteps, input_dim)`.
         mask : `torch.BoolTensor`, optional (default = `None`).
             A tensor of shape `(batch_size, timesteps)`, right-padded. `None`: nothing is padding.
-        return_attention : `bool`, optional (default = `False`).
-            Whether to return the attention weights as well.
+        return_internals : `bool`, optional (default = `False`).
+            Whether to return the encoder's internals and the pooling's attention as well.
 
         # Returns
 
         A tensor of shape `(batch_size, output_dim)`, zeros for an empty sentence; with
-        `return_attention` a pair of it and the weights, of shape `(batch_size, timesteps)`.
+        `return_internals` a pair of it and the internals, `pooling_attention` being of shape
+        `(batch_size, timesteps)`.
         """
         if mask is None:
             mask = inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
-        return super().forward(self.encoder(inputs, mask), mask, return_attention)
+        outputs, internals = encode_with_internals(self.encoder, inputs, mask)
+        attends = "attention" in self.poolings
+        pooled = super().forward(outputs, mask, return_attention=attends)
+        if isinstance(pooled, tuple):
+            pooled, internals["pooling_attention"] = pooled
+        return (pooled, internals) if return_internals else pooled
+
+    @property
+    def internal_names(self) -> tuple[str, ...]:
+        """The encoder's, and `pooling_attention` with the pooling "attention"."""
+        own = ("pooling_attention",) if "attention" in self.poolings else ()
+        if isinstance(self.encoder, InterpretableEncoder):
+            return (*self.encoder.internal_names, *own)
+        return own
+
+    def describe(self, internals: dict[str, torch.Tensor], tokens: Sequence[str]) -> dict[str, Any]:
+        """What the encoder describes, and the pooling's attention, one weight for each token."""
+        described: dict[str, Any] = {}
+        if isinstance(self.encoder, InterpretableEncoder):
+            names = self.encoder.internal_names
+            described.update(self.encoder.describe({n: internals[n] for n in names}, tokens))
+        if "attention" in self.poolings:
+            described["pooling_attention"] = internals["pooling_attention"][: len(tokens)].tolist()
+        return described

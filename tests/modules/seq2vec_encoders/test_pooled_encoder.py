@@ -53,7 +53,8 @@ def test_attention_is_its_own_and_can_be_had():
     own = {name for name, _ in encoder.named_parameters() if not name.startswith("encoder.")}
     assert own == {"attention_projection.weight", "attention_projection.bias", "attention_vector"}
     inputs = torch.randn(3, 3, 4)
-    pooled, weights = encoder(inputs, MASK, return_attention=True)
+    pooled, internals = encoder(inputs, MASK, return_internals=True)
+    weights = internals["pooling_attention"]
     steps = encoder.encoder(inputs, MASK)
     torch.testing.assert_close(pooled[:, :6], torch.einsum("bt,bte->be", weights, steps))
     torch.testing.assert_close(weights.sum(1), torch.ones(3))
