@@ -23,15 +23,19 @@ layer holds the parent in place of its children, which a product with copy masks
 so that the gradient of y also flows through what is copied.
 """
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, NamedTuple, Optional, Union
 
 import torch
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn import gumbel_softmax
+from allennlp_sentmatch.nn.fast_paths import use_fast_path
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
-from allennlp_sentmatch.nn.reversal import reverse_sentences
+from allennlp_sentmatch.nn.kernels.gumbel_tree_lstm import Choices, compose_cached
+from allennlp_sentmatch.nn.lstm_states import lstm_states
 from allennlp_sentmatch.nn.tree_lstm_cell import tree_lstm_cell
-from allennlp_sentmatch.nn.tree_merges import check_merges
+from allennlp_sentmatch.nn.tree_merges import check_merges, choose_greedily
 
 
 class TreeComposition(NamedTuple):
@@ -49,6 +53,8 @@ class GumbelTreeLSTM(torch.nn.Module):
     `torch.nn.Linear(input_size, 2H)` whose output is [h; c]; of `composition`, a
     `torch.nn.Linear(2H, 5H)` whose rows have the blocks i, f_l, f_r, o, g; and `query` (H). H, the
     size of a node, is `hidden_size`, or twice that where the leaf is a "bilstm".
+
+    Under autocast, too, it computes in the precision of its parameters.
 
     # Parameters
 
@@ -150,27 +156,42 @@ class GumbelTreeLSTM(torch.nn.Module):
         """
         if merges is not None:
             check_merges(merges, mask)
-        hidden, cell = self._leaves(inputs, mask)
-        lengths = mask.sum(1, keepdim=True)  # (B, 1)
+        # A tree depends on small differences of scores, for which half precision is too coarse.
+        with _without_autocast(inputs.device):
+            hidden, cell = self._leaves(inputs.to(self.query.dtype), mask)
+            # Without a pair to merge there is nothing to save.
+            if use_fast_path(hidden, self.query) and mask[:, 1:2].any():
+                return self._compose_cached(hidden, cell, mask, merges)
+            return self._compose_plainly(hidden, cell, mask, merges)
+
+    def _compose_plainly(
+        self,
+        hidden: torch.Tensor,
+        cell: torch.Tensor,
+        mask: torch.Tensor,
+        merges: Optional[torch.Tensor],
+    ) -> TreeComposition:
+        """The equations as printed: every layer computes all of its candidates."""
+        lengths = mask.sum(1)
         chosen: list[torch.Tensor] = []
-        for step in range(mask.size(1) - 1):
+        for step in range(hidden.size(1) - 1):
             candidate_hidden, candidate_cell = tree_lstm_cell(
-                self.composition(torch.cat([hidden[:, :-1], hidden[:, 1:]], -1)).to(cell.dtype),
+                self.composition(torch.cat([hidden[:, :-1], hidden[:, 1:]], -1)),
                 cell[:, :-1],
                 cell[:, 1:],
             )  # (B, M, H), one for each pair of neighbors
-            position = torch.arange(candidate_hidden.size(1), device=mask.device)
-            allowed = position < lengths - step - 1  # (B, M); none once a sentence is done
+            position = torch.arange(candidate_hidden.size(1), device=lengths.device)
+            pairs_left = (lengths - step - 1).unsqueeze(1)  # (B, 1)
+            allowed = position < pairs_left  # (B, M); none once a sentence is done
             if merges is not None:
-                choice = (allowed & (position == merges[:, step : step + 1])).to(
-                    cell.dtype
-                )  # (B, M)
+                given = position == merges[:, step].unsqueeze(1)
+                choice = (given & allowed).to(cell.dtype)  # (B, M)
             else:
                 choice = self._choose((candidate_hidden * self.query).sum(-1), allowed)
             chosen.append(choice.argmax(1).masked_fill(~allowed[:, 0], -1))
             hidden = _copy_or_merge(choice, hidden, candidate_hidden)  # (B, M, H)
             cell = _copy_or_merge(choice, cell, candidate_cell)
-        no_merges = torch.empty(mask.size(0), 0, dtype=torch.long, device=mask.device)
+        no_merges = torch.empty(len(lengths), 0, dtype=torch.long, device=lengths.device)
         return TreeComposition(
             # One node is left, or none where the batch has no step at all: hence the sums.
             hidden.sum(1),
@@ -178,28 +199,47 @@ class GumbelTreeLSTM(torch.nn.Module):
             torch.stack(chosen, 1) if chosen else no_merges,
         )
 
+    def _compose_cached(
+        self,
+        hidden: torch.Tensor,
+        cell: torch.Tensor,
+        mask: torch.Tensor,
+        merges: Optional[torch.Tensor],
+    ) -> TreeComposition:
+        """The same, each candidate computed once."""
+        B, T = hidden.shape[:2]
+        noise = None
+        if self.training and merges is None:
+            noise = [gumbel_softmax.gumbel_noise(cell.new_empty(B, M)) for M in range(T - 1, 0, -1)]
+        return TreeComposition(
+            *compose_cached(
+                hidden,
+                cell,
+                mask,
+                self.composition.weight,
+                self.composition.bias,
+                self.query,
+                Choices(merges, noise, self.temperature),
+            )
+        )
+
     def _leaves(
         self, inputs: torch.Tensor, mask: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """H and c of each token, (B, T, H) each and zero at padding."""
+        if isinstance(self.leaf, torch.nn.LSTM):
+            return lstm_states(self.leaf, inputs, mask)
         padding = ~mask.unsqueeze(-1)  # (B, T, 1)
         # What is in the padding must not matter, not even in a product with zero.
-        inputs = inputs.masked_fill(padding, 0.0)
-        if isinstance(self.leaf, torch.nn.Linear):
-            hidden, cell = self.leaf(inputs).to(inputs.dtype).chunk(2, -1)
-        else:
-            hidden, cell = _lstm_states(self.leaf, inputs)
-            if self.leaf.bidirectional:
-                backward = _lstm_states(self.leaf, reverse_sentences(inputs, mask), "_reverse")
-                hidden = torch.cat([hidden, reverse_sentences(backward[0], mask)], -1)
-                cell = torch.cat([cell, reverse_sentences(backward[1], mask)], -1)
-        return hidden.masked_fill(padding, 0.0), cell.masked_fill(padding, 0.0)
+        leaves = self.leaf(inputs.masked_fill(padding, 0.0)).masked_fill(padding, 0.0)
+        hidden, cell = leaves.chunk(2, -1)
+        return hidden, cell
 
     def _choose(self, scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
         """A one-hot choice per sentence (B, M), zero for one that is done."""
         if self.training:
             return straight_through_gumbel_softmax(scores, allowed, self.temperature)
-        best = scores.masked_fill(~allowed, -torch.inf).argmax(1, keepdim=True)
+        best = choose_greedily(scores, allowed, self.query).unsqueeze(1)  # (B, 1)
         return torch.zeros_like(scores).scatter(1, best, 1.0) * allowed
 
 
@@ -217,21 +257,7 @@ def _copy_or_merge(
     )
 
 
-def _lstm_states(
-    lstm: torch.nn.LSTM, inputs: torch.Tensor, suffix: str = ""
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """H and c of one direction at every step, (B, T, H) each; `torch.nn.LSTM` returns only h."""
-    weight_ih, weight_hh, bias_ih, bias_hh = (
-        getattr(lstm, name + "_l0" + suffix)
-        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    )
-    projected = F.linear(inputs, weight_ih, bias_ih + bias_hh).to(inputs.dtype)  # (B, T, 4H)
-    hidden = cell = inputs.new_zeros(inputs.size(0), lstm.hidden_size)
-    hiddens, cells = [hidden.unsqueeze(1)[:, :0]], [hidden.unsqueeze(1)[:, :0]]  # for T = 0
-    for step in range(inputs.size(1)):
-        i, f, g, o = (projected[:, step] + F.linear(hidden, weight_hh)).chunk(4, 1)
-        cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
-        hidden = o.sigmoid() * cell.tanh()
-        hiddens.append(hidden.unsqueeze(1))
-        cells.append(cell.unsqueeze(1))
-    return torch.cat(hiddens, 1), torch.cat(cells, 1)
+def _without_autocast(device: torch.device) -> AbstractContextManager[object]:
+    if device.type in ("cpu", "cuda"):
+        return torch.autocast(device.type, enabled=False)
+    return nullcontext()

@@ -10,6 +10,34 @@ from typing import Union
 import torch
 
 
+def choose_greedily(
+    scores: torch.Tensor, allowed: torch.Tensor, query: torch.Tensor
+) -> torch.Tensor:
+    """The best pair of each sentence, the leftmost where several are equally good.
+
+    Pairs of the same words have the same score but for rounding, which depends on what else is in
+    the batch. So that the tree does not, scores count as equal if rounding can set them apart.
+
+    # Parameters
+
+    scores : `torch.Tensor`
+        Shape (B, M), products of `query` with vectors in [-1, 1].
+    allowed : `torch.Tensor`
+        Shape (B, M), bool.
+    query : `torch.Tensor`
+        Shape (H).
+
+    # Returns
+
+    `torch.Tensor`
+        Shape (B), positions; 0 where none is allowed.
+    """
+    scores = scores.masked_fill(~allowed, -torch.inf)
+    rounding = 16 * torch.finfo(scores.dtype).eps * query.norm()
+    best: torch.Tensor = scores >= scores.amax(1, keepdim=True) - rounding  # (B, M)
+    return best.to(torch.uint8).argmax(1)
+
+
 def bracketing(merges: Union[torch.Tensor, Sequence[int]], tokens: Sequence[str]) -> str:
     """A tree as nested parentheses, such as "((the cat) (sat down))".
 

@@ -2,12 +2,14 @@
 
 import itertools
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 import torch
 from scipy import stats
 
 from allennlp_sentmatch.nn import gumbel_softmax
+from allennlp_sentmatch.nn.fast_paths import fast_paths
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
 
 D, H = 3, 4
@@ -125,6 +127,16 @@ def noise(monkeypatch: pytest.MonkeyPatch) -> torch.Tensor:
     return noise
 
 
+@pytest.fixture(params=[True, False], ids=["fast", "plain"])
+def path(request: pytest.FixtureRequest) -> Iterator[None]:
+    with fast_paths(request.param):
+        yield
+
+
+on_both_paths = pytest.mark.usefixtures("path")
+
+
+@on_both_paths
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_greedy_equations(leaf: str):
     model = make(leaf).eval()
@@ -149,6 +161,7 @@ def test_greedy_equations(leaf: str):
     assert composition.merges[empty].tolist() == [-1] * (T - 1)
 
 
+@on_both_paths
 @pytest.mark.parametrize("temperature", [1.0, 0.3])
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_training_equations(leaf: str, temperature: float, noise: torch.Tensor):
@@ -178,6 +191,7 @@ def test_training_equations(leaf: str, temperature: float, noise: torch.Tensor):
     assert gradients[[name for name, _ in model.named_parameters()].index("query") + 1].all()
 
 
+@on_both_paths
 def test_the_trees_sampled_follow_the_softmax_of_the_scores():
     model = make("affine").train()
     with torch.no_grad():
@@ -204,6 +218,7 @@ def test_the_trees_sampled_follow_the_softmax_of_the_scores():
     assert test.pvalue > 1e-3  # the seed is fixed, so a test that passes passes always
 
 
+@on_both_paths
 @pytest.mark.parametrize("training", [False, True])
 def test_a_left_branching_tree_is_a_recurrence_from_left_to_right(training: bool):
     model = make("affine").train(training)
@@ -219,6 +234,7 @@ def test_a_left_branching_tree_is_a_recurrence_from_left_to_right(training: bool
     assert torch.equal(composition.merges, merges.masked_fill(~mask[:, 1:], -1))
 
 
+@on_both_paths
 def test_a_right_branching_tree_is_a_recurrence_from_right_to_left():
     model = make("lstm")
     inputs, mask = batch()
@@ -234,6 +250,7 @@ def test_a_right_branching_tree_is_a_recurrence_from_right_to_left():
         assert_same(composition.cell[row], state[1])
 
 
+@on_both_paths
 @pytest.mark.parametrize("training", [False, True])
 def test_composing_along_the_models_own_trees_changes_nothing(training: bool):
     model = make("bilstm").train(training)
@@ -244,6 +261,7 @@ def test_composing_along_the_models_own_trees_changes_nothing(training: bool):
         assert_same(first, second)
 
 
+@on_both_paths
 @pytest.mark.parametrize("leaf", ["lstm", "bilstm"])
 def test_the_leaves_are_the_states_of_torch_lstm(leaf: str):
     """A sentence's prefix of a single token has its leaf as its root; so have single words."""
@@ -255,6 +273,7 @@ def test_the_leaves_are_the_states_of_torch_lstm(leaf: str):
     assert_same(root.cell, torch.cat(list(cell), -1))
 
 
+@on_both_paths
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_gradcheck_of_the_greedy_tree(leaf: str):
     model = make(leaf).eval()
@@ -268,6 +287,7 @@ def test_gradcheck_of_the_greedy_tree(leaf: str):
     assert torch.autograd.gradcheck(compose, (inputs, *variables))
 
 
+@on_both_paths
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("leaf", LEAVES)
 @pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
@@ -286,6 +306,7 @@ def test_padding_does_not_matter(garbage: float, leaf: str, training: bool):
         assert parameter.grad is None or parameter.grad.isfinite().all()
 
 
+@on_both_paths
 @pytest.mark.parametrize("leaf", LEAVES)
 @pytest.mark.parametrize("steps", [0, 1])
 def test_batches_of_at_most_one_step(steps: int, leaf: str):
@@ -296,6 +317,25 @@ def test_batches_of_at_most_one_step(steps: int, leaf: str):
     assert merges.shape == (len(LENGTHS), 0)
     assert merges.dtype == torch.long
     assert hidden.any(1).tolist() == mask[:, :steps].any(1).tolist()
+
+
+def test_repeated_words_have_one_tree():
+    """Pairs of the same words are equally good; which is merged must not hang on rounding."""
+    torch.manual_seed(0)
+    input_size, hidden_size = 37, 5  # sizes at which it would, on the CPUs at hand
+    model = GumbelTreeLSTM(input_size, hidden_size, "affine").eval()
+    torch.nn.init.normal_(model.query)
+    length = 13
+    sentence = torch.randn(1, 1, input_size).expand(1, length, input_size)
+    expected = model.compose(sentence, torch.ones(1, length).bool())
+    for others, padding, fast in itertools.product([0, 3, 20], [0, 1, 6], [True, False]):
+        inputs = torch.randn(1 + others, length + padding, input_size)
+        mask = torch.ones(1 + others, length + padding).bool()
+        inputs[0, :length], mask[0, length:] = sentence[0], False
+        with fast_paths(fast):
+            actual = model.compose(inputs, mask)
+        assert torch.equal(actual.merges[:1, : length - 1], expected.merges)
+        torch.testing.assert_close(actual.hidden[:1], expected.hidden, atol=1e-5, rtol=0)
 
 
 def test_the_parameters_are_laid_out_as_documented():

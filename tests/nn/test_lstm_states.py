@@ -1,0 +1,100 @@
+"""The states at every step against those that torch.nn.LSTM itself returns."""
+
+import pytest
+import torch
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from allennlp_sentmatch.nn.fast_paths import fast_paths
+from allennlp_sentmatch.nn.lstm_states import lstm_states
+
+D, H = 3, 4
+LENGTHS = (5, 1, 3)
+
+
+def make(bidirectional: bool) -> torch.nn.LSTM:
+    torch.manual_seed(0)
+    return torch.nn.LSTM(D, H, batch_first=True, bidirectional=bidirectional).double()
+
+
+def batch() -> tuple[torch.Tensor, torch.Tensor]:
+    torch.manual_seed(1)
+    mask = torch.arange(6) < torch.tensor(LENGTHS).unsqueeze(1)
+    return torch.randn(len(LENGTHS), 6, D, dtype=torch.float64), mask
+
+
+def assert_same(actual: torch.Tensor, expected: torch.Tensor) -> None:
+    torch.testing.assert_close(actual, expected, atol=1e-9, rtol=1e-9)
+
+
+on_both_paths = pytest.mark.parametrize("fast", [True, False])
+in_one_direction_or_two = pytest.mark.parametrize("bidirectional", [False, True])
+
+
+@on_both_paths
+@in_one_direction_or_two
+def test_the_hidden_states_are_torch_s(bidirectional: bool, fast: bool):
+    lstm = make(bidirectional)
+    inputs, mask = batch()
+    with fast_paths(fast):
+        hidden, cell = lstm_states(lstm, inputs, mask)
+    packed = pack_padded_sequence(inputs, torch.tensor(LENGTHS), True, enforce_sorted=False)
+    expected, _ = pad_packed_sequence(lstm(packed)[0], batch_first=True, total_length=6)
+    assert_same(hidden, expected)
+    assert not cell[~mask].any()
+
+
+@on_both_paths
+def test_a_cell_is_torch_s_last_cell_of_what_was_read_until_then(fast: bool):
+    lstm = make(bidirectional=True)
+    inputs, mask = batch()
+    with fast_paths(fast):
+        _, cell = lstm_states(lstm, inputs, mask)
+    for row, length in enumerate(LENGTHS):
+        for t in range(length):
+            _, (_, after_prefix) = lstm(inputs[row : row + 1, : t + 1])
+            _, (_, after_suffix) = lstm(inputs[row : row + 1, t:length])
+            assert_same(cell[row, t, :H], after_prefix[0, 0])
+            assert_same(cell[row, t, H:], after_suffix[1, 0])
+
+
+@on_both_paths
+@in_one_direction_or_two
+def test_gradcheck(bidirectional: bool, fast: bool):
+    lstm = make(bidirectional)
+    inputs, mask = batch()
+    inputs.requires_grad_()
+
+    def read(*_: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # changed in place
+        with fast_paths(fast):
+            return lstm_states(lstm, inputs, mask)
+
+    assert torch.autograd.gradcheck(read, (inputs, *lstm.parameters()))
+
+
+@on_both_paths
+@in_one_direction_or_two
+def test_padding_does_not_matter(bidirectional: bool, fast: bool):
+    lstm = make(bidirectional)
+    inputs, mask = batch()
+    spoiled = inputs.masked_fill(~mask.unsqueeze(-1), float("nan")).requires_grad_()
+    with fast_paths(fast):
+        states, expected = (lstm_states(lstm, x, mask) for x in (spoiled, inputs))
+    for state, clean in zip(states, expected):
+        assert torch.equal(state, clean)
+    (gradient,) = torch.autograd.grad(states[0].sum() + states[1].sum(), spoiled)
+    assert gradient[mask].all()
+    assert not gradient[~mask].any()
+
+
+@on_both_paths
+@pytest.mark.parametrize("num_tokens", [0, 2])
+def test_nothing_but_padding(num_tokens: int, fast: bool):
+    with fast_paths(fast):
+        states = lstm_states(
+            make(bidirectional=True),
+            torch.full((2, num_tokens, D), float("nan"), dtype=torch.float64),
+            torch.zeros(2, num_tokens, dtype=torch.bool),
+        )
+    for state in states:
+        assert state.shape == (2, num_tokens, 2 * H)
+        assert not state.any()
