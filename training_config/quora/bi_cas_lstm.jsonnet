@@ -1,4 +1,4 @@
-// Bi-CAS-LSTM on Quora question pairs: thesis tables 4.5 and 4.6. Published: 88.6 %.
+// Bi-CAS-LSTM on Quora: thesis table 4.6; CAS-LSTM table 3. Published: 88.6 %.
 local cas_lstm = import '../lib/cas_lstm.libsonnet';
 local data = import '../lib/data.libsonnet';
 

@@ -1,0 +1,146 @@
+"""Lists the experiments under training_config/: what `make experiments` prints.
+
+The first line of a configuration says what it is, in the form
+
+    // <row>: <paper> table <number>[, <number>][; <paper> table ...]. Published: <figure>.
+
+and its parameters are counted, without the word embeddings, in the model that it makes on the
+fixture data of fixtures/training_config/ (`<folder>.json`, one for each folder of configurations).
+No pretrained weights are read and nothing is downloaded.
+"""
+
+import logging
+import os
+import re
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from allennlp.common import Params
+from allennlp.common.params import with_overrides
+from allennlp.data import DatasetReader, Vocabulary
+from allennlp.models import Model
+from tqdm import tqdm
+
+import allennlp_sentmatch  # noqa: F401  (registers the components)
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+CONFIGURATIONS = REPOSITORY / "training_config"
+FIXTURES = REPOSITORY / "fixtures" / "training_config"
+
+_COMMENT = re.compile(r"// (?P<row>.+?): (?P<sources>.+)\. Published: (?P<published>.+)\.")
+_SOURCE = re.compile(r"(?P<paper>\S+) tables? (?P<tables>[\d.]+(, [\d.]+)*)")
+
+
+class Experiment(NamedTuple):
+    """A line of the list."""
+
+    configuration: str
+    """The path under training_config/, without the suffix."""
+    paper: str
+    table: str
+    row: str
+    published: str
+    parameters: str
+
+
+def configurations() -> list[Path]:
+    """The paths of all configurations, sorted."""
+    return sorted(CONFIGURATIONS.rglob("*.jsonnet"))
+
+
+def experiment(path: Path) -> Experiment:
+    """What the configuration at `path` states, and the size of its model.
+
+    One that is not from a paper has a comment of another form: its row is the comment, and there
+    are dashes for paper, table and published figure.
+
+    # Raises
+
+    `ValueError` if the file does not begin with a comment, or a source in it has another form.
+    """
+    name = path.relative_to(CONFIGURATIONS).with_suffix("").as_posix()
+    parameters = f"{count_parameters(build_model(path)):,}"
+    line = path.read_text(encoding="utf-8").splitlines()[0]
+    if not line.startswith("// "):
+        raise ValueError(f"{path}: expected a comment in the first line")
+    comment = _COMMENT.fullmatch(line)
+    if comment is None:
+        return Experiment(name, "-", "-", line[3:].rstrip("."), "-", parameters)
+    papers, tables = [], []
+    for part in comment["sources"].split("; "):
+        source = _SOURCE.fullmatch(part)
+        if source is None:
+            raise ValueError(f"{path}: expected '<paper> table <number>', got {part!r}")
+        papers.append(source["paper"])
+        tables.append(source["tables"])
+    return Experiment(
+        name,
+        "; ".join(papers),
+        "; ".join(tables),
+        comment["row"],
+        comment["published"],
+        parameters,
+    )
+
+
+def on_fixtures(path: Path) -> dict[str, Any]:
+    """The configuration at `path` with the fixture data and without pretrained weights."""
+    configuration = Params.from_file(str(path)).as_dict(quiet=True)
+    fixture = FIXTURES / f"{path.parent.name}.json"
+    if fixture.exists():
+        overrides = Params.from_file(str(fixture)).as_dict(quiet=True)
+        configuration = with_overrides(configuration, overrides)
+    _forget_pretrained(configuration)
+    return configuration
+
+
+def _forget_pretrained(configuration: Any) -> None:
+    """Set every `pretrained_file` in a configuration to null."""
+    if isinstance(configuration, dict):
+        if "pretrained_file" in configuration:
+            configuration["pretrained_file"] = None
+        configuration = list(configuration.values())
+    if isinstance(configuration, list):
+        for value in configuration:
+            _forget_pretrained(value)
+
+
+def build_model(path: Path) -> Model:
+    """The model of the configuration at `path`, its vocabulary made from the fixture data."""
+    configuration = on_fixtures(path)
+    reader = DatasetReader.from_params(Params(configuration["dataset_reader"]))
+    vocabulary = Vocabulary.from_params(
+        Params(configuration.get("vocabulary", {})),
+        instances=reader.read(configuration["train_data_path"]),
+    )
+    return Model.from_params(Params(configuration["model"]), vocab=vocabulary)
+
+
+def count_parameters(model: Model) -> int:
+    """How many numbers a model learns, those of its word embeddings left out."""
+    return sum(
+        parameter.numel()
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad and "token_embedder_tokens" not in name
+    )
+
+
+def main() -> None:
+    """Print the list."""
+    os.chdir(REPOSITORY)
+    torch.set_num_threads(1)  # more would wait for each other: there are only small matrices here
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
+    lines = [Experiment._fields]
+    for path in tqdm(configurations(), "building the models", leave=False, disable=None):
+        lines.append(experiment(path))
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    for *texts, number in lines:
+        cells = [text.ljust(width) for text, width in zip(texts, widths)]
+        print("  ".join([*cells, number.rjust(widths[-1])]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+// Gumbel Tree-LSTM: Choi, Yoo and Lee 2018 (arXiv:1707.02786); thesis chapter 3. Where the thesis
+// does not say how many epochs, AllenNLP's default, 20.
+local data = import 'data.libsonnet';
+local embedders = import 'embedders.libsonnet';
+local initializers = import 'initializers.libsonnet';
+local schedulers = import 'schedulers.libsonnet';
+
+local encoder(input_size, hidden_size, leaf) = {
+  type: 'gumbel_tree_lstm',
+  input_size: input_size,
+  hidden_size: hidden_size,
+  leaf: leaf,
+  temperature: 1.0,
+};
+
+// Section 3.5.1: Adam with its default learning rate, halved after one epoch without a better
+// accuracy; batches of 128. leaf: 'lstm' or 'affine'.
+local siamese(
+  dataset, embedder, input_size, hidden_size, leaf, classifier, embedding_dropout=0.0
+) = dataset {
+  model: {
+    type: 'siamese_classifier',
+    text_field_embedder: embedder,
+    embedding_dropout: embedding_dropout,
+    encoder: encoder(input_size, hidden_size, leaf),
+    matcher: 'heuristic',
+    classifier: classifier,
+    initializer: initializers.he(last_layer=0.005),
+  },
+  data_loader: { batch_size: 128, shuffle: true },
+  trainer: {
+    validation_metric: '+accuracy',
+    optimizer: { type: 'adam', lr: 0.001 },
+    learning_rate_scheduler: schedulers.halve_after(1),
+  },
+};
+
+{
+  snli_100d(leaf): siamese(
+    data.lower_case(data.snli()),
+    embedders.pretrained(data.glove_6b_100d, 100, trainable=true),
+    input_size=100,
+    hidden_size=100,
+    leaf=leaf,
+    classifier={ num_layers: 1, hidden_size: 200, batch_norm: false },
+  ),
+
+  snli_300d(leaf): siamese(
+    data.snli(),
+    embedders.pretrained(data.glove_840b, 300, trainable=false),
+    input_size=300,
+    hidden_size=300,
+    leaf=leaf,
+    classifier={ num_layers: 1, hidden_size: 1024, dropout: 0.1 },
+    embedding_dropout=0.1,
+  ),
+
+  snli_600d(): siamese(
+    data.snli(),
+    embedders.pretrained(data.glove_840b, 300, trainable=false),
+    input_size=300,
+    hidden_size=600,
+    leaf='lstm',
+    classifier={ num_layers: 3, hidden_size: 1024, dropout: 0.2 },
+    embedding_dropout=0.2,
+  ),
+
+  // Section 3.5.2: 300D GloVe vectors that are trained too, Adadelta with its default learning rate
+  // of 1, halved after two epochs without a better accuracy. The section does not mention batch
+  // normalization, but a classifier like that of the SNLI models, which has it.
+  sentiment(dataset, mlp_size, batch_size): dataset {
+    model: {
+      type: 'sentence_classifier',
+      text_field_embedder: embedders.pretrained(data.glove_840b, 300, trainable=true),
+      embedding_dropout: 0.5,
+      encoder: encoder(300, 300, leaf='lstm'),
+      classifier: { num_layers: 1, hidden_size: mlp_size, dropout: 0.5 },
+      initializer: initializers.he(last_layer=0.002),
+    },
+    data_loader: { batch_size: batch_size, shuffle: true },
+    trainer: {
+      validation_metric: '+accuracy',
+      optimizer: { type: 'adadelta', lr: 1.0 },
+      learning_rate_scheduler: schedulers.halve_after(2),
+    },
+  },
+}

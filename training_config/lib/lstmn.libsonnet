@@ -1,0 +1,33 @@
+// LSTMN: Ersü, "Long Short-Term Memory-Networks for Machine Reading" (a report on Cheng, Dong and
+// Lapata 2016, arXiv:1601.06733). 300D GloVe vectors (42B tokens), tapes of 72, Adam. The last state
+// goes to "a 2-layer neural network classifier with ReLU": one hidden layer, whose size is not said
+// (72 here), and the output. Nor are epochs: AllenNLP's default, 20.
+local data = import 'data.libsonnet';
+local embedders = import 'embedders.libsonnet';
+
+local size = 72;
+local encoder(type) = { type: type, input_size: 300, hidden_size: size };
+// The report trains the vectors of words that GloVe lacks; an embedding is trained whole or not.
+local embedder = embedders.pretrained(data.glove_42b, 300, trainable=true);
+
+{
+  lstm: encoder('lstm'),
+  lstmn: encoder('lstmn'),
+
+  // Section 4.1: the treebank's sentences without its phrases, batches of 5, dropout of 0.5 at each
+  // layer of the classifier.
+  sentiment(dataset, encoder): data.lower_case(dataset) {
+    model: {
+      type: 'sentence_classifier',
+      text_field_embedder: embedder,
+      encoder: { type: 'pooled', encoder: encoder, pooling: 'last' },
+      classifier: { num_layers: 1, hidden_size: size, dropout: 0.5, batch_norm: false },
+      regularizer: { regexes: [['.*', { type: 'l2', alpha: 1e-4 }]] },
+    },
+    data_loader: { batch_size: 5, shuffle: true },
+    trainer: {
+      validation_metric: '+accuracy',
+      optimizer: { type: 'adam', lr: 0.002 },
+    },
+  },
+}

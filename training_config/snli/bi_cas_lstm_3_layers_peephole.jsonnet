@@ -1,0 +1,4 @@
+// Bi-CAS-LSTM, peepholes, on SNLI: thesis table 4.11; CAS-LSTM table 6. Published: 86.5 %.
+(import 'bi_cas_lstm_3_layers.jsonnet') {
+  model+: { encoder+: { encoder+: { vertical_gate: 'peephole' } } },
+}

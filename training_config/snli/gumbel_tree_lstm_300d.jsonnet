@@ -1,0 +1,4 @@
+// 300D Gumbel Tree-LSTM on SNLI: thesis table 3.1. Published: 85.6 %.
+local gumbel_tree_lstm = import '../lib/gumbel_tree_lstm.libsonnet';
+
+gumbel_tree_lstm.snli_300d(leaf='lstm')

@@ -1,0 +1,11 @@
+// 2-layer CAS-LSTM on SST-5: thesis table 4.9; CAS-LSTM table 4. Published: 53.0 %.
+local cas_lstm = import '../lib/cas_lstm.libsonnet';
+local data = import '../lib/data.libsonnet';
+
+cas_lstm.sentiment(
+  data.sst5({ use_subtrees: true }),
+  hidden_size=300,
+  bidirectional=false,
+  dropout=0.4,
+  l2=0.005,
+)

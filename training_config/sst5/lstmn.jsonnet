@@ -1,0 +1,5 @@
+// LSTMN on SST-5: LSTMN table 1. Published: 46.25 %.
+local data = import '../lib/data.libsonnet';
+local lstmn = import '../lib/lstmn.libsonnet';
+
+lstmn.sentiment(data.sst5(), lstmn.lstmn)
