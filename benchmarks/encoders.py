@@ -1,0 +1,133 @@
+"""Time each encoder and the torch.nn.LSTM it is compared with, in one run; print one table.
+
+For each encoder, sentence length and batch size: the time of a forward pass and of a training step,
+their ratios to the baseline's, the ratio of arithmetic, which is the limit, the peak memory, and
+the encoder's plain path beside it. Nothing is reported of an encoder whose fast path does not agree
+with its plain path. The results are written to benchmarks/results/.
+
+    python benchmarks/encoders.py                                   # everything: some 30 minutes
+    python benchmarks/encoders.py --encoders cas_lstm rcrn --lengths 16 32 --batch-sizes 32
+"""
+
+import argparse
+import statistics
+from functools import partial
+from typing import Any, Optional
+
+import torch
+from cases import CASES, Case
+from measure import Candidate, disagreement, interleave, median_ratio, peak_memory
+from report import machine, plot, write
+from tqdm import tqdm
+
+#: The fast path may differ from the plain one by this much of the largest value, in float32.
+TOLERANCE = 1e-3
+
+#: Column titles, and the keys of a record.
+COLUMNS = {
+    "encoder": "encoder",
+    "T": "num_tokens",
+    "batch": "batch_size",
+    "forward, ms": "forward_ms",
+    "training step, ms": "training_ms",
+    "peak MB": "peak_mb",
+    "compared with": "baseline",
+    "its forward": "baseline_forward_ms",
+    "its step": "baseline_training_ms",
+    "its MB": "baseline_peak_mb",
+    "forward ratio": "forward_ratio",
+    "step ratio": "training_ratio",
+    "arithmetic ratio": "arithmetic_ratio",
+    "plain forward ratio": "plain_forward_ratio",
+    "plain step ratio": "plain_training_ratio",
+}
+
+
+def measure(
+    case: Case, num_tokens: int, batch_size: int, device: torch.device, seconds: float
+) -> dict[str, Any]:
+    """One row of the table."""
+    record: dict[str, Any] = {
+        "encoder": case.name,
+        "num_tokens": num_tokens,
+        "batch_size": batch_size,
+        "baseline": case.baseline_name,
+        "arithmetic_ratio": case.arithmetic_ratio(num_tokens),
+        "training_ratio": None,
+    }
+    torch.manual_seed(0)
+    inputs = torch.randn(batch_size, num_tokens, case.input_size, device=device)
+    mask = torch.ones(batch_size, num_tokens, dtype=torch.bool, device=device)
+    encoder = case.encoder().to(device)
+    error = disagreement(encoder, inputs[:4], mask[:4])
+    if not error <= TOLERANCE:
+        raise SystemExit(f"{case.name}: the fast path is {error:.1e} off the plain path")
+    record["disagreement"] = error
+
+    candidates = {
+        "baseline": Candidate.lstm(case.baseline().to(device)),
+        "fast": Candidate.encoder(encoder, mask, fast=True),
+        "plain": Candidate.encoder(encoder, mask, fast=False),
+    }
+    for kind in ("forward", "training"):
+        bytes_kept = batch_size * num_tokens * case.kept(num_tokens) * case.hidden_size * 4
+        if kind == "training" and bytes_kept > 0.5 * _free_memory(device):
+            record["left_out"] = f"training steps would take about {bytes_kept / 2**30:.0f} GB"
+            continue
+        steps = {
+            name: partial(getattr(candidate, kind), inputs)
+            for name, candidate in candidates.items()
+        }
+        times = interleave(steps, seconds, device)
+        for name, prefix in (("fast", ""), ("baseline", "baseline_"), ("plain", "plain_")):
+            record[f"{prefix}{kind}_ms"] = 1000 * statistics.median(times[name])
+            record[f"{prefix}{kind}_ms_min"] = 1000 * min(times[name])
+        record[f"{kind}_rounds"] = len(times["fast"])
+        record[f"{kind}_ratio"] = median_ratio(times["fast"], times["baseline"])
+        record[f"plain_{kind}_ratio"] = median_ratio(times["plain"], times["baseline"])
+        if kind == "training":
+            for name, prefix in (("fast", ""), ("baseline", "baseline_"), ("plain", "plain_")):
+                peak = peak_memory(steps[name], device)
+                record[f"{prefix}peak_mb"] = None if peak is None else peak / 2**20
+    return record
+
+
+def _free_memory(device: torch.device) -> float:
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    with open("/proc/meminfo") as file:
+        line = next(line for line in file if line.startswith("MemAvailable"))
+    return int(line.split()[1]) * 1024
+
+
+def main(arguments: Optional[list[str]] = None) -> None:
+    names = [case.name for case in CASES]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--encoders", nargs="+", choices=names, default=names)
+    parser.add_argument("--lengths", nargs="+", type=int, default=[16, 32, 64, 128, 256])
+    parser.add_argument("--batch-sizes", nargs="+", type=int, default=[32, 128])
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--seconds", type=float, default=5.0, help="for each row, twice")
+    parser.add_argument("--name", help="of the files in results/ (default: encoders_<device>)")
+    options = parser.parse_args(arguments)
+
+    torch.set_num_threads(options.threads)
+    device = torch.device(options.device)
+    info = machine(device)
+    grid = [
+        (case, num_tokens, batch_size)
+        for case in CASES
+        if case.name in options.encoders
+        for batch_size in options.batch_sizes
+        for num_tokens in options.lengths
+    ]
+    records = [measure(*setting, device, options.seconds) for setting in tqdm(grid)]
+    info["load_after"] = machine(device)["load"]
+    name = options.name or f"encoders_{device.type}"
+    write(name, info, records, COLUMNS)
+    plot(name, info, records)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Time and memory of callables, interleaved, so that a busy moment falls on all of them."""
+
+import ctypes
+import gc
+import re
+import statistics
+import time
+from pathlib import Path
+from typing import Callable, Optional
+
+import torch
+from torch import Tensor, nn
+
+from allennlp_sentmatch.nn.fast_paths import fast_paths
+
+Forward = Callable[[Tensor], Tensor]
+
+
+class Candidate:
+    """A module as the benchmarks call it, from inputs (B, T, D) to one tensor.
+
+    Its methods `forward` and `training` are what is measured.
+    """
+
+    def __init__(self, module: nn.Module, call: Forward) -> None:
+        self.module = module
+        self.call = call
+
+    @classmethod
+    def encoder(cls, module: nn.Module, mask: Tensor, fast: bool) -> "Candidate":
+        """An encoder on its fast or on its plain path."""
+
+        def call(inputs: Tensor) -> Tensor:
+            with fast_paths(fast):
+                outputs: Tensor = module(inputs, mask)
+            return outputs
+
+        return cls(module, call)
+
+    @classmethod
+    def lstm(cls, module: nn.LSTM) -> "Candidate":
+        """A baseline, reading padding and all."""
+        return cls(module, lambda inputs: module(inputs)[0])
+
+    def forward(self, inputs: Tensor) -> None:
+        """An evaluation, of which no gradient is taken."""
+        self.module.eval()
+        with torch.no_grad():
+            self.call(inputs)
+
+    def training(self, inputs: Tensor) -> None:
+        """A forward and a backward pass, to the parameters and to the inputs."""
+        self.module.train()
+        self.module.zero_grad(set_to_none=True)
+        self.call(inputs.detach().requires_grad_()).sum().backward()
+
+
+def disagreement(module: nn.Module, inputs: Tensor, mask: Tensor) -> float:
+    """How far the fast path is from the plain one, relative to the largest value.
+
+    Outputs and all gradients are compared, in training mode from the same random state.
+    """
+    results = []
+    for fast in (True, False):
+        torch.manual_seed(0)
+        leaf = inputs.detach().requires_grad_()
+        with fast_paths(fast):
+            outputs = module.train()(leaf, mask)
+        leaves = [leaf, *module.parameters()]
+        gradients = torch.autograd.grad(outputs.square().sum(), leaves)
+        results.append([outputs, *gradients])
+    return max(
+        ((ours - theirs).abs().max() / theirs.abs().max().clamp(min=1e-12)).item()
+        for ours, theirs in zip(*results)
+    )
+
+
+def interleave(
+    steps: dict[str, Callable[[], None]], seconds: float, device: torch.device
+) -> dict[str, list[float]]:
+    """Seconds that each step takes, in rounds over all of them until `seconds` have passed.
+
+    There are three rounds at least, or one where a round takes longer than `seconds`. The first
+    run of each, which warms it up, does not count.
+    """
+    for step in steps.values():
+        step()
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    start = time.perf_counter()
+    num_rounds = 0
+    while True:
+        for name, step in steps.items():
+            _synchronize(device)
+            began = time.perf_counter()
+            step()
+            _synchronize(device)
+            times[name].append(time.perf_counter() - began)
+        num_rounds += 1
+        elapsed = time.perf_counter() - start
+        if elapsed > seconds and (num_rounds >= 3 or elapsed / num_rounds > seconds):
+            return times
+
+
+def median_ratio(times: list[float], others: list[float]) -> float:
+    """The median over rounds of one time by another of the same round."""
+    return statistics.median(a / b for a, b in zip(times, others))
+
+
+def peak_memory(step: Callable[[], None], device: torch.device) -> Optional[int]:
+    """Bytes that a step holds at most beyond what was held before, if that can be told here."""
+    gc.collect()
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+        step()
+        return torch.cuda.max_memory_allocated(device) - before
+    try:
+        ctypes.CDLL(None).malloc_trim(0)  # or what an earlier step freed would not count
+        Path("/proc/self/clear_refs").write_text("5")  # sets the peak back to the present
+    except (OSError, AttributeError):
+        return None  # not Linux with glibc
+    before = _status("VmRSS")
+    step()
+    return _status("VmHWM") - before
+
+
+def _status(name: str) -> int:
+    status = Path("/proc/self/status").read_text()
+    match = re.search(rf"^{name}:\s+(\d+) kB$", status, re.MULTILINE)
+    assert match is not None
+    return int(match.group(1)) * 1024
+
+
+def _synchronize(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
