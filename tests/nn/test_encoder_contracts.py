@@ -15,6 +15,7 @@ from allennlp_sentmatch.nn import (
     RecurrentlyControlledRNN,
     SuffixBiLSTM,
 )
+from allennlp_sentmatch.nn.fast_paths import fast_paths
 
 D, H = 5, 4
 LENGTHS = (6, 1, 0, 4, 3)
@@ -81,6 +82,14 @@ def variants() -> dict[str, Variant]:
 
 
 VARIANTS = variants()
+
+
+@pytest.fixture(params=[True, False], ids=["fast", "plain"], autouse=True)
+def path(request):
+    """All of it holds for the kernels and for the plain path."""
+    with fast_paths(request.param):
+        yield
+
 
 DEVICES = [
     "cpu",

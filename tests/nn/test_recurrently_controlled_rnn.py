@@ -4,9 +4,17 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import RecurrentlyControlledRNN
+from allennlp_sentmatch.nn.fast_paths import fast_paths
 
 CELLS = ["lstm", "gru"]
 GATES = ["sigmoid", "identity"]
+
+
+@pytest.fixture(params=[True, False], ids=["fast", "plain"])
+def path(request):
+    """The kernel and the plain path."""
+    with fast_paths(request.param):
+        yield
 
 
 def lstm_states(network, x, suffix):
@@ -52,6 +60,7 @@ def network_states(network, x, cell, bidirectional):
     return [torch.cat(pair) for pair in zip(states, backward)]
 
 
+@pytest.mark.usefixtures("path")
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("bidirectional", [True, False])
 @pytest.mark.parametrize("output_gate", GATES)
@@ -77,6 +86,7 @@ def test_follows_the_equations(cell, bidirectional, output_gate):
             torch.testing.assert_close(outputs[sentence, t], gate * c4, rtol=0, atol=1e-9)  # (16)
 
 
+@pytest.mark.usefixtures("path")
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("output_gate", GATES)
 def test_gradients(cell, output_gate):

@@ -4,9 +4,18 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import SuffixBiLSTM
+from allennlp_sentmatch.nn.fast_paths import fast_paths
+from tests.nn.operations import Operations
 
 CELLS = ["lstm", "gru"]
 COMBINATIONS = ["max", "mean", "concat", "gate"]
+
+
+@pytest.fixture(params=[True, False], ids=["fast", "plain"])
+def path(request):
+    """The kernels and the plain path."""
+    with fast_paths(request.param):
+        yield
 
 
 def encode(cell, kind, x):
@@ -56,6 +65,7 @@ def output_at(encoder, x, i):
     )  # (5), (6)
 
 
+@pytest.mark.usefixtures("path")
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("combination", COMBINATIONS)
 @pytest.mark.parametrize("tied", [True, False])
@@ -99,6 +109,7 @@ def test_single_passes_are_torch_s_own(cell):
     )
 
 
+@pytest.mark.usefixtures("path")
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize(
     ("tied", "combination", "max_context"),
@@ -114,6 +125,48 @@ def test_gradients(cell, tied, combination, max_context):
         return encoder(inputs, mask)
 
     assert torch.autograd.gradcheck(run, (inputs, *encoder.parameters()))
+
+
+def run(num_tokens, grad=False, **settings):
+    """The operations of encoding three sentences of so many tokens."""
+    torch.manual_seed(0)
+    encoder = SuffixBiLSTM(7, 5, **settings)
+    inputs = torch.randn(3, num_tokens, 7)
+    mask = torch.ones(3, num_tokens, dtype=torch.bool)
+    with torch.set_grad_enabled(grad), Operations() as operations:
+        encoder(inputs, mask)
+    return operations
+
+
+@pytest.mark.usefixtures("path")
+@pytest.mark.parametrize(("tied", "num_cells"), [(True, 2), (False, 4)])
+def test_projects_each_token_once_and_takes_a_step_for_each(tied, num_cells):
+    for T in (4, 9, 16):
+        operations = run(T, tied=tied)
+        # The products with W, which have 7 inputs, and those with U, which have 5.
+        projections = [rows for rows, inputs in operations.products if inputs == 7]
+        recurrent = [rows for rows, inputs in operations.products if inputs == 5]
+        assert sum(projections) == num_cells * 3 * T
+        assert len(recurrent) <= num_cells * T
+
+
+@pytest.mark.parametrize("max_context", [None, 4])
+def test_multiplies_the_states_of_the_suffixes_being_read_and_no_others(max_context):
+    T = 9
+    operations = run(T, max_context=max_context)
+    rows = sum(rows for rows, inputs in operations.products if inputs == 5)
+    read_before = sum(min(t, (max_context or T) - 1) for t in range(T))
+    assert rows == 2 * 3 * read_before  # two directions, three sentences
+
+
+@pytest.mark.usefixtures("path")
+@pytest.mark.parametrize("tied", [True, False])
+def test_memory_in_evaluation_grows_with_the_length(tied):
+    short, long = (run(T, tied=tied).peak_memory for T in (16, 64))
+    assert long < 4.4 * short
+    # In training the states of all suffixes are kept: the measure does tell T from T^2.
+    short, long = (run(T, grad=True, tied=tied).peak_memory for T in (16, 64))
+    assert long > 8 * short
 
 
 def test_untied_has_twice_the_parameters_and_tied_those_of_a_bilstm():

@@ -1,0 +1,61 @@
+"""The fast recurrence of RCRN against the plain one."""
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn.kernels import controlled_recurrence as kernel
+from allennlp_sentmatch.nn.recurrently_controlled_rnn import controlled_recurrence
+
+LENGTHS = [1, 2, 3, 5, 8, 13]
+
+
+def arguments(T):
+    torch.manual_seed(T)
+    forget = torch.rand(2, T, 3, dtype=torch.float64, requires_grad=True)
+    values = torch.randn(2, T, 3, dtype=torch.float64, requires_grad=True)
+    return forget, values
+
+
+@pytest.fixture(params=["_in_sequence", "_in_parallel"])
+def way(request, monkeypatch):
+    """Either of the two ways, on the CPU."""
+    monkeypatch.setattr(kernel, "linear_recurrence", getattr(kernel, request.param))
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("T", LENGTHS)
+def test_is_the_plain_recurrence(T):
+    forget, values = arguments(T)
+    plain = controlled_recurrence(forget, values)
+    fast = kernel.controlled_recurrence(forget, values)
+    torch.testing.assert_close(fast, plain, rtol=0, atol=1e-12)
+    upstream = torch.randn_like(plain)
+    for actual, expected in zip(
+        torch.autograd.grad(fast, (forget, values), upstream),
+        torch.autograd.grad(plain, (forget, values), upstream),
+    ):
+        torch.testing.assert_close(actual, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.usefixtures("way")
+def test_gradients():
+    assert torch.autograd.gradcheck(kernel.controlled_recurrence, arguments(5))
+
+
+def test_the_parallel_scan_takes_a_logarithm_of_steps(monkeypatch):
+    """64 steps need six rounds, each of which halves how far results are from their causes."""
+    rounds = []
+    clone = torch.Tensor.clone
+    monkeypatch.setattr(torch.Tensor, "clone", lambda x: rounds.append(1) or clone(x))
+    kernel._in_parallel(torch.rand(63, 2), torch.randn(64, 2))
+    assert len(rounds) == 6
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+@pytest.mark.parametrize("T", LENGTHS)
+def test_on_a_gpu(T):
+    forget, values = arguments(T)
+    expected = controlled_recurrence(forget, values)
+    actual = kernel.controlled_recurrence(forget.float().cuda(), values.float().cuda())
+    torch.testing.assert_close(actual.cpu().double(), expected, rtol=0, atol=1e-5)
