@@ -2,11 +2,13 @@
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
+from allennlp_sentmatch.models.esim import ESIM
 from allennlp_sentmatch.models.sentence_classifier import SentenceClassifier
 from allennlp_sentmatch.models.siamese_classifier import SiameseClassifier
 from allennlp_sentmatch.models.vae_siamese import VAESiameseClassifier
 
 __all__ = [
+    "ESIM",
     "ClassificationModel",
     "CrossSentenceLatentVariableModel",
     "SentenceClassifier",

@@ -26,6 +26,8 @@ class Classifier(MLPClassifier, FromParams):
         Drop probability on the input and after each hidden layer, the thesis's p_c.
     batch_norm : `bool`, optional (default = `True`)
         Normalize the input and the output of each hidden layer over the batch.
+    activation : `str`, optional (default = `"relu"`)
+        Of the hidden layers: `"relu"` or `"tanh"` (ESIM's).
     """
 
     def __init__(
@@ -36,6 +38,9 @@ class Classifier(MLPClassifier, FromParams):
         num_layers: int = 1,
         dropout: float = 0.0,
         batch_norm: bool = True,
+        activation: str = "relu",
     ) -> None:
         with configuration_errors():
-            super().__init__(input_size, num_labels, hidden_size, num_layers, dropout, batch_norm)
+            super().__init__(
+                input_size, num_labels, hidden_size, num_layers, dropout, batch_norm, activation
+            )

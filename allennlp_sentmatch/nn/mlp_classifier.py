@@ -4,7 +4,7 @@ With BN batch normalization and D dropout (thesis section 4.4.1: dropout with pr
 batch normalization on the input and after each hidden layer; CAS-LSTM eq. 14):
 
     x_0 = D(BN(features))
-    x_k = D(BN(ReLU(W_k x_{k-1} + b_k)))      k = 1 .. num_layers
+    x_k = D(BN(ReLU(W_k x_{k-1} + b_k)))      k = 1 .. num_layers; or tanh for ReLU
     logits = W_c x_K + b_c
 
 Choi, Kim and Lee 2019, arXiv:1809.02279; Choi 2020 (thesis).
@@ -13,9 +13,11 @@ Choi, Kim and Lee 2019, arXiv:1809.02279; Choi 2020 (thesis).
 import torch
 from torch import Tensor
 
+ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
+
 
 class MLPClassifier(torch.nn.Module):
-    """A multi-layer perceptron with rectified hidden layers and a linear last layer.
+    """A multi-layer perceptron with a linear last layer.
 
     # Parameters
 
@@ -31,10 +33,13 @@ class MLPClassifier(torch.nn.Module):
         Drop probability on the input and after each hidden layer, the thesis's p_c.
     batch_norm : `bool`, optional (default = `True`)
         Normalize the input and the output of each hidden layer over the batch.
+    activation : `str`, optional (default = `"relu"`)
+        Of the hidden layers: `"relu"` or `"tanh"` (ESIM's).
 
     # Raises
 
-    `ValueError` for a size less than 1, `num_layers` less than 0 or `dropout` outside [0, 1).
+    `ValueError` for a size less than 1, `num_layers` less than 0, `dropout` outside [0, 1) or an
+    unknown `activation`.
     """
 
     def __init__(
@@ -45,6 +50,7 @@ class MLPClassifier(torch.nn.Module):
         num_layers: int = 1,
         dropout: float = 0.0,
         batch_norm: bool = True,
+        activation: str = "relu",
     ) -> None:
         super().__init__()
         sizes = {"input_size": input_size, "num_labels": num_labels, "hidden_size": hidden_size}
@@ -55,6 +61,8 @@ class MLPClassifier(torch.nn.Module):
             raise ValueError(f"num_layers must be at least 0, got {num_layers}")
         if not 0.0 <= dropout < 1.0:
             raise ValueError(f"dropout must be at least 0 and less than 1, got {dropout}")
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"activation must be of {', '.join(ACTIVATIONS)}; got {activation!r}")
 
         def regularization(size: int) -> torch.nn.Module:
             normalization = torch.nn.BatchNorm1d(size) if batch_norm else torch.nn.Identity()
@@ -67,7 +75,7 @@ class MLPClassifier(torch.nn.Module):
                 str(layer),
                 torch.nn.Sequential(
                     torch.nn.Linear(input_size if layer == 0 else hidden_size, hidden_size),
-                    torch.nn.ReLU(),
+                    ACTIVATIONS[activation](),
                     regularization(hidden_size),
                 ),
             )

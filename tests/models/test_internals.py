@@ -1,5 +1,7 @@
 """Trees and attention of encoders in what the models show."""
 
+import copy
+
 import pytest
 import torch
 from allennlp.common import Params
@@ -24,7 +26,7 @@ def siamese(vocab: Vocabulary, encoder: dict) -> Model:
         "matcher": "symmetric",
     }
     torch.manual_seed(0)
-    return Model.from_params(Params(params), vocab=vocab).eval()
+    return Model.from_params(Params(copy.deepcopy(params)), vocab=vocab).eval()
 
 
 def test_trees_of_both_sentences(vocab):

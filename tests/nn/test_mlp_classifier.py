@@ -13,10 +13,12 @@ def batch_norm(x, weight, bias, epsilon=1e-5):
     return (x - mean) / (variance + epsilon).sqrt() * weight + bias
 
 
-@pytest.mark.parametrize("num_layers", [0, 1, 2])
-def test_equations(num_layers):
+@pytest.mark.parametrize(("num_layers", "activation"), [(0, "relu"), (1, "relu"), (2, "tanh")])
+def test_equations(num_layers, activation):
     torch.manual_seed(0)
-    classifier = MLPClassifier(5, 3, hidden_size=4, num_layers=num_layers).double()
+    classifier = MLPClassifier(
+        5, 3, hidden_size=4, num_layers=num_layers, activation=activation
+    ).double()
     for parameter in classifier.parameters():
         torch.nn.init.normal_(parameter)
     features = torch.randn(7, 5, dtype=torch.float64)
@@ -25,7 +27,9 @@ def test_equations(num_layers):
     x = batch_norm(features, weights[0], weights[1])
     for layer in range(num_layers):
         W, b, bn_weight, bn_bias = weights[2 + 4 * layer : 6 + 4 * layer]
-        x = batch_norm((x @ W.T + b).clamp(min=0), bn_weight, bn_bias)
+        x = x @ W.T + b
+        x = x.clamp(min=0) if activation == "relu" else x.tanh()
+        x = batch_norm(x, bn_weight, bn_bias)
     W, b = weights[-2:]
     torch.testing.assert_close(classifier(features), x @ W.T + b, atol=1e-9, rtol=0)
 
@@ -52,6 +56,7 @@ def test_dropout_on_the_input_and_after_each_hidden_layer():
         ("num_layers", -1),
         ("dropout", 1.0),
         ("dropout", -0.1),
+        ("activation", "gelu"),
     ],
 )
 def test_impossible_settings(name, value):

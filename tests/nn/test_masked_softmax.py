@@ -1,0 +1,34 @@
+"""The masked softmax against the softmax of what is not masked."""
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+
+
+@pytest.mark.parametrize("offset", [0.0, -1e4, 1e4])
+def test_equals_the_softmax_without_padding(offset):
+    torch.manual_seed(0)
+    scores = torch.randn(3, 2, 5, dtype=torch.float64) + offset
+    mask = torch.arange(5) < torch.tensor([[5], [3], [1]])
+    weights = masked_softmax(scores, mask.unsqueeze(1))
+    for sentence, length in enumerate([5, 3, 1]):
+        own = scores[sentence, :, :length] - offset
+        alone = own.exp() / own.exp().sum(-1, keepdim=True)
+        torch.testing.assert_close(weights[sentence, :, :length], alone, atol=1e-12, rtol=0)
+        assert (weights[sentence, :, length:] == 0).all()
+
+
+def test_nothing_to_attend_to():
+    scores = torch.tensor([[1.0, float("nan")], [float("nan"), float("inf")]], requires_grad=True)
+    weights = masked_softmax(scores, torch.tensor([[True, False], [False, False]]))
+    assert weights.tolist() == [[1.0, 0.0], [0.0, 0.0]]
+    weights.sum().backward()
+    assert torch.isfinite(scores.grad).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_low_precision(dtype):
+    scores = torch.full((1, 4), -3e4, dtype=dtype)
+    weights = masked_softmax(scores, torch.tensor([[True, True, False, False]]))
+    assert weights.tolist() == [[0.5, 0.5, 0.0, 0.0]]
