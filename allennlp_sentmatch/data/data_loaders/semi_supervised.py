@@ -35,8 +35,8 @@ class SemiSupervisedDataLoader(DataLoader):
     been drawn from the training data. Their labels, if they have any, are thrown away upon reading,
     before the vocabulary is made.
 
-    The order of the examples depends on `seed` and the pass alone, not on the global random state,
-    so that training resumed by `--recover` sees the batches it would have seen.
+    The order of the examples depends on the seed and the pass alone, so that training resumed by
+    `--recover` sees the batches it would have seen.
 
     Registered as a `DataLoader` with name "semi_supervised". It is for training; configurations
     state a `validation_data_loader` beside it.
@@ -55,8 +55,9 @@ class SemiSupervisedDataLoader(DataLoader):
     num_labeled : `int`, optional (default = `None`)
         How many examples of `data_path` keep their label. Either this or `unlabeled_data_path`
         must be given. In distributed training it is the number for all workers together.
-    seed : `int`, optional (default = `0`)
-        Which examples keep their label, and the order of them all.
+    seed : `int`, optional (default = `None`)
+        Which examples keep their label, and the order of them all. By default it is drawn from
+        Python's random state, which is a matter of the configuration's `random_seed`.
     labeled_only : `bool`, optional (default = `False`)
         Leave out the unlabeled examples: for supervised training on the same labeled ones.
     swap_pairs : `bool`, optional (default = `False`)
@@ -76,7 +77,7 @@ class SemiSupervisedDataLoader(DataLoader):
         unlabeled_batch_size: Optional[int] = None,
         unlabeled_data_path: Optional[str] = None,
         num_labeled: Optional[int] = None,
-        seed: int = 0,
+        seed: Optional[int] = None,
         labeled_only: bool = False,
         swap_pairs: bool = False,
         shuffle: bool = True,
@@ -95,7 +96,7 @@ class SemiSupervisedDataLoader(DataLoader):
                 "either num_labeled or unlabeled_data_path must be given, and not both; got "
                 f"{num_labeled} and {unlabeled_data_path}"
             )
-        self._seed = seed
+        self._seed = random.getrandbits(32) if seed is None else seed
         self._quiet = quiet
         self._device: Optional[torch.device] = None
         self._vocab: Optional[Vocabulary] = None
@@ -119,8 +120,10 @@ class SemiSupervisedDataLoader(DataLoader):
             labeled += [_swapped(instance) for instance in labeled]
             unlabeled += [_swapped(instance) for instance in unlabeled]
         logger.info("%d labeled and %d unlabeled examples", len(labeled), len(unlabeled))
-        self._labeled = _Stream(labeled, batch_size, f"{seed}, labeled", shuffle)
-        self._unlabeled = _Stream(unlabeled, unlabeled_batch_size, f"{seed}, unlabeled", shuffle)
+        self._labeled = _Stream(labeled, batch_size, f"{self._seed}, labeled", shuffle)
+        self._unlabeled = _Stream(
+            unlabeled, unlabeled_batch_size, f"{self._seed}, unlabeled", shuffle
+        )
 
     def _read(self, reader: DatasetReader, data_path: str) -> list[Instance]:
         instances = []
@@ -206,7 +209,7 @@ class _Stream:
     ) -> None:
         self.instances = instances
         self._batch_size = batch_size
-        self._seed = seed
+        self._seed = random.getrandbits(32) if seed is None else seed
         self._shuffle = shuffle
         self._order = list(range(len(instances)))
         self._pass = -1

@@ -1,0 +1,4 @@
+// LSTM-vMF-VAE on Quora, 25k labeled: thesis table 6.2. Published: 74.9 %.
+local cs_lvm = import '../lib/cs_lvm.libsonnet';
+
+cs_lvm.quora(25000) + cs_lvm.auto_encoder

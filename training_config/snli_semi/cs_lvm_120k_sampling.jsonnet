@@ -1,0 +1,4 @@
+// CS-LVM with sampled labels on SNLI, 120k labeled: thesis table 6.3. Published: 76.5 %.
+local cs_lvm = import '../lib/cs_lvm.libsonnet';
+
+cs_lvm.snli(120000) + cs_lvm.sampling

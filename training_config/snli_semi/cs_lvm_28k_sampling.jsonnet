@@ -1,0 +1,4 @@
+// CS-LVM with sampled labels on SNLI, 28k labeled: thesis table 6.3. Published: 68.0 %.
+local cs_lvm = import '../lib/cs_lvm.libsonnet';
+
+cs_lvm.snli(28000) + cs_lvm.sampling
