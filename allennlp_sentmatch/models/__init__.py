@@ -1,5 +1,6 @@
 """AllenNLP models."""
 
+from allennlp_sentmatch.models.bcn import BiattentiveClassificationNetwork
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.models.esim import ESIM
@@ -9,6 +10,7 @@ from allennlp_sentmatch.models.vae_siamese import VAESiameseClassifier
 
 __all__ = [
     "ESIM",
+    "BiattentiveClassificationNetwork",
     "ClassificationModel",
     "CrossSentenceLatentVariableModel",
     "SentenceClassifier",

@@ -6,6 +6,8 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+LARGEST_MATRIX = 1_000_000
+
 
 @runtime_checkable
 class InterpretableEncoder(Protocol):
@@ -57,6 +59,12 @@ def encode_with_internals(
 
 
 def cut_attention(weights: Tensor, num_rows: int, num_columns: int) -> list[list[float]]:
-    """An attention matrix (rows, columns) without its padding, as lists."""
+    """An attention matrix (rows, columns) without its padding, as lists.
+
+    No rows for a matrix of more than a million weights, that of a text of thousands of tokens:
+    nobody would look at it, and as JSON it would take a gigabyte of memory.
+    """
+    if num_rows * num_columns > LARGEST_MATRIX:
+        return []
     cut: list[list[float]] = weights[:num_rows, :num_columns].tolist()
     return cut

@@ -1,0 +1,265 @@
+"""The biattentive classification network, with other encoders than its own."""
+
+from typing import Any, Optional, Union
+
+import torch
+from allennlp.common import Lazy
+from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder, TextFieldEmbedder
+from allennlp.nn import Activation, InitializerApplicator, RegularizerApplicator
+from allennlp.nn.util import get_text_field_mask
+from torch import Tensor
+
+from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.models.internals import add_internals, take_tokens
+from allennlp_sentmatch.modules.interpretable_encoder import cut_attention
+from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.pooling import Pooling
+
+
+@Model.register("sentmatch_bcn", constructor="from_partial_objects")
+class BiattentiveClassificationNetwork(ClassificationModel):
+    """The BCN of [McCann et al. (2017)](https://arxiv.org/abs/1708.00107), section 5, for single
+    sentences.
+
+    With F a feed-forward network, x_t the embedded tokens, W and v learned:
+
+        h = encoder(F(x))
+        a = softmax(h h^T),  c = a h
+        y = integrator([h; h - c; h * c])
+        features = [max_t y_t; min_t y_t; mean_t y_t; sum_t b_t y_t],  b = softmax(v . y + d)
+
+    and a maxout network classifies the features. Brahma 2019 (https://arxiv.org/abs/1805.07340)
+    replaces the encoder by "subilstm".
+
+    With BiLSTMs and the same weights, the logits are those of allennlp-models' "bcn", which differs
+    from the original in having no batch normalization.
+
+    Registered as a `Model` with name "sentmatch_bcn".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    text_field_embedder : `TextFieldEmbedder`
+    encoder : `Seq2SeqEncoder`
+    integrator : `Seq2SeqEncoder`
+        Its input size is 3 times the encoder's output size.
+    pre_encode_feedforward : `FeedForward`
+        F. In a configuration without its `input_dim`; by default one layer with ReLU, of the size
+        that `encoder` takes.
+    output_layer : `Union[Maxout, FeedForward]`
+        From the features, 4 times the integrator's output size, to a logit for each label.
+        A configuration has `reduction_factors` and `maxout_dropout` in its place.
+    reduction_factors : `list[int]`, optional (default = `[4, 2]`)
+        A maxout layer of each factor r, which divides the number of features by r: it takes the
+        maxima of groups of r units, of which it has as many as it has inputs. A linear layer
+        follows them.
+    maxout_dropout : `float`, optional (default = `0.0`)
+        Drop probability after each maxout layer.
+    embedding_dropout : `float`, optional (default = `0.0`)
+        Drop probability on the word embeddings.
+    integrator_dropout : `float`, optional (default = `0.0`)
+        Drop probability on the features.
+    label_namespace : `str`, optional (default = `"labels"`)
+    positive_label : `str`, optional (default = `None`)
+        See `ClassificationModel`.
+    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
+    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    """
+
+    default_predictor = "single_sentence"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: Seq2SeqEncoder,
+        integrator: Seq2SeqEncoder,
+        pre_encode_feedforward: FeedForward,
+        output_layer: Union[Maxout, FeedForward],
+        embedding_dropout: float = 0.0,
+        integrator_dropout: float = 0.0,
+        label_namespace: str = "labels",
+        positive_label: Optional[str] = None,
+        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
+        regularizer: Optional[RegularizerApplicator] = None,
+    ) -> None:
+        super().__init__(vocab, label_namespace, positive_label, regularizer)
+        check_dimensions_match(
+            text_field_embedder.get_output_dim(),
+            pre_encode_feedforward.get_input_dim(),
+            "text_field_embedder output dim",
+            "pre_encode_feedforward input dim",
+        )
+        check_dimensions_match(
+            pre_encode_feedforward.get_output_dim(),
+            encoder.get_input_dim(),
+            "pre_encode_feedforward output dim",
+            "encoder input dim",
+        )
+        check_dimensions_match(
+            3 * encoder.get_output_dim(),
+            integrator.get_input_dim(),
+            "3 * encoder output dim",
+            "integrator input dim",
+        )
+        check_dimensions_match(
+            4 * integrator.get_output_dim(),
+            output_layer.get_input_dim(),  # type: ignore[no-untyped-call]
+            "4 * integrator output dim",
+            "output_layer input dim",
+        )
+        check_dimensions_match(
+            output_layer.get_output_dim(),  # type: ignore[no-untyped-call]
+            vocab.get_vocab_size(label_namespace),
+            "output_layer output dim",
+            "number of labels",
+        )
+        self._text_field_embedder = text_field_embedder
+        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._pre_encode_feedforward = pre_encode_feedforward
+        self._encoder = encoder
+        self._integrator = integrator
+        self._pooling = Pooling(integrator.get_output_dim(), ["max", "min", "mean"])
+        self._self_attentive_pooling_projection = torch.nn.Linear(integrator.get_output_dim(), 1)
+        self._integrator_dropout = torch.nn.Dropout(integrator_dropout)
+        self._output_layer = output_layer
+        initializer(self)
+
+    @classmethod
+    def from_partial_objects(
+        cls,
+        vocab: Vocabulary,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: Seq2SeqEncoder,
+        integrator: Seq2SeqEncoder,
+        pre_encode_feedforward: Optional[Lazy[FeedForward]] = None,
+        reduction_factors: list[int] = [4, 2],  # noqa: B006
+        maxout_dropout: float = 0.0,
+        embedding_dropout: float = 0.0,
+        integrator_dropout: float = 0.0,
+        label_namespace: str = "labels",
+        positive_label: Optional[str] = None,
+        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
+        regularizer: Optional[RegularizerApplicator] = None,
+    ) -> "BiattentiveClassificationNetwork":
+        """The constructor of configurations: sizes that follow from other parts are filled in."""
+        if pre_encode_feedforward is None:
+            pre_encode_feedforward_ = FeedForward(
+                input_dim=text_field_embedder.get_output_dim(),
+                num_layers=1,
+                hidden_dims=encoder.get_input_dim(),
+                activations=Activation.by_name("relu")(),
+            )
+        else:
+            pre_encode_feedforward_ = pre_encode_feedforward.construct(
+                input_dim=text_field_embedder.get_output_dim()
+            )
+        return cls(
+            vocab=vocab,
+            text_field_embedder=text_field_embedder,
+            encoder=encoder,
+            integrator=integrator,
+            pre_encode_feedforward=pre_encode_feedforward_,
+            output_layer=_maxout_network(
+                4 * integrator.get_output_dim(),
+                reduction_factors,
+                vocab.get_vocab_size(label_namespace),
+                maxout_dropout,
+            ),
+            embedding_dropout=embedding_dropout,
+            integrator_dropout=integrator_dropout,
+            label_namespace=label_namespace,
+            positive_label=positive_label,
+            initializer=initializer,
+            regularizer=regularizer,
+        )
+
+    def forward(
+        self,
+        tokens: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+    ) -> dict[str, Any]:
+        """Classify a batch of B sentences.
+
+        # Parameters
+
+        tokens : `TextFieldTensors`
+        label : `Tensor`, optional (default = `None`)
+            (B,)
+        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+
+        # Returns
+
+        `Dict[str, Any]`
+            See `ClassificationModel.output`; with `attention` (B, T, T), a row of weights over the
+            sentence for each of its tokens, and `pooling_attention` (B, T).
+        """
+        features, attention = self._features(tokens)
+        logits = self._output_layer(self._integrator_dropout(features))
+        output = self.output(logits, label, metadata)
+        add_internals(output, "", attention, get_text_field_mask(tokens))
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Adds `label` and `probs_by_label`, and cuts the attention to the sentences' lengths."""
+        lengths = [len(tokens) for tokens in take_tokens(output_dict, "")]
+        output_dict["attention"] = [
+            cut_attention(weights, length, length)
+            for weights, length in zip(output_dict["attention"], lengths)
+        ]
+        output_dict["pooling_attention"] = [
+            weights[:length].tolist()
+            for weights, length in zip(output_dict["pooling_attention"], lengths)
+        ]
+        return super().make_output_human_readable(output_dict)
+
+    def encode(self, tokens: TextFieldTensors) -> Tensor:
+        """The features (B, 4 * the integrator's output size) of B sentences."""
+        return self._features(tokens)[0]
+
+    def _features(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Tensor]]:
+        mask = get_text_field_mask(tokens)
+        embedded = self._embedding_dropout(self._text_field_embedder(tokens))
+        # Shape: (B, T, E)
+        encoded = self._encoder(self._pre_encode_feedforward(embedded), mask)
+        # Shape: (B, T, T)
+        attention = masked_softmax(encoded.bmm(encoded.transpose(1, 2)), mask.unsqueeze(1))
+        # Shape: (B, T, E)
+        attended = attention.bmm(encoded)
+        # Shape: (B, T, I)
+        integrated = self._integrator(
+            torch.cat([encoded, encoded - attended, encoded * attended], dim=-1), mask
+        )
+        # Shape: (B, T)
+        scores = self._self_attentive_pooling_projection(integrated).squeeze(-1)
+        pooling_attention = masked_softmax(scores, mask)
+        # Shape: (B, I)
+        self_attentive = torch.einsum("bt,bti->bi", pooling_attention, integrated)
+        # Shape: (B, 4I)
+        features = torch.cat([self._pooling(integrated, mask), self_attentive], dim=-1)
+        return features, {"attention": attention, "pooling_attention": pooling_attention}
+
+
+def _maxout_network(
+    num_features: int, reduction_factors: list[int], num_labels: int, dropout: float
+) -> Maxout:
+    """Maxout layers and a linear layer, which is a maxout layer of groups of one unit."""
+    sizes = [num_features]
+    for factor in reduction_factors:
+        if factor < 1 or sizes[-1] // factor < 1:
+            raise ConfigurationError(
+                f"each of reduction_factors must be at least 1, and no more than the number of "
+                f"features it reduces: got {reduction_factors} for {num_features} features"
+            )
+        sizes.append(sizes[-1] // factor)
+    return Maxout(
+        input_dim=num_features,
+        num_layers=len(sizes),
+        output_dims=[*sizes[1:], num_labels],
+        pool_sizes=[*reduction_factors, 1],
+        dropout=[dropout] * len(reduction_factors) + [0.0],
+    )
