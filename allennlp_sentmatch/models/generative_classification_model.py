@@ -128,7 +128,10 @@ class GenerativeClassificationModel(ClassificationModel):
         """Those of `ClassificationModel`, and the mean of each term of the loss that occurred."""
         metrics = super().get_metrics(reset)
         for name, average in self._averages.items():
-            metrics[name] = average.get_metric(reset)
+            metrics[name] = average.get_metric()
+        if reset:
+            # Validation has fewer terms than training: what does not occur is not reported.
+            self._averages = {}
         return metrics
 
     def _record(self, name: str, value: Tensor) -> Tensor:
