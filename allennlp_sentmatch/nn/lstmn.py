@@ -15,11 +15,15 @@ with h~_1 = c~_1 = 0, the tapes being empty.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, Optional, Union, overload
 
 import torch
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn.fast_paths import use_fast_path
+from allennlp_sentmatch.nn.kernels import lstmn as kernel
+from allennlp_sentmatch.nn.kernels.lstmn import Weights
 from allennlp_sentmatch.nn.reversal import reverse_sentences
 
 Attention = Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]
@@ -79,8 +83,8 @@ class LSTMN(torch.nn.Module):
         self.hidden_size = hidden_size
         self.attention_size = attention_size
         self.bidirectional = bidirectional
-        self._directions = ("", "_reverse") if bidirectional else ("",)
-        for suffix in self._directions:
+        self._suffixes = ("", "_reverse") if bidirectional else ("",)
+        for suffix in self._suffixes:
             for name, shape in [
                 ("weight_ih_l0", (4 * hidden_size, input_size)),
                 ("weight_hh_l0", (4 * hidden_size, hidden_size)),
@@ -96,7 +100,7 @@ class LSTMN(torch.nn.Module):
     @property
     def output_size(self) -> int:
         """The width of the tapes: `hidden_size` times the number of directions."""
-        return self.hidden_size * len(self._directions)
+        return self.hidden_size * len(self._suffixes)
 
     def reset_parameters(self) -> None:
         """Draw every parameter as `torch.nn.LSTM` does, from U(-1/sqrt(H), 1/sqrt(H))."""
@@ -162,112 +166,83 @@ class LSTMN(torch.nn.Module):
             before t (after t in the second direction). The row of the first token read and the
             rows of padding are zero. With two directions a pair, both in the sentence's order.
         """
-        # What is in the padding must not matter, not even in a product with zero.
-        inputs = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
-        if initial_state is None:
-            zeros = inputs.new_zeros(inputs.size(0), self.output_size)
-            initial_state = (zeros, zeros)
-        starts = list(zip(*(state.chunk(len(self._directions), -1) for state in initial_state)))
-        directions = [self._read_direction("", inputs, mask, starts[0])]
-        if self.bidirectional:
-            hidden, cell, attention = self._read_direction(
-                "_reverse", reverse_sentences(inputs, mask), mask, starts[1]
-            )
-            attention = reverse_sentences(attention, mask).transpose(1, 2)  # (B, i, t)
-            directions.append(
-                (
-                    reverse_sentences(hidden, mask),
-                    reverse_sentences(cell, mask),
-                    reverse_sentences(attention, mask).transpose(1, 2),
-                )
-            )
-        hiddens, cells, attentions = zip(*directions)
-        return Tapes(
-            torch.cat(hiddens, -1),
-            torch.cat(cells, -1),
-            attentions if self.bidirectional else attentions[0],
-        )
-
-    def _read_direction(
-        self,
-        suffix: str,
-        inputs: torch.Tensor,
-        mask: torch.Tensor,
-        initial_state: tuple[torch.Tensor, torch.Tensor],
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        def parameter(name: str) -> torch.Tensor:
-            return self.get_parameter(name + suffix)
-
-        hidden, cell, attention = lstmn_recurrence(
-            F.linear(inputs, parameter("weight_ih_l0"), parameter("bias_l0")).to(inputs.dtype),
-            F.linear(inputs, parameter("attention_input")).to(inputs.dtype),
-            *initial_state,
-            parameter("weight_hh_l0"),
-            parameter("attention_hidden"),
-            parameter("attention_previous"),
-            parameter("attention_vector"),
-        )
-        # A token sees the ones before it only, so no real token has seen padding.
-        padding = ~mask.unsqueeze(-1)  # (B, T, 1)
-        return (
-            hidden.masked_fill(padding, 0.0),
-            cell.masked_fill(padding, 0.0),
-            attention.masked_fill(padding, 0.0),
-        )
+        weights = [
+            Weights(*(self.get_parameter(name + suffix) for name in Weights._fields))
+            for suffix in self._suffixes
+        ]
+        start = None
+        if initial_state is not None:
+            halves = zip(*(state.chunk(len(weights), 1) for state in initial_state))
+            start = torch.stack([torch.cat(half, 1) for half in halves])  # (S, B, 2H)
+        tensors = [inputs, *self.parameters(), *(() if start is None else (start,))]
+        read = kernel.read if use_fast_path(*tensors) and mask.any() else _read
+        hidden, cell, attention = read(inputs, mask, weights, start)
+        if not self.bidirectional:
+            return Tapes(hidden, cell, attention[0])
+        columns_reversed = reverse_sentences(attention[1].transpose(1, 2), mask).transpose(1, 2)
+        return Tapes(hidden, cell, (attention[0], reverse_sentences(columns_reversed, mask)))
 
 
-def lstmn_recurrence(
-    gates_input: torch.Tensor,
-    attention_input: torch.Tensor,
-    initial_hidden: torch.Tensor,
-    initial_cell: torch.Tensor,
-    weight_hidden: torch.Tensor,
-    weight_key: torch.Tensor,
-    weight_previous: torch.Tensor,
-    vector: torch.Tensor,
+def _read(
+    inputs: torch.Tensor,
+    mask: torch.Tensor,
+    directions: Sequence[Weights],
+    initial_state: Optional[torch.Tensor],
+) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:
+    """As `kernels.lstmn.read`, token by token."""
+    padding = ~mask.unsqueeze(-1)  # (B, T, 1)
+    # What is in the padding must not matter, not even in a product with zero.
+    inputs = inputs.masked_fill(padding, 0.0)
+    hiddens, cells, attentions = [], [], []
+    for direction, weights in enumerate(directions):
+        # Both directions read from left to right; the second one, the reversed sentence. A token
+        # sees the ones read before it only, so no token sees padding.
+        in_order = reverse_sentences(inputs, mask) if direction else inputs
+        start = None if initial_state is None else initial_state[direction]
+        hidden, cell, attention = _read_direction(in_order, weights, start)
+        hiddens.append(reverse_sentences(hidden, mask) if direction else hidden)
+        cells.append(reverse_sentences(cell, mask) if direction else cell)
+        attentions.append(attention.masked_fill(padding, 0.0))
+    return (
+        torch.cat(hiddens, -1).masked_fill(padding, 0.0),
+        torch.cat(cells, -1).masked_fill(padding, 0.0),
+        attentions,
+    )
+
+
+def _read_direction(
+    inputs: torch.Tensor, weights: Weights, initial_state: Optional[torch.Tensor]
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Equations 8-13 from left to right, the projections of the tokens already made.
-
-    # Parameters
-
-    gates_input : `torch.Tensor`
-        Shape (B, T, 4H): W x_t with the bias, blocks i, f, g, o.
-    attention_input : `torch.Tensor`
-        Shape (B, T, A): W_x x_t.
-    initial_hidden, initial_cell : `torch.Tensor`
-        Shape (B, H): h~_1 and c~_1.
-    weight_hidden, weight_key, weight_previous, vector : `torch.Tensor`
-        Shapes (4H, H), (A, H), (A, H), (A): the columns of W for h~, W_h, W_h~ and v.
-
-    # Returns
-
-    `Tuple[torch.Tensor, torch.Tensor, torch.Tensor]`
-        h (B, T, H), c (B, T, H) and s (B, T, T).
-    """
-    batch_size, sequence_length = gates_input.shape[:2]
-    dtype = gates_input.dtype  # autocast narrows the products, not what is carried on
-    if sequence_length == 0:
-        empty = initial_hidden.new_zeros(batch_size, 0, initial_hidden.size(1))
-        return empty, empty, initial_hidden.new_zeros(batch_size, 0, 0)
-    h_tape: list[torch.Tensor] = []
-    c_tape: list[torch.Tensor] = []
-    keys: list[torch.Tensor] = []
-    attention: list[torch.Tensor] = []
-    h_summary, c_summary = initial_hidden, initial_cell  # h~, c~: (B, H)
-    for t in range(sequence_length):
-        weights = gates_input.new_zeros(batch_size, 0)  # (B, t)
+    """H and c (B, T, H), and s (B, T, T), of inputs (B, T, D) read from left to right."""
+    B, T = inputs.shape[:2]
+    H = weights.weight_hh_l0.size(1)
+    dtype = weights.weight_hh_l0.dtype  # autocast narrows the products, not what is carried on
+    if initial_state is None:
+        initial_state = inputs.new_zeros(B, 2 * H, dtype=dtype)
+    h_summary, c_summary = initial_state.chunk(2, 1)  # h~, c~: (B, H)
+    # For T = 0, each begins with no step.
+    h_tape = c_tape = inputs.new_zeros(B, 0, H, dtype=dtype)
+    keys = inputs.new_zeros(B, 0, weights.attention_vector.size(0), dtype=dtype)
+    attention = [inputs.new_zeros(B, 0, T, dtype=dtype)]
+    for t in range(T):
+        x = inputs[:, t]
+        s = h_tape.new_zeros(B, 0)
         if t > 0:
-            query = attention_input[:, t] + F.linear(h_summary, weight_previous)  # (B, A)
-            energies = torch.tanh(torch.stack(keys, 1) + query.unsqueeze(1)) @ vector  # (B, t)
-            weights = energies.softmax(1).to(dtype)
-            h_summary = torch.einsum("bt,bth->bh", weights, torch.stack(h_tape, 1)).to(dtype)
-            c_summary = torch.einsum("bt,bth->bh", weights, torch.stack(c_tape, 1)).to(dtype)
-        attention.append(F.pad(weights, (0, sequence_length - t)))  # (B, T)
-        gates = gates_input[:, t] + F.linear(h_summary, weight_hidden)  # (B, 4H)
-        i, f, g, o = gates.chunk(4, 1)
+            query = F.linear(x, weights.attention_input) + F.linear(
+                h_summary, weights.attention_previous
+            )  # (B, A)
+            a = torch.tanh(keys + query.unsqueeze(1)) @ weights.attention_vector  # (B, t)
+            s = a.softmax(1).to(dtype)
+            h_summary = (s.unsqueeze(2) * h_tape).sum(1)
+            c_summary = (s.unsqueeze(2) * c_tape).sum(1)
+        attention.append(F.pad(s, (0, T - t)).unsqueeze(1))
+        gates = F.linear(x, weights.weight_ih_l0, weights.bias_l0) + F.linear(
+            h_summary, weights.weight_hh_l0
+        )  # (B, 4H)
+        i, f, g, o = gates.to(dtype).chunk(4, 1)
         c = f.sigmoid() * c_summary + i.sigmoid() * g.tanh()  # (B, H)
         h = o.sigmoid() * c.tanh()  # (B, H)
-        h_tape.append(h)
-        c_tape.append(c)
-        keys.append(F.linear(h, weight_key))  # (B, A)
-    return torch.stack(h_tape, 1), torch.stack(c_tape, 1), torch.stack(attention, 1)
+        h_tape = torch.cat([h_tape, h.unsqueeze(1)], 1)  # (B, t + 1, H)
+        c_tape = torch.cat([c_tape, c.unsqueeze(1)], 1)
+        keys = torch.cat([keys, F.linear(h, weights.attention_hidden).unsqueeze(1)], 1)
+    return h_tape, c_tape, torch.cat(attention, 1)

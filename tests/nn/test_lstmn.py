@@ -1,10 +1,12 @@
 """The LSTMN against equations 8-13 of the report, one token at a time."""
 
+from collections.abc import Iterator
 from typing import Optional
 
 import pytest
 import torch
 
+from allennlp_sentmatch.nn.fast_paths import fast_paths
 from allennlp_sentmatch.nn.lstmn import LSTMN
 
 D, H, A = 3, 4, 5
@@ -71,10 +73,20 @@ def read_as_in_the_paper(
     return hs, cs, attention
 
 
+@pytest.fixture(params=[True, False], ids=["fast", "plain"])
+def path(request: pytest.FixtureRequest) -> Iterator[None]:
+    with fast_paths(request.param):
+        yield
+
+
+on_both_paths = pytest.mark.usefixtures("path")
+
+
 def assert_same(actual: torch.Tensor, expected: torch.Tensor) -> None:
     torch.testing.assert_close(actual, expected, atol=1e-9, rtol=1e-9)
 
 
+@on_both_paths
 @pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("attention_size", [None, A])
 def test_equations(attention_size: Optional[int], started: bool):
@@ -102,6 +114,7 @@ def test_equations(attention_size: Optional[int], started: bool):
         assert_same(attention_weights, tapes.attention)
 
 
+@on_both_paths
 def test_equations_in_both_directions():
     model = make(bidirectional=True)
     inputs, mask = batch()
@@ -129,6 +142,7 @@ def test_equations_in_both_directions():
         assert not tapes.attention[1][row, length:].any()
 
 
+@on_both_paths
 def test_two_tokens_make_an_lstm():
     """A tape of one token has all the attention, so that h~ and c~ are the previous states."""
     model = make(bidirectional=True)
@@ -149,6 +163,7 @@ def test_two_tokens_make_an_lstm():
     assert_same(tapes.cell[:, 0, H:], cells[1])
 
 
+@on_both_paths
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_gradcheck(bidirectional: bool):
     model = make(bidirectional)
@@ -164,6 +179,7 @@ def test_gradcheck(bidirectional: bool):
     assert torch.autograd.gradcheck(read, (inputs, start, *model.parameters()))
 
 
+@on_both_paths
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
 def test_padding_does_not_matter(garbage: float, bidirectional: bool):
@@ -179,6 +195,7 @@ def test_padding_does_not_matter(garbage: float, bidirectional: bool):
         assert parameter.grad.isfinite().all()
 
 
+@on_both_paths
 def test_a_batch_of_no_steps():
     model = make(bidirectional=True)
     outputs, attention = model(
