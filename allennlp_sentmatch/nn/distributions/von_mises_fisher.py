@@ -28,7 +28,7 @@ class VonMisesFisher(Distribution):
     `rsample` is differentiable. The gradient to `loc` is unbiased. The gradient to `concentration`
     is the pathwise one, through the accepted proposal. The correction for how the acceptance itself
     depends on the concentration (g_cor in Davidson et al., appendix D, after Naesseth et al. 2017)
-    is a score-function term of the whole loss, which a sampler cannot know, and is **not** included.
+    is a score-function term of the whole loss, which a sampler cannot know; it is **not** included.
     Measured on E[mu^T x], the gradient is too small by 20 % for m = 3 and kappa = 1, by 0.7 % for
     m = kappa = 100. The gradients of `log_prob`, `entropy` and the KL divergence are exact.
 
