@@ -87,8 +87,8 @@ local semi_supervised(
 
   // Small enough to train on a CPU; not from the thesis. SNLI's development set is the training
   // data, 1000 of its pairs labeled, and the first 1024 training pairs validate. The test data are
-  // read by the same reader, which must then read them all: see ../local/snli_1k.json. Chosen on the
-  // validation data.
+  // read by the same reader, which must then read them all: see ../local/snli_1k.json. Dropout,
+  // learning rate, kappa and lambda were chosen on the validation data.
   snli_1k:
     local snli = data.snli(max_length=40);
     semi_supervised(
