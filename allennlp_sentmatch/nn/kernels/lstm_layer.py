@@ -28,11 +28,8 @@ from torch import Tensor
 from allennlp_sentmatch.nn.kernels.linear import affine, input_gradient, weight_gradient
 from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
 from allennlp_sentmatch.nn.kernels.packing import Packing
-from allennlp_sentmatch.nn.kernels.pointwise import tanh
+from allennlp_sentmatch.nn.kernels.pointwise import MINUS_ONE, tanh
 from allennlp_sentmatch.nn.kernels.products import product
-
-#: A scalar takes part in an operation whatever the others' device and precision.
-_MINUS_ONE = torch.tensor(-1.0)
 
 
 def lstm_layer(
@@ -102,6 +99,8 @@ def _read(
     gates_at, hidden_at, cell_at = (steps(x, sizes) for x in (gates, hidden, cell))
     tanh_cell_at = steps(tanh_cell, sizes) if keep else [tanh_cell[:, :n] for n in sizes]
     lower_at = None if lower is None else steps(lower, sizes)
+    # The same values, but laid out as a product takes them: column by column.
+    weights = weight_hh.transpose(1, 2).contiguous().transpose(1, 2)
     # What U h is added to, and h, for each direction.
     recurrent_at = [steps(x[:, :R], sizes) for x in gates]
     left_hidden_at = [steps(x, sizes) for x in hidden]
@@ -110,16 +109,19 @@ def _read(
         i, f, g, o = a.chunk(a.size(-1) // H, -1)[:4]
         if t > 0:
             left_cell = cell_at[t - 1][:, :n]
-            for s, weight in enumerate(weight_hh):
+            for s, weight in enumerate(weights):
                 recurrent_at[s][t].add_(product(left_hidden_at[s][t - 1][:n], weight))
             if peephole_left is not None:
                 a[..., R:].addcmul_(left_cell, peephole_left)
         g.mul_(2)
         a.sigmoid_()
-        torch.add(_MINUS_ONE, g, alpha=2, out=g)  # tanh(x) = 2 sigmoid(2x) - 1
+        torch.add(MINUS_ONE, g, alpha=2, out=g)  # tanh(x) = 2 sigmoid(2x) - 1
         torch.mul(i, g, out=c)
         if t > 0:
-            c.addcmul_(f, left_cell * left_weight)
+            if isinstance(left_weight, float):
+                c.addcmul_(f, left_cell, value=left_weight)
+            else:
+                c.addcmul_(f, left_cell * left_weight)
         if lower_at is not None:
             c.addcmul_(a[..., 4 * H :], lower_at[t])
         torch.mul(o, tanh(c, out=tanh_cell_at[t]), out=hidden_at[t])
@@ -224,7 +226,7 @@ def _read_back(
     )
     outer_cell_at = None if grad_cell is None else steps(grad_cell, sizes)
     recurrent_at = [steps(x[:, :R], sizes) for x in grad_gates]
-    transposed = weight_hh.transpose(1, 2).contiguous()
+    transposed = weight_hh.transpose(1, 2)
     size_after = 0
     for t in range(len(sizes) - 1, -1, -1):
         n = sizes[t]

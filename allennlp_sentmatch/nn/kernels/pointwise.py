@@ -4,6 +4,9 @@ from typing import Optional
 
 import torch
 
+#: A scalar tensor takes part in an operation whatever the others' device and precision.
+MINUS_ONE = torch.tensor(-1.0, device="cpu")
+
 
 def tanh(x: torch.Tensor, out: Optional[torch.Tensor] = None) -> torch.Tensor:
     """Tanh of `x`, written to `out` if there is one.
@@ -14,7 +17,8 @@ def tanh(x: torch.Tensor, out: Optional[torch.Tensor] = None) -> torch.Tensor:
     """
     if x.device.type != "cpu" or x.dtype != torch.float32:
         return torch.tanh(x, out=out)
-    return torch.mul(x, 2, out=out).sigmoid_().mul_(2).sub_(1)
+    out = torch.mul(x, 2, out=out).sigmoid_()
+    return torch.add(MINUS_ONE, out, alpha=2, out=out)
 
 
 def tanh_backward(
