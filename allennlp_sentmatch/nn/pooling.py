@@ -15,6 +15,8 @@ from typing import Union
 
 import torch
 
+from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+
 POOLINGS = ("max", "mean", "min", "last", "attention")
 
 
@@ -125,9 +127,7 @@ class Pooling(torch.nn.Module):
         steps = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
         # Shape: (B, T)
         scores = torch.tanh(self.attention_projection(steps)).matmul(self.attention_vector)
-        # The lowest finite value, not -inf: the softmax of an empty sentence has to stay finite.
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-        return torch.softmax(scores, dim=-1).masked_fill(~mask, 0.0)
+        return masked_softmax(scores, mask)
 
 
 def max_pooling(inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

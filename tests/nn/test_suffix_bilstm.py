@@ -150,13 +150,20 @@ def test_projects_each_token_once_and_takes_a_step_for_each(tied, num_cells):
         assert len(recurrent) <= num_cells * T
 
 
+@pytest.mark.parametrize("tied", [True, False])
 @pytest.mark.parametrize("max_context", [None, 4])
-def test_multiplies_the_states_of_the_suffixes_being_read_and_no_others(max_context):
+def test_multiplies_the_states_of_the_suffixes_being_read_and_no_others(tied, max_context):
     T = 9
-    operations = run(T, max_context=max_context)
+    operations = run(T, tied=tied, max_context=max_context)
     rows = sum(rows for rows, inputs in operations.products if inputs == 5)
-    read_before = sum(min(t, (max_context or T) - 1) for t in range(T))
-    assert rows == 2 * 3 * read_before  # two directions, three sentences
+    window = max_context or T
+    read = sum(min(t, window - 1) for t in range(T))  # with a state from an earlier token
+    if not tied:  # the prefixes' own cell: windows of all tokens that are full in the end
+        last_start = T - window
+        read += sum(
+            1 for t in range(T) for start in range(t) if t - start < window and start <= last_start
+        )
+    assert rows == 2 * 3 * read  # two directions, three sentences
 
 
 @pytest.mark.usefixtures("path")
