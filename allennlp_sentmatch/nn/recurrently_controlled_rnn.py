@@ -132,7 +132,7 @@ class RecurrentlyControlledRNN(torch.nn.Module):
     ) -> torch.Tensor:
         """The outputs of a network, padded to (B, T, output_size)."""
         dtype = network.all_weights[0][0].dtype
-        # torch's own recurrent networks do not run under autocast on the CPU.
+        # Not every torch and CPU can run torch's own recurrent networks under autocast.
         with _without_autocast(torch.device("cpu")):
             outputs, _ = network(inputs.to(dtype))
         if isinstance(outputs, PackedSequence):

@@ -118,6 +118,16 @@ def test_each_network_does_its_own_part():
         torch.testing.assert_close(encoder(inputs, mask)[:, t], 0.5 * c, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("cell", CELLS)
+def test_computes_in_single_precision_under_autocast_on_the_cpu(cell):
+    torch.manual_seed(3)
+    encoder = RecurrentlyControlledRNN(3, 4, cell)
+    inputs, mask = torch.randn(2, 5, 3), torch.ones(2, 5, dtype=torch.bool)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        outputs = encoder(inputs, mask)
+    torch.testing.assert_close(outputs, encoder(inputs, mask), rtol=0, atol=1e-6)
+
+
 def test_has_as_many_parameters_as_three_bidirectional_networks():
     encoder = RecurrentlyControlledRNN(300, 200)
     one = torch.nn.LSTM(300, 200, bidirectional=True)
