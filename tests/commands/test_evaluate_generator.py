@@ -21,13 +21,13 @@ PAIRS = str(REPOSITORY / "fixtures" / "data" / "snli.jsonl")
 def archives(tmp_path_factory):
     folder = tmp_path_factory.mktemp("archives")
     paths = {"train_data_path": PAIRS, "validation_data_path": PAIRS}
-    for name in ("cs_lvm", "siamese_classifier"):
+    for name in ("cs_lvm", "vae_siamese"):
         train_model_from_file(
             str(REPOSITORY / "fixtures" / "models" / f"{name}.jsonnet"),
             str(folder / name),
             overrides=json.dumps(paths),
         )
-    return [str(folder / name / "model.tar.gz") for name in ("cs_lvm", "siamese_classifier")]
+    return [str(folder / name / "model.tar.gz") for name in ("cs_lvm", "vae_siamese")]
 
 
 def test_artificial_pairs_and_their_metrics(archives, tmp_path):
