@@ -1,5 +1,6 @@
 """AllenNLP models."""
 
+from allennlp_sentmatch.models.attentive_ranker import AttentiveRanker
 from allennlp_sentmatch.models.bcn import BiattentiveClassificationNetwork
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
@@ -10,6 +11,7 @@ from allennlp_sentmatch.models.vae_siamese import VAESiameseClassifier
 
 __all__ = [
     "ESIM",
+    "AttentiveRanker",
     "BiattentiveClassificationNetwork",
     "ClassificationModel",
     "CrossSentenceLatentVariableModel",

@@ -1,8 +1,15 @@
 """AllenNLP predictors, and the sentence encoder of an archive."""
 
+from allennlp_sentmatch.predictors.answer_ranker_predictor import AnswerRankerPredictor
 from allennlp_sentmatch.predictors.pair_generator import PairGenerator
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.predictors.sentence_pair_predictor import SentencePairPredictor
 from allennlp_sentmatch.predictors.single_sentence_predictor import SingleSentencePredictor
 
-__all__ = ["PairGenerator", "SentenceEncoder", "SentencePairPredictor", "SingleSentencePredictor"]
+__all__ = [
+    "AnswerRankerPredictor",
+    "PairGenerator",
+    "SentenceEncoder",
+    "SentencePairPredictor",
+    "SingleSentencePredictor",
+]

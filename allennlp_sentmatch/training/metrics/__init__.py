@@ -1,5 +1,7 @@
 """Metrics."""
 
 from allennlp_sentmatch.training.metrics.distinct import Distinct
+from allennlp_sentmatch.training.metrics.mean_average_precision import MeanAveragePrecision
+from allennlp_sentmatch.training.metrics.mean_reciprocal_rank import MeanReciprocalRank
 
-__all__ = ["Distinct"]
+__all__ = ["Distinct", "MeanAveragePrecision", "MeanReciprocalRank"]

@@ -1,0 +1,281 @@
+"""Answer selection: candidates ranked by their similarity to a question."""
+
+from typing import Any, Optional, Union
+
+import torch
+import torch.nn.functional as F
+from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
+from allennlp.nn import InitializerApplicator, RegularizerApplicator
+from allennlp.nn.util import get_text_field_mask
+from torch import Tensor
+
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.nn.attentive_pooling import AttentivePooling
+from allennlp_sentmatch.nn.negative_sampling import answer_pairs
+from allennlp_sentmatch.nn.padding import stack_padded
+from allennlp_sentmatch.nn.pooling import Pooling
+from allennlp_sentmatch.nn.ranking import rank_order
+from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanReciprocalRank
+
+
+@Model.register("attentive_ranker")
+class AttentiveRanker(Model):
+    """Ranks the candidate answers to a question by their cosine similarity to it.
+
+    The AP-BiLSTM of [dos Santos et al. (2016)](https://arxiv.org/abs/1602.03609) as Tay, Tuan and
+    Hui 2018 (https://arxiv.org/abs/1811.09786, section 4.2) use it with "rcrn": one encoder reads
+    question and candidate, attentive pooling makes a vector of each, and their cosine is the score.
+    Each right answer is to score higher than sampled wrong answers to the same question, by a
+    margin:
+
+        loss = mean over pairs of max(0, margin - score(right) + score(wrong))
+
+    A question without a right or without a wrong candidate adds nothing to the loss. In training,
+    only right and sampled candidates are read, and there is no `map` or `mrr`. In evaluation, all
+    are, and all pairs make up the loss.
+
+    Registered as a `Model` with name "attentive_ranker".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    text_field_embedder : `TextFieldEmbedder`
+    encoder : `Seq2SeqEncoder`
+        Reads questions and candidates.
+    pooling : `Union[str, list[str]]`, optional (default = `"attentive"`)
+        `"attentive"`, or poolings as of "pooled" (`"max"` for instance), which make each sentence's
+        vector without a look at the other one: Tay, Tuan and Hui's models without attention.
+    margin : `float`, optional (default = `0.1`)
+    num_negatives : `int`, optional (default = `6`)
+        How many wrong answers to sample for each right one in training; `null` for all of them.
+    embedding_dropout : `float`, optional (default = `0.0`)
+        Drop probability on the word embeddings.
+    questions : `str`, optional (default = `"all"`)
+        Which questions count in `map` and `mrr`: `"all"`, `"answered"` or `"clean"`; see
+        `RankingMetric`.
+    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
+    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    """
+
+    default_predictor = "answer_ranker"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: Seq2SeqEncoder,
+        pooling: Union[str, list[str]] = "attentive",
+        margin: float = 0.1,
+        num_negatives: Optional[int] = 6,
+        embedding_dropout: float = 0.0,
+        questions: str = "all",
+        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
+        regularizer: Optional[RegularizerApplicator] = None,
+    ) -> None:
+        super().__init__(vocab, regularizer)
+        check_dimensions_match(
+            text_field_embedder.get_output_dim(),
+            encoder.get_input_dim(),
+            "text_field_embedder output dim",
+            "encoder input dim",
+        )
+        if margin < 0:
+            raise ConfigurationError(f"margin must be at least 0, got {margin}")
+        if num_negatives is not None and num_negatives < 1:
+            raise ConfigurationError(
+                f"num_negatives must be at least 1, or null for all wrong answers; "
+                f"got {num_negatives}"
+            )
+        self._text_field_embedder = text_field_embedder
+        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._encoder = encoder
+        self._pooling: Union[AttentivePooling, Pooling]
+        if pooling == "attentive":
+            self._pooling = AttentivePooling(encoder.get_output_dim())
+        else:
+            with configuration_errors():
+                self._pooling = Pooling(
+                    encoder.get_output_dim(), pooling, encoder.is_bidirectional()
+                )
+        self._margin = margin
+        self._num_negatives = num_negatives
+        self._metrics = {
+            "map": MeanAveragePrecision(questions),
+            "mrr": MeanReciprocalRank(questions),
+        }
+        initializer(self)
+
+    def forward(
+        self,
+        question: TextFieldTensors,
+        candidates: TextFieldTensors,
+        labels: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+    ) -> dict[str, Any]:
+        """Rank the candidates of B questions of M tokens, of up to K candidates of L tokens.
+
+        # Parameters
+
+        question : `TextFieldTensors`
+        candidates : `TextFieldTensors`
+            With one wrapping dimension. What follows a question's last candidate that has a token
+            is padding.
+        labels : `Tensor`, optional (default = `None`)
+            (B, K): 1 for a right answer, 0 for a wrong one, -1 for padding.
+        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+
+        # Returns
+
+        `Dict[str, Any]`
+            `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,),
+            `question_num_tokens` (B,) and `candidate_num_tokens` (B, K). Where they apply, `loss`
+            (a scalar), `metadata`, and with attentive pooling `question_attention` (B, K, M) and
+            `candidate_attention` (B, K, L).
+        """
+        question_mask = get_text_field_mask(question)  # (B, M)
+        candidate_mask = get_text_field_mask(candidates, num_wrapping_dims=1)  # (B, K, L)
+        has_token = candidate_mask.any(dim=-1).long()
+        is_candidate = has_token.flip(1).cumsum(1).flip(1) > 0  # (B, K)
+        wanted = is_candidate
+        if labels is not None:
+            labels = labels.masked_fill(~is_candidate, -1)
+            pairs = answer_pairs(labels, self._num_negatives if self.training else None)
+            if self.training:
+                wanted = torch.zeros_like(is_candidate)
+                wanted[pairs.question, pairs.positive] = True
+                wanted[pairs.question, pairs.negative] = True
+        if not wanted.any():
+            # Distributed training expects that each batch uses all parameters.
+            wanted = torch.zeros_like(is_candidate)
+            wanted[:, 0] = True
+        # Shape: (N,) twice: where the N candidates to be scored are
+        rows, columns = wanted.nonzero(as_tuple=True)
+        similarities, attention = self._similarities(
+            question,
+            question_mask,
+            {name: {k: t[rows, columns] for k, t in c.items()} for name, c in candidates.items()},
+            candidate_mask[rows, columns],
+            rows,
+        )
+        scores = similarities.new_full(wanted.shape, -torch.inf)
+        scores = scores.index_put((rows, columns), similarities)
+        output: dict[str, Any] = {
+            "scores": scores,
+            "num_candidates": is_candidate.sum(dim=1),
+            "question_num_tokens": question_mask.sum(dim=-1),
+            "candidate_num_tokens": candidate_mask.sum(dim=-1),
+        }
+        for name, weights in attention.items():
+            empty = weights.new_zeros(*wanted.shape, weights.size(-1))
+            output[name] = empty.index_put((rows, columns), weights)
+        if metadata is not None:
+            output["metadata"] = metadata
+        if labels is not None:
+            positive = scores[pairs.question, pairs.positive]
+            negative = scores[pairs.question, pairs.negative]
+            hinge = F.margin_ranking_loss(
+                positive, negative, torch.ones_like(positive), self._margin, reduction="sum"
+            )
+            output["loss"] = hinge / max(len(positive), 1) + 0.0 * similarities.sum()
+            if not self.training:
+                for metric in self._metrics.values():
+                    metric(scores, labels, is_candidate)
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Cuts `scores` and attention to what is no padding, and adds `ranking`: a list of
+        `{"position", "score"}`, the best candidate first, with its text as `candidate` if the
+        metadata has it.
+        """
+        order = rank_order(output_dict["scores"], torch.isfinite(output_dict["scores"])).tolist()
+        all_scores = output_dict.pop("scores").tolist()
+        num_candidates = output_dict.pop("num_candidates").tolist()
+        metadata = output_dict.get("metadata", [{}] * len(order))
+        output_dict["scores"], output_dict["ranking"] = [], []
+        for row, count in enumerate(num_candidates):
+            scores = all_scores[row][:count]
+            ranking = [{"position": p, "score": scores[p]} for p in order[row][:count]]
+            if "candidates" in metadata[row]:
+                for candidate in ranking:
+                    candidate["candidate"] = metadata[row]["candidates"][candidate["position"]]
+            output_dict["scores"].append(scores)
+            output_dict["ranking"].append(ranking)
+
+        question_lengths = output_dict.pop("question_num_tokens").tolist()
+        candidate_lengths = output_dict.pop("candidate_num_tokens").tolist()
+        if "question_attention" in output_dict:
+            output_dict["question_attention"] = [
+                weights[:count, :length].tolist()
+                for weights, count, length in zip(
+                    output_dict["question_attention"], num_candidates, question_lengths
+                )
+            ]
+            output_dict["candidate_attention"] = [
+                [of_one[:length].tolist() for of_one, length in zip(weights[:count], lengths)]
+                for weights, count, lengths in zip(
+                    output_dict["candidate_attention"], num_candidates, candidate_lengths
+                )
+            ]
+        return output_dict
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """`map` and `mrr`, which there are in evaluation only."""
+        if self.training:
+            return {}
+        return {name: metric.get_metric(reset) for name, metric in self._metrics.items()}
+
+    def encode(self, tokens: TextFieldTensors) -> Tensor:
+        """The vectors (B, E) of B questions or candidates, whose cosine is the score.
+
+        # Raises
+
+        `ConfigurationError` with attentive pooling, where a sentence's vector depends on the other
+        sentence.
+        """
+        if isinstance(self._pooling, AttentivePooling):
+            raise ConfigurationError(
+                "a ranker with attentive pooling has no vector of a sentence by itself; "
+                'use another pooling, such as "max"'
+            )
+        embedded, mask = self._embed(tokens)
+        vectors: Tensor = self._pooling(self._encoder(embedded, mask), mask)
+        return vectors
+
+    def _similarities(
+        self,
+        question: TextFieldTensors,
+        question_mask: Tensor,
+        candidates: TextFieldTensors,
+        candidate_mask: Tensor,
+        rows: Tensor,
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """The cosines (N,) of N candidates with their questions, given by `rows` (N,), and the
+        attention, (N, M) and (N, L), where there is attention.
+        """
+        # Shape: (B + N, T, E) and (B + N, T), T being the longer one of M and L
+        embedded, mask = stack_padded(self._embed(question), self._embed(candidates))
+        encoded = self._encoder(embedded, mask)
+        sizes = [len(question_mask), len(candidate_mask)]
+        if isinstance(self._pooling, AttentivePooling):
+            questions, answers = encoded.split(sizes)
+            pooled = self._pooling(
+                questions[rows, : question_mask.size(1)],
+                question_mask[rows],
+                answers[:, : candidate_mask.size(1)],
+                candidate_mask,
+            )
+            attention = {
+                "question_attention": pooled.first_attention,
+                "candidate_attention": pooled.second_attention,
+            }
+            return F.cosine_similarity(pooled.first, pooled.second), attention
+        question_vectors, answer_vectors = self._pooling(encoded, mask).split(sizes)
+        return F.cosine_similarity(question_vectors[rows], answer_vectors), {}
+
+    def _embed(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor]:
+        # Shape: (B, T, D) and (B, T)
+        embedded = self._embedding_dropout(self._text_field_embedder(tokens))
+        return embedded, get_text_field_mask(tokens)

@@ -1,0 +1,93 @@
+"""Attentive pooling: two sentences that decide together what is pooled of each.
+
+dos Santos, Tan, Xiang and Zhou 2016, "Attentive Pooling Networks" (arXiv:1602.03609), section 4.
+With q_i and a_j the tokens of a question and an answer and U learned:
+
+    G_ij = tanh(q_i^T U a_j)
+    sigma^q = softmax_i(max_j G_ij),   r^q = sum_i sigma^q_i q_i
+    sigma^a = softmax_j(max_i G_ij),   r^a = sum_j sigma^a_j a_j
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+
+
+class AttentivelyPooled(NamedTuple):
+    """The result of `AttentivePooling`."""
+
+    first: Tensor
+    """(B, E), r^q."""
+    second: Tensor
+    """(B, E), r^a."""
+    first_attention: Tensor
+    """(B, M), sigma^q."""
+    second_attention: Tensor
+    """(B, L), sigma^a."""
+
+
+class AttentivePooling(torch.nn.Module):
+    """Two-way attentive pooling (see the module's docstring).
+
+    # Parameters
+
+    input_size : `int`
+        E, the size of a token's vector.
+
+    # Attributes
+
+    weight : `torch.nn.Parameter`
+        (E, E), U.
+
+    # Raises
+
+    `ValueError` for an `input_size` less than 1.
+    """
+
+    def __init__(self, input_size: int) -> None:
+        super().__init__()
+        if input_size < 1:
+            raise ValueError(f"input_size must be at least 1, got {input_size}")
+        self.weight = torch.nn.Parameter(torch.empty(input_size, input_size))
+        torch.nn.init.xavier_uniform_(self.weight)
+
+    def forward(
+        self, first: Tensor, first_mask: Tensor, second: Tensor, second_mask: Tensor
+    ) -> AttentivelyPooled:
+        """Pool B pairs of sentences.
+
+        # Parameters
+
+        first : `Tensor`
+            (B, M, E)
+        first_mask : `Tensor`
+            (B, M), bool.
+        second : `Tensor`
+            (B, L, E)
+        second_mask : `Tensor`
+            (B, L), bool.
+
+        # Returns
+
+        `AttentivelyPooled`
+            The vector of an empty sentence is zero; one beside an empty sentence is its mean.
+        """
+        # Padding is cleared: NaN there times a weight of zero would be NaN.
+        first = first.masked_fill(~first_mask.unsqueeze(-1), 0.0)
+        second = second.masked_fill(~second_mask.unsqueeze(-1), 0.0)
+        # Shape: (B, M, L)
+        scores = torch.tanh(first.matmul(self.weight).bmm(second.transpose(1, 2)))
+        # No score is less than -1, so that padding never is the maximum.
+        first_best = scores.masked_fill(~second_mask.unsqueeze(1), -1.0).max(dim=2).values
+        second_best = scores.masked_fill(~first_mask.unsqueeze(2), -1.0).max(dim=1).values
+        first_attention = masked_softmax(first_best, first_mask)  # (B, M)
+        second_attention = masked_softmax(second_best, second_mask)  # (B, L)
+        return AttentivelyPooled(
+            torch.einsum("bm,bme->be", first_attention, first),
+            torch.einsum("bl,ble->be", second_attention, second),
+            first_attention,
+            second_attention,
+        )

@@ -1,0 +1,230 @@
+"""The ranker: its scores and loss by their equations, and what it shows."""
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Vocabulary
+from allennlp.models import Model
+
+from allennlp_sentmatch.models import AttentiveRanker
+from tests.models.model_contract import ModelContract
+
+QUESTION = torch.tensor([[2, 3, 4], [4, 5, 0], [2, 0, 0]])
+CANDIDATES = torch.tensor(
+    [
+        [[2, 3, 0, 0], [5, 4, 3, 2], [4, 2, 0, 0]],
+        [[3, 3, 5, 0], [2, 5, 0, 0], [0, 0, 0, 0]],
+        [[4, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],
+    ]
+)
+LABELS = torch.tensor([[1, 0, 0], [1, 0, -1], [1, -1, -1]])
+
+
+def inputs(rows: Any = slice(None)) -> dict[str, Any]:
+    return {
+        "question": {"tokens": {"tokens": QUESTION[rows]}},
+        "candidates": {"tokens": {"tokens": CANDIDATES[rows]}},
+        "labels": LABELS[rows],
+    }
+
+
+def ranker(vocab: Vocabulary, **changes: Any) -> AttentiveRanker:
+    embedding = {"tokens": {"type": "embedding", "embedding_dim": 4}}
+    params = {
+        "type": "attentive_ranker",
+        "text_field_embedder": {"token_embedders": embedding},
+        "encoder": {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True},
+        **changes,
+    }
+    torch.manual_seed(0)
+    return Model.from_params(Params(copy.deepcopy(params)), vocab=vocab).double().eval()
+
+
+def cosine(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return a @ b / (a @ a).sqrt() / (b @ b).sqrt()
+
+
+class TestAttentiveRanker(ModelContract):
+    config = "attentive_ranker.jsonnet"
+    json = {"question": "how do bees make honey", "candidates": ["They dry the nectar .", "bees"]}
+    text_keys = ("question",)
+    scores = "scores"
+
+    def test_ranking_has_the_candidates_by_their_scores(self):
+        output = self.predictor.predict_json(self.json)
+        assert len(output["scores"]) == 2
+        best, other = output["ranking"]
+        assert best["score"] == max(output["scores"]) > other["score"] == min(output["scores"])
+        for ranked in (best, other):
+            assert output["scores"][ranked["position"]] == ranked["score"]
+            assert self.json["candidates"][ranked["position"]] == ranked["candidate"]
+
+    def test_shows_attention_over_question_and_candidates(self):
+        other = {"question": "what", "candidates": ["slate", "the slate is grey", "it splits"]}
+        outputs = self.predictor.predict_batch_json([self.json, other])
+        for texts, output in zip([self.json, other], outputs):
+            words = len(texts["question"].split())
+            candidates = [len(candidate.split()) for candidate in texts["candidates"]]
+            assert [len(row) for row in output["question_attention"]] == [words] * len(candidates)
+            assert [len(row) for row in output["candidate_attention"]] == candidates
+            for key in ("question_attention", "candidate_attention"):
+                assert [sum(row) for row in output[key]] == pytest.approx([1.0] * len(candidates))
+
+    def test_candidates_of_no_words_and_of_5000(self):
+        output = self.predictor.predict("how", ["", "man " * 5000, "bees"])
+        assert torch.isfinite(torch.tensor(output["scores"])).all()
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"candidates": "bees"}, "'candidates' must be a list of at least one string"),
+            ({"candidates": []}, "'candidates' must be a list of at least one string"),
+            ({"candidates": ["bees", None]}, "'candidates' must be strings, got None"),
+        ],
+    )
+    def test_json_without_proper_candidates(self, changes, message):
+        with pytest.raises(ConfigurationError, match=message):
+            self.predictor.predict_json({**self.json, **changes})
+
+    def test_training_reads_only_what_is_compared(self):
+        """Of nine candidates, two questions' answers with one wrong answer each."""
+        self.model._num_negatives = 1
+        read = []
+        self.model._encoder.register_forward_hook(lambda _, args, __: read.append(len(args[0])))
+        batch = Batch(self.instances)
+        batch.index_instances(self.vocab)
+        tensors = batch.as_tensor_dict()
+        self.model.train()(**tensors)
+        self.model.eval()(**tensors)
+        questions, candidates = 3, int((tensors["labels"] >= 0).sum())
+        assert read[0] < read[1] == questions + candidates
+        assert self.model.train().get_metrics() == {}
+
+
+def test_scores_with_attentive_pooling(vocab):
+    """dos Santos et al. 2016, section 4, one pair at a time."""
+    model = ranker(vocab)
+    output = model(**inputs())
+    embedding = model._text_field_embedder.token_embedder_tokens
+    for row in range(3):
+        for column in range(3):
+            question, candidate = (
+                model._encoder(embedding(ids[ids > 0])[None], torch.ones(1, sum(ids > 0)).bool())[0]
+                if (ids > 0).any()
+                else None
+                for ids in (QUESTION[row], CANDIDATES[row, column])
+            )
+            if candidate is None:
+                assert output["scores"][row, column] == -torch.inf
+                continue
+            scores = (question @ model._pooling.weight @ candidate.T).tanh()
+            sigma_q = scores.max(dim=1).values.softmax(0)
+            sigma_a = scores.max(dim=0).values.softmax(0)
+            expected = cosine(sigma_q @ question, sigma_a @ candidate)
+            torch.testing.assert_close(output["scores"][row, column], expected, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("pooling", ["max", ["mean", "last"]])
+def test_scores_with_plain_pooling(vocab, pooling):
+    model = ranker(vocab, pooling=pooling)
+    scores = model(**inputs())["scores"]
+    assert "question_attention" not in model(**inputs())
+    for row, count in enumerate([3, 2, 1]):
+        question = model.encode({"tokens": {"tokens": QUESTION[row : row + 1]}})[0]
+        candidates = model.encode({"tokens": {"tokens": CANDIDATES[row, :count]}})
+        expected = torch.stack([cosine(question, candidate) for candidate in candidates])
+        torch.testing.assert_close(scores[row, :count], expected, atol=1e-9, rtol=0)
+
+
+def test_loss_is_the_mean_hinge_of_all_pairs(vocab):
+    """RCRN section 4.2: pairwise hinge with a margin; the third question has no pair."""
+    for margin in (0.1, 1.5):
+        output = ranker(vocab, margin=margin)(**inputs())
+        s = output["scores"]
+        pairs = [(s[0, 0], s[0, 1]), (s[0, 0], s[0, 2]), (s[1, 0], s[1, 1])]
+        expected = sum(max(0.0, margin - (right - wrong).item()) for right, wrong in pairs) / 3
+        assert output["loss"].item() == pytest.approx(expected, abs=1e-9)
+
+
+def test_sampled_wrong_answers_make_up_the_loss_of_training(vocab):
+    model = ranker(vocab, num_negatives=1, margin=1.5).train()
+    losses, seen = set(), set()
+    for _ in range(20):
+        output = model(**inputs())
+        s = output["scores"]
+        (wrong,) = (column for column in (1, 2) if torch.isfinite(s[0, column]))
+        expected = ((1.5 - s[0, 0] + s[0, wrong]) + (1.5 - s[1, 0] + s[1, 1])) / 2
+        torch.testing.assert_close(output["loss"], expected)
+        seen.add(wrong)
+        losses.add(round(output["loss"].item(), 9))
+    assert seen == {1, 2}
+    assert len(losses) == 2
+
+
+def test_a_batch_without_a_pair_still_uses_every_parameter(vocab):
+    model = ranker(vocab).train()
+    output = model(**inputs(slice(2, 3)))
+    assert output["loss"].item() == 0.0
+    output["loss"].backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+
+
+def test_metrics_are_of_what_evaluation_ranked(vocab):
+    model = ranker(vocab, questions="clean")
+    output = model(**inputs())
+    ranks = [
+        1 + sum(bool(score > row[0]) for score in row[1:count])
+        for row, count in zip(output["scores"], (3, 2))
+    ]
+    expected = sum(1 / rank for rank in ranks) / 2
+    # With one right answer, the average precision is the reciprocal rank.
+    assert model.get_metrics(reset=True) == pytest.approx({"map": expected, "mrr": expected})
+    model(**inputs(slice(2, 3)))
+    assert model.get_metrics() == {"map": 0.0, "mrr": 0.0}
+
+
+def test_a_candidate_without_tokens_before_others_scores_nothing(vocab):
+    candidates = CANDIDATES.clone()
+    candidates[0, 1] = 0
+    model = ranker(vocab)
+    batch = {**inputs(), "candidates": {"tokens": {"tokens": candidates}}}
+    before, after = model(**inputs())["scores"], model(**batch)["scores"]
+    assert after[0, 1] == 0
+    torch.testing.assert_close(after[0, [0, 2]], before[0, [0, 2]])
+
+
+def test_without_metadata_the_ranking_has_positions_only(vocab):
+    model = ranker(vocab)
+    output = model.make_output_human_readable(model(**inputs()))
+    assert [len(scores) for scores in output["scores"]] == [3, 2, 1]
+    assert [sorted(c["position"] for c in ranking) for ranking in output["ranking"]] == [
+        [0, 1, 2],
+        [0, 1],
+        [0],
+    ]
+    assert output["ranking"][0][0].keys() == {"position", "score"}
+
+
+def test_attentive_pooling_has_no_vector_of_one_sentence(vocab):
+    with pytest.raises(ConfigurationError, match="no vector of a sentence by itself"):
+        ranker(vocab).encode({"tokens": {"tokens": QUESTION}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pooling": "sum"}, "pooling must be of max, .*; got 'sum'"),
+        ({"margin": -1.0}, "margin must be at least 0, got -1.0"),
+        ({"num_negatives": 0}, "num_negatives must be at least 1, .*; got 0"),
+        ({"questions": "none"}, "questions must be of .*; got 'none'"),
+        ({"encoder": {"type": "lstm", "input_size": 7, "hidden_size": 3}}, "encoder input dim.*7"),
+    ],
+)
+def test_impossible_settings(vocab, changes, message):
+    with pytest.raises(ConfigurationError, match=message):
+        ranker(vocab, **changes)

@@ -1,0 +1,85 @@
+"""Ranking measures against scikit-learn and, where it is installed, trec_eval itself."""
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn.ranking import average_precision, rank_order, reciprocal_rank
+
+
+def questions(ties: bool):
+    """Twenty questions of 1 to 9 candidates, some without a relevant or an irrelevant one."""
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randn(20, 9, generator=generator, dtype=torch.float64)
+    if ties:
+        scores = (scores * 2).round()
+    relevant = torch.rand(20, 9, generator=generator) < 0.3
+    relevant[0], relevant[1] = False, True
+    mask = torch.arange(9) < torch.randint(1, 10, (20, 1), generator=generator)
+    return scores, relevant, mask
+
+
+def by_question(*tensors):
+    *values, mask = tensors
+    for row, length in enumerate(mask.sum(1).tolist()):
+        yield [value[row, :length].tolist() for value in values]
+
+
+def test_average_precision_is_scikit_learn_s():
+    average_precision_score = pytest.importorskip("sklearn.metrics").average_precision_score
+    scores, relevant, mask = questions(ties=False)
+    measured = average_precision(scores, relevant, mask)
+    for own, (s, r) in zip(measured.tolist(), by_question(scores, relevant, mask)):
+        expected = average_precision_score(r, s) if any(r) else 0.0
+        assert own == pytest.approx(expected, abs=1e-12)
+
+
+def test_reciprocal_rank_is_scikit_learn_s():
+    """With one relevant candidate, label ranking average precision is the reciprocal rank."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    scores, _, mask = questions(ties=False)
+    relevant = torch.nn.functional.one_hot(mask.sum(1) // 2, 9).bool() & mask
+    measured = reciprocal_rank(scores, relevant, mask)
+    for own, (s, r) in zip(measured.tolist(), by_question(scores, relevant, mask)):
+        expected = 0.0
+        if any(r):
+            expected = metrics.label_ranking_average_precision_score([r], [s])
+        assert own == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_both_are_trec_eval_s(ties):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    scores, relevant, mask = questions(ties)
+    run, judgments = {}, {}
+    for row, (s, r) in enumerate(by_question(scores, relevant.long(), mask)):
+        run[str(row)] = {f"{position:04}": score for position, score in enumerate(s)}
+        judgments[str(row)] = {f"{position:04}": label for position, label in enumerate(r)}
+    results = pytrec_eval.RelevanceEvaluator(judgments, {"map", "recip_rank"}).evaluate(run)
+    for name, measure in [("map", average_precision), ("recip_rank", reciprocal_rank)]:
+        measured = measure(scores, relevant, mask)
+        assert measured.tolist() == pytest.approx(
+            [results[str(row)][name] for row in range(20)], abs=1e-12
+        )
+
+
+def test_by_hand():
+    """Ranked: relevant, not, relevant."""
+    scores = torch.tensor([[0.1, 0.7, 0.3, 99.0]])
+    relevant = torch.tensor([[True, True, False, True]])
+    mask = torch.tensor([[True, True, True, False]])
+    assert average_precision(scores, relevant, mask).item() == pytest.approx((1 + 2 / 3) / 2)
+    assert average_precision(-scores, relevant, mask).item() == pytest.approx((1 + 2 / 3) / 2)
+    assert reciprocal_rank(scores, ~relevant, mask).item() == 0.5
+
+
+def test_a_tie_is_won_by_the_later_candidate():
+    scores = torch.tensor([[1.0, 2.0, 1.0, 2.0, 1.0]])
+    mask = torch.tensor([[True, True, True, True, False]])
+    assert rank_order(scores, mask).tolist() == [[3, 1, 2, 0, 4]]
+
+
+def test_masked_candidates_come_last_whatever_their_scores():
+    scores = torch.tensor([[5.0, 0.0, -float("inf")], [1.0, 2.0, 3.0]])
+    mask = torch.tensor([[False, True, True], [False, False, False]])
+    assert rank_order(scores, mask)[0].tolist() == [1, 2, 0]
+    assert reciprocal_rank(scores, ~mask, mask).tolist() == [0.0, 0.0]

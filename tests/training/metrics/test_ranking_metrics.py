@@ -1,0 +1,73 @@
+"""MAP and MRR: which questions count, and how they are added up."""
+
+import pytest
+import torch
+import torch.distributed
+import torch.multiprocessing
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.training.metrics import Metric
+
+import allennlp_sentmatch  # noqa: F401  (registers the metrics)
+from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanReciprocalRank
+
+# Four questions: ranked right, wrong, right; all wrong; all right; wrong, right.
+SCORES = torch.tensor([[0.9, 0.5, 0.1], [0.3, 0.2, 0.0], [0.4, 0.1, 0.0], [0.8, 0.1, 0.0]])
+LABELS = torch.tensor([[1, 0, 1], [0, 0, -1], [1, 1, -1], [0, 1, -1]])
+MASK = LABELS >= 0
+AVERAGE_PRECISIONS = [(1 + 2 / 3) / 2, 0.0, 1.0, 0.5]
+RECIPROCAL_RANKS = [1.0, 0.0, 1.0, 0.5]
+COUNTED = {"all": [0, 1, 2, 3], "answered": [0, 2, 3], "clean": [0, 3]}
+
+
+@pytest.mark.parametrize("questions", COUNTED)
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("mean_average_precision", AVERAGE_PRECISIONS),
+        ("mean_reciprocal_rank", RECIPROCAL_RANKS),
+    ],
+)
+def test_means_by_hand(name, values, questions):
+    metric = Metric.from_params(Params({"type": name, "questions": questions}))
+    metric(SCORES[:1], LABELS[:1], MASK[:1])
+    metric(SCORES[1:], LABELS[1:], MASK[1:])
+    counted = [values[i] for i in COUNTED[questions]]
+    assert metric.get_metric() == pytest.approx(sum(counted) / len(counted))
+    assert metric.get_metric(reset=True) == pytest.approx(sum(counted) / len(counted))
+    assert metric.get_metric() == 0.0
+
+
+def test_all_questions_count_by_default_as_in_trec_eval():
+    metric = MeanAveragePrecision()
+    metric(SCORES, LABELS, MASK)
+    assert metric.get_metric() == pytest.approx(sum(AVERAGE_PRECISIONS) / 4)
+
+
+def test_without_a_mask():
+    metric = MeanReciprocalRank()
+    metric(SCORES[:1, :2], LABELS[:1, :2])
+    assert metric.get_metric() == 1.0
+
+
+def test_unknown_questions():
+    with pytest.raises(ConfigurationError, match=r"questions must be of .*; got 'cleaned'"):
+        MeanAveragePrecision(questions="cleaned")
+
+
+def run_worker(rank, address, queue):
+    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    metric = MeanAveragePrecision(questions="clean")
+    # One worker has a question that counts, the other has only one that does not.
+    metric(SCORES[rank : rank + 1], LABELS[rank : rank + 1], MASK[rank : rank + 1])
+    metric(SCORES[rank + 2 : rank + 3], LABELS[rank + 2 : rank + 3], MASK[rank + 2 : rank + 3])
+    queue.put(metric.get_metric())
+    torch.distributed.destroy_process_group()
+
+
+def test_workers_of_distributed_training_agree(tmp_path):
+    context = torch.multiprocessing.get_context("spawn")
+    queue = context.SimpleQueue()
+    torch.multiprocessing.spawn(run_worker, args=(f"file://{tmp_path}/address", queue), nprocs=2)
+    clean = [AVERAGE_PRECISIONS[i] for i in COUNTED["clean"]]
+    assert [queue.get(), queue.get()] == pytest.approx([sum(clean) / 2] * 2)
