@@ -27,7 +27,14 @@ def test_nothing_to_attend_to():
     assert torch.isfinite(scores.grad).all()
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+NO_HALF = pytest.mark.skipif(
+    torch.__version__ < (2,), reason="torch 1.12 has no float16 softmax on the CPU"
+)
+
+
+@pytest.mark.parametrize(
+    "dtype", [pytest.param(torch.float16, marks=NO_HALF), torch.bfloat16, torch.float32]
+)
 def test_low_precision(dtype):
     scores = torch.full((1, 4), -3e4, dtype=dtype)
     weights = masked_softmax(scores, torch.tensor([[True, True, False, False]]))
