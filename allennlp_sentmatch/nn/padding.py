@@ -1,6 +1,5 @@
 """Batches of sentences of different lengths, padded on the right."""
 
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
