@@ -9,10 +9,13 @@ fixture data of fixtures/training_config/ (`<folder>.json`, one for each folder 
 No pretrained weights are read and nothing is downloaded.
 """
 
+import copy
+import json
 import logging
 import os
 import re
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,12 +90,18 @@ def experiment(path: Path) -> Experiment:
 
 def on_fixtures(path: Path) -> dict[str, Any]:
     """The configuration at `path` with the fixture data and without pretrained weights."""
-    configuration = Params.from_file(str(path)).as_dict(quiet=True)
+    configuration = copy.deepcopy(_evaluated(path))
     fixture = FIXTURES / f"{path.parent.name}.json"
     if fixture.exists():
-        overrides = Params.from_file(str(fixture)).as_dict(quiet=True)
+        overrides = json.loads(fixture.read_text(encoding="utf-8"))
         configuration = with_overrides(configuration, overrides)
     _forget_pretrained(configuration)
+    return configuration
+
+
+@cache  # jsonnet takes longer than making the model
+def _evaluated(path: Path) -> dict[str, Any]:
+    configuration: dict[str, Any] = Params.from_file(str(path)).as_dict(quiet=True)
     return configuration
 
 

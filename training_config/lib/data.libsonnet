@@ -50,10 +50,13 @@ local answers(format, tokenizer) = {
   dataset_reader: { type: 'answer_selection', format: format, tokenizer: tokenizer },
 };
 
-local sst(granularity, training) =
+local sst(granularity, min_phrase_length) =
   local trees = { type: 'sentiment_trees', granularity: granularity };
   {
-    dataset_reader: trees + training,
+    dataset_reader: trees + (
+      if min_phrase_length == null then {}
+      else { use_subtrees: true, min_phrase_length: min_phrase_length }
+    ),
     validation_dataset_reader: trees,
   } + paths(allennlp + 'sst/train.txt', allennlp + 'sst/dev.txt', allennlp + 'sst/test.txt');
 
@@ -122,10 +125,10 @@ local trec(granularity) = held_out(
       scitail + 'tsv_format/scitail_1.0_test.tsv',
     ),
 
-  // `training`: further settings of the reader of the training data. By default it reads the
-  // sentences; with { use_subtrees: true }, all phrases.
-  sst2(training={}): sst('2-class', training),
-  sst5(training={}): sst('5-class', training),
+  // min_phrase_length: 1 trains on all phrases of the trees, 4 on those of at least four tokens,
+  // null on the sentences only.
+  sst2(min_phrase_length=null): sst('2-class', min_phrase_length),
+  sst5(min_phrase_length=null): sst('5-class', min_phrase_length),
 
   // A fifth of the questions validates: SuBiLSTM's table 1 has 4.3k left to train on.
   trec6(): trec('coarse'),
@@ -149,7 +152,9 @@ local trec(granularity) = held_out(
     number=10,
   ),
 
-  // FDU-MTL (Liu et al. 2017), tokenized. An eighth of a domain's reviews validates, as there.
+  // FDU-MTL (Liu et al. 2017), tokenized. An eighth of a domain's reviews validates. The domains:
+  // apparel, baby, books, camera_photo, dvd, electronics, health_personal_care, imdb,
+  // kitchen_housewares, magazines, MR, music, software, sports_outdoors, toys_games, video.
   reviews(domain): held_out(
     sentences('label_first', 'whitespace'),
     'https://raw.githubusercontent.com/FrankWork/fudan_mtl_reviews/master/data/mtl-dataset/' +

@@ -3,7 +3,7 @@ local cas_lstm = import '../lib/cas_lstm.libsonnet';
 local data = import '../lib/data.libsonnet';
 
 cas_lstm.sentiment(
-  data.sst2({ use_subtrees: true }),
+  data.sst2(min_phrase_length=1),
   hidden_size=300,
   bidirectional=false,
   dropout=0.5,

@@ -2,4 +2,4 @@
 local data = import '../lib/data.libsonnet';
 local gumbel_tree_lstm = import '../lib/gumbel_tree_lstm.libsonnet';
 
-gumbel_tree_lstm.sentiment(data.sst2({ use_subtrees: true }), mlp_size=300, batch_size=32)
+gumbel_tree_lstm.sentiment(data.sst2(min_phrase_length=1), mlp_size=300, batch_size=32)

@@ -3,7 +3,7 @@ local cas_lstm = import '../lib/cas_lstm.libsonnet';
 local data = import '../lib/data.libsonnet';
 
 cas_lstm.sentiment(
-  data.sst5({ use_subtrees: true }),
+  data.sst5(min_phrase_length=1),
   hidden_size=300,
   bidirectional=false,
   dropout=0.4,

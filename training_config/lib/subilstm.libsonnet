@@ -1,0 +1,91 @@
+// SuBiLSTM: Brahma 2018 (arXiv:1805.07340). The paper does not say how many epochs: AllenNLP's
+// default, 20.
+local data = import 'data.libsonnet';
+local embedders = import 'embedders.libsonnet';
+
+local bilstm = { type: 'lstm', bidirectional: true };
+
+{
+  // What the tables compare, without the sizes. The tied encoder is the paper's SuBiLSTM-Tied.
+  bilstm: bilstm,
+  bilstm_2_layers: bilstm { num_layers: 2 },
+  subilstm: { type: 'subilstm', tied: false },
+  subilstm_tied: { type: 'subilstm', tied: true },
+
+  // Table 3: a biattentive classification network (McCann et al. 2017, with its 300D layers) in which
+  // the first encoder is replaced, fixed vectors, Adam with 0.001 and weight decay. Not said: how
+  // much dropout after the embeddings and before the classification (0.25 here), how much weight
+  // decay (1e-5) and how large a batch (64).
+  bcn(dataset, encoder):
+    local size = 300;
+    dataset {
+      model: {
+        type: 'sentmatch_bcn',
+        text_field_embedder: embedders.pretrained(data.glove_840b, 300, trainable=false),
+        embedding_dropout: 0.25,
+        encoder: encoder { input_size: size, hidden_size: size },
+        integrator: bilstm { input_size: 3 * 2 * size, hidden_size: size },
+        integrator_dropout: 0.25,
+        reduction_factors: [4, 2],
+      },
+      data_loader: { batch_size: 64, shuffle: true },
+      trainer: {
+        validation_metric: '+accuracy',
+        optimizer: { type: 'adam', lr: 0.001, weight_decay: 1e-5 },
+      },
+    },
+
+  // Table 4: ESIM trained as by Chen et al. (2017), the first encoder replaced: 300D GloVe vectors
+  // that are trained too, 300D layers, dropout of 0.5, Adam with 0.0004, batches of 32.
+  esim(dataset, encoder):
+    local size = 300;
+    local dropout = 0.5;
+    dataset {
+      model: {
+        type: 'sentmatch_esim',
+        text_field_embedder: embedders.pretrained(data.glove_840b, size, trainable=true),
+        encoder: encoder { input_size: size, hidden_size: size },
+        inference_encoder: bilstm { input_size: size, hidden_size: size },
+        classifier: {
+          hidden_size: size,
+          activation: 'tanh',
+          dropout: dropout,
+          batch_norm: false,
+        },
+        dropout: dropout,
+      },
+      data_loader: { batch_size: 32, shuffle: true },
+      trainer: {
+        validation_metric: '+accuracy',
+        optimizer: { type: 'adam', lr: 0.0004 },
+      },
+    },
+
+  // Table 5: a siamese network with max-pooling, 300D GloVe vectors that are trained too, encoders
+  // and one fully connected layer of 600, Adam with 0.001. The paper applies dropout after the word
+  // embeddings and after the fully connected layer, and does not say how much: 0.1 here, which our
+  // classifier also applies to its input. Batches are those of InferSent, from which the paper
+  // takes its training of siamese networks.
+  siamese(dataset, encoder):
+    local size = 600;
+    local dropout = 0.1;
+    dataset {
+      model: {
+        type: 'siamese_classifier',
+        text_field_embedder: embedders.pretrained(data.glove_840b, 300, trainable=true),
+        embedding_dropout: dropout,
+        encoder: {
+          type: 'pooled',
+          encoder: encoder { input_size: 300, hidden_size: size },
+          pooling: 'max',
+        },
+        matcher: 'heuristic',
+        classifier: { num_layers: 1, hidden_size: size, dropout: dropout, batch_norm: false },
+      },
+      data_loader: { batch_size: 64, shuffle: true },
+      trainer: {
+        validation_metric: '+accuracy',
+        optimizer: { type: 'adam', lr: 0.001 },
+      },
+    },
+}

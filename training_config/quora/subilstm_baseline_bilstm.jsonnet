@@ -1,0 +1,5 @@
+// BiLSTM on Quora: SuBiLSTM table 5. Published: 87.8 %.
+local data = import '../lib/data.libsonnet';
+local subilstm = import '../lib/subilstm.libsonnet';
+
+subilstm.siamese(data.quora(), subilstm.bilstm)

@@ -1,0 +1,5 @@
+// ESIM with 2-layer BiLSTM on SNLI: SuBiLSTM table 4. Published: 87.9 %.
+local data = import '../lib/data.libsonnet';
+local subilstm = import '../lib/subilstm.libsonnet';
+
+subilstm.esim(data.snli(), subilstm.bilstm_2_layers)

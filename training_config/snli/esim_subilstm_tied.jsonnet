@@ -1,0 +1,5 @@
+// ESIM with SuBiLSTM-Tied on SNLI: SuBiLSTM table 4. Published: 88.2 %.
+local data = import '../lib/data.libsonnet';
+local subilstm = import '../lib/subilstm.libsonnet';
+
+subilstm.esim(data.snli(), subilstm.subilstm_tied)

@@ -1,0 +1,5 @@
+// BCN with BiLSTM on SST-2: SuBiLSTM table 3. Published: 89.3 %.
+local data = import '../lib/data.libsonnet';
+local subilstm = import '../lib/subilstm.libsonnet';
+
+subilstm.bcn(data.sst2(min_phrase_length=4), subilstm.bilstm)

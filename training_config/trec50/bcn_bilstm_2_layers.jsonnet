@@ -1,0 +1,5 @@
+// BCN with 2-layer BiLSTM on TREC-50: SuBiLSTM table 3. Published: 89.4 %.
+local data = import '../lib/data.libsonnet';
+local subilstm = import '../lib/subilstm.libsonnet';
+
+subilstm.bcn(data.trec50(), subilstm.bilstm_2_layers)

@@ -1,0 +1,5 @@
+// BCN with SuBiLSTM-Tied on TREC-6: SuBiLSTM table 3. Published: 96.2 %.
+local data = import '../lib/data.libsonnet';
+local subilstm = import '../lib/subilstm.libsonnet';
+
+subilstm.bcn(data.trec6(), subilstm.subilstm_tied)
