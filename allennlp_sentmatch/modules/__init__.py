@@ -1,6 +1,12 @@
 """The mathematics of `allennlp_sentmatch.nn` as AllenNLP components."""
 
-from allennlp_sentmatch.modules import matchers, posteriors, seq2seq_encoders, seq2vec_encoders
+from allennlp_sentmatch.modules import (
+    matchers,
+    posteriors,
+    seq2seq_encoders,
+    seq2vec_encoders,
+    token_embedders,
+)
 from allennlp_sentmatch.modules.classifier import Classifier
 from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
 from allennlp_sentmatch.modules.matchers import Matcher
@@ -19,4 +25,5 @@ __all__ = [
     "posteriors",
     "seq2seq_encoders",
     "seq2vec_encoders",
+    "token_embedders",
 ]

@@ -6,6 +6,7 @@ from allennlp_sentmatch.modules.matchers.heuristic_difference_matcher import (
     HeuristicDifferenceMatcher,
 )
 from allennlp_sentmatch.modules.matchers.heuristic_matcher import HeuristicMatcher
+from allennlp_sentmatch.modules.matchers.highway_matcher import HighwayMatcher
 from allennlp_sentmatch.modules.matchers.matcher import Matcher
 from allennlp_sentmatch.modules.matchers.sum_difference_matcher import SumDifferenceMatcher
 from allennlp_sentmatch.modules.matchers.symmetric_matcher import SymmetricMatcher
@@ -15,6 +16,7 @@ __all__ = [
     "ElBiSMatcher",
     "HeuristicDifferenceMatcher",
     "HeuristicMatcher",
+    "HighwayMatcher",
     "Matcher",
     "SumDifferenceMatcher",
     "SymmetricMatcher",

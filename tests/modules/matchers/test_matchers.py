@@ -22,7 +22,7 @@ def test_a_name_stands_for_its_function(name):
 
 
 def test_all_names_are_registered():
-    assert sorted(Matcher.list_available()) == sorted([*NAMES, "elbis"])
+    assert sorted(Matcher.list_available()) == sorted([*NAMES, "elbis", "highway"])
 
 
 def test_elbis_arguments():

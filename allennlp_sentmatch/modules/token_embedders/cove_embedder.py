@@ -1,0 +1,110 @@
+"""Context vectors from machine translation (CoVe) as a `TokenEmbedder`."""
+
+import inspect
+import pickle
+from os import PathLike
+from typing import Optional, Union
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.file_utils import cached_path
+from allennlp.modules.seq2seq_encoders import PytorchSeq2SeqWrapper
+from allennlp.modules.token_embedders import TokenEmbedder
+from torch import Tensor
+
+WORD_SIZE = 300
+HIDDEN_SIZE = 300
+
+
+@TokenEmbedder.register("cove")
+class CoveEmbedder(TokenEmbedder):
+    """The word vectors and the context vectors of
+    [McCann et al. (2017)](https://arxiv.org/abs/1708.00107), "Learned in Translation".
+
+        [GloVe(w); MT-LSTM(GloVe(w))]
+
+    where MT-LSTM, a two-layer BiLSTM, is the encoder of an English-German translation model. It is
+    not trained any further. A token's vector has 300 + 600 dimensions.
+
+    Registered as a `TokenEmbedder` with name "cove".
+
+    # Parameters
+
+    embedding : `TokenEmbedder`
+        The word vectors, of 300 dimensions. MT-LSTM was trained on the fixed vectors of GloVe 840B.
+    pretrained_file : `Union[str, PathLike]`, optional (default = `None`)
+        A path or URL of the published weights (`wmtlstm-8f474287.pth`), which are the state of a
+        `torch.nn.LSTM`. Only tensors are read from it. As with AllenNLP's "embedding", without a
+        file the weights are random: an archive has its own, and is loaded without the file.
+
+    # Raises
+
+    `ConfigurationError` for word vectors of another size, and for a file that does not hold the
+    tensors of MT-LSTM, or more than tensors.
+    """
+
+    def __init__(
+        self,
+        embedding: TokenEmbedder,
+        pretrained_file: Optional[Union[str, "PathLike[str]"]] = None,
+    ) -> None:
+        super().__init__()
+        if embedding.get_output_dim() != WORD_SIZE:
+            raise ConfigurationError(
+                f"CoVe is computed from word vectors of {WORD_SIZE} dimensions; those of the "
+                f"embedding have {embedding.get_output_dim()}"
+            )
+        self.embedding = embedding
+        mt_lstm = torch.nn.LSTM(
+            WORD_SIZE, HIDDEN_SIZE, num_layers=2, bidirectional=True, batch_first=True
+        )
+        if pretrained_file is not None:
+            weights = _read_tensors(pretrained_file)
+            expected = {name: tuple(t.shape) for name, t in mt_lstm.state_dict().items()}
+            found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+            if found != expected:
+                raise ConfigurationError(
+                    f"{pretrained_file} does not hold MT-LSTM's weights: expected tensors of the "
+                    f"shapes {expected}, got {found}"
+                )
+            mt_lstm.load_state_dict(weights)
+        self.mt_lstm = PytorchSeq2SeqWrapper(mt_lstm.requires_grad_(False))
+
+    def get_output_dim(self) -> int:
+        """900."""
+        return WORD_SIZE + 2 * HIDDEN_SIZE
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Embed the tokens of a batch of sentences.
+
+        # Parameters
+
+        tokens : `Tensor`
+            (B, T), token ids, 0 being padding.
+
+        # Returns
+
+        `Tensor`
+            (B, T, 900); the last 600 are zero at padding.
+        """
+        # Shape: (B, T, 300)
+        words = self.embedding(tokens)
+        return torch.cat([words, self.mt_lstm(words, tokens != 0)], dim=-1)
+
+
+def _read_tensors(file: Union[str, "PathLike[str]"]) -> dict[str, Tensor]:
+    """The tensors by name that a file of `torch.save` holds."""
+    if "weights_only" not in inspect.signature(torch.load).parameters:
+        raise ConfigurationError(
+            f"reading {file} safely, which is tensors only, needs torch 1.13 or later; this is "
+            f"torch {torch.__version__}"
+        )
+    try:
+        weights = torch.load(cached_path(file), map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, EOFError, RuntimeError) as error:
+        raise ConfigurationError(
+            f"{file} is no file of tensors saved by `torch.save`: {error}"
+        ) from error
+    if not isinstance(weights, dict) or not all(map(torch.is_tensor, weights.values())):
+        raise ConfigurationError(f"{file} does not hold tensors by name")
+    return dict(weights)
