@@ -49,9 +49,7 @@ class VonMisesFisher(Distribution):
 
     arg_constraints: dict[str, constraints.Constraint] = {
         "loc": unit_vector,
-        "concentration": constraints.independent(  # type: ignore[no-untyped-call]
-            constraints.positive, 1
-        ),
+        "concentration": constraints.independent(constraints.positive, 1),
     }
     support = unit_vector
     has_rsample = True
