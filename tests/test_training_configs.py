@@ -8,6 +8,7 @@ import pytest
 import torch
 from allennlp.commands.train import TrainModel
 from allennlp.common import Params
+from allennlp.common.util import prepare_environment
 from allennlp.data import DatasetReader
 
 from scripts import list_experiments
@@ -63,11 +64,14 @@ def name_of(path: Path) -> str:
 
 
 @pytest.fixture(autouse=True)
-def one_thread_in_the_repository(monkeypatch: pytest.MonkeyPatch):
-    """Paths in configurations start at the repository; one thread is fastest for small models."""
+def environment(monkeypatch: pytest.MonkeyPatch):
+    """AllenNLP's seeds; the folder at which the configurations' paths start; and one thread, which
+    is fastest for small matrices.
+    """
     monkeypatch.chdir(REPOSITORY)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
+    prepare_environment(Params({}))
     yield
     torch.set_num_threads(threads)
 

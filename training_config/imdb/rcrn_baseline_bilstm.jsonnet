@@ -1,0 +1,5 @@
+// BiLSTM on IMDb: RCRN table 4. Published: 90.9 %.
+local data = import '../lib/data.libsonnet';
+local rcrn = import '../lib/rcrn.libsonnet';
+
+rcrn.classification(data.imdb(), rcrn.bilstm)

@@ -1,0 +1,6 @@
+// BCN with BiLSTM + CoVe on SST-2: SuBiLSTM table 3. Published: 90.1 %.
+local embedders = import '../lib/embedders.libsonnet';
+
+(import 'bcn_bilstm.jsonnet') {
+  model+: { text_field_embedder: embedders.glove_and_cove },
+}

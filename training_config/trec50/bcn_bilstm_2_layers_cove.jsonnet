@@ -1,0 +1,6 @@
+// BCN with 2-layer BiLSTM + CoVe on TREC-50: SuBiLSTM table 3. Published: 89.2 %.
+local embedders = import '../lib/embedders.libsonnet';
+
+(import 'bcn_bilstm_2_layers.jsonnet') {
+  model+: { text_field_embedder: embedders.glove_and_cove },
+}

@@ -1,0 +1,5 @@
+// BiLSTM on TREC-6: RCRN table 5. Published: 95.8 %.
+local data = import '../lib/data.libsonnet';
+local rcrn = import '../lib/rcrn.libsonnet';
+
+rcrn.classification(data.trec6(), rcrn.bilstm)

@@ -1,0 +1,5 @@
+// 3-layer BiLSTM on TREC-6: RCRN table 5. Published: 95.4 %.
+local data = import '../lib/data.libsonnet';
+local rcrn = import '../lib/rcrn.libsonnet';
+
+rcrn.classification(data.trec6(), rcrn.bilstm_3_layers)
