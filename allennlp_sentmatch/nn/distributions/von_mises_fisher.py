@@ -195,7 +195,7 @@ class VonMisesFisher(Distribution):
         return float(HypersphericalUniform(self._dim, dtype=torch.float64).entropy())
 
 
-@register_kl(VonMisesFisher, HypersphericalUniform)  # type: ignore[no-untyped-call, untyped-decorator]
+@register_kl(VonMisesFisher, HypersphericalUniform)  # type: ignore[untyped-decorator]
 def _kl_von_mises_fisher_uniform(p: VonMisesFisher, q: HypersphericalUniform) -> torch.Tensor:
     if p.event_shape != q.event_shape:
         raise ValueError(

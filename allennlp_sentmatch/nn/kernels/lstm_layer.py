@@ -254,4 +254,4 @@ def _read_back(
 
 def steps(packed: Tensor, sizes: list[int]) -> Sequence[Tensor]:
     """The rows of each step: (..., N, K) becomes a sequence of (..., size, K)."""
-    return packed.split(sizes, -2)  # type: ignore[no-untyped-call, no-any-return]
+    return packed.split(sizes, -2)  # type: ignore[no-any-return]
