@@ -244,7 +244,7 @@ class _Recurrence(torch.autograd.Function):
         grad_keys = torch.zeros_like(queries)
         grad_vector = torch.zeros_like(vector)
         grad_tapes = torch.zeros_like(tapes)
-        grad_tables_of_keys = torch.zeros_like(keys)  # over 4 v
+        grad_of_keys = torch.zeros_like(keys)  # divided by 4 v
         for outer, tape in ((grad_hidden, 0), (grad_cell, H)):
             if outer is not None:
                 for t, (n, rows) in enumerate(zip(sizes, steps(outer, sizes))):
@@ -263,7 +263,7 @@ class _Recurrence(torch.autograd.Function):
             dh, dc = grad_tapes[:, t, :n].chunk(2, -1)
             if t + 1 < T:
                 after = sizes[t + 1]
-                dk = torch.mul(grad_tables_of_keys[:, t, :n], scale, out=grad_keys_at[t])
+                dk = torch.mul(grad_of_keys[:, t, :n], scale, out=grad_keys_at[t])
                 for s in range(S):
                     dh[s, :after].add_(product(dk[s, :after], key_t[s]))
                 from_summary_at[t][:, :after, 4 * H :] = grad_queries_at[t + 1]
@@ -293,7 +293,7 @@ class _Recurrence(torch.autograd.Function):
             flat = grad_scores.view(S, 1, t * n)
             grad_vector.add_(torch.bmm(flat, layer.view(S, t * n, A)).squeeze(1), alpha=2)
             layer.addcmul_(layer, layer, value=-1).mul_(grad_scores.unsqueeze(3))
-            grad_tables_of_keys[:, :t, :n].add_(layer)
+            grad_of_keys[:, :t, :n].add_(layer)
             torch.mul(layer.sum(1), scale, out=grad_queries_at[t])
         return (
             torch.cat([grad_gates, grad_queries], 2),

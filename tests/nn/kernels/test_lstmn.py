@@ -1,0 +1,144 @@
+"""The kernel of LSTMN against its plain path, which is the equations token by token."""
+
+from typing import Optional
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn.fast_paths import fast_paths
+from allennlp_sentmatch.nn.kernels import lstmn as kernel
+from allennlp_sentmatch.nn.lstmn import LSTMN
+
+D, H, A = 3, 5, 4
+LENGTHS = [7, 2, 0, 5, 7, 1, 4]
+
+State = tuple[torch.Tensor, torch.Tensor]
+
+
+def make(bidirectional: bool) -> LSTMN:
+    torch.manual_seed(0)
+    model = LSTMN(D, H, A, bidirectional).double()
+    for parameter in model.parameters():  # large enough for the attention to be far from even
+        torch.nn.init.normal_(parameter)
+    return model
+
+
+def batch(lengths: list[int], num_tokens: int) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    inputs = torch.randn(len(lengths), num_tokens, D, dtype=torch.float64, generator=generator)
+    return inputs, torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
+
+
+def values_and_gradients(
+    model: LSTMN, inputs: torch.Tensor, mask: torch.Tensor, start: Optional[State], use: set[str]
+) -> dict[str, torch.Tensor]:
+    """The tapes, and the gradients of a sum of the tapes in `use` with random weights."""
+    inputs = inputs.clone().requires_grad_()
+    if start is not None:
+        start = tuple(state.clone().requires_grad_() for state in start)
+    tapes = model.read(inputs, mask, start)
+    results = {"hidden": tapes.hidden, "cell": tapes.cell}
+    attention = tapes.attention if model.bidirectional else (tapes.attention,)
+    for direction, weights in enumerate(attention):
+        results[f"attention {direction}"] = weights
+    generator = torch.Generator().manual_seed(2)
+    loss = sum(
+        (value * torch.randn(value.shape, generator=generator, dtype=torch.float64)).sum()
+        for name, value in results.items()
+        if name.split()[0] in use
+    )
+    variables = {"inputs": inputs, **dict(model.named_parameters())}
+    if start is not None:
+        variables.update(zip(("start h", "start c"), start))
+    gradients = torch.autograd.grad(loss, list(variables.values()), allow_unused=True)
+    return {**results, **dict(zip(variables, gradients))}
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("started", [False, True])
+@pytest.mark.parametrize("use", ["hidden", "cell", "attention", "hidden cell attention"])
+def test_values_and_gradients_are_those_of_the_plain_path(
+    use: str, started: bool, bidirectional: bool
+):
+    model = make(bidirectional)
+    inputs, mask = batch(LENGTHS, 9)
+    start = None
+    if started:
+        start = torch.randn(2, len(LENGTHS), model.output_size, dtype=torch.float64).unbind()
+    parts = set(use.split())
+    actual = values_and_gradients(model, inputs, mask, start, parts)
+    with fast_paths(False):
+        expected = values_and_gradients(model, inputs, mask, start, parts)
+    for name, value in expected.items():
+        if value is None:
+            assert actual[name] is None or not actual[name].any(), name
+        else:
+            torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
+    with torch.no_grad():
+        tapes = model.read(inputs, mask, start)
+    assert torch.equal(tapes.hidden, actual["hidden"])
+    assert torch.equal(tapes.cell, actual["cell"])
+
+
+@pytest.mark.parametrize("lengths", [[1, 1], [2, 0, 1], [3]])
+def test_short_sentences(lengths: list[int]):
+    model = make(bidirectional=True)
+    inputs, mask = batch(lengths, max(lengths) + 1)
+    actual = values_and_gradients(model, inputs, mask, None, {"hidden", "cell"})
+    with fast_paths(False):
+        expected = values_and_gradients(model, inputs, mask, None, {"hidden", "cell"})
+    for name, value in expected.items():
+        if actual[name] is None or value is None:  # nothing to attend to
+            assert name.startswith("attention")
+            assert all(x is None or not x.any() for x in (actual[name], value))
+        else:
+            torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
+
+
+def test_float32_is_near_float64():
+    """tanh is computed by way of the sigmoid, also where its argument is near zero or large."""
+    model = make(bidirectional=True)
+    inputs, mask = batch(LENGTHS, 7)
+    for scale in (1e-3, 1.0, 30.0):
+        expected = model(scale * inputs, mask)
+        actual = model.float()((scale * inputs).float(), mask)
+        model.double()
+        torch.testing.assert_close(actual.double(), expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_each_token_s_key_is_projected_once(monkeypatch: pytest.MonkeyPatch, training: bool):
+    rows = []
+    product = kernel.product
+
+    def counting_product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        if weight.shape == (A, H):
+            rows.append(x.size(0))
+        return product(x, weight)
+
+    monkeypatch.setattr(kernel, "product", counting_product)
+    model = make(bidirectional=False)
+    inputs, mask = batch(LENGTHS, 9)
+    with torch.set_grad_enabled(training):
+        model(inputs, mask)
+    assert sum(rows) == sum(LENGTHS)
+
+
+def test_the_attention_s_hidden_layer_is_not_kept():
+    """What a forward pass keeps for its backward pass grows with T, but for the attention."""
+    kept = {}
+    model = make(bidirectional=False)
+    for num_tokens in (20, 40):
+        inputs, mask = batch([num_tokens] * 2, num_tokens)
+        sizes = {}
+
+        def pack(x: torch.Tensor, sizes: dict[int, int] = sizes) -> torch.Tensor:
+            sizes[x.data_ptr()] = x.numel()
+            return x
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+            model(inputs, mask)
+        kept[num_tokens] = sum(sizes.values())
+    growth = kept[40] - 2 * kept[20]
+    attention = 2 * (40**2 - 2 * 20**2)
+    assert growth <= 2 * attention  # with a hidden layer of A = 4 values, at least 4 times
