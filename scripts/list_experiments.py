@@ -15,6 +15,7 @@ import logging
 import os
 import re
 import warnings
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,7 +34,7 @@ CONFIGURATIONS = REPOSITORY / "training_config"
 FIXTURES = REPOSITORY / "fixtures" / "training_config"
 
 _COMMENT = re.compile(r"// (?P<row>.+?): (?P<sources>.+)\. Published: (?P<published>.+)\.")
-_SOURCE = re.compile(r"(?P<paper>\S+) tables? (?P<tables>[\d.]+(, [\d.]+)*)")
+_SOURCE = re.compile(r"(?P<paper>[\w-]+) tables? (?P<tables>[\d.]+(, [\d.]+)*)")
 
 
 class Experiment(NamedTuple):
@@ -136,19 +137,24 @@ def count_parameters(model: Model) -> int:
     )
 
 
+def in_columns(listed: list[Experiment]) -> Iterator[str]:
+    """The lines of the list, beginning with the names of its columns."""
+    lines = [Experiment._fields, *listed]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    for *texts, number in lines:
+        cells = [text.ljust(width) for text, width in zip(texts, widths)]
+        yield "  ".join([*cells, number.rjust(widths[-1])])
+
+
 def main() -> None:
     """Print the list."""
     os.chdir(REPOSITORY)
     torch.set_num_threads(1)  # more would wait for each other: there are only small matrices here
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
-    lines = [Experiment._fields]
-    for path in tqdm(configurations(), "building the models", leave=False, disable=None):
-        lines.append(experiment(path))
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    for *texts, number in lines:
-        cells = [text.ljust(width) for text, width in zip(texts, widths)]
-        print("  ".join([*cells, number.rjust(widths[-1])]))
+    paths = tqdm(configurations(), "building the models", leave=False, disable=None)
+    for line in in_columns([experiment(path) for path in paths]):
+        print(line)
 
 
 if __name__ == "__main__":

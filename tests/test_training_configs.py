@@ -177,3 +177,58 @@ def test_local_data_is_in_the_form_that_the_configurations_read(
         settings = reader if key == "train_data_path" else other_reader
         instances = DatasetReader.from_params(Params(settings.copy())).read(path)
         assert {"label", "labels"} & set(next(iter(instances)).fields)
+
+
+def test_the_domain_of_reviews_is_a_variable():
+    path = CONFIGURATIONS / "reviews" / "rcrn.jsonnet"
+    default = Params.from_file(str(path)).as_dict()
+    dvd = Params.from_file(
+        str(path), "(import 'training_config/reviews/rcrn.jsonnet')('dvd')"
+    ).as_dict()
+    for key in ("train_data_path", "validation_data_path"):
+        assert default[key].endswith("/books.task.train")
+        assert dvd[key] == default[key].replace("books", "dvd")
+    assert dvd["model"] == default["model"]
+
+
+def test_overrides_put_other_data_and_random_vectors_into_a_configuration():
+    path = CONFIGURATIONS / "trec6" / "bcn_subilstm.jsonnet"
+    overrides = (
+        "(import 'training_config/lib/data.libsonnet').mr(fold=2)"
+        " + (import 'training_config/local/mr.json')"
+        " + (import 'training_config/local/from_scratch.json')"
+    )
+    configuration = Params.from_file(str(path), overrides).as_dict()
+    assert configuration["dataset_reader"]["format"] == "two_files"
+    assert configuration["dataset_reader"]["folds"] == {"number": 10, "drop": [2]}
+    assert configuration["train_data_path"] == "../shared/data/mr"
+    vectors = configuration["model"]["text_field_embedder"]["token_embedders"]["tokens"]
+    assert vectors["pretrained_file"] is None
+    assert vectors["trainable"]
+
+
+def test_the_list_is_in_columns():
+    listed = [
+        list_experiments.Experiment("sick/lstmn", "-", "-", "LSTMN", "-", "1,191,375"),
+        list_experiments.Experiment("sst2/lstmn", "LSTMN", "1", "LSTMN", "86.08 %", "144,866"),
+    ]
+    header, first, second = list_experiments.in_columns(listed)
+    assert header == "configuration  paper  table  row    published  parameters"
+    assert first == "sick/lstmn     -      -      LSTMN  -           1,191,375"
+    assert second == "sst2/lstmn     LSTMN  1      LSTMN  86.08 %       144,866"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("local a = 1;", "expected a comment"),
+        ("// LSTM on SNLI: LSTMN, table 2. Published: 75.94 %.", "expected '<paper> table"),
+    ],
+)
+def test_a_first_line_of_another_form_is_an_error(monkeypatch, tmp_path, line, message):
+    monkeypatch.setattr(list_experiments, "CONFIGURATIONS", tmp_path)
+    monkeypatch.setattr(list_experiments, "build_model", lambda path: torch.nn.Linear(1, 1))
+    path = tmp_path / "model.jsonnet"
+    path.write_text(f"{line}\n{{}}\n")
+    with pytest.raises(ValueError, match=message):
+        list_experiments.experiment(path)
