@@ -4,6 +4,7 @@ from allennlp_sentmatch.models.attentive_ranker import AttentiveRanker
 from allennlp_sentmatch.models.bcn import BiattentiveClassificationNetwork
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
+from allennlp_sentmatch.models.ensemble import Ensemble
 from allennlp_sentmatch.models.esim import ESIM
 from allennlp_sentmatch.models.sentence_classifier import SentenceClassifier
 from allennlp_sentmatch.models.siamese_classifier import SiameseClassifier
@@ -15,6 +16,7 @@ __all__ = [
     "BiattentiveClassificationNetwork",
     "ClassificationModel",
     "CrossSentenceLatentVariableModel",
+    "Ensemble",
     "SentenceClassifier",
     "SiameseClassifier",
     "VAESiameseClassifier",

@@ -1,6 +1,7 @@
 """AllenNLP predictors, and the sentence encoder of an archive."""
 
 from allennlp_sentmatch.predictors.answer_ranker_predictor import AnswerRankerPredictor
+from allennlp_sentmatch.predictors.ensemble_predictor import EnsemblePredictor
 from allennlp_sentmatch.predictors.pair_generator import PairGenerator
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.predictors.sentence_pair_predictor import SentencePairPredictor
@@ -8,6 +9,7 @@ from allennlp_sentmatch.predictors.single_sentence_predictor import SingleSenten
 
 __all__ = [
     "AnswerRankerPredictor",
+    "EnsemblePredictor",
     "PairGenerator",
     "SentenceEncoder",
     "SentencePairPredictor",

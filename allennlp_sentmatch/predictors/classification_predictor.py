@@ -1,6 +1,6 @@
 """What the predictors of one label have in common."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy
 from allennlp.common.checks import ConfigurationError
@@ -21,7 +21,7 @@ class ClassificationPredictor(Predictor):
     order in which the reader's `text_to_instance` takes them.
     """
 
-    input_keys: ClassVar[list[tuple[str, ...]]]
+    input_keys: list[tuple[str, ...]]
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The prediction for one JSON object, with the inputs echoed."""

@@ -78,18 +78,6 @@ class TestAttentiveRanker(ModelContract):
         output = self.predictor.predict("how", ["", "man " * 5000, "bees"])
         assert torch.isfinite(torch.tensor(output["scores"])).all()
 
-    @pytest.mark.parametrize(
-        ("changes", "message"),
-        [
-            ({"candidates": "bees"}, "'candidates' must be a list of at least one string"),
-            ({"candidates": []}, "'candidates' must be a list of at least one string"),
-            ({"candidates": ["bees", None]}, "'candidates' must be strings, got None"),
-        ],
-    )
-    def test_json_without_proper_candidates(self, changes, message):
-        with pytest.raises(ConfigurationError, match=message):
-            self.predictor.predict_json({**self.json, **changes})
-
     def test_training_reads_only_what_is_compared(self):
         """Of nine candidates, two questions' answers with one wrong answer each."""
         self.model._num_negatives = 1
