@@ -5,6 +5,7 @@ from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesF
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, TreeComposition
 from allennlp_sentmatch.nn.lstmn import LSTMN
+from allennlp_sentmatch.nn.lstmn_inter_attention import LSTMNInterAttention, PairAttention
 from allennlp_sentmatch.nn.matching import (
     ElementwiseBilinear,
     concat,
@@ -27,7 +28,9 @@ __all__ = [
     "ElementwiseBilinear",
     "GumbelTreeLSTM",
     "HypersphericalUniform",
+    "LSTMNInterAttention",
     "MLPClassifier",
+    "PairAttention",
     "Pooling",
     "RecurrentlyControlledRNN",
     "SuffixBiLSTM",
