@@ -145,10 +145,10 @@ class _LSTMLayer(torch.autograd.Function):
     def backward(
         ctx: Any, grad_hidden: Optional[Tensor], grad_cell: Optional[Tensor]
     ) -> tuple[Optional[Tensor], ...]:
+        *arguments, hidden, cell, tanh_cell, gates = ctx.saved_tensors
         inputs, weight_ih, weight_hh, _, lower, left_weight, peephole_left, peephole_lower = (
-            ctx.saved_tensors[:8]
+            arguments
         )
-        hidden, cell, tanh_cell, gates = ctx.saved_tensors[8:]
         packing: Packing = ctx.packing
         first = packing.sizes[0]
         R, H = weight_hh.shape[1:]

@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 import torch
+from torch.utils.checkpoint import checkpoint
 
 from allennlp_sentmatch.nn import CellAwareLSTM, cell_aware_lstm
 from allennlp_sentmatch.nn.fast_paths import fast_paths
@@ -184,6 +185,15 @@ def test_gates_autocast_and_reduced_precision_take_the_plain_path(layers_read):
         encoder(inputs, mask)
     encoder.bfloat16()(inputs.bfloat16(), mask)
     assert not layers_read
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_activation_checkpointing(use_reentrant):
+    encoder = build()
+    inputs, mask = batch([3, 2], padding=0.0)
+    expected = torch.autograd.grad(encoder(inputs, mask).sum(), [inputs])
+    checkpoint(encoder, inputs, mask, use_reentrant=use_reentrant).sum().backward()
+    assert torch.equal(inputs.grad, *expected)
 
 
 def test_a_copy_is_independent():
