@@ -6,6 +6,7 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.models.ensemble import Ensemble
 from allennlp_sentmatch.models.esim import ESIM
+from allennlp_sentmatch.models.lstmn_classifier import LstmnClassifier
 from allennlp_sentmatch.models.sentence_classifier import SentenceClassifier
 from allennlp_sentmatch.models.siamese_classifier import SiameseClassifier
 from allennlp_sentmatch.models.vae_siamese import VAESiameseClassifier
@@ -17,6 +18,7 @@ __all__ = [
     "ClassificationModel",
     "CrossSentenceLatentVariableModel",
     "Ensemble",
+    "LstmnClassifier",
     "SentenceClassifier",
     "SiameseClassifier",
     "VAESiameseClassifier",

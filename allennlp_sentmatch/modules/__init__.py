@@ -9,6 +9,7 @@ from allennlp_sentmatch.modules import (
 )
 from allennlp_sentmatch.modules.classifier import Classifier
 from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
+from allennlp_sentmatch.modules.lstmn_pair_encoder import LstmnPairEncoder
 from allennlp_sentmatch.modules.matchers import Matcher
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
@@ -17,6 +18,7 @@ from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
 __all__ = [
     "Classifier",
     "LengthPenaltyScorer",
+    "LstmnPairEncoder",
     "Matcher",
     "Posterior",
     "SemanticConstraints",

@@ -1,0 +1,164 @@
+"""Two LSTMNs, one for each sentence of a pair, and the attention between them."""
+
+from typing import Any, Optional
+
+import torch
+from allennlp.common import Lazy
+from allennlp.common.checks import check_dimensions_match
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.modules import TextFieldEmbedder
+from allennlp.nn import InitializerApplicator, RegularizerApplicator
+from allennlp.nn.util import get_text_field_mask
+from torch import Tensor
+
+from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.models.internals import add_internals, take_tokens
+from allennlp_sentmatch.modules import Classifier, LstmnPairEncoder
+from allennlp_sentmatch.modules.interpretable_encoder import cut_attention
+
+
+@Model.register("lstmn_classifier", constructor="from_partial_objects")
+class LstmnClassifier(ClassificationModel):
+    """Classifies the relation of two sentences by the vector that two LSTMNs with inter-attention
+    make of them.
+
+    Ersü, "Long Short-Term Memory-Networks for Machine Reading", section 3, after
+    [Cheng et al. (2016)](https://arxiv.org/abs/1601.06733). Without inter-attention, a pair is a
+    matter for "siamese_classifier" and a sentence one for "sentence_classifier", with the encoder
+    "lstmn".
+
+    Registered as a `Model` with name "lstmn_classifier".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    text_field_embedder : `TextFieldEmbedder`
+    encoder : `LstmnPairEncoder`
+        In a configuration without its `input_size`.
+    classifier : `Classifier`
+        In a configuration without its `input_size` and `num_labels`. By default, one hidden layer
+        of 1024 with batch normalization.
+    embedding_dropout : `float`, optional (default = `0.0`)
+        Drop probability on the word embeddings.
+    label_namespace : `str`, optional (default = `"labels"`)
+    positive_label : `str`, optional (default = `None`)
+        See `ClassificationModel`.
+    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
+    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    """
+
+    default_predictor = "sentence_pair"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: LstmnPairEncoder,
+        classifier: Classifier,
+        embedding_dropout: float = 0.0,
+        label_namespace: str = "labels",
+        positive_label: Optional[str] = None,
+        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
+        regularizer: Optional[RegularizerApplicator] = None,
+    ) -> None:
+        super().__init__(vocab, label_namespace, positive_label, regularizer)
+        check_dimensions_match(
+            text_field_embedder.get_output_dim(),
+            encoder.input_size,
+            "text_field_embedder output dim",
+            "encoder input dim",
+        )
+        self._text_field_embedder = text_field_embedder
+        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._encoder = encoder
+        self._classifier = classifier
+        initializer(self)
+
+    @classmethod
+    def from_partial_objects(
+        cls,
+        vocab: Vocabulary,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: Lazy[LstmnPairEncoder],
+        classifier: Lazy[Classifier] = Lazy(Classifier),  # noqa: B008
+        embedding_dropout: float = 0.0,
+        label_namespace: str = "labels",
+        positive_label: Optional[str] = None,
+        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
+        regularizer: Optional[RegularizerApplicator] = None,
+    ) -> "LstmnClassifier":
+        """The constructor of configurations: sizes that follow from other parts are filled in."""
+        encoder_ = encoder.construct(input_size=text_field_embedder.get_output_dim())
+        classifier_ = classifier.construct(
+            input_size=encoder_.output_size, num_labels=vocab.get_vocab_size(label_namespace)
+        )
+        return cls(
+            vocab=vocab,
+            text_field_embedder=text_field_embedder,
+            encoder=encoder_,
+            classifier=classifier_,
+            embedding_dropout=embedding_dropout,
+            label_namespace=label_namespace,
+            positive_label=positive_label,
+            initializer=initializer,
+            regularizer=regularizer,
+        )
+
+    def forward(
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+    ) -> dict[str, Any]:
+        """Classify a batch of B pairs.
+
+        # Parameters
+
+        premise : `TextFieldTensors`
+        hypothesis : `TextFieldTensors`
+        label : `Tensor`, optional (default = `None`)
+            (B,)
+        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+
+        # Returns
+
+        `Dict[str, Any]`
+            See `ClassificationModel.output`; with `premise_self_attention` (B, P, P) and
+            `hypothesis_self_attention` (B, H, H), a row for each token over the tokens before it,
+            and `premise_attention` (B, P), the inter-attention.
+        """
+        premise_mask, hypothesis_mask = (
+            get_text_field_mask(premise),
+            get_text_field_mask(hypothesis),
+        )
+        # Shape: (B, E)
+        vectors, attention = self._encoder(
+            self._embedding_dropout(self._text_field_embedder(premise)),
+            premise_mask,
+            self._embedding_dropout(self._text_field_embedder(hypothesis)),
+            hypothesis_mask,
+            return_attention=True,
+        )
+        output = self.output(self._classifier(vectors), label, metadata)
+        premise_internals = {"self_attention": attention.premise, "attention": attention.inter}
+        add_internals(output, "premise_", premise_internals, premise_mask)
+        hypothesis_internals = {"self_attention": attention.hypothesis}
+        add_internals(output, "hypothesis_", hypothesis_internals, hypothesis_mask)
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Adds `label` and `probs_by_label`, and cuts the attention to the sentences' lengths."""
+        for prefix in ("premise_", "hypothesis_"):
+            lengths = [len(tokens) for tokens in take_tokens(output_dict, prefix)]
+            output_dict[f"{prefix}self_attention"] = [
+                cut_attention(weights, length, length)
+                for weights, length in zip(output_dict[f"{prefix}self_attention"], lengths)
+            ]
+            if prefix == "premise_":
+                output_dict["premise_attention"] = [
+                    weights[:length].tolist()
+                    for weights, length in zip(output_dict["premise_attention"], lengths)
+                ]
+        return super().make_output_human_readable(output_dict)
