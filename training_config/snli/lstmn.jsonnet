@@ -1,0 +1,5 @@
+// LSTMN on SNLI: LSTMN table 2. Published: 79.42 %.
+local data = import '../lib/data.libsonnet';
+local lstmn = import '../lib/lstmn.libsonnet';
+
+lstmn.siamese(data.snli(), lstmn.lstmn)

@@ -1,0 +1,5 @@
+// LSTM on SNLI: LSTMN table 2. Published: 75.94 %.
+local data = import '../lib/data.libsonnet';
+local lstmn = import '../lib/lstmn.libsonnet';
+
+lstmn.siamese(data.snli(), lstmn.lstm)
