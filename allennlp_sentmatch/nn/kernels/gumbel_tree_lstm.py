@@ -57,7 +57,8 @@ def compose_cached(
     """
     packing = Packing.of(mask, bidirectional=False)
     # The sentences in the packing's order, longest first; empty ones have no place in it.
-    order = packing.places[0, : packing.sizes[0]] // mask.size(1)
+    first_tokens = packing.places[0, : packing.sizes[0]]
+    order = torch.div(first_tokens, mask.size(1), rounding_mode="floor")
     if choices.merges is not None:
         choices = choices._replace(merges=choices.merges[order])
     elif choices.noise is not None:

@@ -65,7 +65,8 @@ def read(
     """
     B, T = mask.shape
     packing = Packing.of(mask, bidirectional=len(directions) == 2)
-    order = packing.places[0, : packing.sizes[0]] // T
+    first_tokens = packing.places[0, : packing.sizes[0]]
+    order = torch.div(first_tokens, T, rounding_mode="floor")  # of the sentences, longest first
     weights = Weights(*(torch.stack(same) for same in zip(*directions)))  # (S, ...) each
     projected = linear(
         packing.pack(inputs),
