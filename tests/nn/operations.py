@@ -37,7 +37,8 @@ class Operations(_python_dispatch.TorchDispatchMode if CAN_RECORD else object):
             raise NotImplementedError(f"the rows of {name} are not counted")
         outputs = function(*args, **(kwargs or {}))
         for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
-            if isinstance(output, torch.Tensor) and output.numel():
+            # oneDNN's own layout has no storage to look at.
+            if isinstance(output, torch.Tensor) and not output.is_mkldnn:
                 storage = output.untyped_storage()
                 self._alive[StorageWeakRef(storage)] = storage.nbytes()
         self._alive = {ref: size for ref, size in self._alive.items() if not ref.expired()}

@@ -11,22 +11,26 @@ from typing import Any, Optional
 
 import torch
 
-_SCHEMA = (
+_LINEAR = (
     "mkldnn::_linear_pointwise(Tensor X, Tensor W, Tensor? B, str attr, Scalar?[] scalars, "
     "str? algorithm) -> Tensor Y"
 )
+_REORDER = "mkldnn::_reorder_linear_weight(Tensor self, int? batch_size=None) -> Tensor Y"
 
 
-def _find_onednn_linear() -> Optional[Any]:
-    """X W^T + B as one operator, if this torch has it with these very arguments."""
+def _find_operator(schema: str) -> Optional[Any]:
+    """The operator of exactly this schema, if oneDNN is at hand and this torch has it."""
+    name = schema[len("mkldnn::") : schema.index("(")]
     try:
-        operator = torch.ops.mkldnn._linear_pointwise.default
+        operator = getattr(torch.ops.mkldnn, name).default
     except (AttributeError, RuntimeError):  # torch 1.12 raises the latter
         return None
-    return operator if str(operator._schema) == _SCHEMA else None
+    found = torch.backends.mkldnn.is_available() and str(operator._schema) == schema
+    return operator if found else None
 
 
-_onednn_linear = _find_onednn_linear() if torch.backends.mkldnn.is_available() else None
+_onednn_linear = _find_operator(_LINEAR)
+_onednn_reorder = _find_operator(_REORDER)
 
 
 def _takes_onednn(x: torch.Tensor) -> bool:
@@ -39,9 +43,20 @@ def _takes_onednn(x: torch.Tensor) -> bool:
     )
 
 
+def reordered(weight: torch.Tensor) -> torch.Tensor:
+    """`weight` as `product` reads it fastest; worth its copy for a few products on.
+
+    What comes back may be opaque: only `product` can read it.
+    """
+    if _onednn_reorder is not None and _takes_onednn(weight):
+        result: torch.Tensor = _onednn_reorder(weight)
+        return result
+    return weight
+
+
 def product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """X W^T: (N, K), (M, K) -> (N, M)."""
-    if _takes_onednn(x):
+    if weight.is_mkldnn or _takes_onednn(x):
         result: torch.Tensor = _onednn_linear(x, weight, None, "none", [], "")  # type: ignore[misc]
         return result
     return torch.mm(x, weight.t())

@@ -13,9 +13,9 @@ as well; the backward pass is analytic, the same steps in reverse with the produ
 from typing import Any, Literal, NamedTuple, Optional
 
 import torch
-from torch.autograd.function import once_differentiable
 
-from allennlp_sentmatch.nn.kernels.products import product, product_over_rows
+from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
+from allennlp_sentmatch.nn.kernels.products import product, product_over_rows, reordered
 from allennlp_sentmatch.nn.kernels.suffix_cells import CELLS, Cell
 
 #: Steps are kept together up to about this many rows, of which the weights' gradient is one
@@ -104,6 +104,7 @@ def _read(
     beginnings = projected[:num_starts]
     cell.forward(beginnings, torch.zeros_like(beginnings), states, kept[1:])
     prefixes = projected.new_zeros(T, B, H)
+    weight = reordered(weight_hh)
     for chunk in chunks:
         tables = room(chunk[-1].rows.stop)
         for step in chunk:
@@ -113,7 +114,7 @@ def _read(
                 if tables:
                     hidden = tables[0][step.rows].copy_(hidden)
                 shape = (step.suffixes, step.sentences, -1)
-                u = product(hidden, weight_hh).view(shape)
+                u = product(hidden, weight).view(shape)
                 x = projected[step.t, : step.sentences]
                 cell.forward(x, u, reading, [table[step.rows].view(shape) for table in tables[1:]])
             prefixes[step.t, : step.sentences] = states[0][step.first, : step.sentences]
@@ -144,9 +145,9 @@ class _SuffixRecurrence(torch.autograd.Function):
         cell = ctx.cell
         weight_hh, *saved = ctx.saved_tensors
         num_tables = 1 + len(cell.kept_widths)
-        transposed = weight_hh.t().contiguous()
+        transposed = reordered(weight_hh.t().contiguous())
         grad_projected = grad_prefixes.new_zeros(ctx.shape)
-        grad_transposed = torch.zeros_like(transposed)
+        grad_transposed = weight_hh.new_zeros(weight_hh.t().shape)
         # Until its last step is undone, a suffix has the gradient of its encoding.
         grads = [grad_suffixes.clone()]
         grads += [torch.zeros_like(grad_suffixes) for _ in range(cell.num_states - 1)]

@@ -3,7 +3,7 @@ from contextlib import nullcontext
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.kernels.products import product, product_over_rows
+from allennlp_sentmatch.nn.kernels.products import product, product_over_rows, reordered
 
 
 @pytest.mark.filterwarnings("ignore:TF32 acceleration")  # torch's own, of the switch
@@ -26,8 +26,11 @@ def test_products_of_all_layouts(dtype, tolerance, onednn):
         y = torch.randn(len(x), 2, dtype=dtype)
         with nullcontext() if onednn else switched_off(enabled=False):
             of_rows, over_rows = product(x, weight), product_over_rows(x, y)
+            of_reordered = product(x, reordered(weight))
+        products = (x.double().unsqueeze(1) * weight.double()).sum(-1)
         for actual, expected in [
-            (of_rows, (x.double().unsqueeze(1) * weight.double()).sum(-1)),
+            (of_rows, products),
+            (of_reordered, products),
             (over_rows, (x.double().unsqueeze(2) * y.double().unsqueeze(1)).sum(0)),
         ]:
             assert actual.dtype == dtype
