@@ -187,6 +187,17 @@ def test_gates_autocast_and_reduced_precision_take_the_plain_path(layers_read):
     assert not layers_read
 
 
+@pytest.mark.parametrize(("B", "T"), [(2, 3), (2, 0), (0, 3)])
+def test_a_batch_without_tokens_gives_zeros_and_zero_gradients(B, T):
+    encoder = build(bidirectional=True)
+    inputs = torch.full((B, T, D), float("nan"), dtype=torch.float64, requires_grad=True)
+    outputs = encoder(inputs, torch.zeros(B, T, dtype=torch.bool))
+    assert torch.equal(outputs, torch.zeros(B, T, 2 * H, dtype=torch.float64))
+    outputs.sum().backward()
+    for x in [inputs, *encoder.parameters()]:
+        assert x.numel() == 0 or torch.equal(x.grad, torch.zeros_like(x))
+
+
 @pytest.mark.parametrize("use_reentrant", [True, False])
 def test_activation_checkpointing(use_reentrant):
     encoder = build()
