@@ -109,18 +109,20 @@ class _CachedComposition(torch.autograd.Function):
         ctx: Any, root_hidden: torch.Tensor, root_cell: torch.Tensor, _: torch.Tensor
     ) -> tuple[Optional[torch.Tensor], ...]:
         nodes, merges, lengths, weight, bias, query, *relaxed = ctx.saved_tensors
-        gradients = backward(
-            torch.cat([root_hidden, root_cell], 1),
-            nodes,
-            merges,
-            lengths,
-            ctx.sizes,
-            weight,
-            bias,
-            query,
-            relaxed,
-            ctx.temperature,
-        )
+        # In the forward pass's precision, wherever the backward pass is called.
+        with torch.autocast(nodes.device.type, enabled=False):
+            gradients = backward(
+                torch.cat([root_hidden, root_cell], 1),
+                nodes,
+                merges,
+                lengths,
+                ctx.sizes,
+                weight,
+                bias,
+                query,
+                relaxed,
+                ctx.temperature,
+            )
         return (*gradients, None, None, None)
 
 
