@@ -11,6 +11,7 @@ Choi, Kim and Lee 2019, arXiv:1809.02279; Choi 2020 (thesis).
 """
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
@@ -65,7 +66,7 @@ class MLPClassifier(torch.nn.Module):
             raise ValueError(f"activation must be of {', '.join(ACTIVATIONS)}; got {activation!r}")
 
         def regularization(size: int) -> torch.nn.Module:
-            normalization = torch.nn.BatchNorm1d(size) if batch_norm else torch.nn.Identity()
+            normalization = BatchNorm(size) if batch_norm else torch.nn.Identity()
             return torch.nn.Sequential(normalization, torch.nn.Dropout(dropout))
 
         self.input_regularization = regularization(input_size)
@@ -85,3 +86,20 @@ class MLPClassifier(torch.nn.Module):
         """Score `features` (B, input_size); the logits are (B, num_labels)."""
         logits: Tensor = self.output_layer(self.hidden_layers(self.input_regularization(features)))
         return logits
+
+
+class BatchNorm(torch.nn.BatchNorm1d):
+    """Batch normalization that takes batches of one, too.
+
+    They occur in training wherever a data set's size leaves a remainder of one. There is no
+    variance in them, and `torch.nn.BatchNorm1d` refuses them: the running averages stand in.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Normalize `input` (B, size)."""
+        if len(input) > 1 or not self.training:
+            normalized: Tensor = super().forward(input)
+            return normalized
+        return F.batch_norm(
+            input, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
+        )

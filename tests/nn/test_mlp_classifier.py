@@ -41,6 +41,20 @@ def test_without_batch_norm_a_row_does_not_see_its_batch():
     assert not any("running_mean" in name for name in classifier.state_dict())
 
 
+def test_a_batch_of_one_in_training_is_normalized_by_the_running_averages():
+    """The last batch of an epoch may be one, and it must not move the averages."""
+    torch.manual_seed(0)
+    classifier = MLPClassifier(5, 3, hidden_size=4)
+    classifier(torch.randn(7, 5))
+    one = torch.randn(1, 5)
+    averages = {name: b.clone() for name, b in classifier.named_buffers()}
+    in_training = classifier(one)
+    assert all(torch.equal(b, averages[name]) for name, b in classifier.named_buffers())
+    torch.testing.assert_close(in_training, classifier.eval()(one))
+    in_training.sum().backward()
+    assert all(p.grad is not None for p in classifier.parameters())
+
+
 def test_dropout_on_the_input_and_after_each_hidden_layer():
     classifier = MLPClassifier(5, 3, num_layers=2, dropout=0.4)
     dropouts = [m for m in classifier.modules() if isinstance(m, torch.nn.Dropout)]
