@@ -9,8 +9,11 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CLASSIC := .venv-classic
 # allennlp-models is kept beside the environment: AllenNLP loads it in every command when it can.
 WITH_MODELS := PYTHONPATH=$(CURDIR)/$(VENV)/beside
+# The tests' tensors are tiny: more threads would only wait for each other.
+export OMP_NUM_THREADS ?= 1
 
-.PHONY: help install demo test test-slow test-classic lint format benchmark clean
+.PHONY: help install demo test test-slow test-classic lint format experiments benchmark \
+	clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -72,6 +75,10 @@ $(CLASSIC)/.installed: requirements/classic.txt setup.py
 		--no-build-isolation --editable . -c requirements/classic.txt
 	@touch $@
 
+experiments: $(VENV)/.installed  ## List the published experiments that are stated here
+	$(BIN)/python scripts/list_experiments.py
+
+benchmark: unexport OMP_NUM_THREADS
 benchmark: $(VENV)/.installed-test  ## Measure the encoders' speed against torch.nn.LSTM
 	$(BIN)/python benchmarks/encoders.py
 
