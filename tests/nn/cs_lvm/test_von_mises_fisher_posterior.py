@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.cs_lvm import GaussianPosterior, VonMisesFisherPosterior
+from allennlp_sentmatch.nn.cs_lvm import VonMisesFisherPosterior
 
 
 def test_von_mises_fisher_mean_direction_by_hand():
@@ -38,28 +38,6 @@ def test_von_mises_fisher_under_autocast():
     torch.testing.assert_close(sample.norm(dim=-1), torch.ones(3))
 
 
-def test_gaussian_divergence_by_hand():
-    posterior = GaussianPosterior(1, 2, kl_annealing_rate=0.25).double()
-    with torch.no_grad():
-        posterior.mean_projection.weight.copy_(torch.tensor([[1.0], [-2.0]]))
-        posterior.mean_projection.bias.zero_()
-        posterior.log_variance_projection.weight.zero_()
-        posterior.log_variance_projection.bias.copy_(
-            torch.tensor([0.0, math.log(4)], dtype=torch.float64)
-        )
-    distribution = posterior(torch.tensor([[3.0]], dtype=torch.float64))
-    assert distribution.mode.tolist() == [[3.0, -6.0]]
-    torch.testing.assert_close(distribution.stddev, torch.tensor([[1.0, 2.0]]).double())
-    # Sum of (variance + mean^2 - 1 - log variance) / 2, weighted by 0, 1/4, .. 1, 1
-    divergence = (1 + 9 - 1 - 0) / 2 + (4 + 36 - 1 - math.log(4)) / 2
-    for weight in (0, 0.25, 0.5, 0.75, 1, 1):
-        value = posterior.kl_divergence(distribution)
-        assert value.tolist() == pytest.approx([weight * divergence], rel=1e-12)
-        posterior.advance()
-
-
-def test_bad_settings():
+def test_bad_concentration():
     with pytest.raises(ValueError, match="concentration is 0"):
         VonMisesFisherPosterior(2, 3, concentration=0)
-    with pytest.raises(ValueError, match="rate is -1"):
-        GaussianPosterior(2, 3, kl_annealing_rate=-1)
