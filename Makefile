@@ -10,7 +10,7 @@ CLASSIC := .venv-classic
 # allennlp-models is kept beside the environment: AllenNLP loads it in every command when it can.
 WITH_MODELS := PYTHONPATH=$(CURDIR)/$(VENV)/beside
 # The tests' tensors are tiny: more threads would only wait for each other.
-export OMP_NUM_THREADS ?= 1
+ONE_THREAD := OMP_NUM_THREADS=1
 
 .PHONY: help install demo test test-slow test-classic lint format experiments benchmark \
 	clean
@@ -41,11 +41,11 @@ demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (abou
 
 test: $(VENV)/.installed-test  ## Run the test suite
 	@echo "== Running the tests"
-	$(WITH_MODELS) $(BIN)/python -m pytest -q -m "not slow"
+	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -m "not slow"
 
 test-slow: $(VENV)/.installed-test  ## Run the tests that take longer than a minute
 	@echo "== Running the slow tests"
-	$(WITH_MODELS) $(BIN)/python -m pytest -q -m slow
+	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -m slow
 
 lint: $(VENV)/.installed-test  ## Check style (ruff) and types (mypy)
 	$(BIN)/ruff check .
@@ -61,7 +61,7 @@ ifeq ($(strip $(CLASSIC_PYTHON)),)
 	@echo "test-classic: skipped, no python3.10 or python3.9 runs here (set CLASSIC_PYTHON to one)"
 else
 	@$(MAKE) --no-print-directory $(CLASSIC)/.installed
-	$(CLASSIC)/bin/python -m pytest -q -m "not slow"
+	$(ONE_THREAD) $(CLASSIC)/bin/python -m pytest -q -m "not slow"
 endif
 
 $(CLASSIC)/.installed: requirements/classic.txt setup.py
@@ -78,7 +78,6 @@ $(CLASSIC)/.installed: requirements/classic.txt setup.py
 experiments: $(VENV)/.installed  ## List the published experiments that are stated here
 	$(BIN)/python scripts/list_experiments.py
 
-benchmark: unexport OMP_NUM_THREADS
 benchmark: $(VENV)/.installed-test  ## Measure the encoders' speed against torch.nn.LSTM
 	$(BIN)/python benchmarks/encoders.py
 
