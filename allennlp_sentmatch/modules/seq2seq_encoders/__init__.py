@@ -1,4 +1,4 @@
-"""`Seq2SeqEncoder`s: `cas_lstm`, `subilstm`, `rcrn`, `lstmn` and `highway`."""
+"""`Seq2SeqEncoder`s: `cas_lstm`, `subilstm`, `rcrn`, `lstmn`, `highway` and `sequential`."""
 
 from allennlp_sentmatch.modules.seq2seq_encoders.cas_lstm_encoder import (
     CasLstmEncoder as CasLstmEncoder,
@@ -8,6 +8,9 @@ from allennlp_sentmatch.modules.seq2seq_encoders.highway_encoder import (
 )
 from allennlp_sentmatch.modules.seq2seq_encoders.lstmn_encoder import LstmnEncoder as LstmnEncoder
 from allennlp_sentmatch.modules.seq2seq_encoders.rcrn_encoder import RcrnEncoder as RcrnEncoder
+from allennlp_sentmatch.modules.seq2seq_encoders.sequential_encoder import (
+    SequentialEncoder as SequentialEncoder,
+)
 from allennlp_sentmatch.modules.seq2seq_encoders.subilstm_encoder import (
     SubilstmEncoder as SubilstmEncoder,
 )

@@ -1,0 +1,72 @@
+"""Encoders one after the other as a `Seq2SeqEncoder`."""
+
+from typing import Optional
+
+import torch
+from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+
+
+@Seq2SeqEncoder.register("sequential")
+class SequentialEncoder(Seq2SeqEncoder):
+    """Encoders of which each reads the outputs of the one before.
+
+    AllenNLP's "compose" does the same for encoders that are all bidirectional or all not; here they
+    may be mixed, as where feed-forward or highway layers stand before a bidirectional encoder, and
+    the last one alone decides whether the output is `[forward; backward]`.
+
+    Registered as a `Seq2SeqEncoder` with name "sequential".
+
+    # Parameters
+
+    encoders : `list[Seq2SeqEncoder]`, required.
+        At least one.
+    """
+
+    def __init__(self, encoders: list[Seq2SeqEncoder]) -> None:
+        super().__init__()
+        if not encoders:
+            raise ConfigurationError("encoders must be at least one, got none")
+        for position, (encoder, following) in enumerate(zip(encoders, encoders[1:])):
+            check_dimensions_match(
+                encoder.get_output_dim(),
+                following.get_input_dim(),
+                f"output dim of encoder {position}",
+                f"input dim of encoder {position + 1}",
+            )
+        self.encoders = torch.nn.ModuleList(encoders)
+        self._input_dim = encoders[0].get_input_dim()
+        self._output_dim = encoders[-1].get_output_dim()
+        self._bidirectional = encoders[-1].is_bidirectional()
+
+    def get_input_dim(self) -> int:
+        """The size of a step of the first encoder's inputs."""
+        return self._input_dim
+
+    def get_output_dim(self) -> int:
+        """The size of a step of the last encoder's outputs."""
+        return self._output_dim
+
+    def is_bidirectional(self) -> bool:
+        """Whether the last encoder's output is `[forward; backward]`."""
+        return self._bidirectional
+
+    def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
+        """Encodes a batch of sentences.
+
+        # Parameters
+
+        inputs : `torch.Tensor`, required.
+            A tensor of shape `(batch_size, timesteps, input_dim)`.
+        mask : `torch.BoolTensor`, optional (default = `None`).
+            A tensor of shape `(batch_size, timesteps)`, right-padded. `None`: nothing is padding.
+
+        # Returns
+
+        A tensor of shape `(batch_size, timesteps, output_dim)`.
+        """
+        if mask is None:
+            mask = inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
+        for encoder in self.encoders:
+            inputs = encoder(inputs, mask)
+        return inputs
