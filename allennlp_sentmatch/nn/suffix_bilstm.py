@@ -24,6 +24,7 @@ x_{i-k+1} ... x_i, and likewise from right to left.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Literal, Optional
 
 import torch
@@ -54,16 +55,6 @@ class SuffixCell(torch.nn.Module):
         bound = 1 / math.sqrt(hidden_size)
         for parameter in self.parameters():
             torch.nn.init.uniform_(parameter, -bound, bound)
-
-    def project(self, tokens: torch.Tensor) -> torch.Tensor:
-        """W x + b of each token: (T, B, D) -> (T, B, GH)."""
-        if use_fast_path(tokens, self.weight_ih_l0):
-            maps = (self.weight_ih_l0.unsqueeze(0), self.bias_l0.unsqueeze(0))
-            return linear(tokens.reshape(1, -1, tokens.size(-1)), *maps).view(*tokens.shape[:2], -1)
-        projected = F.linear(tokens, self.weight_ih_l0, self.bias_l0)
-        return projected.to(
-            self.weight_hh_l0.dtype
-        )  # autocast narrows the products, not the states
 
 
 class SuffixBiLSTM(torch.nn.Module):
@@ -169,15 +160,10 @@ class SuffixBiLSTM(torch.nn.Module):
         padding = ~sorted_mask.unsqueeze(-1)  # (B, T, 1)
         # What is in the padding must not matter, not even in a product with zero.
         tokens = inputs[order, : len(sizes)].masked_fill(padding, 0.0)
-        prefixes, suffixes = self._read(
-            tokens, sizes, self.forward_cell, None if self.tied else self.forward_suffix_cell
-        )
         # Read from its end, a sentence's suffixes are prefixes and the other way round.
-        mirrored_suffixes, mirrored_prefixes = self._read(
-            reverse_sentences(tokens, sorted_mask),
-            sizes,
-            self.reverse_cell,
-            None if self.tied else self.reverse_prefix_cell,
+        mirrored = reverse_sentences(tokens, sorted_mask)
+        (prefixes, mirrored_suffixes), (suffixes, mirrored_prefixes) = self._read(
+            torch.stack([tokens, mirrored]), sizes
         )
         forward = self._combine(prefixes, suffixes, "forward_gate")
         reverse = self._combine(
@@ -189,36 +175,29 @@ class SuffixBiLSTM(torch.nn.Module):
         outputs = F.pad(outputs, (0, 0, 0, inputs.size(1) - len(sizes)))
         return outputs[order.argsort()]
 
-    def _read(
-        self,
-        tokens: torch.Tensor,
-        sizes: list[int],
-        prefix_cell: SuffixCell,
-        suffix_cell: Optional[SuffixCell],
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The encodings of all prefixes and suffixes from left to right, (B, T, H) each.
+    def _read(self, tokens: torch.Tensor, sizes: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+        """The encodings of all prefixes and suffixes from left to right, (2, B, T, H) each.
 
-        Without a `suffix_cell` the `prefix_cell` makes both.
+        `tokens` (2, B, T, D) are the sentences as they are and from their end.
         """
         T = len(sizes)
         window = T if self.max_context is None else self.max_context
+        tokens = tokens.transpose(1, 2)  # (2, T, B, D)
+
+        def run(
+            cells: tuple[SuffixCell, SuffixCell], num_starts: int
+        ) -> tuple[torch.Tensor, torch.Tensor]:
+            encodings = read_suffixes(tokens, cells, sizes, window, num_starts, self.cell)
+            return encodings[0].transpose(1, 2), encodings[1].transpose(1, 2)
+
+        cells = (self.forward_cell, self.reverse_cell)
+        if self.tied:
+            return run(cells, T)
         # A prefix is what a suffix that began `window` tokens ago, or with the sentence, has read
         # so far. Where prefixes alone are wanted, no suffix has to begin later than this.
-        num_prefix_starts = min(max(T - window, 0) + 1, T)
-
-        def run(cell: SuffixCell, num_starts: int) -> tuple[torch.Tensor, torch.Tensor]:
-            projected = cell.project(tokens.transpose(0, 1))  # (T, B, GH)
-            recurrence = suffix_recurrence
-            if use_fast_path(projected, cell.weight_hh_l0):
-                recurrence = fast_suffix_recurrence
-            return recurrence(projected, cell.weight_hh_l0, sizes, window, num_starts, self.cell)
-
-        if suffix_cell is None:
-            prefixes, suffixes = run(prefix_cell, T)
-        else:
-            prefixes, _ = run(prefix_cell, num_prefix_starts)
-            _, suffixes = run(suffix_cell, T)
-        return prefixes.transpose(0, 1), suffixes.transpose(0, 1)
+        prefixes, _ = run(cells, min(max(T - window, 0) + 1, T))
+        _, suffixes = run((self.forward_suffix_cell, self.reverse_prefix_cell), T)
+        return prefixes, suffixes
 
     def _combine(self, prefix: torch.Tensor, suffix: torch.Tensor, gate: str) -> torch.Tensor:
         """Eq. 5 in one direction: (B, T, H), or (B, T, 2H) with "concat"."""
@@ -231,6 +210,41 @@ class SuffixBiLSTM(torch.nn.Module):
             return both
         r = torch.sigmoid(self.get_submodule(gate)(both)).to(prefix.dtype)  # (B, T, H)
         return r * prefix + (1 - r) * suffix
+
+
+def read_suffixes(
+    tokens: torch.Tensor,
+    cells: Sequence[SuffixCell],
+    sizes: list[int],
+    window: int,
+    num_starts: int,
+    kind: Literal["lstm", "gru"],
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """`suffix_recurrence` by each of S cells over its own `tokens` (S, T, B, D).
+
+    # Returns
+
+    `Tuple[torch.Tensor, torch.Tensor]`
+        The encodings of the prefixes (S, T, B, H) and of the suffixes (S, num_starts, B, H).
+    """
+    weight_hh = torch.stack([cell.weight_hh_l0 for cell in cells])
+    if use_fast_path(tokens, weight_hh):
+        projected = linear(
+            tokens.flatten(1, 2),
+            torch.stack([cell.weight_ih_l0 for cell in cells]),
+            torch.stack([cell.bias_l0 for cell in cells]),
+        ).view(*tokens.shape[:3], -1)
+        return fast_suffix_recurrence(projected, weight_hh, sizes, window, num_starts, kind)
+    encodings = []
+    for of_cell, cell in zip(tokens, cells):
+        projected = F.linear(of_cell, cell.weight_ih_l0, cell.bias_l0)  # (T, B, GH)
+        # Autocast narrows the products, not the states.
+        projected = projected.to(cell.weight_hh_l0.dtype)
+        encodings.append(
+            suffix_recurrence(projected, cell.weight_hh_l0, sizes, window, num_starts, kind)
+        )
+    prefixes, suffixes = zip(*encodings)
+    return torch.stack(prefixes), torch.stack(suffixes)
 
 
 def suffix_recurrence(

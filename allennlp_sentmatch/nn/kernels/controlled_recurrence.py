@@ -15,7 +15,8 @@ c_t = a * c_{t-2} + b, doubling their number log2(T) times makes all of them (Hi
 from typing import Any
 
 import torch
-from torch.autograd.function import once_differentiable
+
+from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
 
 
 def controlled_recurrence(forget: torch.Tensor, values: torch.Tensor) -> torch.Tensor:

@@ -4,7 +4,8 @@ All suffixes begin at once: their first tokens need no product, as their states 
 token t, the suffixes that began at the tokens `first` ... t - 1 read it, in one product. Sentences
 stand in the order of their lengths, longest first, so that the suffixes and the sentences
 concerned are slices of the states: a sentence of T tokens costs T (T - 1) / 2 rows of a product.
-States are replaced in place, so that those of a finished suffix are its encoding.
+States are replaced in place, so that those of a finished suffix are its encoding. The directions
+advance side by side and have everything but their products in common.
 
 In evaluation this is all that is kept. In training, each step's gates and former states are kept
 as well; the backward pass is analytic, the same steps in reverse with the products transposed.
@@ -20,7 +21,7 @@ from allennlp_sentmatch.nn.kernels.suffix_cells import CELLS, Cell
 
 #: Steps are kept together up to about this many rows, of which the weights' gradient is one
 #: product. Larger tables would each time be asked of the system, and page by page, anew.
-ROWS_PER_CHUNK = 4096
+ROWS_PER_CHUNK = 512
 
 
 class Step(NamedTuple):
@@ -34,14 +35,18 @@ class Step(NamedTuple):
     offset: int
 
     @property
-    def rows(self) -> slice:
-        """Its rows in the tables of its chunk, `suffixes * sentences` of them."""
-        return slice(self.offset, self.offset + self.suffixes * self.sentences)
+    def num_rows(self) -> int:
+        """The rows of its products: one for each suffix of each sentence."""
+        return self.suffixes * self.sentences
 
-    @property
-    def reading(self) -> tuple[slice, slice]:
-        """Where the states of the suffixes are, among those of all."""
-        return slice(self.first, self.first + self.suffixes), slice(self.sentences)
+    def of_states(self, states: torch.Tensor) -> torch.Tensor:
+        """Its part of all states: (S, num_starts, B, H) -> (S, suffixes, sentences, H)."""
+        return states[:, self.first : self.first + self.suffixes, : self.sentences]
+
+    def of_table(self, table: torch.Tensor) -> torch.Tensor:
+        """Its part of its chunk's table: (S, rows, ...) -> (S, suffixes, sentences, ...)."""
+        rows = table[:, self.offset : self.offset + self.num_rows]
+        return rows.view(len(table), self.suffixes, self.sentences, -1)
 
 
 def schedule(sizes: list[int], window: int, num_starts: int) -> list[list[Step]]:
@@ -55,7 +60,7 @@ def schedule(sizes: list[int], window: int, num_starts: int) -> list[list[Step]]
         first = max(0, t + 1 - window)
         step = Step(t, first, min(t, num_starts) - first, sentences, offset)
         chunks[-1].append(step)
-        offset = step.rows.stop
+        offset += step.num_rows
     return chunks
 
 
@@ -67,7 +72,20 @@ def suffix_recurrence(
     num_starts: int,
     cell: Literal["lstm", "gru"],
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """As the function of the same name in `allennlp_sentmatch.nn.suffix_bilstm`."""
+    """As the function of the same name in `allennlp_sentmatch.nn.suffix_bilstm`, in S directions.
+
+    # Parameters
+
+    projected, weight_hh : `torch.Tensor`
+        Shapes (S, T, B, GH) and (S, GH, H).
+    sizes, window, num_starts, cell
+        As there.
+
+    # Returns
+
+    `Tuple[torch.Tensor, torch.Tensor]`
+        As there, of shapes (S, T, B, H) and (S, num_starts, B, H).
+    """
     chunks = schedule(sizes, window, num_starts)
     arguments = (projected, weight_hh, chunks, num_starts, CELLS[cell])
     if torch.is_grad_enabled() and (projected.requires_grad or weight_hh.requires_grad):
@@ -78,46 +96,56 @@ def suffix_recurrence(
 
 
 def _read(
-    projected: torch.Tensor,  # (T, B, GH)
-    weight_hh: torch.Tensor,  # (GH, H)
+    projected: torch.Tensor,
+    weight_hh: torch.Tensor,
     chunks: list[list[Step]],
     num_starts: int,
     cell: Cell,
     saved: Optional[list[torch.Tensor]],
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The encodings (T, B, H) and (num_starts, B, H); `saved` receives what `backward` needs."""
-    T, B, _ = projected.shape
-    H = weight_hh.size(1)
+    """The encodings of the prefixes and suffixes; `saved` receives what `backward` needs."""
+    S, T, B, GH = projected.shape
+    H = weight_hh.size(2)
 
     def room(rows: int) -> list[torch.Tensor]:
-        """Tables (rows, ...) of h and of what the cell names; none where nothing is saved."""
+        """Tables (S, rows, ...) to be saved: of h, of the gates and of what the cell keeps."""
         if saved is None:
             return []
-        tables = [projected.new_empty(rows, width * H) for width in (1, *cell.kept_widths)]
-        saved.extend(tables)
-        return tables
+        widths = [H, GH] + [H] * cell.num_kept
+        saved.extend(projected.new_empty(S, rows, width) for width in widths)
+        return saved[-len(widths) :]
 
-    states = [projected.new_zeros(num_starts, B, H) for _ in range(cell.num_states)]
-    kept = [table.view(num_starts, B, -1) for table in room(num_starts * B)]
-    if kept:
-        kept[0].zero_()
-    beginnings = projected[:num_starts]
-    cell.forward(beginnings, torch.zeros_like(beginnings), states, kept[1:])
-    prefixes = projected.new_zeros(T, B, H)
-    weight = reordered(weight_hh)
+    states = [projected.new_zeros(S, num_starts, B, H) for _ in range(cell.num_states)]
+    beginning = Step(0, 0, num_starts, B, 0)
+    tables = room(beginning.num_rows)
+    if saved is None:
+        steps = [beginning, *(step for chunk in chunks for step in chunk)]
+        workspace = projected.new_empty(S * max(step.num_rows for step in steps) * GH)
+
+    def advance(step: Step, x: torch.Tensor) -> None:
+        """Has the step's suffixes read their next token, of which x is W x + b."""
+        reading = [step.of_states(state) for state in states]  # (S, suffixes, sentences, H)
+        hidden = reading[0]
+        kept: list[torch.Tensor] = []
+        if saved is None:
+            gates = workspace[: S * step.num_rows * GH].view(*hidden.shape[:3], GH)
+        else:
+            old_hidden, gates, *kept = (step.of_table(table) for table in tables)
+            hidden = old_hidden.copy_(hidden)
+        u = None
+        if step is not beginning:
+            u = [product(h.flatten(0, 1), weight) for h, weight in zip(hidden, weights)]
+        cell.forward(x, u, reading, gates, kept)
+
+    advance(beginning, projected[:, :num_starts])
+    weights = [reordered(weight) for weight in weight_hh]
+    prefixes = projected.new_zeros(S, T, B, H)
     for chunk in chunks:
-        tables = room(chunk[-1].rows.stop)
+        tables = room(chunk[-1].offset + chunk[-1].num_rows)
         for step in chunk:
-            if step.suffixes:
-                reading = [state[step.reading] for state in states]  # (suffixes, sentences, H)
-                hidden = reading[0].flatten(0, 1)
-                if tables:
-                    hidden = tables[0][step.rows].copy_(hidden)
-                shape = (step.suffixes, step.sentences, -1)
-                u = product(hidden, weight).view(shape)
-                x = projected[step.t, : step.sentences]
-                cell.forward(x, u, reading, [table[step.rows].view(shape) for table in tables[1:]])
-            prefixes[step.t, : step.sentences] = states[0][step.first, : step.sentences]
+            if step.num_rows:
+                advance(step, projected[:, step.t : step.t + 1, : step.sentences])
+            prefixes[:, step.t, : step.sentences] = states[0][:, step.first, : step.sentences]
     return prefixes, states[0]
 
 
@@ -144,32 +172,36 @@ class _SuffixRecurrence(torch.autograd.Function):
     ) -> tuple[Any, ...]:
         cell = ctx.cell
         weight_hh, *saved = ctx.saved_tensors
-        num_tables = 1 + len(cell.kept_widths)
-        transposed = reordered(weight_hh.t().contiguous())
+        num_tables = 2 + cell.num_kept
+        transposed = [reordered(weight.t().contiguous()) for weight in weight_hh]
         grad_projected = grad_prefixes.new_zeros(ctx.shape)
-        grad_transposed = weight_hh.new_zeros(weight_hh.t().shape)
+        grad_weight = torch.zeros_like(weight_hh)
         # Until its last step is undone, a suffix has the gradient of its encoding.
-        grads = [grad_suffixes.clone()]
-        grads += [torch.zeros_like(grad_suffixes) for _ in range(cell.num_states - 1)]
+        grads = [grad_suffixes.clone(memory_format=torch.contiguous_format)]
+        grads += [torch.zeros_like(grads[0]) for _ in range(cell.num_states - 1)]
         for chunk in reversed(ctx.chunks):
             tables = saved[-num_tables:]
             del saved[-num_tables:]
-            grad_u = tables[0].new_empty(tables[0].size(0), weight_hh.size(0))
+            grad_u = torch.empty_like(tables[1])
             for step in reversed(chunk):
-                grads[0][step.first, : step.sentences] += grad_prefixes[step.t, : step.sentences]
-                if not step.suffixes:
+                read = (slice(None), step.t, slice(step.sentences))
+                grads[0][:, step.first, : step.sentences] += grad_prefixes[read]
+                if not step.num_rows:
                     continue
-                shape = (step.suffixes, step.sentences, -1)
-                old_hidden, *kept = (table[step.rows].view(shape) for table in tables)
-                reading = [grad[step.reading] for grad in grads]
-                out = grad_u[step.rows].view(shape)
-                cell.backward(reading, old_hidden, kept, out)
-                torch.sum(out, 0, out=grad_projected[step.t, : step.sentences])
-                cell.to_gradient_of_product(out, kept)
-                reading[0] += product(grad_u[step.rows], transposed).view(shape)
-            grad_transposed += product_over_rows(tables[0], grad_u)
-        old_hidden, *kept = (table.view(*grad_suffixes.shape[:2], -1) for table in saved)
-        grad_beginnings = torch.empty_like(grad_projected[: grad_suffixes.size(0)])
-        cell.backward(grads, old_hidden, kept, grad_beginnings)
-        grad_projected[: grad_suffixes.size(0)] += grad_beginnings
-        return grad_projected, grad_transposed.t(), None, None, None
+                old_hidden, gates, *kept = (step.of_table(table) for table in tables)
+                reading = [step.of_states(grad) for grad in grads]
+                out = step.of_table(grad_u)
+                cell.backward(reading, old_hidden, gates, kept, out)
+                torch.sum(out, 1, out=grad_projected[read])
+                cell.to_gradient_of_product(out, gates)
+                for grad_hidden, rows, weight in zip(reading[0], out, transposed):
+                    grad_hidden += product(rows.flatten(0, 1), weight).view_as(grad_hidden)
+            for grad, rows, hidden in zip(grad_weight, grad_u, tables[0]):
+                grad += product_over_rows(hidden, rows).t()
+        num_starts, B = grad_suffixes.shape[1:3]
+        beginning = Step(0, 0, num_starts, B, 0)
+        old_hidden, gates, *kept = (beginning.of_table(table) for table in saved)
+        grad_beginnings = torch.empty_like(gates)
+        cell.backward(grads, old_hidden, gates, kept, grad_beginnings)
+        grad_projected[:, :num_starts] += grad_beginnings
+        return grad_projected, grad_weight, None, None, None
