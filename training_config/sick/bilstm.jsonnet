@@ -1,4 +1,8 @@
 // BiLSTM (AllenNLP's own) on SICK, from scratch: the baseline.
-local sick = import '../lib/sick.libsonnet';
+local data = import '../lib/data.libsonnet';
+local from_scratch = import '../lib/from_scratch.libsonnet';
 
-sick.siamese(sick.pooled({ type: 'lstm', num_layers: 1, bidirectional: true }))
+from_scratch.siamese(
+  data.sick(),
+  from_scratch.pooled({ type: 'lstm', num_layers: 1, bidirectional: true }),
+)

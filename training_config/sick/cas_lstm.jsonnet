@@ -1,4 +1,8 @@
 // 2-layer Bi-CAS-LSTM on SICK, from scratch.
-local sick = import '../lib/sick.libsonnet';
+local data = import '../lib/data.libsonnet';
+local from_scratch = import '../lib/from_scratch.libsonnet';
 
-sick.siamese(sick.pooled({ type: 'cas_lstm', num_layers: 2, bidirectional: true }))
+from_scratch.siamese(
+  data.sick(),
+  from_scratch.pooled({ type: 'cas_lstm', num_layers: 2, bidirectional: true }),
+)

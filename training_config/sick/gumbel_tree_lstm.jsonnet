@@ -1,9 +1,10 @@
 // Gumbel Tree-LSTM with a bidirectional leaf LSTM on SICK, from scratch.
-local sick = import '../lib/sick.libsonnet';
+local data = import '../lib/data.libsonnet';
+local from_scratch = import '../lib/from_scratch.libsonnet';
 
-sick.siamese({
+from_scratch.siamese(data.sick(), {
   type: 'gumbel_tree_lstm',
-  input_size: sick.embedding_dim,
-  hidden_size: sick.hidden_size,
+  input_size: from_scratch.embedding_dim,
+  hidden_size: from_scratch.hidden_size,
   leaf: 'bilstm',
 })

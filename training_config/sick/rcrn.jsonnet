@@ -1,4 +1,8 @@
 // RCRN on SICK, from scratch.
-local sick = import '../lib/sick.libsonnet';
+local data = import '../lib/data.libsonnet';
+local from_scratch = import '../lib/from_scratch.libsonnet';
 
-sick.siamese(sick.pooled({ type: 'rcrn' }))
+from_scratch.siamese(
+  data.sick(),
+  from_scratch.pooled({ type: 'rcrn' }),
+)

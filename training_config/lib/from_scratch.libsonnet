@@ -1,5 +1,5 @@
-// SICK from scratch: no pretrained vectors, and one recipe for every encoder, so that their figures
-// can be compared. Not from a paper; chosen on the trial set with the 2-layer Bi-CAS-LSTM.
+// Sentence pairs from scratch: no pretrained vectors, and one recipe for every encoder, so that their
+// figures can be compared. Not from a paper; chosen on SICK's trial set with the 2-layer Bi-CAS-LSTM.
 local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
 
@@ -17,10 +17,7 @@ local num_epochs = 12;
   },
 
   // `encoder`: a Seq2VecEncoder.
-  siamese(encoder): data.sick() {
-    dataset_reader+: {
-      token_indexers: { tokens: { type: 'single_id', lowercase_tokens: true } },
-    },
+  siamese(dataset, encoder): data.lower_case(dataset) {
     model: {
       type: 'siamese_classifier',
       text_field_embedder: embedders.random($.embedding_dim),

@@ -1,0 +1,8 @@
+// SuBiLSTM on MSRP, from scratch.
+local data = import '../lib/data.libsonnet';
+local from_scratch = import '../lib/from_scratch.libsonnet';
+
+from_scratch.siamese(
+  data.msrp(),
+  from_scratch.pooled({ type: 'subilstm' }),
+)
