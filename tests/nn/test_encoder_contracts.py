@@ -86,8 +86,9 @@ VARIANTS = variants()
 
 @pytest.fixture(params=[True, False], ids=["fast", "plain"], autouse=True)
 def path(request):
-    """All of it holds for the kernels and for the plain path."""
-    with fast_paths(request.param):
+    """All of it holds for the kernels and for the plain path, where single precision is no TF32."""
+    cudnn = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
+    with fast_paths(request.param), cudnn:
         yield
 
 
