@@ -179,7 +179,7 @@ class AttentiveRanker(Model):
             hinge = F.margin_ranking_loss(
                 positive, negative, torch.ones_like(positive), self._margin, reduction="sum"
             )
-            output["loss"] = hinge / max(len(positive), 1) + 0.0 * similarities.sum()
+            output["loss"] = hinge / max(len(positive), 1)
             if not self.training:
                 for metric in self._metrics.values():
                     metric(scores, labels, is_candidate)

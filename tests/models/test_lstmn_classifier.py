@@ -53,8 +53,13 @@ def test_equations_of_one_pair(vocab):
     model = lstmn_classifier(vocab).double()
     premise_ids, hypothesis_ids = torch.tensor([[2, 3, 4]]), torch.tensor([[5, 2]])
     encoder, embedding = model._encoder, model._text_field_embedder.token_embedder_tokens
-    Y = encoder.premise_reader(embedding(premise_ids), premise_ids > 0)[0]
-    h_N = encoder.hypothesis_reader(embedding(hypothesis_ids), hypothesis_ids > 0)[0, -1]
+    (Y,), premise_attention = encoder.premise_reader(
+        embedding(premise_ids), premise_ids > 0, return_attention=True
+    )
+    (hypothesis_tape,), hypothesis_attention = encoder.hypothesis_reader(
+        embedding(hypothesis_ids), hypothesis_ids > 0, return_attention=True
+    )
+    h_N = hypothesis_tape[-1]
     s = torch.stack(
         [
             encoder.attention_vector
@@ -67,6 +72,8 @@ def test_equations_of_one_pair(vocab):
     h_star = (encoder.output_premise @ r + encoder.output_hypothesis @ h_N).tanh()
     output = model({"tokens": {"tokens": premise_ids}}, {"tokens": {"tokens": hypothesis_ids}})
     torch.testing.assert_close(output["premise_attention"][0], alpha, atol=1e-9, rtol=0)
+    torch.testing.assert_close(output["premise_self_attention"], premise_attention)
+    torch.testing.assert_close(output["hypothesis_self_attention"], hypothesis_attention)
     expected = model._classifier(h_star[None])
     torch.testing.assert_close(output["label_logits"], expected, atol=1e-9, rtol=0)
 
