@@ -29,7 +29,7 @@ from allennlp_sentmatch.nn.kernels.linear import affine, input_gradient, weight_
 from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
 from allennlp_sentmatch.nn.kernels.packing import Packing
 from allennlp_sentmatch.nn.kernels.pointwise import MINUS_ONE, tanh
-from allennlp_sentmatch.nn.kernels.products import product
+from allennlp_sentmatch.nn.kernels.products import product, reordered
 
 
 def lstm_layer(
@@ -99,8 +99,7 @@ def _read(
     gates_at, hidden_at, cell_at = (steps(x, sizes) for x in (gates, hidden, cell))
     tanh_cell_at = steps(tanh_cell, sizes) if keep else [tanh_cell[:, :n] for n in sizes]
     lower_at = None if lower is None else steps(lower, sizes)
-    # The same values, but laid out as a product takes them: column by column.
-    weights = weight_hh.transpose(1, 2).contiguous().transpose(1, 2)
+    weights = [reordered(weight) for weight in weight_hh]
     # What U h is added to, and h, for each direction.
     recurrent_at = [steps(x[:, :R], sizes) for x in gates]
     left_hidden_at = [steps(x, sizes) for x in hidden]
