@@ -56,7 +56,7 @@ PUBLISHED_PARAMETERS = {
 }
 
 # Folders of configurations that no table of a paper has; `training_config` has the quick start.
-NOT_FROM_PAPERS = {"training_config", "sick", "snli_1k", "snli_1k_fine_tuning"}
+NOT_FROM_PAPERS = {"training_config", "msrp", "sick", "snli_1k", "snli_1k_fine_tuning"}
 
 
 def name_of(path: Path) -> str:

@@ -87,6 +87,22 @@ local trec(granularity) = held_out(
     token_indexers: { tokens: { type: 'single_id', lowercase_tokens: true } },
   }),
 
+  // The `dataset` with the characters of words and their part-of-speech tags, which a trained
+  // spaCy model gives. A text without a token is read as one unknown token, which has no tag.
+  characters_and_tags(dataset): self.reading(dataset, {
+    tokenizer: { type: 'spacy', language: 'en_core_web_sm', pos_tags: true },
+    token_indexers: {
+      tokens: 'single_id',
+      characters: { type: 'characters', min_padding_length: 1 },
+      tags: {
+        type: 'single_id',
+        feature_name: 'tag_',
+        namespace: 'pos_tokens',
+        default_value: 'XX',
+      },
+    },
+  }),
+
   snli(max_length=null):
     { dataset_reader: pairs('snli', max_length) } + paths(
       allennlp + 'snli/snli_1.0_train.jsonl',

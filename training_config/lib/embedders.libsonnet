@@ -30,4 +30,22 @@ local data = import 'data.libsonnet';
       },
     },
   },
+
+  // An `embedder` of words with, besides, a BiGRU over a word's characters and an embedding of its
+  // part-of-speech tag. `data.characters_and_tags` has the readers' indexers.
+  with_characters_and_tags(embedder, characters_dim, tags_dim): embedder {
+    token_embedders+: {
+      characters: {
+        type: 'character_encoding',
+        embedding: { embedding_dim: characters_dim, vocab_namespace: 'token_characters' },
+        encoder: {
+          type: 'gru',
+          input_size: characters_dim,
+          hidden_size: characters_dim / 2,
+          bidirectional: true,
+        },
+      },
+      tags: { type: 'embedding', embedding_dim: tags_dim, vocab_namespace: 'pos_tokens' },
+    },
+  },
 }

@@ -60,6 +60,46 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
     trainer: adam,
   },
 
+  // Two sentences through a projection and two highway layers of 300, the encoder, max and mean
+  // pooling; [a, b, a * b, a - b] through two highway layers, whose size is not said (300 here), and
+  // a linear layer. Nor are the sizes of the representations of characters and tags: 50 and 20.
+  entailment(dataset, encoder):
+    local highway_size = 300;
+    local characters_dim = 50;
+    local tags_dim = 20;
+    data.characters_and_tags(dataset) {
+      model: {
+        type: 'siamese_classifier',
+        text_field_embedder: embedders.with_characters_and_tags(
+          embedders.glove_and_cove, characters_dim, tags_dim
+        ),
+        encoder: {
+          type: 'pooled',
+          encoder: {
+            type: 'sequential',
+            encoders: [
+              {
+                type: 'feedforward',
+                feedforward: {
+                  input_dim: embedders.glove_and_cove_dim + characters_dim + tags_dim,
+                  num_layers: 1,
+                  hidden_dims: highway_size,
+                  activations: 'linear',
+                },
+              },
+              { type: 'highway', input_size: highway_size, num_layers: 2 },
+              encoder { input_size: highway_size },
+            ],
+          },
+          pooling: ['max', 'mean'],
+        },
+        matcher: { type: 'highway', hidden_size: highway_size, num_layers: 2 },
+        classifier: { num_layers: 0, batch_norm: false },
+      },
+      data_loader: { batch_size: 32, shuffle: true },
+      trainer: adam,
+    },
+
   // pooling: 'max', or 'attentive' for the AP models.
   wikiqa(encoder, pooling='max'): ranking(data.wikiqa(), 'answered', encoder, pooling),
   trecqa(encoder, pooling='max'): ranking(data.trecqa(), 'clean', encoder, pooling),

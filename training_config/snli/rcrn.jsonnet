@@ -1,0 +1,5 @@
+// RCRN on SNLI: RCRN table 6. Published: 85.8 %.
+local data = import '../lib/data.libsonnet';
+local rcrn = import '../lib/rcrn.libsonnet';
+
+rcrn.entailment(data.snli(), rcrn.rcrn)
