@@ -171,7 +171,11 @@ def test_local_data_is_in_the_form_that_the_configurations_read(
     configuration = Params.from_file(str(source), local).as_dict()
     reader = configuration["dataset_reader"]
     other_reader = configuration.get("validation_dataset_reader", reader)
-    paths = {key: value for key, value in configuration.items() if key.endswith("_data_path")}
+    paths = {
+        key: configuration[key]
+        for key in ("train_data_path", "validation_data_path", "test_data_path")
+        if configuration[key] is not None
+    }
     assert {"train_data_path", "validation_data_path"} <= set(paths)
     for key, path in paths.items():
         settings = reader if key == "train_data_path" else other_reader
@@ -192,7 +196,7 @@ def test_the_domain_of_reviews_is_a_variable():
 
 
 def test_overrides_put_other_data_and_random_vectors_into_a_configuration():
-    path = CONFIGURATIONS / "trec6" / "bcn_subilstm.jsonnet"
+    path = CONFIGURATIONS / "sst2" / "bcn_subilstm.jsonnet"
     overrides = (
         "(import 'training_config/lib/data.libsonnet').mr(fold=2)"
         " + (import 'training_config/local/mr.json')"
@@ -202,6 +206,7 @@ def test_overrides_put_other_data_and_random_vectors_into_a_configuration():
     assert configuration["dataset_reader"]["format"] == "two_files"
     assert configuration["dataset_reader"]["folds"] == {"number": 10, "drop": [2]}
     assert configuration["train_data_path"] == "../shared/data/mr"
+    assert configuration["test_data_path"] is None
     vectors = configuration["model"]["text_field_embedder"]["token_embedders"]["tokens"]
     assert vectors["pretrained_file"] is None
     assert vectors["trainable"]

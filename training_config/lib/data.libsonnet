@@ -27,6 +27,8 @@ local held_out(reader, train, number, fold=0) = {
   validation_dataset_reader: reader { folds: { number: number, keep: [fold] } },
   train_data_path: train,
   validation_data_path: train,
+  test_data_path: null,
+  evaluate_on_test: false,
 };
 
 local pairs(format, max_length=null) = {
