@@ -29,9 +29,10 @@ class Case:
     encoder: Callable[[], nn.Module]
     #: Multiplications in the encoder's products for each token of a sentence of T tokens.
     products: Callable[[int], float]
-    #: The states that a training step keeps for each token, in multiples of H: a rough guess that
-    #: tells which settings do not fit into memory.
-    kept: Callable[[int], float]
+    #: The peak memory of a training step, in numbers by B * T * H, on the fast and on the plain
+    #: path: a + b * T as it was measured, to tell which settings do not fit.
+    memory: tuple[float, float]
+    plain_memory: tuple[float, float]
     input_size: int = 300
     hidden_size: int = 300
     baseline_layers: int = 1
@@ -53,6 +54,12 @@ class Case:
             bidirectional=self.baseline_bidirectional,
         )
 
+    def training_bytes(self, num_tokens: int, batch_size: int, plain: bool) -> float:
+        """About what a training step takes in memory."""
+        constant, slope = self.plain_memory if plain else self.memory
+        numbers = batch_size * num_tokens * self.hidden_size * (constant + slope * num_tokens)
+        return 4 * numbers
+
     def arithmetic_ratio(self, num_tokens: int) -> float:
         """The encoder's multiplications by the baseline's: the least that its time can come to."""
         directions = 2 if self.baseline_bidirectional else 1
@@ -67,7 +74,8 @@ def _cas_lstm(directions: int) -> Case:
         name="cas_lstm" if directions == 1 else "cas_lstm, bidirectional",
         encoder=lambda: CellAwareLSTM(H, H, num_layers=2, bidirectional=directions == 2),
         products=lambda T: directions * (4 * H * 2 * H + 5 * H * 2 * H),
-        kept=lambda T: directions * 20,
+        memory=(directions * 40, 0),
+        plain_memory=(directions * 60, 0),
         baseline_layers=2,
         baseline_bidirectional=directions == 2,
     )
@@ -80,7 +88,8 @@ CASES = [
         name="rcrn",
         encoder=lambda: RecurrentlyControlledRNN(300, 200),
         products=lambda T: 3 * lstm_products(300, 200, 1, 2),
-        kept=lambda T: 50,
+        memory=(120, 0),
+        plain_memory=(120, 0),
         hidden_size=200,
         baseline_layers=3,
         baseline_bidirectional=True,
@@ -90,7 +99,8 @@ CASES = [
         encoder=lambda: SuffixBiLSTM(300, 300),
         # A token is projected once and read by T (T + 1) / 2 / T suffixes, in each direction.
         products=lambda T: 2 * 4 * 300 * (300 + 300 * (T + 1) / 2),
-        kept=lambda T: 2 * 7 * (T + 1) / 2,
+        memory=(100, 8),
+        plain_memory=(100, 9),
         baseline_bidirectional=True,
     ),
     Case(
@@ -99,13 +109,15 @@ CASES = [
         # A projection to the attention's width of h, x and h~ for each token; a score, and a
         # weight for h and for c, for each token before it.
         products=lambda T: lstm_products(300, 300, 1, 1) + 3 * 300**2 + (T - 1) / 2 * 3 * 300,
-        kept=lambda T: 10 + T,
+        memory=(50, 0),
+        plain_memory=(50, 3),
     ),
     Case(
         name="gumbel_tree_lstm",
         encoder=lambda: GumbelTreeLSTM(300, 300),
         # An LSTM for the leaves; each of the 2 T - 1 nodes is projected once for either side.
         products=lambda T: lstm_products(300, 300, 1, 1) + (2 * T - 1) / T * 5 * 300 * 2 * 300,
-        kept=lambda T: 40,
+        memory=(350, 0),
+        plain_memory=(200, 5),
     ),
 ]

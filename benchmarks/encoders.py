@@ -53,7 +53,6 @@ def measure(
         "batch_size": batch_size,
         "baseline": case.baseline_name,
         "arithmetic_ratio": case.arithmetic_ratio(num_tokens),
-        "training_ratio": None,
     }
     torch.manual_seed(0)
     inputs = torch.randn(batch_size, num_tokens, case.input_size, device=device)
@@ -70,24 +69,27 @@ def measure(
         "plain": Candidate.encoder(encoder, mask, fast=False),
     }
     for kind in ("forward", "training"):
-        bytes_kept = batch_size * num_tokens * case.kept(num_tokens) * case.hidden_size * 4
-        if kind == "training" and bytes_kept > 0.5 * _free_memory(device):
-            record["left_out"] = f"training steps would take about {bytes_kept / 2**30:.0f} GB"
-            continue
         steps = {
             name: partial(getattr(candidate, kind), inputs)
             for name, candidate in candidates.items()
         }
+        if kind == "training":
+            for name in ("plain", "fast"):
+                size = case.training_bytes(num_tokens, batch_size, plain=name == "plain")
+                if size > 0.8 * _free_memory(device):
+                    del steps[name]
+                    record["left_out"] = f"training steps of {size / 2**30:.0f} GB"
         times = interleave(steps, seconds, device)
-        for name, prefix in (("fast", ""), ("baseline", "baseline_"), ("plain", "plain_")):
+        for name, step in steps.items():
+            prefix = "" if name == "fast" else f"{name}_"
             record[f"{prefix}{kind}_ms"] = 1000 * statistics.median(times[name])
             record[f"{prefix}{kind}_ms_min"] = 1000 * min(times[name])
-        record[f"{kind}_rounds"] = len(times["fast"])
-        record[f"{kind}_ratio"] = median_ratio(times["fast"], times["baseline"])
-        record[f"plain_{kind}_ratio"] = median_ratio(times["plain"], times["baseline"])
-        if kind == "training":
-            for name, prefix in (("fast", ""), ("baseline", "baseline_"), ("plain", "plain_")):
-                peak = peak_memory(steps[name], device)
+            record[f"{prefix}{kind}_rounds"] = len(times[name])
+            if name != "baseline":
+                ratio = median_ratio(times[name], times["baseline"])
+                record[f"{prefix}{kind}_ratio"] = ratio
+            if kind == "training":
+                peak = peak_memory(step, device)
                 record[f"{prefix}peak_mb"] = None if peak is None else peak / 2**20
     return record
 

@@ -80,25 +80,28 @@ def interleave(
 ) -> dict[str, list[float]]:
     """Seconds that each step takes, in rounds over all of them until `seconds` have passed.
 
-    There are three rounds at least, or one where a round takes longer than `seconds`. The first
-    run of each, which warms it up, does not count.
+    There are three rounds at least. A first run of each warms it up and does not count, unless it
+    takes longer than `seconds`: then it is the only one.
     """
-    for step in steps.values():
-        step()
-    times: dict[str, list[float]] = {name: [] for name in steps}
+    times = {name: [_run(step, device)] for name, step in steps.items()}
+    again = [name for name, (first,) in times.items() if first <= seconds]
+    for name in again:
+        times[name].clear()
     start = time.perf_counter()
     num_rounds = 0
-    while True:
-        for name, step in steps.items():
-            _synchronize(device)
-            began = time.perf_counter()
-            step()
-            _synchronize(device)
-            times[name].append(time.perf_counter() - began)
+    while again and (num_rounds < 3 or time.perf_counter() - start < seconds):
+        for name in again:
+            times[name].append(_run(steps[name], device))
         num_rounds += 1
-        elapsed = time.perf_counter() - start
-        if elapsed > seconds and (num_rounds >= 3 or elapsed / num_rounds > seconds):
-            return times
+    return times
+
+
+def _run(step: Callable[[], None], device: torch.device) -> float:
+    _synchronize(device)
+    start = time.perf_counter()
+    step()
+    _synchronize(device)
+    return time.perf_counter() - start
 
 
 def median_ratio(times: list[float], others: list[float]) -> float:

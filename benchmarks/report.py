@@ -1,6 +1,7 @@
 """Results as a table, a JSON file and a plot."""
 
 import json
+import math
 import os
 import platform
 import subprocess
@@ -68,16 +69,14 @@ def plot(name: str, info: dict[str, Any], records: list[dict[str, Any]]) -> None
             of_size = [
                 record
                 for record in records
-                if record["encoder"] == encoder
-                and record["batch_size"] == batch_size
-                and record["training_ratio"] is not None
+                if record["encoder"] == encoder and record["batch_size"] == batch_size
             ]
             lengths = [record["num_tokens"] for record in of_size]
             for key, style, label in (
                 ("training_ratio", "o-", "fast path"),
                 ("plain_training_ratio", "s:", "plain path"),
             ):
-                ratios = [record[key] for record in of_size]
+                ratios = [record.get(key) or math.nan for record in of_size]  # nan: left out
                 axes.plot(lengths, ratios, style, color=f"C{index}", label=f"{label}, {batch_size}")
         limits = {
             r["num_tokens"]: r["arithmetic_ratio"] for r in records if r["encoder"] == encoder
