@@ -1,5 +1,6 @@
 """The mathematics of the package as plain PyTorch: importable where only torch is installed."""
 
+from allennlp_sentmatch.nn.attentive_pooling import AttentivelyPooled, AttentivePooling
 from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM, CellAwareLSTMGates
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
@@ -17,12 +18,15 @@ from allennlp_sentmatch.nn.matching import (
 from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
 from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pooling import Pooling
+from allennlp_sentmatch.nn.ranking import average_precision, reciprocal_rank
 from allennlp_sentmatch.nn.recurrently_controlled_rnn import RecurrentlyControlledRNN
 from allennlp_sentmatch.nn.suffix_bilstm import SuffixBiLSTM
 from allennlp_sentmatch.nn.tree_merges import bracketing
 
 __all__ = [
     "LSTMN",
+    "AttentivePooling",
+    "AttentivelyPooled",
     "CellAwareLSTM",
     "CellAwareLSTMGates",
     "ElementwiseBilinear",
@@ -36,10 +40,12 @@ __all__ = [
     "SuffixBiLSTM",
     "TreeComposition",
     "VonMisesFisher",
+    "average_precision",
     "bracketing",
     "concat",
     "heuristic",
     "heuristic_difference",
+    "reciprocal_rank",
     "stack_padded",
     "straight_through_gumbel_softmax",
     "sum_difference",
