@@ -20,10 +20,39 @@ NAMES = {
         "sum_difference",
         "elbis",
     ],
-    "allennlp.models:Model": ["siamese_classifier"],
-    "allennlp.data:DatasetReader": ["sentence_pair"],
+    "allennlp.models:Model": [
+        "siamese_classifier",
+        "sentence_classifier",
+        "sentmatch_esim",
+        "sentmatch_bcn",
+        "lstmn_classifier",
+        "attentive_ranker",
+        "cs_lvm",
+        "vae_siamese",
+        "ensemble",
+    ],
+    "allennlp.data:DatasetReader": [
+        "sentence_pair",
+        "single_sentence",
+        "sentiment_trees",
+        "answer_selection",
+    ],
     "allennlp.data:Tokenizer": ["spacy_blank"],
-    "allennlp.predictors:Predictor": ["sentence_pair"],
+    "allennlp.data:DataLoader": ["semi_supervised"],
+    "allennlp.predictors:Predictor": [
+        "sentence_pair",
+        "single_sentence",
+        "answer_ranker",
+        "pair_generator",
+    ],
+    "allennlp.training.metrics:Metric": [
+        "mean_average_precision",
+        "mean_reciprocal_rank",
+        "distinct-1",
+        "distinct-2",
+    ],
+    "allennlp.modules.token_embedders:TokenEmbedder": ["cove"],
+    "allennlp.commands:Subcommand": ["ensemble", "evaluate-generator"],
 }
 """The registered names of each base class."""
 
