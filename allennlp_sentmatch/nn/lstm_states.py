@@ -35,7 +35,8 @@ def lstm_states(
     ]
     if use_fast_path(inputs, *lstm.parameters()) and mask.any():
         packing = Packing.of(mask, lstm.bidirectional)
-        weight_ih, weight_hh, bias = (torch.stack(same) for same in zip(*directions))
+        weight_ih, weight_hh, biases = zip(*directions)
+        bias = torch.stack(biases)  # (number of directions, 4H)
         hidden, cell = lstm_layer(packing.pack(inputs), weight_ih, weight_hh, bias, packing)
         return packing.unpack(hidden), packing.unpack(cell)
     padding = ~mask.unsqueeze(-1)  # (B, T, 1)

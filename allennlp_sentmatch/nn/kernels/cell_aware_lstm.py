@@ -51,7 +51,8 @@ def read_stack(
     for layer, directions in enumerate(layers):
         if layer > 0:
             hidden = F.dropout(hidden, dropout, training)
-        weight_ih, weight_hh, bias, *cell_weights = map(_stack, zip(*directions))
+        weight_ih, weight_hh, *vectors = zip(*directions)
+        bias, *cell_weights = map(_stack, vectors)
         left_weight, lower_weight, peephole_left, peephole_lower = (
             x.unsqueeze(1) if isinstance(x, Tensor) else x  # (S, 1, H)
             for x in cell_weights
@@ -71,7 +72,7 @@ def read_stack(
 
 
 def _stack(directions: Sequence[Any]) -> Any:
-    """One parameter of all directions: (S, ...), or the number or `None` that they share."""
+    """A vector of all directions: (S, ...); or the number or `None` that they share."""
     if not isinstance(directions[0], Tensor):
         return directions[0]
     return directions[0].unsqueeze(0) if len(directions) == 1 else torch.stack(list(directions))

@@ -1,7 +1,7 @@
 """Affine maps of many rows at once, differentiable, by `products`."""
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import torch
 from torch import Tensor
@@ -45,19 +45,24 @@ class _Linear(torch.autograd.Function):
         )
 
 
-def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """As `linear`, but not differentiable."""
+def affine(x: Tensor, weight: Union[Tensor, Sequence[Tensor]], bias: Tensor) -> Tensor:
+    """As `linear`, but not differentiable. The maps' `weight` need not be stacked."""
     return _stack([product(rows, w).add_(b) for rows, w, b in zip(x, weight, bias)])
 
 
-def input_gradient(weight: Tensor, grad: Tensor) -> Tensor:
+def input_gradient(weight: Union[Tensor, Sequence[Tensor]], grad: Tensor) -> Tensor:
     """The gradient of x (S, N, D) from that of W x (S, N, K)."""
     return _stack([product(g, w.t()) for g, w in zip(grad, weight)])
 
 
 def weight_gradient(x: Tensor, grad: Tensor) -> Tensor:
     """The gradient of W (S, K, D) from that of W x (S, N, K)."""
-    return _stack([product_over_rows(rows, g).t() for rows, g in zip(x, grad)])
+    return _stack(weight_gradients(x, grad))
+
+
+def weight_gradients(x: Tensor, grad: Tensor) -> list[Tensor]:
+    """As `weight_gradient`, but one gradient (K, D) for each map."""
+    return [product_over_rows(rows, g).t() for rows, g in zip(x, grad)]
 
 
 def _stack(tensors: Sequence[Tensor]) -> Tensor:

@@ -25,7 +25,7 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.kernels.linear import affine, input_gradient, weight_gradient
+from allennlp_sentmatch.nn.kernels.linear import affine, input_gradient, weight_gradients
 from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
 from allennlp_sentmatch.nn.kernels.packing import Packing
 from allennlp_sentmatch.nn.kernels.pointwise import MINUS_ONE, tanh
@@ -34,8 +34,8 @@ from allennlp_sentmatch.nn.kernels.products import product, reordered
 
 def lstm_layer(
     inputs: Tensor,
-    weight_ih: Tensor,
-    weight_hh: Tensor,
+    weight_ih: Sequence[Tensor],
+    weight_hh: Sequence[Tensor],
     bias: Tensor,
     packing: Packing,
     lower: Optional[Tensor] = None,
@@ -49,9 +49,11 @@ def lstm_layer(
 
     inputs : `Tensor`
         Shape (S, N, D).
-    weight_ih, weight_hh, bias : `Tensor`
-        Shapes (S, GH, D), (S, GH, H) and (S, GH): W, U and b, their blocks in the order i, f, g,
-        o, and with `lower` v. With peepholes U is without block v.
+    weight_ih, weight_hh : `Sequence[Tensor]`
+        W (GH, D) and U (GH, H) for each direction, their blocks in the order i, f, g, o, and with
+        `lower` v. With peepholes U is without block v.
+    bias : `Tensor`
+        Shape (S, GH).
     packing : `Packing`
         Of the N tokens.
     lower : `Tensor`, optional (default = `None`)
@@ -66,21 +68,23 @@ def lstm_layer(
     `Tuple[Tensor, Tensor]`
         h and c, both (S, N, H).
     """
-    weights = (weight_ih, weight_hh, bias, lower, left_weight, peephole_left, peephole_lower)
-    tensors = [x for x in (inputs, *weights) if isinstance(x, Tensor)]
+    others = (inputs, bias, lower, left_weight, peephole_left, peephole_lower)
+    tensors = [x for x in (*others, *weight_ih, *weight_hh) if isinstance(x, Tensor)]
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
-        hidden, cell = _LSTMLayer.apply(packing, inputs, *weights)  # type: ignore[no-untyped-call]
+        hidden, cell = _LSTMLayer.apply(  # type: ignore[no-untyped-call]
+            packing, *others, *weight_ih, *weight_hh
+        )
     else:
-        hidden, cell, _, _ = _read(packing, False, inputs, *weights)
+        hidden, cell, _, _ = _read(packing, False, weight_ih, weight_hh, *others)
     return hidden, cell
 
 
 def _read(
     packing: Packing,
     keep: bool,
+    weight_ih: Sequence[Tensor],
+    weight_hh: Sequence[Tensor],
     inputs: Tensor,
-    weight_ih: Tensor,
-    weight_hh: Tensor,
     bias: Tensor,
     lower: Optional[Tensor],
     left_weight: Union[Tensor, float],
@@ -88,8 +92,8 @@ def _read(
     peephole_lower: Optional[Tensor],
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """h, c, tanh(c) and the gates, each (S, N, ...); of tanh(c) one step's only unless `keep`."""
-    S, R, H = weight_hh.shape
-    N = inputs.size(1)
+    S, N, _ = inputs.shape
+    R, H = weight_hh[0].shape
     sizes = packing.sizes
     gates = affine(inputs, weight_ih, bias)
     if lower is not None and peephole_lower is not None:
@@ -129,12 +133,33 @@ def _read(
 
 class _LSTMLayer(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, packing: Packing, *tensors: Any) -> tuple[Tensor, Tensor]:
-        hidden, cell, tanh_cell, gates = _read(packing, True, *tensors)
+    def forward(
+        ctx: Any,
+        packing: Packing,
+        inputs: Tensor,
+        bias: Tensor,
+        lower: Optional[Tensor],
+        left_weight: Union[Tensor, float],
+        peephole_left: Optional[Tensor],
+        peephole_lower: Optional[Tensor],
+        *weights: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        weight_ih, weight_hh = weights[: len(inputs)], weights[len(inputs) :]
+        others = (inputs, bias, lower, left_weight, peephole_left, peephole_lower)
+        hidden, cell, tanh_cell, gates = _read(packing, True, weight_ih, weight_hh, *others)
         ctx.packing = packing
-        ctx.left_weight = tensors[5] if isinstance(tensors[5], float) else None
+        ctx.left_weight = left_weight if isinstance(left_weight, float) else None
         ctx.save_for_backward(
-            *(None if isinstance(x, float) else x for x in tensors), hidden, cell, tanh_cell, gates
+            inputs,
+            lower,
+            None if isinstance(left_weight, float) else left_weight,
+            peephole_left,
+            peephole_lower,
+            hidden,
+            cell,
+            tanh_cell,
+            gates,
+            *weights,
         )
         ctx.set_materialize_grads(False)
         return hidden, cell
@@ -144,13 +169,13 @@ class _LSTMLayer(torch.autograd.Function):
     def backward(
         ctx: Any, grad_hidden: Optional[Tensor], grad_cell: Optional[Tensor]
     ) -> tuple[Optional[Tensor], ...]:
-        *arguments, hidden, cell, tanh_cell, gates = ctx.saved_tensors
-        inputs, weight_ih, weight_hh, _, lower, left_weight, peephole_left, peephole_lower = (
-            arguments
-        )
+        inputs, lower, left_weight, peephole_left, peephole_lower, *rest = ctx.saved_tensors
+        hidden, cell, tanh_cell, gates, *weights = rest
+        S = len(inputs)
+        weight_ih, weight_hh = weights[:S], weights[S:]
         packing: Packing = ctx.packing
         first = packing.sizes[0]
-        R, H = weight_hh.shape[1:]
+        R, H = weight_hh[0].shape
         i, f, g, o = gates.chunk(gates.size(-1) // H, -1)[:4]
         v = gates[..., 4 * H :]
         left_weight = ctx.left_weight if left_weight is None else left_weight
@@ -180,32 +205,33 @@ class _LSTMLayer(torch.autograd.Function):
         )
         grad_v = by_v  # by now
 
-        needs = ctx.needs_input_grad[1:]
-        grads: list[Optional[Tensor]] = [None] * 8
-        if needs[0]:
-            grads[0] = input_gradient(weight_ih, grad_gates)
+        needs = ctx.needs_input_grad
+        grads: list[Optional[Tensor]] = [None] * len(needs)
         if needs[1]:
-            grads[1] = weight_gradient(inputs, grad_gates)
+            grads[1] = input_gradient(weight_ih, grad_gates)
         if needs[2]:
-            grads[2] = weight_gradient(packing.previous(hidden), grad_gates[:, first:, :R])
+            grads[2] = grad_gates.sum(1)
         if needs[3]:
-            grads[3] = grad_gates.sum(1)
-        if needs[4]:
-            grad_lower = grads[4] = grad_cell * v
+            grad_lower = grads[3] = grad_cell * v
             if peephole_lower is not None:
                 grad_lower.addcmul_(grad_v, peephole_lower)
+        if needs[4]:
+            grads[4] = (grad_cell * f)[:, first:].mul_(left_cell).sum(1, keepdim=True)
         if needs[5]:
-            grads[5] = (grad_cell * f)[:, first:].mul_(left_cell).sum(1, keepdim=True)
+            grads[5] = (grad_v[:, first:] * left_cell).sum(1, keepdim=True)
         if needs[6]:
-            grads[6] = (grad_v[:, first:] * left_cell).sum(1, keepdim=True)
-        if needs[7]:
-            grads[7] = (grad_v * lower).sum(1, keepdim=True)
-        return (None, *grads)
+            grads[6] = (grad_v * lower).sum(1, keepdim=True)
+        if any(needs[7 : 7 + S]):
+            grads[7 : 7 + S] = weight_gradients(inputs, grad_gates)
+        if any(needs[7 + S :]):
+            left_hidden = packing.previous(hidden)
+            grads[7 + S :] = weight_gradients(left_hidden, grad_gates[:, first:, :R])
+        return tuple(grads)
 
 
 def _read_back(
     sizes: list[int],
-    weight_hh: Tensor,
+    weight_hh: Sequence[Tensor],
     grad_hidden: Tensor,
     grad_cell: Optional[Tensor],
     grad_gates: Tensor,
@@ -217,7 +243,8 @@ def _read_back(
     `grad_hidden` and `grad_cell` are the gradients from outside; `by_cell` is dh_t / dc_t,
     `by_left_cell` dc_t / dc_{t-1}. `grad_gates` becomes the gradient of the gates' arguments.
     """
-    S, R, H = weight_hh.shape
+    S = len(weight_hh)
+    R, H = weight_hh[0].shape
     total = torch.empty_like(by_cell)
     room = by_cell.new_empty(S, sizes[0], H)
     grad_gates_at, total_at, outer_hidden_at, by_cell_at, by_left_cell_at = (
@@ -225,15 +252,14 @@ def _read_back(
     )
     outer_cell_at = None if grad_cell is None else steps(grad_cell, sizes)
     recurrent_at = [steps(x[:, :R], sizes) for x in grad_gates]
-    transposed = weight_hh.transpose(1, 2)
     size_after = 0
     for t in range(len(sizes) - 1, -1, -1):
         n = sizes[t]
         dh, dc = outer_hidden_at[t], total_at[t]  # (S, n, H)
         if size_after:
             outer, dh = dh, room[:, :n]
-            for s, weight in enumerate(transposed):
-                recurrent = product(recurrent_at[s][t + 1], weight)  # (size_after, H)
+            for s, weight in enumerate(weight_hh):
+                recurrent = product(recurrent_at[s][t + 1], weight.t())  # (size_after, H)
                 torch.add(outer[s, :size_after], recurrent, out=dh[s, :size_after])
             if size_after < n:
                 dh[:, size_after:] = outer[:, size_after:]
