@@ -12,12 +12,13 @@ with its plain path. The results are written to benchmarks/results/.
 import argparse
 import statistics
 from functools import partial
+from pathlib import Path
 from typing import Any, Optional
 
 import torch
 from cases import CASES, Case
 from measure import Candidate, disagreement, interleave, median_ratio, peak_memory
-from report import machine, plot, write
+from report import RESULTS, machine, plot, write
 from tqdm import tqdm
 
 #: The fast path may differ from the plain one by this much of the largest value, in float32.
@@ -111,7 +112,11 @@ def main(arguments: Optional[list[str]] = None) -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--seconds", type=float, default=5.0, help="for each row, twice")
-    parser.add_argument("--name", help="of the files in results/ (default: encoders_<device>)")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help="without an ending; default: benchmarks/results/encoders_<device>",
+    )
     options = parser.parse_args(arguments)
 
     torch.set_num_threads(options.threads)
@@ -126,9 +131,9 @@ def main(arguments: Optional[list[str]] = None) -> None:
     ]
     records = [measure(*setting, device, options.seconds) for setting in tqdm(grid)]
     info["load_after"] = machine(device)["load"]
-    name = options.name or f"encoders_{device.type}"
-    write(name, info, records, COLUMNS)
-    plot(name, info, records)
+    output = options.output or RESULTS / f"encoders_{device.type}"
+    write(output, info, records, COLUMNS)
+    plot(output, info, records)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,9 @@ import torch
 
 HERE = Path(__file__).resolve().parent
 
+#: Where results go.
+RESULTS = HERE / "results"
+
 
 def machine(device: torch.device) -> dict[str, Any]:
     """Where and when, as far as it bears on the speed."""
@@ -41,21 +44,20 @@ def table(records: list[dict[str, Any]], columns: dict[str, str]) -> str:
 
 
 def write(
-    name: str, info: dict[str, Any], records: list[dict[str, Any]], columns: dict[str, str]
+    path: Path, info: dict[str, Any], records: list[dict[str, Any]], columns: dict[str, str]
 ) -> None:
-    """Print the results, and write results/<name>.json and .md."""
-    folder = HERE / "results"
-    folder.mkdir(exist_ok=True)
+    """Print the results, and write them to `path` with the endings .json and .md."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     data = {"machine": info, "records": records}
-    (folder / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
+    path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
     facts = "\n".join(f"- {key}: {value}" for key, value in info.items())
     text = f"{facts}\n\n{table(records, columns)}\n"
     print(text)
-    (folder / f"{name}.md").write_text(text)
+    path.with_suffix(".md").write_text(text)
 
 
-def plot(name: str, info: dict[str, Any], records: list[dict[str, Any]]) -> None:
-    """Draw results/<name>.png: each encoder's training step by its baseline's, over T."""
+def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> None:
+    """Draw `path` with the ending .png: each encoder's training step by its baseline's, over T."""
     from matplotlib.figure import Figure
 
     encoders = list(dict.fromkeys(record["encoder"] for record in records))
@@ -100,7 +102,7 @@ def plot(name: str, info: dict[str, Any], records: list[dict[str, Any]]) -> None
         else f"{info['device']}, torch {info['torch']}",
         fontsize=9,
     )
-    figure.savefig(HERE / "results" / f"{name}.png", dpi=120)
+    figure.savefig(path.with_suffix(".png"), dpi=120)
 
 
 def _cell(value: Any) -> str:

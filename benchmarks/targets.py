@@ -13,7 +13,7 @@ import torch
 from cases import CASES
 from encoders import measure
 from measure import Candidate, interleave, median_ratio
-from report import machine, write
+from report import RESULTS, machine, write
 
 from allennlp_sentmatch.nn import SuffixBiLSTM
 
@@ -87,7 +87,7 @@ def main() -> None:
         },
     ]
     info["load_after"] = machine(device)["load"]
-    write(f"targets_{device.type}", info, records, COLUMNS)
+    write(RESULTS / f"targets_{device.type}", info, records, COLUMNS)
 
 
 if __name__ == "__main__":

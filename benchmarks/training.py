@@ -22,7 +22,7 @@ import torch
 from allennlp.commands.train import TrainModel, train_model
 from allennlp.common import Params
 from allennlp.models import Model
-from report import machine, write
+from report import RESULTS, machine, write
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 
@@ -102,7 +102,8 @@ def main() -> None:
     )
     info["configuration"] = str(options.config)
     info["load_after"] = machine(device)["load"]
-    write("training_" + "_".join(options.config.with_suffix("").parts[-2:]), info, records, COLUMNS)
+    name = "_".join(["training", *options.config.with_suffix("").parts[-2:]])
+    write(RESULTS / name, info, records, COLUMNS)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,112 @@
+import json
+import sys
+from importlib import import_module
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn.fast_paths import fast_paths
+from allennlp_sentmatch.nn.kernels import cell_aware_lstm
+from tests.conftest import REPOSITORY
+
+NAMES = ("cases", "measure", "report", "encoders")
+
+
+@pytest.fixture
+def benchmark(monkeypatch):
+    """The benchmark's modules, which are scripts beside each other."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(str(REPOSITORY / "benchmarks"))
+    for name in NAMES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield SimpleNamespace(**{name: import_module(name) for name in NAMES})
+    for name in NAMES:
+        del sys.modules[name]
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    """The number of threads, which the benchmark sets, as it was."""
+    before = torch.get_num_threads()
+    yield before
+    torch.set_num_threads(before)
+
+
+def arguments(path, *more):
+    settings = "--device cpu --lengths 2 3 --batch-sizes 2 --seconds 0 --threads 1 --output"
+    return [*settings.split(), str(path), *more]
+
+
+def test_every_encoder_is_measured_and_reported(benchmark, tmp_path, capsys):
+    benchmark.encoders.main(arguments(tmp_path / "results" / "small"))
+    results = json.loads((tmp_path / "results" / "small.json").read_text())
+    names = [case.name for case in benchmark.cases.CASES]
+    assert [r["encoder"] for r in results["records"]] == [name for name in names for _ in range(2)]
+    for record in results["records"]:
+        for ratio in ("forward_ratio", "training_ratio", "plain_training_ratio"):
+            assert record[ratio] > 0
+        assert record["training_rounds"] >= 1
+    assert {"date", "processor", "torch", "threads", "load"} <= set(results["machine"])
+    table = (tmp_path / "results" / "small.md").read_text()
+    assert table.count("\n| ") == 2 * len(names) + 2
+    assert table in capsys.readouterr().out
+    assert (tmp_path / "results" / "small.png").stat().st_size > 1000
+
+
+def test_a_wrong_kernel_is_not_measured(benchmark, tmp_path, monkeypatch):
+    layer = cell_aware_lstm.lstm_layer
+
+    def wrong(*args):
+        hidden, cell = layer(*args)
+        return hidden * 1.01, cell
+
+    monkeypatch.setattr(cell_aware_lstm, "lstm_layer", wrong)
+    with pytest.raises(SystemExit, match=r"cas_lstm: the fast path is .* off the plain path"):
+        benchmark.encoders.main(arguments(tmp_path / "small", "--encoders", "cas_lstm"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_does_not_fit_into_memory_is_left_out(benchmark, tmp_path, monkeypatch):
+    def free(device):  # enough for the fast path alone
+        return case.training_bytes(3, 2, plain=False) / 0.8
+
+    case = next(case for case in benchmark.cases.CASES if case.name == "lstmn")
+    monkeypatch.setattr(benchmark.encoders, "_free_memory", free)
+    record = benchmark.encoders.measure(case, 3, 2, torch.device("cpu"), 0)
+    assert "plain_training_ratio" not in record
+    assert record["training_ratio"] > 0
+    assert record["plain_forward_ratio"] > 0
+
+
+@pytest.mark.parametrize("name", ["cas_lstm", "cas_lstm, bidirectional", "subilstm"])
+def test_the_arithmetic_is_what_torch_counts(benchmark, name):
+    counter = pytest.importorskip("torch.utils.flop_counter")
+    case = next(case for case in benchmark.cases.CASES if case.name == name)
+    T = 5
+    with fast_paths(False), torch.no_grad(), counter.FlopCounterMode(display=False) as flops:
+        case.encoder()(torch.randn(1, T, case.input_size), torch.ones(1, T, dtype=torch.bool))
+    assert flops.get_total_flops() == 2 * T * case.products(T)  # a multiplication and an addition
+
+
+def test_steps_take_turns_and_slow_ones_run_once(benchmark):
+    order = []
+    clock = iter(range(1000))
+    durations = {"slow": 9, "a": 1, "b": 2}
+
+    def step(name):
+        order.append(name)
+        for _ in range(durations[name] - 1):
+            next(clock)
+
+    benchmark.measure.time = SimpleNamespace(perf_counter=lambda: next(clock))
+    times = benchmark.measure.interleave(
+        {name: lambda name=name: step(name) for name in durations}, 5, torch.device("cpu")
+    )
+    assert order[:3] == ["slow", "a", "b"]  # to warm up
+    assert order[3:] == ["a", "b"] * len(times["a"])
+    assert times["slow"] == [9]
+    assert set(times["a"]) == {1}
+    assert set(times["b"]) == {2}
+    assert len(times["a"]) == len(times["b"]) >= 3
+    assert benchmark.measure.median_ratio(times["b"], times["a"]) == 2
