@@ -90,10 +90,12 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
         axes.set_yscale("log", base=2)
         axes.set_xticks(sorted(limits), labels=sorted(limits))
         axes.yaxis.set_major_formatter("{x:g}")
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, 0.7), max(high, 2.5))  # so that there are two ticks at least
         axes.grid(alpha=0.3)
     for axes in list(grid.flat)[len(encoders) :]:
         axes.remove()
-    grid[0, 0].legend(fontsize=7)
+    grid[0, 0].legend(title="path, batch size", title_fontsize=7, fontsize=7)
     figure.supxlabel("tokens in a sentence")
     figure.supylabel("training step, ratio")
     figure.suptitle(
