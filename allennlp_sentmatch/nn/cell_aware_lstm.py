@@ -222,10 +222,10 @@ class CellAwareLSTM(nn.Module):
 
         outputs = []
         gates = []
-        for suffix in self._suffixes:
+        for suffix, weights in zip(self._suffixes, zip(*layers)):
             # Both directions read from left to right; the second one, the reversed sentence. The
             # padding stays on the right, so that no state passes through it to a token.
-            stack = self._read_stack(reverse_sentences(inputs, mask) if suffix else inputs, suffix)
+            stack = self._read_stack(reverse_sentences(inputs, mask) if suffix else inputs, weights)
             outputs.append(in_order(stack[-1].hidden, suffix))
             if return_gates:
                 gates.append(
@@ -240,13 +240,13 @@ class CellAwareLSTM(nn.Module):
         output = torch.cat(outputs, dim=-1)
         return (output, list(zip(*gates))) if return_gates else output
 
-    def _read_stack(self, inputs: Tensor, suffix: str) -> "list[_LayerStates]":
+    def _read_stack(self, inputs: Tensor, layers: tuple[LayerWeights, ...]) -> "list[_LayerStates]":
         """Run one direction over `inputs` (B, T, D) from left to right, layer by layer."""
-        stack = [_read_layer(inputs, None, self._layer_weights(0, suffix))]
-        for layer in range(1, self.num_layers):
+        stack = [_read_layer(inputs, None, layers[0])]
+        for weights in layers[1:]:
             below = stack[-1]
             hidden = F.dropout(below.hidden, self.dropout, self.training)
-            stack.append(_read_layer(hidden, below.gates.cell, self._layer_weights(layer, suffix)))
+            stack.append(_read_layer(hidden, below.gates.cell, weights))
         return stack
 
     def _layer_weights(self, layer: int, suffix: str) -> LayerWeights:
