@@ -25,7 +25,9 @@ def allennlp(*arguments: object) -> None:
     words = [str(argument) for argument in arguments]
     print(f"\n$ allennlp {shlex.join(words)}", flush=True)
     command = [str(Path(sys.executable).with_name("allennlp")), *words]
-    status = subprocess.run(command, cwd=REPOSITORY, check=False).returncode
+    # The model is small: on a busy machine, more threads would only wait for each other.
+    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+    status = subprocess.run(command, cwd=REPOSITORY, env=environment, check=False).returncode
     if status != 0:
         sys.exit(f"`allennlp {words[0]}` failed with status {status}; the reason stands above")
 
