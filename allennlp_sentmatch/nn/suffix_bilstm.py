@@ -227,22 +227,23 @@ def read_suffixes(
     `Tuple[torch.Tensor, torch.Tensor]`
         The encodings of the prefixes (S, T, B, H) and of the suffixes (S, num_starts, B, H).
     """
-    weight_hh = torch.stack([cell.weight_hh_l0 for cell in cells])
-    if use_fast_path(tokens, weight_hh):
-        projected = linear(
-            tokens.flatten(1, 2),
-            torch.stack([cell.weight_ih_l0 for cell in cells]),
-            torch.stack([cell.bias_l0 for cell in cells]),
-        ).view(*tokens.shape[:3], -1)
-        return fast_suffix_recurrence(projected, weight_hh, sizes, window, num_starts, kind)
+    weights = [cell.weight_hh_l0 for cell in cells]
+    if use_fast_path(tokens, *weights):
+        projected = [
+            linear(
+                of_cell.reshape(1, -1, of_cell.size(-1)),
+                cell.weight_ih_l0.unsqueeze(0),
+                cell.bias_l0.unsqueeze(0),
+            )
+            for of_cell, cell in zip(tokens, cells)
+        ]  # (1, T * B, GH) each
+        in_steps = torch.cat(projected).view(*tokens.shape[:3], -1)  # (S, T, B, GH)
+        return fast_suffix_recurrence(in_steps, weights, sizes, window, num_starts, kind)
     encodings = []
     for of_cell, cell in zip(tokens, cells):
-        projected = F.linear(of_cell, cell.weight_ih_l0, cell.bias_l0)  # (T, B, GH)
-        # Autocast narrows the products, not the states.
-        projected = projected.to(cell.weight_hh_l0.dtype)
-        encodings.append(
-            suffix_recurrence(projected, cell.weight_hh_l0, sizes, window, num_starts, kind)
-        )
+        x = F.linear(of_cell, cell.weight_ih_l0, cell.bias_l0)  # (T, B, GH)
+        x = x.to(cell.weight_hh_l0.dtype)  # autocast narrows the products, not the states
+        encodings.append(suffix_recurrence(x, cell.weight_hh_l0, sizes, window, num_starts, kind))
     prefixes, suffixes = zip(*encodings)
     return torch.stack(prefixes), torch.stack(suffixes)
 

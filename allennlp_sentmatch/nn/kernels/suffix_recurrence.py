@@ -11,6 +11,7 @@ In evaluation this is all that is kept. In training, each step's gates and forme
 as well; the backward pass is analytic, the same steps in reverse with the products transposed.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, Optional
 
 import torch
@@ -66,7 +67,7 @@ def schedule(sizes: list[int], window: int, num_starts: int) -> list[list[Step]]
 
 def suffix_recurrence(
     projected: torch.Tensor,
-    weight_hh: torch.Tensor,
+    weights: Sequence[torch.Tensor],
     sizes: list[int],
     window: int,
     num_starts: int,
@@ -76,8 +77,10 @@ def suffix_recurrence(
 
     # Parameters
 
-    projected, weight_hh : `torch.Tensor`
-        Shapes (S, T, B, GH) and (S, GH, H).
+    projected : `torch.Tensor`
+        Shape (S, T, B, GH).
+    weights : `Sequence[torch.Tensor]`
+        The S directions' `weight_hh`, (GH, H) each.
     sizes, window, num_starts, cell
         As there.
 
@@ -87,25 +90,27 @@ def suffix_recurrence(
         As there, of shapes (S, T, B, H) and (S, num_starts, B, H).
     """
     chunks = schedule(sizes, window, num_starts)
-    arguments = (projected, weight_hh, chunks, num_starts, CELLS[cell])
-    if torch.is_grad_enabled() and (projected.requires_grad or weight_hh.requires_grad):
-        prefixes, suffixes = _SuffixRecurrence.apply(*arguments)  # type: ignore[no-untyped-call]
+    kernel = CELLS[cell]
+    if torch.is_grad_enabled() and any(x.requires_grad for x in (projected, *weights)):
+        prefixes, suffixes = _SuffixRecurrence.apply(  # type: ignore[no-untyped-call]
+            chunks, num_starts, kernel, projected, *weights
+        )
     else:
-        prefixes, suffixes = _read(*arguments, saved=None)
+        prefixes, suffixes = _read(chunks, num_starts, kernel, projected, *weights, saved=None)
     return prefixes, suffixes
 
 
 def _read(
-    projected: torch.Tensor,
-    weight_hh: torch.Tensor,
     chunks: list[list[Step]],
     num_starts: int,
     cell: Cell,
+    projected: torch.Tensor,
+    *weights: torch.Tensor,
     saved: Optional[list[torch.Tensor]],
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The encodings of the prefixes and suffixes; `saved` receives what `backward` needs."""
     S, T, B, GH = projected.shape
-    H = weight_hh.size(2)
+    H = weights[0].size(1)
 
     def room(rows: int) -> list[torch.Tensor]:
         """Tables (S, rows, ...) to be saved: of h, of the gates and of what the cell keeps."""
@@ -134,11 +139,11 @@ def _read(
             hidden = old_hidden.copy_(hidden)
         u = None
         if step is not beginning:
-            u = [product(h.flatten(0, 1), weight) for h, weight in zip(hidden, weights)]
+            u = [product(h.flatten(0, 1), weight) for h, weight in zip(hidden, fast_weights)]
         cell.forward(x, u, reading, gates, kept)
 
     advance(beginning, projected[:, :num_starts])
-    weights = [reordered(weight) for weight in weight_hh]
+    fast_weights = [reordered(weight) for weight in weights]
     prefixes = projected.new_zeros(S, T, B, H)
     for chunk in chunks:
         tables = room(chunk[-1].offset + chunk[-1].num_rows)
@@ -153,14 +158,14 @@ class _SuffixRecurrence(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        projected: torch.Tensor,
-        weight_hh: torch.Tensor,
         chunks: list[list[Step]],
         num_starts: int,
         cell: Cell,
+        projected: torch.Tensor,
+        *weights: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        saved = [weight_hh]
-        encodings = _read(projected, weight_hh, chunks, num_starts, cell, saved)
+        saved = list(weights)
+        encodings = _read(chunks, num_starts, cell, projected, *weights, saved=saved)
         ctx.save_for_backward(*saved)
         ctx.chunks, ctx.cell, ctx.shape = chunks, cell, projected.shape
         return encodings
@@ -171,11 +176,12 @@ class _SuffixRecurrence(torch.autograd.Function):
         ctx: Any, grad_prefixes: torch.Tensor, grad_suffixes: torch.Tensor
     ) -> tuple[Any, ...]:
         cell = ctx.cell
-        weight_hh, *saved = ctx.saved_tensors
+        S, num_starts, B, _ = grad_suffixes.shape
+        weights, saved = ctx.saved_tensors[:S], list(ctx.saved_tensors[S:])
         num_tables = 2 + cell.num_kept
-        transposed = [reordered(weight.t().contiguous()) for weight in weight_hh]
+        transposed = [reordered(weight.t().contiguous()) for weight in weights]
         grad_projected = grad_prefixes.new_zeros(ctx.shape)
-        grad_weight = torch.zeros_like(weight_hh)
+        grad_weights = [torch.zeros_like(weight) for weight in weights]
         # Until its last step is undone, a suffix has the gradient of its encoding.
         grads = [grad_suffixes.clone(memory_format=torch.contiguous_format)]
         grads += [torch.zeros_like(grads[0]) for _ in range(cell.num_states - 1)]
@@ -196,12 +202,11 @@ class _SuffixRecurrence(torch.autograd.Function):
                 cell.to_gradient_of_product(out, gates)
                 for grad_hidden, rows, weight in zip(reading[0], out, transposed):
                     grad_hidden += product(rows.flatten(0, 1), weight).view_as(grad_hidden)
-            for grad, rows, hidden in zip(grad_weight, grad_u, tables[0]):
+            for grad, rows, hidden in zip(grad_weights, grad_u, tables[0]):
                 grad += product_over_rows(hidden, rows).t()
-        num_starts, B = grad_suffixes.shape[1:3]
         beginning = Step(0, 0, num_starts, B, 0)
         old_hidden, gates, *kept = (beginning.of_table(table) for table in saved)
         grad_beginnings = torch.empty_like(gates)
         cell.backward(grads, old_hidden, gates, kept, grad_beginnings)
         grad_projected[:, :num_starts] += grad_beginnings
-        return grad_projected, grad_weight, None, None, None
+        return None, None, None, grad_projected, *grad_weights

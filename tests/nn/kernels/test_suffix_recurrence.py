@@ -11,9 +11,9 @@ from allennlp_sentmatch.nn.suffix_bilstm import suffix_recurrence
 S, H = 2, 3
 
 
-def plain(projected, weight_hh, *rest):
+def plain(projected, weights, *rest):
     """The plain recurrence in each direction."""
-    directions = [suffix_recurrence(x, weight, *rest) for x, weight in zip(projected, weight_hh)]
+    directions = [suffix_recurrence(x, weight, *rest) for x, weight in zip(projected, weights)]
     return tuple(torch.stack(encodings) for encodings in zip(*directions))
 
 
@@ -32,14 +32,15 @@ def run(recurrence, cell, lengths, window, prefixes_only, **placement):
     """The encodings of what is no padding, and the gradients by them."""
     projected, weight_hh, sizes = arguments(cell, lengths, **placement)
     num_starts = max(len(sizes) - window, 0) + 1 if prefixes_only else len(sizes)
-    encodings = recurrence(projected, weight_hh, sizes, window, num_starts, cell)
+    weights = weight_hh.unbind()
+    encodings = recurrence(projected, weights, sizes, window, num_starts, cell)
     mask = torch.tensor([[t < length for length in lengths] for t in range(len(sizes))])
     mask = mask.to(projected.device)
     read = [x[:, mask] for x in encodings[: 1 if prefixes_only else 2]]
     upstream = [torch.linspace(-1, 1, x.numel()).to(x).view_as(x) for x in read]
     gradients = torch.autograd.grad(read, (projected, weight_hh), upstream)
     with torch.no_grad():
-        evaluated = recurrence(projected, weight_hh, sizes, window, num_starts, cell)
+        evaluated = recurrence(projected, weights, sizes, window, num_starts, cell)
     tolerance = 1e-12 if projected.dtype == torch.float64 else 1e-5
     for x, y in zip(encodings, evaluated):
         torch.testing.assert_close(y, x, rtol=0, atol=tolerance)
@@ -71,7 +72,7 @@ def test_gradients(cell, window):
     projected, weight_hh, sizes = arguments(cell, [4, 2, 1])
 
     def read(projected, weight_hh):
-        return kernel.suffix_recurrence(projected, weight_hh, sizes, window, 4, cell)
+        return kernel.suffix_recurrence(projected, weight_hh.unbind(), sizes, window, 4, cell)
 
     assert torch.autograd.gradcheck(read, (projected, weight_hh))
 
