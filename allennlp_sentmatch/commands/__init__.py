@@ -1,6 +1,7 @@
 """Subcommands of `allennlp`."""
 
+from allennlp_sentmatch.commands.encode import Encode
 from allennlp_sentmatch.commands.ensemble import EnsembleArchives
 from allennlp_sentmatch.commands.evaluate_generator import EvaluateGenerator
 
-__all__ = ["EnsembleArchives", "EvaluateGenerator"]
+__all__ = ["Encode", "EnsembleArchives", "EvaluateGenerator"]

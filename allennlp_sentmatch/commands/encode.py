@@ -1,0 +1,82 @@
+"""The `encode` subcommand writes the vectors of a file's sentences to a `.npy` file.
+
+Interrupted, it goes on where it stopped when the same command is given again.
+"""
+
+import argparse
+import hashlib
+import os
+from functools import partial
+from pathlib import Path
+from typing import Union
+
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common import logging as common_logging
+from allennlp.common.file_utils import cached_path
+
+from allennlp_sentmatch.corpus import encode_corpus, read_sentences
+from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
+
+
+@Subcommand.register("encode")
+class Encode(Subcommand):
+    """`allennlp encode ARCHIVE INPUT OUTPUT.npy`."""
+
+    def add_subparser(
+        self,
+        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    ) -> argparse.ArgumentParser:
+        """Describe the command line."""
+        subparser: argparse.ArgumentParser = parser.add_parser(
+            self.name, description=__doc__, help="Encode a file's sentences as vectors."
+        )
+        subparser.add_argument("archive_file", help="path to an archived model")
+        subparser.add_argument("input_file", help="one sentence a line, or a table with --column")
+        subparser.add_argument("output_file", help="a .npy file that does not exist yet")
+        subparser.add_argument(
+            "--column",
+            type=_column,
+            help="of a tsv, csv or JSON lines file, the sentences' column: its name, or its "
+            "position counted from 0 where there is no header",
+        )
+        subparser.add_argument("--batch-size", type=int, default=128, help="default: 128")
+        subparser.add_argument(
+            "--block-size",
+            type=int,
+            default=8192,
+            help="sentences sorted by length together, and saved together (default: 8192)",
+        )
+        subparser.add_argument("--cuda-device", type=int, default=-1, help="default: -1, the CPU")
+        subparser.add_argument(
+            "--file-friendly-logging",
+            action="store_true",
+            help="print progress on separate lines, at most every ten seconds",
+        )
+        subparser.set_defaults(func=_from_args)
+        return subparser
+
+
+def _column(name: str) -> Union[int, str]:
+    return int(name) if name.isdigit() else name
+
+
+def _from_args(args: argparse.Namespace) -> None:
+    common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
+    encode_corpus(
+        SentenceEncoder.from_archive(args.archive_file, args.cuda_device),
+        partial(read_sentences, args.input_file, args.column),
+        args.output_file,
+        batch_size=args.batch_size,
+        block_size=args.block_size,
+        fingerprint=_digest(args.archive_file),
+    )
+
+
+def _digest(archive_file: str) -> str:
+    """A digest of an archive, or of the weights in a serialization directory."""
+    path = Path(os.fspath(cached_path(archive_file)))
+    digest = hashlib.sha256()
+    with open(path / "best.th" if path.is_dir() else path, "rb") as file:
+        for piece in iter(lambda: file.read(1 << 20), b""):
+            digest.update(piece)
+    return digest.hexdigest()

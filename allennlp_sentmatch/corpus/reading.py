@@ -1,0 +1,31 @@
+"""The sentences of a file, one after the other."""
+
+from collections.abc import Iterator
+from typing import Optional
+
+from allennlp_sentmatch.data.dataset_readers.rows import Column, PathOrStr, read_lines
+from allennlp_sentmatch.data.dataset_readers.table import Table
+
+
+def read_sentences(file_path: PathOrStr, column: Optional[Column] = None) -> Iterator[str]:
+    """Yields the sentences of a file without holding them in memory.
+
+    # Parameters
+
+    file_path : `PathOrStr`
+        A path or URL; gzipped if you like.
+    column : `Union[int, str]`, optional (default = `None`)
+        Of a table (tsv, csv or JSON lines), the sentences' column: its name, or its position
+        counted from 0 where the table has no header. `None`: a text file, every line of which is
+        a sentence; an empty line is an empty sentence, so that line numbers are kept.
+
+    # Raises
+
+    `ConfigurationError` for what is wrong with the file, with its line.
+    """
+    if column is None:
+        for _, line in read_lines(file_path):
+            yield line.rstrip("\r\n")
+    else:
+        for row in Table({"column": column}).rows(file_path):
+            yield row.text([column])

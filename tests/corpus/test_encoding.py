@@ -1,0 +1,89 @@
+"""Tests of encoding a corpus: order, duplicates, interruption, refusals."""
+
+import numpy
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.corpus import encode_corpus
+
+WORDS = ["a", "bb", "ccc", "dddd", "eeeee"]
+SENTENCES = [" ".join(WORDS[: 1 + i % 5]) + f" {i % 13}" for i in range(40)] + ["", "a 0"]
+
+
+class FakeEncoder:
+    """Encodes a sentence as its length and its bytes' sum, and can be made to die."""
+
+    def __init__(self, dies_at=None):
+        self.encoded = []
+        self.dies_at = dies_at
+
+    def encode(self, sentences, batch_size=128, show_progress=True):
+        if self.dies_at is not None and len(self.encoded) >= self.dies_at:
+            raise KeyboardInterrupt
+        self.encoded.extend(sentences)
+        rows = [[len(s), sum(s.encode())] for s in sentences]
+        return numpy.array(rows, dtype=numpy.float32).reshape(-1, 2)
+
+
+def expected():
+    return numpy.array([[len(s), sum(s.encode())] for s in SENTENCES], dtype=numpy.float32)
+
+
+def encode(encoder, output, sentences=SENTENCES, **settings):
+    encode_corpus(
+        encoder, lambda: iter(sentences), output, show_progress=False,
+        **{"block_size": 7, **settings},
+    )  # fmt: skip
+
+
+def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path):
+    encoder = FakeEncoder()
+    encode(encoder, tmp_path / "v.npy")
+    numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy", mmap_mode="r"), expected())
+    assert sorted(encoder.encoded) == sorted(set(SENTENCES))
+    assert [path.name for path in tmp_path.iterdir()] == ["v.npy"]
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+    encode(FakeEncoder(), tmp_path / "whole.npy")
+    first = FakeEncoder(dies_at=14)
+    with pytest.raises(KeyboardInterrupt):
+        encode(first, tmp_path / "v.npy")
+    assert not (tmp_path / "v.npy").exists()
+    second = FakeEncoder()
+    encode(second, tmp_path / "v.npy")
+    assert (tmp_path / "v.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+    assert sorted(first.encoded + second.encoded) == sorted(set(SENTENCES))
+
+
+def test_an_existing_file_is_not_overwritten(tmp_path):
+    (tmp_path / "v.npy").write_text("mine")
+    with pytest.raises(ConfigurationError, match="exists already"):
+        encode(FakeEncoder(), tmp_path / "v.npy")
+    assert (tmp_path / "v.npy").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"sentences": SENTENCES[:-1]}, "'sentences'"),
+        ({"fingerprint": "another"}, "'encoder'"),
+        ({"batch_size": 3}, "'batch_size'"),
+        ({"block_size": 8}, "'block_size'"),
+    ],
+)
+def test_a_run_is_not_resumed_with_other_settings(tmp_path, changed, message):
+    with pytest.raises(KeyboardInterrupt):
+        encode(FakeEncoder(dies_at=7), tmp_path / "v.npy")
+    with pytest.raises(ConfigurationError, match=message):
+        encode(FakeEncoder(), tmp_path / "v.npy", **changed)
+
+
+def test_sizes_must_be_positive(tmp_path):
+    with pytest.raises(ConfigurationError, match="block_size must be at least 1, got 0"):
+        encode(FakeEncoder(), tmp_path / "v.npy", block_size=0)
+
+
+def test_an_empty_corpus_gives_an_empty_array(tmp_path):
+    encode(FakeEncoder(), tmp_path / "v.npy", sentences=[])
+    assert numpy.load(tmp_path / "v.npy").shape == (0, 2)

@@ -1,0 +1,25 @@
+"""Tests of reading sentences from text files and tables."""
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.corpus import read_sentences
+
+
+def test_text_keeps_empty_lines(tmp_path):
+    (tmp_path / "s.txt").write_bytes("one é\r\n\nthree".encode())
+    assert list(read_sentences(tmp_path / "s.txt")) == ["one é", "", "three"]
+
+
+def test_columns_by_name_and_position(tmp_path):
+    (tmp_path / "s.tsv").write_text("id\ttext\n1\tone\n2\ttwo\n")
+    (tmp_path / "s.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n')
+    assert list(read_sentences(tmp_path / "s.tsv", "text")) == ["one", "two"]
+    assert list(read_sentences(tmp_path / "s.tsv", 1)) == ["text", "one", "two"]
+    assert list(read_sentences(tmp_path / "s.jsonl", "text")) == ["one", "two"]
+
+
+def test_a_missing_column_is_named(tmp_path):
+    (tmp_path / "s.tsv").write_text("id\ttext\n1\tone\n")
+    with pytest.raises(ConfigurationError, match=r"s.tsv, line 2: there is no column 'body'"):
+        list(read_sentences(tmp_path / "s.tsv", "body"))
