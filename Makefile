@@ -12,8 +12,8 @@ WITH_MODELS := PYTHONPATH=$(CURDIR)/$(VENV)/beside
 # The tests' tensors are tiny: more threads would only wait for each other.
 ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: help install demo test test-slow test-classic lint format experiments benchmark \
-	clean
+.PHONY: help install demo test test-slow test-browser test-classic lint format experiments \
+	benchmark clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -30,10 +30,14 @@ $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
 	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.installed-test: $(VENV)/.installed requirements/test.txt
+$(VENV)/.installed-test: $(VENV)/.installed requirements/test.txt requirements/extras.txt
 	@echo "== Adding what the tests need"
 	$(PIP_INSTALL) -r requirements/test.txt -c requirements/constraints-today.txt
 	$(PIP_INSTALL) --no-deps --upgrade --target $(VENV)/beside allennlp-models==2.10.1
+	@touch $@
+
+$(VENV)/.installed-benchmark: $(VENV)/.installed-test requirements/benchmark.txt
+	$(PIP_INSTALL) -r requirements/benchmark.txt -c requirements/constraints-today.txt
 	@touch $@
 
 demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (about two minutes)
@@ -41,11 +45,15 @@ demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (abou
 
 test: $(VENV)/.installed-test  ## Run the test suite
 	@echo "== Running the tests"
-	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -m "not slow"
+	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -m "not slow and not browser"
 
 test-slow: $(VENV)/.installed-test  ## Run the tests that take longer than a minute
 	@echo "== Running the slow tests"
 	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -m slow
+
+test-browser: $(VENV)/.installed-test  ## Try the demo page in Chromium, where one is found
+	@echo "== Running the tests in a browser"
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -m browser -rs
 
 lint: $(VENV)/.installed-test  ## Check style (ruff) and types (mypy)
 	$(BIN)/ruff check .
@@ -61,7 +69,7 @@ ifeq ($(strip $(CLASSIC_PYTHON)),)
 	@echo "test-classic: skipped, no python3.10 or python3.9 runs here (set CLASSIC_PYTHON to one)"
 else
 	@$(MAKE) --no-print-directory $(CLASSIC)/.installed
-	$(ONE_THREAD) $(CLASSIC)/bin/python -m pytest -q -m "not slow"
+	$(ONE_THREAD) $(CLASSIC)/bin/python -m pytest -q -m "not slow and not browser"
 endif
 
 $(CLASSIC)/.installed: requirements/classic.txt setup.py
@@ -78,8 +86,9 @@ $(CLASSIC)/.installed: requirements/classic.txt setup.py
 experiments: $(VENV)/.installed  ## List the published experiments that are stated here
 	$(BIN)/python scripts/list_experiments.py
 
-benchmark: $(VENV)/.installed-test  ## Measure the encoders' speed against torch.nn.LSTM
+benchmark: $(VENV)/.installed-benchmark  ## Measure the encoders' speed against torch.nn.LSTM
 	$(BIN)/python benchmarks/encoders.py
+	$(BIN)/python benchmarks/targets.py
 
 clean:  ## Remove the environments and caches
 	rm -rf $(VENV) $(CLASSIC) build dist out *.egg-info .mypy_cache .pytest_cache .ruff_cache

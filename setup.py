@@ -6,6 +6,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
+PLOTS = ["matplotlib>=3.5", "seaborn>=0.12", "svgling>=0.4"]
 VERSION = re.search(
     r'^__version__ = "(.+)"$', (HERE / "allennlp_sentmatch/version.py").read_text(), re.MULTILINE
 ).group(1)
@@ -26,4 +27,10 @@ setup(
     package_data={"allennlp_sentmatch": ["py.typed"]},
     python_requires=">=3.9",
     install_requires=["allennlp>=2.10.1,<3", "torch>=1.12", "numpy", "spacy", "nltk"],
+    extras_require={
+        "search": ["faiss-cpu"],
+        "plots": PLOTS,
+        "demo": ["gradio>=5", *PLOTS],
+        "ray": ["ray[data]>=2.9"],
+    },
 )
