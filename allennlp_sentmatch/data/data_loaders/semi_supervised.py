@@ -209,7 +209,7 @@ class _Stream:
     ) -> None:
         self.instances = instances
         self._batch_size = batch_size
-        self._seed = random.getrandbits(32) if seed is None else seed
+        self._seed = seed
         self._shuffle = shuffle
         self._order = list(range(len(instances)))
         self._pass = -1

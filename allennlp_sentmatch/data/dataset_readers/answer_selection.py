@@ -12,12 +12,9 @@ from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Tokenizer
 
+from allennlp_sentmatch.data.dataset_readers.folds import split_data_path
 from allennlp_sentmatch.data.dataset_readers.penn_treebank import unescape
-from allennlp_sentmatch.data.dataset_readers.rows import (
-    Column,
-    PathOrStr,
-    check_encoding,
-)
+from allennlp_sentmatch.data.dataset_readers.rows import Column, PathOrStr, check_encoding
 from allennlp_sentmatch.data.dataset_readers.table import Table
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 
@@ -140,8 +137,9 @@ class AnswerSelectionReader(TokenizingReader):
         self._escaped = format == "trecqa"
         self._encoding = check_encoding(encoding)
 
-    def _read(self, file_path: PathOrStr) -> Iterator[Instance]:
-        for group in self.shard_iterable(self._groups(file_path)):
+    def _read(self, file_path: Any) -> Iterator[Instance]:
+        file_path, in_folds = split_data_path(file_path)
+        for group in self.shard_iterable(in_folds(self._groups(file_path))):
             yield self.text_to_instance(
                 group.question,
                 group.candidates,

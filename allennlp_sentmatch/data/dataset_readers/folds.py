@@ -1,9 +1,9 @@
 """Parts of a file, for data sets that come without a validation or a test set."""
 
-from collections.abc import Iterator
-from typing import Optional, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Callable, Optional, TypeVar
 
-from allennlp.common import FromParams
+from allennlp.common import FromParams, Params
 from allennlp.common.checks import ConfigurationError
 
 T = TypeVar("T")
@@ -15,8 +15,14 @@ class Folds(FromParams):
     Example i, counted from 0 within its file, is in fold i mod `number`: no random numbers, and
     where each label has a file of its own the folds have the labels' proportions.
 
-    Two readers with the same `number`, one that drops a fold and one that keeps it, split a file
-    into training and validation sets; ten such pairs are a 10-fold cross-validation.
+    Every reader of this package takes a data path with folds, an object of `path` and `folds`:
+
+        "train_data_path": {"path": "train.tsv", "folds": {"number": 10, "drop": [0]}},
+        "validation_data_path": {"path": "train.tsv", "folds": {"number": 10, "keep": [0]}},
+
+    splits a file into training and validation sets; ten such configurations are a 10-fold
+    cross-validation. Folds belong to the path, not to the reader: the reader that AllenNLP keeps in
+    an archive reads other files whole.
 
     # Parameters
 
@@ -50,8 +56,34 @@ class Folds(FromParams):
                 f"and not all of, the folds 0 to {number - 1}"
             )
 
-    def select(self, examples: Iterator[T]) -> Iterator[T]:
+    def select(self, examples: Iterable[T]) -> Iterator[T]:
         """Yields the examples of one file that are in the folds kept."""
         return (
             example for index, example in enumerate(examples) if index % self._number in self._kept
         )
+
+
+def split_data_path(data_path: Any) -> tuple[Any, Callable[[Iterable[T]], Iterator[T]]]:
+    """Takes the folds off a data path.
+
+    # Parameters
+
+    data_path : `Any`
+        What a configuration has as a data path, with or without folds; see `Folds`.
+
+    # Returns
+
+    `tuple[Any, Callable]`
+        The path, and a function from the examples of one file to those that are to be read.
+    """
+    # Some of AllenNLP's commands hand in the object as `Params`.
+    if isinstance(data_path, Params):
+        data_path = data_path.as_dict(quiet=True)
+    if not isinstance(data_path, Mapping) or "folds" not in data_path:
+        return data_path, iter
+    if set(data_path) != {"path", "folds"} or not isinstance(data_path["folds"], Mapping):
+        raise ConfigurationError(
+            'expected a data path with folds as {"path": ..., "folds": {"number": 10, "keep": '
+            f"[0]}}}}, got {data_path}"
+        )
+    return data_path["path"], Folds.from_params(Params(dict(data_path["folds"]))).select

@@ -19,6 +19,8 @@ from typing import Any, BinaryIO, Optional, TypeVar, Union, cast
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 
+from allennlp_sentmatch.data.source import Source
+
 PathOrStr = Union[str, "PathLike[str]"]
 
 Column = Union[int, str]
@@ -48,9 +50,14 @@ class Row:
         self.line = line
         self.values = values
 
+    @property
+    def source(self) -> Source:
+        """Where the row stands."""
+        return Source(self.file_path, self.line)
+
     def error(self, problem: str) -> ConfigurationError:
         """An error that says where in which file the `problem` is."""
-        return ConfigurationError(f"{self.file_path}, line {self.line}: {problem}")
+        return ConfigurationError(f"{self.source}: {problem}")
 
     def find(self, columns: Sequence[Column]) -> Optional[Any]:
         """The value of the first of the `columns` that the row has; `None` if it has none."""
@@ -126,6 +133,8 @@ def check_encoding(encoding: str) -> str:
 
 def local_path(file_path: PathOrStr) -> str:
     """Where a file or folder is, once it is downloaded and extracted."""
+    if not isinstance(file_path, (str, PathLike)):
+        raise ConfigurationError(f"expected the path of a file or folder, got {file_path!r}")
     return str(cached_path(file_path, extract_archive="!" in str(file_path)))
 
 

@@ -7,16 +7,18 @@ from typing import Any, Optional, Union
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import Field, LabelField, MetadataField, TensorField
+from allennlp.data.fields import Field, MetadataField, TensorField
 from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Tokenizer
 
-from allennlp_sentmatch.data.dataset_readers.folds import Folds
+from allennlp_sentmatch.data.dataset_readers.folds import split_data_path
 from allennlp_sentmatch.data.dataset_readers.rows import PathOrStr, Row, check_encoding
 from allennlp_sentmatch.data.dataset_readers.sentence_pair_formats import FORMATS, PairFormat
 from allennlp_sentmatch.data.dataset_readers.table import Table
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.fields import LabelField
+from allennlp_sentmatch.data.source import Source
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +47,8 @@ class SentencePairReader(TokenizingReader):
 
     Labels are strings, 0 and 1 too. A pair with the label `-` (SNLI: no gold label) is skipped,
     and the log says how many were. A pair without a label (no such column, or a JSON null) is read
-    without one, for prediction. Files may be gzip-compressed, URLs, or `archive!member`.
+    without one, for prediction. Files may be gzip-compressed, URLs, or `archive!member`; for a part
+    of a file (MSRP has no validation set), see `Folds`.
 
     An instance has the fields of AllenNLP's own readers of pairs:
 
@@ -84,8 +87,6 @@ class SentencePairReader(TokenizingReader):
     swap_pairs : `bool`, optional (default = `False`)
         Whether each pair is followed by the same pair with premise and hypothesis exchanged: more
         training data where the label does not depend on the order.
-    folds : `Folds`, optional (default = `None`)
-        Keep a part of the file's pairs, for data that have no validation set (MSRP).
     tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
     token_indexers : `dict[str, TokenIndexer]`, optional
             (default = `{"tokens": SingleIdTokenIndexer()}`)
@@ -103,7 +104,6 @@ class SentencePairReader(TokenizingReader):
         encoding: str = "utf-8",
         max_length: Optional[int] = None,
         swap_pairs: bool = False,
-        folds: Optional[Folds] = None,
         tokenizer: Optional[Tokenizer] = None,
         token_indexers: Optional[dict[str, TokenIndexer]] = None,
         **kwargs: Any,
@@ -129,20 +129,17 @@ class SentencePairReader(TokenizingReader):
             )
         self._encoding = check_encoding(encoding)
         self._swap_pairs = swap_pairs
-        self._folds = folds
 
-    def _read(self, file_path: PathOrStr) -> Iterator[Instance]:
-        pairs = self._labeled_rows(file_path)
-        if self._folds is not None:
-            pairs = self._folds.select(pairs)
-        for row, label in self.shard_iterable(pairs):
+    def _read(self, file_path: Any) -> Iterator[Instance]:
+        file_path, in_folds = split_data_path(file_path)
+        for row, label in self.shard_iterable(in_folds(self._labeled_rows(file_path))):
             premise = row.text(self._format.premise)
             hypothesis = row.text(self._format.hypothesis)
             score = row.number(self._format.score)
             id = row.joined(self._format.id)
-            yield self.text_to_instance(premise, hypothesis, label, score, id)
+            yield self.text_to_instance(premise, hypothesis, label, score, id, row.source)
             if self._swap_pairs:
-                yield self.text_to_instance(hypothesis, premise, label, score, id)
+                yield self.text_to_instance(hypothesis, premise, label, score, id, row.source)
 
     def _labeled_rows(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str]]]:
         """The rows that are to be read, each with its label; `None` where it has no label."""
@@ -177,6 +174,7 @@ class SentencePairReader(TokenizingReader):
         label: Optional[str] = None,
         score: Optional[float] = None,
         id: Optional[str] = None,
+        source: Optional[Source] = None,
     ) -> Instance:
         """Makes the instance of one pair.
 
@@ -189,6 +187,8 @@ class SentencePairReader(TokenizingReader):
             How similar the sentences are, on the data's scale.
         id : `str`, optional (default = `None`)
             What the pair is called in its data set.
+        source : `Source`, optional (default = `None`)
+            Where the pair stands, for errors.
 
         # Returns
 
@@ -205,7 +205,7 @@ class SentencePairReader(TokenizingReader):
         }
         fields: dict[str, Field[Any]] = {"premise": premise_field, "hypothesis": hypothesis_field}
         if label is not None:
-            fields["label"] = LabelField(label)
+            fields["label"] = LabelField(label, source=source)
         elif score is not None:
             fields["score"] = TensorField(torch.tensor(score))
         if score is not None:

@@ -1,19 +1,23 @@
 """The Stanford Sentiment Treebank."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import Field, LabelField, MetadataField, TextField
+from allennlp.data.fields import Field, MetadataField, TextField
 from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Token, Tokenizer
 from nltk.tree import Tree
 
+from allennlp_sentmatch.data.dataset_readers.folds import split_data_path
 from allennlp_sentmatch.data.dataset_readers.penn_treebank import unescape
-from allennlp_sentmatch.data.dataset_readers.rows import PathOrStr, text_rows
+from allennlp_sentmatch.data.dataset_readers.rows import Row, text_rows
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.fields import LabelField
+from allennlp_sentmatch.data.source import Source
 
 LABELS: dict[str, dict[str, str]] = {
     "5-class": {"0": "0", "1": "1", "2": "2", "3": "3", "4": "4"},
@@ -84,30 +88,35 @@ class SentimentTreesReader(TokenizingReader):
         self._min_phrase_length = min_phrase_length
         self._keep_tokens = tokenizer is None
 
-    def _read(self, file_path: PathOrStr) -> Iterator[Instance]:
-        for tokens, label in self.shard_iterable(self._phrases(file_path)):
-            yield self.text_to_instance(tokens, label)
+    def _read(self, file_path: Any) -> Iterator[Instance]:
+        file_path, in_folds = split_data_path(file_path)
+        phrases = chain.from_iterable(map(self._phrases, in_folds(text_rows(file_path))))
+        for tokens, label, source in self.shard_iterable(phrases):
+            yield self.text_to_instance(tokens, label, source)
 
-    def _phrases(self, file_path: PathOrStr) -> Iterator[tuple[list[Token], str]]:
-        """The tokens and labels of all sentences and phrases that are to be read."""
-        for row in text_rows(file_path):
-            try:
-                # A sentence's phrases share its Token objects.
-                tree = Tree.fromstring(row.values["text"], read_leaf=_token)
-            except ValueError as error:
-                reason = " ".join(str(error).split())
-                raise row.error(f"expected a labeled tree ({reason})") from None
-            for phrase in tree.subtrees() if self._use_subtrees else [tree]:
-                label = phrase.label()
-                if label not in LABELS["5-class"]:
-                    raise row.error(f"a node has the label {label!r}; expected 0, 1, 2, 3 or 4")
-                tokens = phrase.leaves()
-                long_enough = phrase is tree or len(tokens) >= self._min_phrase_length
-                if long_enough and label in self._labels:
-                    yield tokens, self._labels[label]
+    def _phrases(self, row: Row) -> Iterator[tuple[list[Token], str, Source]]:
+        """The tokens and labels of a sentence and its phrases, if they are to be read."""
+        try:
+            # A sentence's phrases share its Token objects.
+            tree = Tree.fromstring(row.values["text"], read_leaf=_token)
+        except ValueError as error:
+            reason = " ".join(str(error).split())
+            raise row.error(f"expected a labeled tree ({reason})") from None
+        source = row.source
+        for phrase in tree.subtrees() if self._use_subtrees else [tree]:
+            label = phrase.label()
+            if label not in LABELS["5-class"]:
+                raise row.error(f"a node has the label {label!r}; expected 0, 1, 2, 3 or 4")
+            tokens = phrase.leaves()
+            long_enough = phrase is tree or len(tokens) >= self._min_phrase_length
+            if long_enough and label in self._labels:
+                yield tokens, self._labels[label], source
 
     def text_to_instance(
-        self, tokens: Union[str, Sequence[Union[str, Token]]], label: Optional[str] = None
+        self,
+        tokens: Union[str, Sequence[Union[str, Token]]],
+        label: Optional[str] = None,
+        source: Optional[Source] = None,
     ) -> Instance:
         """Makes the instance of one sentence.
 
@@ -117,6 +126,8 @@ class SentimentTreesReader(TokenizingReader):
             A sentence, or its tokens.
         label : `str`, optional (default = `None`)
             The label at the reader's granularity.
+        source : `Source`, optional (default = `None`)
+            Where the sentence stands, for errors.
 
         # Returns
 
@@ -136,7 +147,7 @@ class SentimentTreesReader(TokenizingReader):
         metadata = {"text": text, "tokens": [token.text for token in field.tokens]}
         fields: dict[str, Field[Any]] = {"tokens": field, "metadata": MetadataField(metadata)}
         if label is not None:
-            fields["label"] = LabelField(label)
+            fields["label"] = LabelField(label, source=source)
         return Instance(fields)
 
 

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from typing import Any, Callable, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import Field, LabelField, MetadataField
+from allennlp.data.fields import Field, MetadataField
 from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Tokenizer
 
-from allennlp_sentmatch.data.dataset_readers.folds import Folds
+from allennlp_sentmatch.data.dataset_readers.folds import split_data_path
 from allennlp_sentmatch.data.dataset_readers.rows import check_encoding
 from allennlp_sentmatch.data.dataset_readers.single_sentence_formats import (
     Example,
@@ -24,6 +25,8 @@ from allennlp_sentmatch.data.dataset_readers.single_sentence_formats import (
 )
 from allennlp_sentmatch.data.dataset_readers.table import Table
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.fields import LabelField
+from allennlp_sentmatch.data.source import Source
 
 
 @DatasetReader.register("single_sentence")
@@ -42,7 +45,9 @@ class SingleSentenceReader(TokenizingReader):
       these folders; IMDb's `unsup`, which has no labels, is left out.
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
-    Files may be gzip-compressed, URLs, or `archive!member`; blank lines are no examples.
+    Files may be gzip-compressed, URLs, or `archive!member`; blank lines are no examples. For
+    cross-validation (MR, CR, SUBJ, MPQA) or a validation set (TREC, IMDb) a part of the data can be
+    read, the same of each label's file or folder: see `Folds`.
 
     Fields: `tokens` (`TextField`), `label` (`LabelField`) where there is one, and `metadata` with
     `text`, `tokens` (a list of strings), and `id` where the data has one (`directories`: the
@@ -74,9 +79,6 @@ class SingleSentenceReader(TokenizingReader):
         The files' encoding. By default the one named above, otherwise UTF-8.
     max_length : `int`, optional (default = `None`)
         Tokens of a text past this many are left out.
-    folds : `Folds`, optional (default = `None`)
-        Keep a part of each label's file or folder, or of the one file there is: for
-        cross-validation (MR, CR, SUBJ, MPQA) or a validation set (TREC, IMDb).
     tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
         TREC, MR, CR, SUBJ and MPQA are tokenized already: `{"type": "whitespace"}` keeps that.
     token_indexers : `dict[str, TokenIndexer]`, optional
@@ -94,7 +96,6 @@ class SingleSentenceReader(TokenizingReader):
         quoted: Optional[bool] = None,
         encoding: Optional[str] = None,
         max_length: Optional[int] = None,
-        folds: Optional[Folds] = None,
         tokenizer: Optional[Tokenizer] = None,
         token_indexers: Optional[dict[str, TokenIndexer]] = None,
         **kwargs: Any,
@@ -118,18 +119,19 @@ class SingleSentenceReader(TokenizingReader):
             columns = {"text": text, "label": label, "id": id}
             self._parts = partial(self._parts, rows=Table(columns, delimiter, quoted))
         self._encoding = check_encoding(encoding or default_encoding)
-        self._folds = folds
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        for example in self.shard_iterable(self._examples(file_path)):
+        file_path, in_folds = split_data_path(file_path)
+        parts: Iterator[Iterator[Example]] = map(in_folds, self._parts(file_path, self._encoding))
+        for example in self.shard_iterable(chain.from_iterable(parts)):
             yield self.text_to_instance(*example)
 
-    def _examples(self, file_path: Any) -> Iterator[Example]:
-        for examples in self._parts(file_path, self._encoding):
-            yield from examples if self._folds is None else self._folds.select(examples)
-
     def text_to_instance(
-        self, text: str, label: Optional[str] = None, id: Optional[str] = None
+        self,
+        text: str,
+        label: Optional[str] = None,
+        id: Optional[str] = None,
+        source: Optional[Source] = None,
     ) -> Instance:
         """Makes the instance of one text.
 
@@ -139,6 +141,8 @@ class SingleSentenceReader(TokenizingReader):
         label : `str`, optional (default = `None`)
         id : `str`, optional (default = `None`)
             What the text is called in its data set.
+        source : `Source`, optional (default = `None`)
+            Where the text stands, for errors.
 
         # Returns
 
@@ -154,5 +158,5 @@ class SingleSentenceReader(TokenizingReader):
             metadata["id"] = id
         fields: dict[str, Field[Any]] = {"tokens": field, "metadata": MetadataField(metadata)}
         if label is not None:
-            fields["label"] = LabelField(label)
+            fields["label"] = LabelField(label, source=source)
         return Instance(fields)

@@ -20,14 +20,16 @@ from allennlp_sentmatch.data.dataset_readers.rows import (
     text_rows,
 )
 from allennlp_sentmatch.data.dataset_readers.table import Table
+from allennlp_sentmatch.data.source import Source
 
 
 class Example(NamedTuple):
-    """A text with its label and id, where it has them."""
+    """A text with its label and id, where it has them, and the place where it stands."""
 
     text: str
-    label: Optional[str] = None
-    id: Optional[str] = None
+    label: Optional[str]
+    id: Optional[str]
+    source: Source
 
 
 Parts = Iterator[Iterator[Example]]
@@ -46,7 +48,7 @@ def _trec_questions(file_path: PathOrStr, encoding: str, fine: bool) -> Iterator
         if match is None:
             raise row.error("expected 'COARSE:fine question', as in 'NUM:date When was it built ?'")
         coarse, name, question = match.groups()
-        yield Example(question, f"{coarse}:{name}" if fine else coarse)
+        yield Example(question, f"{coarse}:{name}" if fine else coarse, None, row.source)
 
 
 def label_first(file_path: PathOrStr, encoding: str) -> Parts:
@@ -59,7 +61,7 @@ def _after_their_labels(file_path: PathOrStr, encoding: str) -> Iterator[Example
         label, tab, text = row.values["text"].partition("\t")
         if not tab or not label.strip():
             raise row.error("expected a label, a tab and the text")
-        yield Example(text, label.strip())
+        yield Example(text, label.strip(), None, row.source)
 
 
 def two_files(file_path: Union[PathOrStr, dict[str, PathOrStr]], encoding: str) -> Parts:
@@ -78,7 +80,10 @@ def two_files(file_path: Union[PathOrStr, dict[str, PathOrStr]], encoding: str) 
                 'instead: {"neg": ..., "pos": ...}'
             )
     for label, path in files.items():
-        yield (Example(row.values["text"], label) for row in text_rows(path, encoding))
+        yield (
+            Example(row.values["text"], label, None, row.source)
+            for row in text_rows(path, encoding)
+        )
 
 
 def directories(file_path: PathOrStr, encoding: str) -> Parts:
@@ -95,7 +100,7 @@ def directories(file_path: PathOrStr, encoding: str) -> Parts:
 def _files_of(folder: Path, encoding: str) -> Iterator[Example]:
     for path in _visible(folder):
         text = "".join(line for _, line in read_lines(path, encoding)).strip()
-        yield Example(text, folder.name, f"{folder.name}/{path.name}")
+        yield Example(text, folder.name, f"{folder.name}/{path.name}", Source(path))
 
 
 def table(
@@ -126,6 +131,7 @@ def _of_a_table(
             row.text([text]),
             None if label is None else row.label([label]),
             None if id is None else row.joined([id]),
+            row.source,
         )
 
 

@@ -2,7 +2,14 @@ import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.dataset_readers import Folds
+from allennlp_sentmatch.data.dataset_readers import (
+    AnswerSelectionReader,
+    Folds,
+    SentencePairReader,
+    SentimentTreesReader,
+    SingleSentenceReader,
+)
+from allennlp_sentmatch.data.dataset_readers.folds import split_data_path
 
 
 def test_kept_and_dropped_folds_share_out_all_examples():
@@ -39,3 +46,55 @@ def test_from_configuration():
 def test_impossible_settings_are_named(settings, message):
     with pytest.raises(ConfigurationError, match=message):
         Folds(**settings)
+
+
+class TestDataPath:
+    @pytest.mark.parametrize("path", ["a.tsv", {"neg": "a.neg", "pos": "a.pos"}])
+    def test_without_folds(self, path):
+        same, select = split_data_path(path)
+        assert same == path
+        assert list(select("abc")) == ["a", "b", "c"]
+
+    @pytest.mark.parametrize("path", ["a.tsv", {"neg": "a.neg", "pos": "a.pos"}])
+    @pytest.mark.parametrize("make", [dict, Params])
+    def test_with_folds(self, path, make):
+        data_path = make({"path": path, "folds": {"number": 3, "keep": [1]}})
+        for _ in range(2):  # a reader may read the same path again
+            inner, select = split_data_path(data_path)
+            assert inner == path
+            assert list(select("abcdef")) == ["b", "e"]
+
+    @pytest.mark.parametrize(
+        ("path", "message"),
+        [
+            ({"folds": {"number": 3, "keep": [1]}}, r"expected a data path with folds as .*got"),
+            ({"path": "a", "folds": {"number": 3, "keep": [1]}, "x": 1}, "with folds as"),
+            ({"path": "a", "folds": 3}, "with folds as"),
+            ({"path": "a", "folds": {"number": 3, "kept": [1]}}, "kept"),
+            ({"path": "a", "folds": {"keep": [1]}}, "number"),
+        ],
+    )
+    def test_another_form_is_an_error(self, path, message):
+        with pytest.raises(ConfigurationError, match=message):
+            split_data_path(path)
+
+
+@pytest.mark.parametrize(
+    ("reader", "file"),
+    [
+        (SentencePairReader("msrp"), "msrp.txt"),
+        (SingleSentenceReader("trec"), "trec.label"),
+        (SentimentTreesReader(), "sentiment_trees.txt"),
+        (AnswerSelectionReader("wikiqa"), "wikiqa.tsv"),
+    ],
+)
+def test_every_reader_takes_folds_of_its_examples(fixtures, reader, file):
+    path = fixtures / "data" / file
+    everything = [instance["metadata"].metadata for instance in reader.read(path)]
+    assert len(everything) >= 3
+    parts = [
+        list(reader.read({"path": str(path), "folds": {"number": 3, "keep": [fold]}}))
+        for fold in range(3)
+    ]
+    for fold, part in enumerate(parts):
+        assert [instance["metadata"].metadata for instance in part] == everything[fold::3]

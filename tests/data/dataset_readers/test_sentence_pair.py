@@ -13,7 +13,7 @@ from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.data.dataset_readers import WorkerInfo
 from allennlp.data.tokenizers import WhitespaceTokenizer
 
-from allennlp_sentmatch.data.dataset_readers import Folds, SentencePairReader
+from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 
 
 def read(format, path, **settings):
@@ -232,14 +232,14 @@ class TestTable:
                     "sentence2": 1,
                     "label": None,
                     "delimiter": ";",
-                    "folds": {"number": 2, "keep": [1]},
                     "tokenizer": {"type": "whitespace"},
                     "max_length": 2,
                     "max_instances": 5,
                 }
             )
         )
-        (instance,) = reader.read(table("a b c;d\ne f g;h\n"))
+        path = str(table("a b c;d\ne f g;h\n"))
+        (instance,) = reader.read({"path": path, "folds": {"number": 2, "keep": [1]}})
         assert pair(instance) == ("e f g", "h", None, None)
         assert tokens(instance, "premise") == ["e", "f"]
 
@@ -379,7 +379,8 @@ class TestSettings:
     def test_folds_count_the_pairs_that_are_read(self, fixtures):
         path = fixtures / "data/snli.jsonl"
         everything = [pair(i) for i in read("snli", path)]
-        assert [pair(i) for i in read("snli", path, folds=Folds(3, keep=[0]))] == everything[::3]
+        in_folds = read("snli", {"path": path, "folds": {"number": 3, "keep": [0]}})
+        assert [pair(i) for i in in_folds] == everything[::3]
 
     def test_an_unlabeled_pair_for_prediction(self):
         instance = SentencePairReader("snli").text_to_instance("A dog.", "A cat.")

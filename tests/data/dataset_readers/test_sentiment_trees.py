@@ -1,3 +1,5 @@
+from itertools import chain
+
 import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
@@ -6,6 +8,7 @@ from allennlp.data.dataset_readers import WorkerInfo
 from allennlp.data.tokenizers import CharacterTokenizer, Token
 
 from allennlp_sentmatch.data.dataset_readers import SentimentTreesReader
+from allennlp_sentmatch.data.dataset_readers.rows import text_rows
 
 
 def words(instance):
@@ -155,6 +158,11 @@ def test_from_a_configuration(trees):
     assert [label(instance) for instance in instances] == ["1", "0", "1"]
 
 
+def phrases_of(reader, path):
+    """Tokens, label and source of all phrases, without the instances, which take longer."""
+    return chain.from_iterable(map(reader._phrases, text_rows(path)))
+
+
 # Published counts: CAS-LSTM paper, section 4.3; phrases in training, sentences in the other two.
 @pytest.mark.parametrize(
     ("granularity", "train", "dev", "test"),
@@ -163,7 +171,7 @@ def test_from_a_configuration(trees):
 def test_published_counts(shared_data, granularity, train, dev, test):
     def count(part, use_subtrees=False):
         reader = SentimentTreesReader(granularity, use_subtrees=use_subtrees)
-        return sum(1 for _ in reader._phrases(shared_data / "sst" / part))
+        return sum(1 for _ in phrases_of(reader, shared_data / "sst" / part))
 
     assert count("train.txt", use_subtrees=True) == train
     assert count("dev.txt") == dev
@@ -173,10 +181,10 @@ def test_published_counts(shared_data, granularity, train, dev, test):
 def test_distinct_phrases_and_the_training_set_of_subilstm(shared_data):
     path = shared_data / "sst/train.txt"
     reader = SentimentTreesReader("2-class", use_subtrees=True)
-    phrases = {" ".join(t.text for t in tokens) for tokens, _ in reader._phrases(path)}
+    phrases = {" ".join(t.text for t in tokens) for tokens, *_ in phrases_of(reader, path)}
     assert len(phrases) == 77616
     reader = SentimentTreesReader("2-class", use_subtrees=True, min_phrase_length=4)
-    assert sum(1 for _ in reader._phrases(path)) == 56405  # published: 56.4k
+    assert sum(1 for _ in phrases_of(reader, path)) == 56405  # published: 56.4k
 
 
 def test_the_published_labels_of_the_sentences(shared_data):

@@ -10,7 +10,7 @@ from allennlp.data import DatasetReader
 from allennlp.data.dataset_readers import WorkerInfo
 from allennlp.data.tokenizers import WhitespaceTokenizer
 
-from allennlp_sentmatch.data.dataset_readers import Folds, SingleSentenceReader
+from allennlp_sentmatch.data.dataset_readers import SingleSentenceReader
 
 
 def read(format, path, **settings):
@@ -138,9 +138,10 @@ class TestTwoFiles:
         folder = fixtures / "data/polarity"
         everything = [example(i) for i in read("two_files", folder)]
         for fold in range(3):
-            held_out = [example(i) for i in read("two_files", folder, folds=Folds(3, [fold]))]
+            kept = {"path": folder, "folds": {"number": 3, "keep": [fold]}}
+            held_out = [example(i) for i in read("two_files", kept)]
             assert held_out == [everything[fold], everything[3 + fold]]
-            rest = read("two_files", folder, folds=Folds(3, drop=[fold]))
+            rest = read("two_files", {"path": folder, "folds": {"number": 3, "drop": [fold]}})
             assert Counter(map(example, rest)) == Counter(everything) - Counter(held_out)
 
 
@@ -176,7 +177,8 @@ class TestDirectories:
             read("directories", tmp_path)
 
     def test_folds(self, fixtures):
-        instances = read("directories", fixtures / "data/movies", folds=Folds(2, keep=[1]))
+        path = {"path": fixtures / "data/movies", "folds": {"number": 2, "keep": [1]}}
+        instances = read("directories", path)
         assert [example(instance)[2] for instance in instances] == ["neg/1_2.txt", "pos/1_9.txt"]
 
 
@@ -255,12 +257,12 @@ def test_from_a_configuration(fixtures):
     parameters = {
         "type": "single_sentence",
         "format": "two_files",
-        "folds": {"number": 3, "drop": [1]},
         "tokenizer": {"type": "whitespace"},
         "max_length": 2,
     }
     reader = DatasetReader.from_params(Params(parameters))
-    instances = list(reader.read(str(fixtures / "data/polarity")))
+    folder = str(fixtures / "data/polarity")
+    instances = list(reader.read({"path": folder, "folds": {"number": 3, "drop": [1]}}))
     assert [words(instance) for instance in instances] == [
         *(["a", "dull"], ["the", "jokes"]),
         *(["a", "warm"], ["clichés", "aside"]),
@@ -307,8 +309,8 @@ class TestPublishedData:
 
     def test_ten_folds_of_mr(self, shared_data):
         sizes = [
-            len(read("two_files", shared_data / "mr", folds=Folds(10, keep=[fold])))
-            for fold in range(10)
+            len(read("two_files", {"path": shared_data / "mr", "folds": folds}))
+            for folds in ({"number": 10, "keep": [fold]} for fold in range(10))
         ]
         assert sum(sizes) == 10662
         assert set(sizes) == {1066, 1068}

@@ -1,0 +1,76 @@
+"""Labels that know where they stand."""
+
+from typing import Any, Optional, Union
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary, fields
+
+from allennlp_sentmatch.data.source import Source
+
+_MOST_LISTED = 10
+
+
+class LabelField(fields.LabelField):
+    """AllenNLP's `LabelField`, with an error that says where a label stands that was never learned.
+
+    AllenNLP's own error, a `KeyError`, names the label alone. Whatever else a `LabelField` does,
+    this one does too; two labels from different places are equal. It has the same name because
+    AllenNLP puts instances into one batch only if the classes of their fields have the same names:
+    instances of this package's readers and of others go together.
+
+    # Parameters
+
+    label : `Union[str, int]`
+    label_namespace : `str`, optional (default = `"labels"`)
+    skip_indexing : `bool`, optional (default = `False`)
+    source : `Source`, optional (default = `None`)
+        Where the label comes from, if that is a file.
+
+    # Raises
+
+    `ConfigurationError` upon indexing, if the vocabulary lacks the label.
+    """
+
+    __slots__ = ["_source"]
+
+    def __init__(
+        self,
+        label: Union[str, int],
+        label_namespace: str = "labels",
+        skip_indexing: bool = False,
+        source: Optional[Source] = None,
+    ) -> None:
+        super().__init__(label, label_namespace, skip_indexing)
+        self._source = source
+
+    def index(self, vocab: Vocabulary) -> None:
+        """Looks the label up in its namespace of `vocab`."""
+        try:
+            super().index(vocab)
+        except KeyError:
+            known = sorted(vocab.get_token_to_index_vocabulary(self._label_namespace))
+            place = "" if self._source is None else f"{self._source}: "
+            raise ConfigurationError(
+                f"{place}the label {self.label!r} does not occur in the training data; "
+                + _expected(known, self._label_namespace)
+            ) from None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, fields.LabelField):
+            return NotImplemented
+        return all(
+            getattr(self, name) == getattr(other, name) for name in fields.LabelField.__slots__
+        )
+
+    # As all fields, which can change.
+    __hash__: Any = None
+
+
+def _expected(known: list[str], namespace: str) -> str:
+    if not known:
+        return f"the vocabulary has no labels in the namespace {namespace!r}"
+    listed = ", ".join(map(repr, known[:_MOST_LISTED]))
+    others = len(known) - _MOST_LISTED
+    return f"expected {'one of ' if len(known) > 1 else ''}{listed}" + (
+        f" or one of {others} others" if others > 0 else ""
+    )

@@ -1,0 +1,117 @@
+import pickle
+import re
+from collections import defaultdict
+
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Instance, Vocabulary, fields
+
+from allennlp_sentmatch.data.fields import LabelField
+from allennlp_sentmatch.data.source import Source
+
+SOURCE = Source("pairs.tsv", 3)
+
+
+def vocabulary(*labels: str, namespace: str = "labels") -> Vocabulary:
+    return Vocabulary(counter={namespace: dict.fromkeys(labels, 1)})
+
+
+class TestUnknownLabel:
+    @pytest.mark.parametrize(
+        ("labels", "message"),
+        [
+            (
+                ["no", "yes"],
+                "pairs.tsv, line 3: the label 'maybe' does not occur in the training data; "
+                "expected one of 'no', 'yes'",
+            ),
+            (["only"], "line 3: the label 'maybe' .*; expected 'only'$"),
+            (map(str, range(10)), r"expected one of '0', .*'8', '9'$"),
+            (map(str, range(10, 60)), r"expected one of '10', .*, '19' or one of 40 others$"),
+        ],
+    )
+    def test_error_names_place_and_known_labels(self, labels, message):
+        field = LabelField("maybe", source=SOURCE)
+        with pytest.raises(ConfigurationError, match=message):
+            field.index(vocabulary(*labels))
+
+    def test_a_vocabulary_without_labels(self):
+        with pytest.raises(ConfigurationError, match="no labels in the namespace 'my_labels'"):
+            LabelField("maybe", "my_labels", source=SOURCE).index(vocabulary("yes"))
+
+    def test_a_label_that_is_not_from_a_file(self):
+        with pytest.raises(ConfigurationError, match=r"^the label 'maybe' does not occur"):
+            LabelField("maybe").index(vocabulary("yes"))
+
+    def test_a_whole_file_has_no_line(self):
+        with pytest.raises(ConfigurationError, match=re.escape("pos/1_9.txt: the label 'pos'")):
+            LabelField("pos", source=Source("pos/1_9.txt")).index(vocabulary("good"))
+
+    def test_a_namespace_with_an_unknown_token_takes_it(self):
+        ours = LabelField("maybe", "topics", source=SOURCE)
+        ours.index(vocabulary("yes", namespace="topics"))
+        assert ours.as_tensor({}).item() == 1
+
+
+ARGUMENTS = [("yes",), ("yes", "my_labels"), (1, "labels", True)]
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS)
+class TestLikeAllenNLPs:
+    def test_counted_indexed_and_shown(self, arguments):
+        theirs, ours = fields.LabelField(*arguments), LabelField(*arguments, source=SOURCE)
+        counts = []
+        for field in (theirs, ours):
+            counter = defaultdict(lambda: defaultdict(int))
+            field.count_vocab_items(counter)
+            counts.append(counter)
+            field.index(vocabulary("no", "yes", namespace=field._label_namespace))
+        assert counts[0] == counts[1]
+        assert torch.equal(theirs.as_tensor({}), ours.as_tensor({}))
+        assert ours.as_tensor({}).dtype == torch.int64
+        assert theirs.get_padding_lengths() == ours.get_padding_lengths()
+        assert str(theirs) == str(ours)
+        assert theirs.human_readable_repr() == ours.human_readable_repr()
+        assert len(theirs) == len(ours)
+        assert theirs.empty_field() == ours.empty_field()
+
+    def test_equality(self, arguments):
+        theirs, ours = fields.LabelField(*arguments), LabelField(*arguments, source=SOURCE)
+        assert ours == theirs
+        assert theirs == ours
+        assert ours == LabelField(*arguments)
+        assert ours != LabelField("no")
+        assert fields.LabelField("no") != ours
+        assert ours != arguments[0]
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(ours)
+
+    def test_pickled(self, arguments):
+        copy = pickle.loads(pickle.dumps(LabelField(*arguments, source=SOURCE)))
+        assert copy == LabelField(*arguments)
+        assert copy._source == SOURCE
+
+
+@pytest.mark.parametrize("arguments", [(1,), (1.0,), (None,), ("yes", "labels", True)])
+def test_what_is_no_label_is_the_same_error(arguments):
+    with pytest.raises(ConfigurationError) as theirs:
+        fields.LabelField(*arguments)
+    with pytest.raises(ConfigurationError) as ours:
+        LabelField(*arguments, source=SOURCE)
+    assert str(ours.value) == str(theirs.value)
+
+
+def test_a_label_has_no_dictionary_of_attributes():
+    assert not hasattr(LabelField("yes", source=SOURCE), "__dict__")
+
+
+def test_one_batch_holds_labels_of_both_classes():
+    batch = Batch(
+        [
+            Instance({"label": LabelField("yes", source=SOURCE)}),
+            Instance({"label": fields.LabelField("no")}),
+        ]
+    )
+    batch.index_instances(vocabulary("no", "yes"))
+    assert batch.as_tensor_dict()["label"].tolist() == [1, 0]

@@ -1,0 +1,8 @@
+from pathlib import Path
+
+from allennlp_sentmatch.data.source import Source
+
+
+def test_as_text():
+    assert str(Source("pairs.tsv", 3)) == "pairs.tsv, line 3"
+    assert str(Source(Path("pos") / "1.txt")) == str(Path("pos/1.txt"))
