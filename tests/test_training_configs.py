@@ -56,8 +56,8 @@ PUBLISHED_PARAMETERS = {
     "quora/lstm_elbis_3": "1.66M",
 }
 
-# One configuration of each kind, as `kind_of` tells them apart. A list, and not computed: collecting
-# the tests would otherwise evaluate every configuration.
+# One configuration of each kind, as `kind_of` tells them apart. A list, and not computed, so that
+# tests are collected without evaluating every configuration.
 TRAINED = [
     "imdb/rcrn",
     "imdb/rcrn_baseline_bilstm",

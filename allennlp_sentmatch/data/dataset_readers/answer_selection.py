@@ -223,6 +223,8 @@ class AnswerSelectionReader(TokenizingReader):
                 raise ConfigurationError(
                     f"there are {len(labels)} labels for {len(candidates)} candidates"
                 )
+            if any(label not in (0, 1) for label in labels):
+                raise ConfigurationError(f"labels must be 0 or 1, got {list(labels)!r}")
             fields["labels"] = TensorField(torch.tensor(labels), padding_value=-1)
         if id is not None:
             metadata["id"] = id

@@ -207,7 +207,9 @@ class SentencePairReader(TokenizingReader):
         if label is not None:
             fields["label"] = LabelField(label, source=source)
         elif score is not None:
-            fields["score"] = TensorField(torch.tensor(score))
+            if not isinstance(score, (int, float)):
+                raise ConfigurationError(f"score must be a number, not {score!r}")
+            fields["score"] = TensorField(torch.tensor(float(score)))
         if score is not None:
             metadata["score"] = score
         if id is not None:

@@ -175,6 +175,8 @@ def test_labels_for_some_candidates_only(write):
         (("q", []), r"candidates must be a list of at least one string, not \[\]"),
         (("q", ["a", None]), "each of the candidates must be a string, not None"),
         (("q", ["a", "b"], [1]), "1 labels for 2 candidates"),
+        (("q", ["a", "b"], [1, 2]), r"labels must be 0 or 1, got \[1, 2\]"),
+        (("q", ["a"], ["1"]), r"labels must be 0 or 1, got \['1'\]"),
     ],
 )
 def test_text_to_instance_names_the_field(arguments, message):

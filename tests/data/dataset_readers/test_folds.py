@@ -49,10 +49,17 @@ def test_impossible_settings_are_named(settings, message):
 
 
 class TestDataPath:
-    @pytest.mark.parametrize("path", ["a.tsv", {"neg": "a.neg", "pos": "a.pos"}])
-    def test_without_folds(self, path):
-        same, select = split_data_path(path)
-        assert same == path
+    @pytest.mark.parametrize(
+        ("given", "path"),
+        [
+            ("a.tsv", "a.tsv"),
+            ({"neg": "a.neg", "pos": "a.pos"}, {"neg": "a.neg", "pos": "a.pos"}),
+            (Params({"neg": "a.neg", "pos": "a.pos"}), {"neg": "a.neg", "pos": "a.pos"}),
+        ],
+    )
+    def test_without_folds(self, given, path):
+        same, select = split_data_path(given)
+        assert (type(same), same) == (type(path), path)
         assert list(select("abc")) == ["a", "b", "c"]
 
     @pytest.mark.parametrize("path", ["a.tsv", {"neg": "a.neg", "pos": "a.pos"}])
@@ -61,7 +68,7 @@ class TestDataPath:
         data_path = make({"path": path, "folds": {"number": 3, "keep": [1]}})
         for _ in range(2):  # a reader may read the same path again
             inner, select = split_data_path(data_path)
-            assert inner == path
+            assert (type(inner), inner) == (type(path), path)
             assert list(select("abcdef")) == ["b", "e"]
 
     @pytest.mark.parametrize(
