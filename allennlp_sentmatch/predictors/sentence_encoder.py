@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Union
 
 import numpy
@@ -13,7 +13,9 @@ from allennlp.data import Batch, DatasetReader, Instance, TextFieldTensors
 from allennlp.models import Archive, Model
 from allennlp.nn.util import move_to_device
 
+from allennlp_sentmatch.models import SiameseClassifier
 from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.models.classification_model import ClassificationModel
 
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
 
@@ -43,9 +45,9 @@ class SentenceEncoder:
             )
         self._model = model.eval()
         self._reader = dataset_reader
-        # A reader of pairs is given the sentence twice, and one of the two is used.
+        # A reader of pairs wants a second text; what it makes of that one is left unused.
         arguments = list(inspect.signature(dataset_reader.text_to_instance).parameters)
-        self._num_texts = 2 if arguments[1:2] == ["hypothesis"] else 1
+        self._other_texts = ["a"] if arguments[1:2] == ["hypothesis"] else []
 
     @classmethod
     def from_archive(
@@ -90,19 +92,21 @@ class SentenceEncoder:
         """
         if batch_size < 1:
             raise ConfigurationError(f"batch_size must be at least 1, got {batch_size}")
-        instances = []
         for position, sentence in enumerate(sentences):
             if not isinstance(sentence, str):
                 raise ConfigurationError(f"sentence {position} must be a string, got {sentence!r}")
-            instances.append(self._instance(sentence))
-        if not instances:
-            return self._encode_batch([self._instance("empty")])[:0]
-        order = sorted(range(len(instances)), key=lambda i: _num_tokens(instances[i]))
+        if len(sentences) == 0:
+            return self._encode_batch(["empty"])[:0]
+        # Words are counted roughly: a batch is tokenized when it is encoded, for thousands of
+        # sentences' tokens in memory would keep Python's garbage collector busy.
+        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i].split()))
         batches = []
-        with Tqdm.tqdm(total=len(order), desc="encoding", disable=not show_progress) as progress:
+        with Tqdm.tqdm(
+            total=len(order), desc="encoding", unit=" sentences", disable=not show_progress
+        ) as progress:
             for start in range(0, len(order), batch_size):
                 batches.append(
-                    self._encode_batch([instances[i] for i in order[start : start + batch_size]])
+                    self._encode_batch([sentences[i] for i in order[start : start + batch_size]])
                 )
                 progress.update(len(batches[-1]))
         sorted_vectors = numpy.concatenate(batches)
@@ -110,21 +114,62 @@ class SentenceEncoder:
         vectors[order] = sorted_vectors
         return vectors
 
+    def encode_blocks(
+        self, blocks: Iterable[Sequence[str]], batch_size: int = 128
+    ) -> Iterator[FloatArray]:
+        """Yields the vectors of one list of sentences after the other, as `encode` gives them."""
+        for block in blocks:
+            yield self.encode(block, batch_size, show_progress=False)
+
+    @torch.no_grad()
+    def match(self, first_vectors: FloatArray, second_vectors: FloatArray) -> list[dict[str, Any]]:
+        """What a model for pairs says of sentences that are encoded already.
+
+        The model's own matcher and classifier read the vectors: the prediction is the one that the
+        predictor makes of the two sentences, but for rounding.
+
+        # Parameters
+
+        first_vectors, second_vectors : `numpy.ndarray`
+            Both (B, E): those of the premises and of the hypotheses.
+
+        # Returns
+
+        `List[Dict[str, Any]]`
+            For each pair `label` and `probs_by_label`.
+
+        # Raises
+
+        `ConfigurationError` for a model that is no `siamese_classifier`.
+        """
+        model = self._model
+        if not isinstance(model, SiameseClassifier):
+            raise ConfigurationError(
+                "only a siamese_classifier can match sentences that are encoded already; this "
+                f"model is a {type(model).__name__}"
+            )
+        device = next(model.parameters()).device
+        logits = model.match(*(torch.tensor(x).to(device) for x in (first_vectors, second_vectors)))
+        # The model's own method would also describe what its encoder did, which was not kept.
+        readable = ClassificationModel.make_output_human_readable(
+            model, {"label_probs": logits.softmax(dim=-1)}
+        )
+        return [
+            {"label": label, "probs_by_label": probabilities}
+            for label, probabilities in zip(readable["label"], readable["probs_by_label"])
+        ]
+
     def _instance(self, sentence: str) -> Instance:
-        instance = self._reader.text_to_instance(*[sentence] * self._num_texts)
+        instance = self._reader.text_to_instance(sentence, *self._other_texts)
         self._reader.apply_token_indexers(instance)
         return Instance({"tokens": next(iter(instance.fields.values()))})
 
     @torch.no_grad()
-    def _encode_batch(self, instances: list[Instance]) -> FloatArray:
-        batch = Batch(instances)
+    def _encode_batch(self, sentences: list[str]) -> FloatArray:
+        batch = Batch([self._instance(sentence) for sentence in sentences])
         batch.index_instances(self._model.vocab)
         device = next(self._model.parameters()).device
         tokens: TextFieldTensors = move_to_device(batch.as_tensor_dict(), device)["tokens"]
         vectors: torch.Tensor = self._model.encode(tokens)  # type: ignore[operator]
         array: FloatArray = vectors.float().cpu().numpy()
         return array
-
-
-def _num_tokens(instance: Instance) -> int:
-    return len(instance["tokens"])

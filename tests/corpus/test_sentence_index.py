@@ -1,0 +1,144 @@
+"""Tests of the search for nearest neighbors, against cosines computed one by one in NumPy."""
+
+import builtins
+
+import numpy
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.corpus import SentenceIndex
+
+
+@pytest.fixture
+def vectors():
+    return numpy.random.default_rng(0).normal(size=(23, 5)).astype("f4") * 3
+
+
+def cosine(a, b):
+    a, b = a.astype("f8"), b.astype("f8")
+    return a @ b / numpy.sqrt((a @ a) * (b @ b))
+
+
+class TestWithFaiss:
+    @pytest.fixture(autouse=True)
+    def _faiss(self):
+        pytest.importorskip("faiss")
+
+    def test_neighbors_are_those_of_largest_cosine(self, vectors):
+        queries = numpy.random.default_rng(1).normal(size=(4, 5)).astype("f4")
+        index = SentenceIndex.build(vectors, block_size=4)
+        cosines, rows = index.search(queries, k=7)
+        for query, of_query, found in zip(queries, cosines, rows):
+            expected = numpy.array([cosine(query, vector) for vector in vectors])
+            best = numpy.argsort(-expected)[:7]
+            assert found.tolist() == best.tolist()
+            numpy.testing.assert_allclose(of_query, expected[best], atol=1e-6)
+
+    def test_chosen_rows_of_a_memory_map(self, vectors, tmp_path):
+        numpy.save(tmp_path / "v.npy", vectors)
+        rows = [4, 1, 20]
+        index = SentenceIndex.build(numpy.load(tmp_path / "v.npy", mmap_mode="r"), rows, 2)
+        assert len(index) == 3
+        _, found = index.search(vectors[rows], k=1)
+        assert found[:, 0].tolist() == [0, 1, 2]
+        numpy.testing.assert_allclose(
+            index.vectors([2])[0], vectors[20] / numpy.linalg.norm(vectors[20]), atol=1e-6
+        )
+
+    def test_equal_vectors_are_all_found(self, vectors):
+        cosines, rows = SentenceIndex.build(vectors[[3, 5, 3, 3]]).search(vectors[[3]], k=3)
+        assert sorted(rows[0].tolist()) == [0, 2, 3]
+        numpy.testing.assert_allclose(cosines, 1, atol=1e-6)
+
+    def test_zero_vectors_have_the_cosine_zero(self, vectors):
+        vectors[2] = 0
+        index = SentenceIndex.build(vectors)
+        cosines, rows = index.search(vectors[:4], k=23)
+        assert cosines[0][rows[0] == 2] == 0
+        assert (cosines[2] == 0).all()
+        assert numpy.isfinite(cosines).all()
+
+    def test_neither_huge_nor_tiny_vectors_lose_their_direction(self, vectors):
+        index = SentenceIndex.build(vectors * numpy.float32(1e30))
+        cosines, rows = index.search(vectors * numpy.float32(1e-30), k=1)
+        assert rows[:, 0].tolist() == list(range(23))
+        numpy.testing.assert_allclose(cosines, 1, atol=1e-6)
+
+    def test_no_more_neighbors_than_vectors(self, vectors):
+        assert SentenceIndex.build(vectors[:3]).search(vectors, k=9)[1].shape == (23, 3)
+        assert SentenceIndex.build(vectors[:0]).search(vectors, k=9)[1].shape == (23, 0)
+        assert SentenceIndex.build(vectors).search(vectors[:0], k=9)[1].shape == (0, 9)
+
+    def test_bad_input_is_named(self, vectors):
+        index = SentenceIndex.build(vectors)
+        with pytest.raises(ConfigurationError, match="at least 1, got 0"):
+            index.search(vectors, k=0)
+        with pytest.raises(ConfigurationError, match=r"size 5, the queries .* \(23, 4\)"):
+            index.search(vectors[:, :4], k=1)
+        with pytest.raises(ConfigurationError, match=r"the shape \(5,\)"):
+            SentenceIndex.build(vectors[0])
+        with pytest.raises(ConfigurationError, match="int64"):
+            SentenceIndex.build(numpy.ones((2, 3), dtype="i8"))
+        vectors[9, 1] = numpy.nan
+        with pytest.raises(ConfigurationError, match="row 9 "):
+            SentenceIndex.build(vectors, rows=[3, 9, 4], block_size=2)
+
+    def test_a_saved_index_finds_the_same(self, vectors, tmp_path):
+        index = SentenceIndex.build(vectors)
+        index.save(tmp_path / "s.faiss")
+        loaded = SentenceIndex.load(tmp_path / "s.faiss")
+        assert (len(loaded), loaded.vector_size) == (23, 5)
+        for ours, theirs in zip(loaded.search(vectors, 4), index.search(vectors, 4)):
+            numpy.testing.assert_array_equal(ours, theirs)
+        assert [path.name for path in tmp_path.iterdir()] == ["s.faiss"]
+
+    def test_saving_overwrites_nothing(self, vectors, tmp_path):
+        (tmp_path / "s.faiss").write_text("mine")
+        with pytest.raises(ConfigurationError, match=r"s\.faiss exists already"):
+            SentenceIndex.build(vectors).save(tmp_path / "s.faiss")
+        assert (tmp_path / "s.faiss").read_text() == "mine"
+
+    def test_a_folder_that_is_not_there(self, vectors, tmp_path):
+        with pytest.raises(ConfigurationError, match="cannot be written"):
+            SentenceIndex.build(vectors).save(tmp_path / "none" / "s.faiss")
+        with pytest.raises(ConfigurationError, match="cannot be read"):
+            SentenceIndex.load(tmp_path / "none" / "s.faiss")
+
+    def test_a_damaged_file_is_refused(self, vectors, tmp_path):
+        """Cut off anywhere, or with any byte of the header or a vector's exponent changed."""
+        path = tmp_path / "s.faiss"
+        SentenceIndex.build(vectors).save(path)
+        whole = path.read_bytes()
+        header = len(whole) - vectors.nbytes
+        assert header < 60
+        for length in [*range(header + 3), len(whole) - 1]:
+            path.write_bytes(whole[:length])
+            with pytest.raises(ConfigurationError, match=r"s\.faiss is no index"):
+                SentenceIndex.load(path)
+        for position in [*range(16), *range(header - 8, header), header + 3]:
+            damaged = bytearray(whole)
+            damaged[position] ^= 0x55
+            path.write_bytes(bytes(damaged))
+            with pytest.raises(ConfigurationError, match=r"s\.faiss is no index"):
+                SentenceIndex.load(path)
+
+    def test_another_kind_of_index_is_refused(self, vectors, tmp_path):
+        import faiss
+
+        index = faiss.IndexFlatL2(5)
+        faiss.write_index(index, str(tmp_path / "l2.faiss"))
+        with pytest.raises(ConfigurationError, match="is no index that"):
+            SentenceIndex.load(tmp_path / "l2.faiss")
+
+
+def test_without_faiss_the_extra_is_named(vectors, monkeypatch):
+    imported = builtins.__import__
+
+    def without_faiss(name, *arguments, **keywords):
+        if name == "faiss":
+            raise ImportError(name)
+        return imported(name, *arguments, **keywords)
+
+    monkeypatch.setattr(builtins, "__import__", without_faiss)
+    with pytest.raises(ConfigurationError, match=r'pip install "allennlp-sentmatch\[search\]"'):
+        SentenceIndex.build(vectors)
