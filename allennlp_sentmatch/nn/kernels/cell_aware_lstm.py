@@ -63,8 +63,9 @@ def read_stack(
             weight_hh,
             bias,
             packing,
-            None if cell is None else cell * lower_weight,
+            cell,
             left_weight,
+            lower_weight,
             peephole_left,
             peephole_lower,
         )

@@ -1,10 +1,9 @@
 r"""A layer of an LSTM or a CAS-LSTM over packed sentences, with its gradient.
 
-With x the inputs, lower the weighted cells of the layer below, and a row for each sentence, a step
-computes
+With x the inputs, lower the cells of the layer below, and a row for each sentence, a step computes
 
     [i; f; g; o; v] = [sigmoid; sigmoid; tanh; sigmoid; sigmoid](W x_t + b + U h_{t-1})
-    c_t = i * g + left_weight * f * c_{t-1} + v * lower_t
+    c_t = i * g + left_weight * f * c_{t-1} + lower_weight * v * lower_t
     h_t = o * tanh(c_t)
 
 where v and lower are left out in an LSTM. In the peephole variant the argument of v has
@@ -15,8 +14,8 @@ element-wise operations in place; no autograd graph is built. tanh(x) is compute
 2 sigmoid(2x) - 1, which takes a CPU a third of the time and is as exact in absolute terms.
 
 Backward, the derivatives that do not depend on the incoming gradients are made for all steps at
-once. Then each step is a product and a few element-wise operations again, and the gradients of x, W
-and U are one product each over all steps.
+once, where the gates lay if nobody needs these any more. Then each step is a product and a few
+element-wise operations again, and the gradients of x, W and U are one product each over all steps.
 """
 
 from collections.abc import Sequence
@@ -30,6 +29,7 @@ from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiabl
 from allennlp_sentmatch.nn.kernels.packing import Packing
 from allennlp_sentmatch.nn.kernels.pointwise import MINUS_ONE, tanh
 from allennlp_sentmatch.nn.kernels.products import product, reordered
+from allennlp_sentmatch.nn.kernels.saved_tensors import writable
 
 
 def lstm_layer(
@@ -40,6 +40,7 @@ def lstm_layer(
     packing: Packing,
     lower: Optional[Tensor] = None,
     left_weight: Union[Tensor, float] = 1.0,
+    lower_weight: Union[Tensor, float] = 1.0,
     peephole_left: Optional[Tensor] = None,
     peephole_lower: Optional[Tensor] = None,
 ) -> tuple[Tensor, Tensor]:
@@ -58,8 +59,8 @@ def lstm_layer(
         Of the N tokens.
     lower : `Tensor`, optional (default = `None`)
         Shape (S, N, H).
-    left_weight : `Union[Tensor, float]`, optional (default = `1.0`)
-        A number or of shape (S, 1, H).
+    left_weight, lower_weight : `Union[Tensor, float]`, optional (default = `1.0`)
+        A number or of shape (S, 1, H). With peepholes `lower_weight` is 1.
     peephole_left, peephole_lower : `Tensor`, optional (default = `None`)
         Shape (S, 1, H): both or none.
 
@@ -68,7 +69,9 @@ def lstm_layer(
     `Tuple[Tensor, Tensor]`
         h and c, both (S, N, H).
     """
-    others = (inputs, bias, lower, left_weight, peephole_left, peephole_lower)
+    if isinstance(lower_weight, Tensor):
+        lower, lower_weight = None if lower is None else lower * lower_weight, 1.0
+    others = (inputs, bias, lower, left_weight, lower_weight, peephole_left, peephole_lower)
     tensors = [x for x in (*others, *weight_ih, *weight_hh) if isinstance(x, Tensor)]
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
         hidden, cell = _LSTMLayer.apply(  # type: ignore[no-untyped-call]
@@ -88,6 +91,7 @@ def _read(
     bias: Tensor,
     lower: Optional[Tensor],
     left_weight: Union[Tensor, float],
+    lower_weight: float,
     peephole_left: Optional[Tensor],
     peephole_lower: Optional[Tensor],
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -126,7 +130,7 @@ def _read(
             else:
                 c.addcmul_(f, left_cell * left_weight)
         if lower_at is not None:
-            c.addcmul_(a[..., 4 * H :], lower_at[t])
+            c.addcmul_(a[..., 4 * H :], lower_at[t], value=lower_weight)
         torch.mul(o, tanh(c, out=tanh_cell_at[t]), out=hidden_at[t])
     return hidden, cell, tanh_cell, gates
 
@@ -140,15 +144,17 @@ class _LSTMLayer(torch.autograd.Function):
         bias: Tensor,
         lower: Optional[Tensor],
         left_weight: Union[Tensor, float],
+        lower_weight: float,
         peephole_left: Optional[Tensor],
         peephole_lower: Optional[Tensor],
         *weights: Tensor,
     ) -> tuple[Tensor, Tensor]:
         weight_ih, weight_hh = weights[: len(inputs)], weights[len(inputs) :]
-        others = (inputs, bias, lower, left_weight, peephole_left, peephole_lower)
+        others = (inputs, bias, lower, left_weight, lower_weight, peephole_left, peephole_lower)
         hidden, cell, tanh_cell, gates = _read(packing, True, weight_ih, weight_hh, *others)
         ctx.packing = packing
         ctx.left_weight = left_weight if isinstance(left_weight, float) else None
+        ctx.lower_weight = lower_weight
         ctx.save_for_backward(
             inputs,
             lower,
@@ -176,56 +182,65 @@ class _LSTMLayer(torch.autograd.Function):
         packing: Packing = ctx.packing
         first = packing.sizes[0]
         R, H = weight_hh[0].shape
-        i, f, g, o = gates.chunk(gates.size(-1) // H, -1)[:4]
-        v = gates[..., 4 * H :]
         left_weight = ctx.left_weight if left_weight is None else left_weight
         left_cell = packing.previous(cell)  # (S, N - first, H)
+        needs = ctx.needs_input_grad
+        if needs[4]:
+            by_left_weight = gates[:, first:, H : 2 * H] * left_cell
 
-        # The derivatives of c by the gates' arguments (of h, for o), (S, N, GH). Times the
-        # gradient of c (of h) they become the gradient of the arguments, in `_read_back`.
-        grad_gates = torch.addcmul(gates, gates, gates, value=-1)  # sigmoid' = s - s * s
-        by_i, by_f, by_g, by_o = grad_gates.chunk(grad_gates.size(-1) // H, -1)[:4]
-        by_v = grad_gates[..., 4 * H :]
-        by_i.mul_(g)
-        by_f[:, :first].zero_()
-        by_f[:, first:].mul_(left_cell).mul_(left_weight)
-        torch.mul(i, g, out=by_g)
-        torch.addcmul(i, by_g, g, value=-1, out=by_g)  # i * (1 - g * g)
-        by_o.mul_(tanh_cell)
+        # Each gate becomes the derivative of c by its argument (of h, for o). Times the gradient of
+        # c (of h) that becomes the gradient of the argument, in `_read_back`.
+        grad_gates = writable(gates)  # (S, N, GH)
+        i, f, g, o = grad_gates.chunk(grad_gates.size(-1) // H, -1)[:4]
+        v = grad_gates[..., 4 * H :]
         by_left_cell = f * left_weight
+        by_cell = writable(tanh_cell)  # of h: o * (1 - tanh(c)^2)
+        torch.addcmul(o, hidden, tanh_cell, value=-1, out=by_cell)
+        grad_cell_room = torch.mul(i, g)
+        torch.addcmul(i, grad_cell_room, g, value=-1, out=g)  # i * (1 - g * g)
+        torch.addcmul(grad_cell_room, grad_cell_room, i, value=-1, out=i)  # i * (1 - i) * g
+        torch.addcmul(by_left_cell, by_left_cell, f, value=-1, out=f)
+        f[:, first:].mul_(left_cell)
+        f[:, :first].zero_()
+        torch.addcmul(hidden, hidden, o, value=-1, out=o)  # o * (1 - o) * tanh(c)
         if lower is not None:
-            by_v.mul_(lower)
+            by_lower = v * ctx.lower_weight
+            torch.addcmul(by_lower, by_lower, v, value=-1, out=v).mul_(lower)
         if peephole_left is not None:
-            by_left_cell.addcmul_(by_v, peephole_left)
-        by_cell = torch.addcmul(o, hidden, tanh_cell, value=-1)  # of h: o * (1 - tanh(c)^2)
+            by_left_cell.addcmul_(v, peephole_left)
         if grad_hidden is None:
             grad_hidden = torch.zeros_like(hidden)
         grad_cell = _read_back(
-            packing.sizes, weight_hh, grad_hidden, grad_cell, grad_gates, by_cell, by_left_cell
+            packing.sizes,
+            weight_hh,
+            grad_hidden,
+            grad_cell,
+            grad_gates,
+            by_cell,
+            by_left_cell,
+            grad_cell_room,
         )
-        grad_v = by_v  # by now
 
-        needs = ctx.needs_input_grad
         grads: list[Optional[Tensor]] = [None] * len(needs)
         if needs[1]:
             grads[1] = input_gradient(weight_ih, grad_gates)
         if needs[2]:
             grads[2] = grad_gates.sum(1)
-        if needs[3]:
-            grad_lower = grads[3] = grad_cell * v
-            if peephole_lower is not None:
-                grad_lower.addcmul_(grad_v, peephole_lower)
         if needs[4]:
-            grads[4] = (grad_cell * f)[:, first:].mul_(left_cell).sum(1, keepdim=True)
-        if needs[5]:
-            grads[5] = (grad_v[:, first:] * left_cell).sum(1, keepdim=True)
+            grads[4] = by_left_weight.mul_(grad_cell[:, first:]).sum(1, keepdim=True)
+        if needs[3]:
+            grad_lower = grads[3] = by_lower.mul_(grad_cell)
+            if peephole_lower is not None:
+                grad_lower.addcmul_(v, peephole_lower)
         if needs[6]:
-            grads[6] = (grad_v * lower).sum(1, keepdim=True)
-        if any(needs[7 : 7 + S]):
-            grads[7 : 7 + S] = weight_gradients(inputs, grad_gates)
-        if any(needs[7 + S :]):
+            grads[6] = (v[:, first:] * left_cell).sum(1, keepdim=True)
+        if needs[7]:
+            grads[7] = (v * lower).sum(1, keepdim=True)
+        if any(needs[8 : 8 + S]):
+            grads[8 : 8 + S] = weight_gradients(inputs, grad_gates)
+        if any(needs[8 + S :]):
             left_hidden = packing.previous(hidden)
-            grads[7 + S :] = weight_gradients(left_hidden, grad_gates[:, first:, :R])
+            grads[8 + S :] = weight_gradients(left_hidden, grad_gates[:, first:, :R])
         return tuple(grads)
 
 
@@ -237,15 +252,15 @@ def _read_back(
     grad_gates: Tensor,
     by_cell: Tensor,
     by_left_cell: Tensor,
+    total: Tensor,
 ) -> Tensor:
-    """The gradient of c (S, N, H), from the last step to the first.
+    """The gradient of c (S, N, H), from the last step to the first, written to `total`.
 
     `grad_hidden` and `grad_cell` are the gradients from outside; `by_cell` is dh_t / dc_t,
     `by_left_cell` dc_t / dc_{t-1}. `grad_gates` becomes the gradient of the gates' arguments.
     """
     S = len(weight_hh)
     R, H = weight_hh[0].shape
-    total = torch.empty_like(by_cell)
     room = by_cell.new_empty(S, sizes[0], H)
     grad_gates_at, total_at, outer_hidden_at, by_cell_at, by_left_cell_at = (
         steps(x, sizes) for x in (grad_gates, total, grad_hidden, by_cell, by_left_cell)

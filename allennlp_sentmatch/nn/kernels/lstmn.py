@@ -25,6 +25,7 @@ from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiabl
 from allennlp_sentmatch.nn.kernels.packing import Packing
 from allennlp_sentmatch.nn.kernels.pointwise import tanh
 from allennlp_sentmatch.nn.kernels.products import product
+from allennlp_sentmatch.nn.kernels.saved_tensors import writable
 
 
 class Weights(NamedTuple):
@@ -77,7 +78,7 @@ def read(
         *weights,
     )
     if torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors):
-        hidden, cell, attention = _Reading.apply(packing.sizes, *tensors)  # type: ignore[no-untyped-call]
+        hidden, cell, attention = _Reading.apply(packing, *tensors)  # type: ignore[no-untyped-call]
     else:
         hidden, cell, attention, *_ = _read(packing.sizes, *tensors)
     S, longest = attention.shape[:2]
@@ -158,9 +159,9 @@ def _room(room: Tensor, *shape: int) -> Tensor:
 
 class _Reading(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, sizes: list[int], *tensors: Any) -> tuple[Tensor, Tensor, Tensor]:
-        hidden, cell, attention, *kept = _read(sizes, *tensors)
-        ctx.sizes = sizes
+    def forward(ctx: Any, packing: Packing, *tensors: Any) -> tuple[Tensor, Tensor, Tensor]:
+        hidden, cell, attention, *kept = _read(packing.sizes, *tensors)
+        ctx.packing = packing
         ctx.save_for_backward(*tensors, hidden, cell, attention, *kept)
         ctx.set_materialize_grads(False)
         return hidden, cell, attention
@@ -171,25 +172,24 @@ class _Reading(torch.autograd.Function):
         inputs, initial, *parameters = ctx.saved_tensors[:-8]
         weights = Weights(*parameters)
         hidden, cell, attention, gates, summaries, tapes, queries, keys = ctx.saved_tensors[-8:]
-        sizes: list[int] = ctx.sizes
+        packing: Packing = ctx.packing
+        sizes = packing.sizes
         S, A, H = weights.attention_hidden.shape
         N, B, T = gates.size(1), sizes[0], len(sizes)
         last = sizes[-1]
 
-        # The derivatives of c by the gates' arguments (of h, for o). Times the gradient of c (of
-        # h), they become the gradient of the arguments. Beside them, the next step's query's.
-        i, f, g, o = gates.chunk(4, -1)
+        # Each gate becomes the derivative of c by its argument (of h, for o). Times the gradient of
+        # c (of h), that becomes the gradient of the argument.
+        grad_gates = writable(gates)  # (S, N, 4H)
+        i, f, g, o = grad_gates.chunk(4, -1)
+        by_summary_cell = f.contiguous()  # of c, by c~
         tanh_cell = tanh(cell)
-        grad_from_summary = gates.new_empty(S, N, 4 * H + A)
-        grad_gates = grad_from_summary[..., : 4 * H]
-        torch.addcmul(gates, gates, gates, value=-1, out=grad_gates)  # sigmoid' = s - s * s
-        by_i, by_f, by_g, by_o = grad_gates.chunk(4, -1)
-        by_i.mul_(g)
-        by_f.mul_(summaries[..., H:])
-        torch.mul(i, g, out=by_g)
-        torch.addcmul(i, by_g, g, value=-1, out=by_g)  # i * (1 - g * g)
-        by_o.mul_(tanh_cell)
         by_cell = torch.addcmul(o, hidden, tanh_cell, value=-1)  # of h: o * (1 - tanh(c)^2)
+        new_cell = torch.mul(i, g, out=tanh_cell)
+        torch.addcmul(i, new_cell, g, value=-1, out=g)  # i * (1 - g * g)
+        torch.addcmul(new_cell, new_cell, i, value=-1, out=i)  # i * (1 - i) * g
+        f.addcmul_(f, f, value=-1).mul_(summaries[..., H:])
+        torch.addcmul(hidden, hidden, o, value=-1, out=o)  # o * (1 - o) * tanh(c)
 
         grad_queries = torch.empty_like(queries)
         grad_queries[:, :B] = 0  # the first step's, which attends to nothing
@@ -203,33 +203,39 @@ class _Reading(torch.autograd.Function):
                 for t, rows in enumerate(steps(outer, sizes)):
                     tape[:, t, : sizes[t]] = rows
         room = gates.new_empty(S * T * B * max(A, 2 * H))
-        summary_t = torch.cat([weights.weight_hh_l0, weights.attention_previous], 1)
-        summary_t = summary_t.transpose(1, 2).contiguous()  # (S, H, 4H + A)
-        key_t = weights.attention_hidden.transpose(1, 2).contiguous()  # (S, H, A)
+        gates_t, query_t, key_t = (  # (S, H, 4H), (S, H, A), (S, H, A)
+            weight.transpose(1, 2)
+            for weight in (
+                weights.weight_hh_l0,
+                weights.attention_previous,
+                weights.attention_hidden,
+            )
+        )
         scale = 4 * weights.attention_vector.unsqueeze(1)  # (S, 1, A)
-        rows_at, queries_at, grad_queries_at, grad_keys_at, by_cell_at, f_at = (
+        grad_gates_at, queries_at, grad_queries_at, grad_keys_at, by_cell_at, by_summary_cell_at = (
             steps(x, sizes)
-            for x in (grad_from_summary, queries, grad_queries, grad_keys, by_cell, f)
+            for x in (grad_gates, queries, grad_queries, grad_keys, by_cell, by_summary_cell)
         )
         after = 0  # the sentences that go on
         for t in range(T - 1, -1, -1):
-            n, rows = sizes[t], rows_at[t]  # (S, n, 4H + A)
+            n, a = sizes[t], grad_gates_at[t]  # (S, n, 4H)
             dh, dc = grad_tapes[:, t, :n].chunk(2, -1)
-            rows[:, after:, 4 * H :] = 0
             if after:
                 dk = torch.mul(grad_key_table[:, t, :n], scale, out=grad_keys_at[t])
                 for direction in range(S):
                     dh[direction, :after].add_(product(dk[direction, :after], key_t[direction]))
-                rows[:, :after, 4 * H :] = grad_queries_at[t + 1]
             dc.addcmul_(dh, by_cell_at[t])
-            blocks = rows[..., : 4 * H].view(S, n, 4, H)
+            blocks = a.view(S, n, 4, H)
             blocks[:, :, :3].mul_(dc.unsqueeze(2))
             blocks[:, :, 3].mul_(dh)
-            after = n
             grad_summary = gates.new_empty(S, n, 2 * H)
-            for direction in range(S):
-                grad_summary[direction, :, :H] = product(rows[direction], summary_t[direction])
-            torch.mul(dc, f_at[t], out=grad_summary[..., H:])
+            for direction, grad in enumerate(grad_summary):
+                grad[:, :H] = product(a[direction], gates_t[direction])
+                if after:
+                    dq = grad_queries_at[t + 1][direction]  # (after, A)
+                    grad[:after, :H].add_(product(dq, query_t[direction]))
+            torch.mul(dc, by_summary_cell_at[t], out=grad_summary[..., H:])
+            after = n
             if t == 0:
                 break
             # The summary's way back onto the tapes, and by the weights' softmax to the scores.
@@ -250,19 +256,18 @@ class _Reading(torch.autograd.Function):
             grad_key_table[:, :t, :n].add_(layer)
             torch.mul(layer.sum(1), scale, out=grad_queries_at[t])
 
-        grad_gates = grad_gates.contiguous()  # oneDNN is a hundred times slower on its rows
         by_inputs = None
         if ctx.needs_input_grad[1]:
             by_inputs = input_gradient(weights.weight_ih_l0, grad_gates)
             by_inputs.add_(input_gradient(weights.attention_input, grad_queries))
-        by_summary = weight_gradient(summaries[..., :H], grad_from_summary)
+        summaries = summaries[..., :H].contiguous()
         by_weights = Weights(
             weight_ih_l0=weight_gradient(inputs, grad_gates),
-            weight_hh_l0=by_summary[:, : 4 * H],
+            weight_hh_l0=weight_gradient(summaries, grad_gates),
             bias_l0=grad_gates.sum(1),
             attention_hidden=weight_gradient(hidden, grad_keys),
             attention_input=weight_gradient(inputs, grad_queries),
-            attention_previous=by_summary[:, 4 * H :],
+            attention_previous=weight_gradient(packing.previous(summaries), grad_queries[:, B:]),
             attention_vector=grad_vector,
         )
         return (None, by_inputs, grad_summary if initial is not None else None, *by_weights)
