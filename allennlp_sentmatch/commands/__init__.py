@@ -1,7 +1,8 @@
 """Subcommands of `allennlp`."""
 
+from allennlp_sentmatch.commands.demo import Demo
 from allennlp_sentmatch.commands.encode import Encode
 from allennlp_sentmatch.commands.ensemble import EnsembleArchives
 from allennlp_sentmatch.commands.evaluate_generator import EvaluateGenerator
 
-__all__ = ["Encode", "EnsembleArchives", "EvaluateGenerator"]
+__all__ = ["Demo", "Encode", "EnsembleArchives", "EvaluateGenerator"]

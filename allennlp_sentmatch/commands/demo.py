@@ -1,0 +1,60 @@
+"""The `demo` subcommand serves a page on which a trained model reads one's own sentences.
+
+The page shows the label with its probabilities, what the model did (trees, attention or gates) and
+the words' saliency. Where the model can, it also writes sentences and searches a small corpus. It
+can be reached from this machine only, unless `--host` says otherwise.
+"""
+
+import argparse
+from typing import Optional
+
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.corpus import read_sentences
+from allennlp_sentmatch.demo import CORPUS, DemoModel, SentenceSearch, create_app, serve
+
+
+@Subcommand.register("demo")
+class Demo(Subcommand):
+    """`allennlp demo ARCHIVE [--corpus FILE] [--host HOST] [--port PORT]`."""
+
+    def add_subparser(
+        self,
+        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    ) -> argparse.ArgumentParser:
+        """Describe the command line."""
+        subparser: argparse.ArgumentParser = parser.add_parser(
+            self.name, description=__doc__, help="Try a model on a page in the browser."
+        )
+        subparser.add_argument("archive_file", help="path to an archived model")
+        subparser.add_argument(
+            "--corpus", help="sentences to search on the page, one a line (default: a few dozen)"
+        )
+        subparser.add_argument(
+            "--host",
+            default="127.0.0.1",
+            help="the address to serve at; 0.0.0.0 lets other machines in (default: 127.0.0.1)",
+        )
+        subparser.add_argument("--port", type=int, default=7860, help="default: 7860")
+        subparser.add_argument("--cuda-device", type=int, default=-1, help="default: -1, the CPU")
+        subparser.set_defaults(func=_from_args)
+        return subparser
+
+
+def _from_args(args: argparse.Namespace) -> None:
+    model = DemoModel.from_archive(args.archive_file, args.cuda_device)
+    serve(create_app(model, _search(model, args.corpus)), args.host, args.port)
+
+
+def _search(model: DemoModel, corpus: Optional[str]) -> Optional[SentenceSearch]:
+    """A search in the file, or in sentences of our own where the model can encode any."""
+    if corpus is None:
+        try:
+            return SentenceSearch(model, CORPUS)
+        except ConfigurationError:
+            return None
+    sentences = [sentence for sentence in read_sentences(corpus) if sentence.strip()]
+    if not sentences:
+        raise ConfigurationError(f"{corpus} has no sentence in it")
+    return SentenceSearch(model, sentences)

@@ -1,0 +1,48 @@
+"""Pieces of HTML. What people typed is escaped here."""
+
+import base64
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from allennlp_sentmatch.inspection import Drawing
+
+
+def heading(title: str, description: str) -> str:
+    """The page's title, and a line beneath it."""
+    return f'<h1>{escape(title)}</h1><p class="subtitle">{escape(description)}</p>'
+
+
+def message(text: str, is_error: bool = False) -> str:
+    """A sentence for the reader, which screen readers announce."""
+    role, css_class = ("alert", "error") if is_error else ("status", "note")
+    return f'<p role="{role}" class="{css_class}">{escape(text)}</p>' if text else ""
+
+
+def figures(drawings: "Iterable[Drawing]") -> str:
+    """Drawings with their titles."""
+    return "".join(
+        f"<figure><figcaption>{escape(drawing.title)}</figcaption>{_picture(drawing)}</figure>"
+        for drawing in drawings
+    )
+
+
+def _picture(drawing: "Drawing") -> str:
+    if not drawing.svg.lstrip().startswith(("<svg", "<?xml", "<!DOCTYPE svg")):
+        return drawing.svg
+    # As an image, the picture keeps its style sheets and identifiers to itself and runs no script.
+    data = base64.b64encode(drawing.svg.encode()).decode()
+    return f'<img alt="{escape(drawing.title)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def table(caption: str, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table with a caption."""
+    head = "".join(f'<th scope="col">{escape(header)}</th>' for header in headers)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return (
+        f"<table><caption>{escape(caption)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )

@@ -1,0 +1,277 @@
+"""The page in Chromium, served by `allennlp demo` to it alone.
+
+Set `CHROMIUM` to the browser's path where it is not found by its name.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+pytestmark = pytest.mark.browser
+
+PAIR = ("A small kitten is carrying a red rose.", "A cat is moving a flower.")
+LABELS = {"entailment", "contradiction", "neutral"}
+
+WATCHED = """
+import sys
+
+def watch(event, arguments):
+    if event == "socket.connect" and isinstance(arguments[1], tuple):
+        host = arguments[1][0]
+    elif event == "socket.getaddrinfo":
+        host = arguments[0]
+    else:
+        return
+    if host not in ("127.0.0.1", "::1", "localhost", None):
+        print("OUTSIDE:", event, host, file=sys.stderr, flush=True)
+
+sys.addaudithook(watch)
+from allennlp.__main__ import run
+run()
+"""
+"""The `allennlp` command, which reports every connection to another machine."""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    """The browser's path."""
+    names = [os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"]
+    for name in filter(None, names):
+        path = shutil.which(name)
+        if path is not None:
+            return path
+    pytest.skip("no Chromium was found (set CHROMIUM to its path)")
+
+
+@pytest.fixture(scope="module")
+def server(small_archive, tmp_path_factory) -> Iterator[str]:
+    """The address of a running `allennlp demo`, which contacts no other machine until it ends."""
+    for module in ("gradio", "matplotlib"):
+        pytest.importorskip(module)
+    log = tmp_path_factory.mktemp("demo") / "log.txt"
+    command = [sys.executable, "-c", WATCHED, "demo", str(small_archive), "--port", "0"]
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command, cwd=REPOSITORY, stdout=output, stderr=subprocess.STDOUT, text=True
+        )
+    try:
+        yield wait_for_address(process, log)
+        assert process.poll() is None, log.read_text()
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+    assert "OUTSIDE" not in log.read_text(), log.read_text()
+    assert "Traceback" not in log.read_text(), log.read_text()
+
+
+def wait_for_address(process: subprocess.Popen, log: Path) -> str:
+    """The address that the command prints, once it answers."""
+    for _ in range(240):
+        assert process.poll() is None, log.read_text()
+        for word in log.read_text().split():
+            if word.startswith("http://127.0.0.1:"):
+                with urllib.request.urlopen(word):
+                    return word
+        try:
+            process.wait(0.25)
+        except subprocess.TimeoutExpired:
+            continue
+    raise AssertionError(f"no address after a minute:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="module")
+def browser(chromium, tmp_path_factory):
+    """A headless browser whose log of network traffic names no other machine at the end."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    traffic = tmp_path_factory.mktemp("browser") / "traffic.json"
+    with playwright.sync_playwright() as p:
+        browser = p.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", f"--log-net-log={traffic}"]
+        )
+        yield browser
+        browser.close()
+    hosts = {
+        urlsplit(event["params"]["url"]).hostname
+        for event in json.loads(traffic.read_text())["events"]
+        if str(event.get("params", {}).get("url", "")).startswith(("http:", "https:", "ws"))
+    }
+    assert hosts == {"127.0.0.1"}
+
+
+@pytest.fixture
+def open_page(browser, server):
+    """Opens the page; at the end there has been no error and no request to anyone else."""
+    pages, problems, requests = [], [], []
+
+    def open_page(width: int = 1100, color_scheme: str = "light"):
+        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=color_scheme)
+        page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(server)
+        page.get_by_role("button", name="Classify").wait_for()
+        pages.append(page)
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert problems == []
+    assert requests
+    for url in requests:
+        assert url.startswith((server, "data:", "blob:")), url
+
+
+def fill(page, *texts: str) -> None:
+    for box, text in zip(page.get_by_role("textbox").all(), texts):
+        box.fill(text)
+
+
+def probabilities(page) -> dict[str, int]:
+    """The labels with their percentages, as they stand on the page."""
+    page.locator(".label .confidence-set").first.wait_for()
+    rows = [row.inner_text().split() for row in page.locator(".label .confidence-set").all()]
+    return {row[0]: int(row[-1].rstrip("%")) for row in rows}
+
+
+def test_a_pair_gets_a_label_a_picture_and_saliency(open_page, pair_model):
+    page = open_page()
+    assert page.title() == "Sentence pairs · allennlp_sentmatch"
+    assert page.get_by_role("heading", level=1).inner_text() == "Sentence pairs"
+    fill(page, *PAIR)
+    page.get_by_role("button", name="Classify").click()
+    page.locator("figure").nth(1).wait_for()
+    shown = probabilities(page)
+    assert shown.keys() == LABELS
+    for label, probability in pair_model.predict(*PAIR).probabilities.items():
+        assert shown[label] == pytest.approx(100 * probability, abs=0.51)
+    for picture in page.locator("figure img").all():
+        assert picture.get_attribute("alt")
+        assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 50
+
+
+def test_another_method_gives_another_saliency(open_page):
+    page = open_page()
+    fill(page, *PAIR)
+    page.get_by_role("button", name="Classify").click()
+    page.locator("figure").nth(1).wait_for()
+    before = page.locator("figure").last.inner_html()
+    page.get_by_label("Integrated gradients").check()
+    page.wait_for_function(
+        "before => [...document.querySelectorAll('figure')].pop().innerHTML !== before", arg=before
+    )
+
+
+def test_an_empty_text_gets_a_sentence(open_page):
+    page = open_page()
+    fill(page, PAIR[0], "")
+    page.get_by_role("button", name="Classify").click()
+    alert = page.get_by_role("alert").get_by_text("Please write a hypothesis")
+    alert.wait_for()
+    assert page.locator("figure").count() == 0
+    fill(page, *PAIR)
+    page.get_by_role("button", name="Classify").click()
+    alert.wait_for(state="detached")
+    assert probabilities(page).keys() == LABELS
+
+
+def test_an_example_fills_the_texts(open_page):
+    page = open_page()
+    example = page.locator("button.example").first
+    text = example.inner_text()
+    example.click()
+    page.locator("figure").first.wait_for()
+    assert " → ".join(b.input_value() for b in page.get_by_role("textbox").all()) == text
+
+
+def test_html_that_was_typed_is_text(open_page):
+    page = open_page()
+    attack = "<img src=x onerror='document.title=1'> ${document.title=1} {{value}} <b>bold</b>"
+    fill(page, attack, attack)
+    page.get_by_role("button", name="Classify").click()
+    page.locator("figure").nth(1).wait_for()
+    assert "“onerror='document.title=1'”" in page.get_by_role("status").first.inner_text() or (
+        "onerror" in page.locator("body").inner_text()
+    )
+    assert page.title() == "Sentence pairs · allennlp_sentmatch"
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_the_keyboard_is_enough(open_page):
+    page = open_page()
+    first, second = page.get_by_role("textbox").all()
+    for _ in range(20):
+        if first.evaluate("box => box === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.type(PAIR[0])
+    page.keyboard.press("Tab")
+    assert second.evaluate("box => box === document.activeElement")
+    page.keyboard.type(PAIR[1])
+    page.keyboard.press("Enter")
+    assert probabilities(page).keys() == LABELS
+    page.keyboard.press("Tab")
+    focused = "document.activeElement"
+    assert page.evaluate(f"{focused}.innerText") == "Classify"
+    assert page.evaluate(f"getComputedStyle({focused}).outlineStyle") == "solid"
+    page.keyboard.press("Tab")
+    example = page.evaluate(f"{focused}.innerText")
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "text => document.querySelector('textarea').value === text", arg=example.split(" → ")[0]
+    )
+
+
+def test_search_finds_the_sentence_itself(open_page):
+    page = open_page()
+    page.get_by_role("tab", name="Search").click()
+    box = page.get_by_role("textbox")
+    box.fill("A cat is moving a flower.")
+    box.press("Enter")
+    cells = page.get_by_role("cell")
+    cells.first.wait_for()
+    assert [cells.nth(i).inner_text() for i in (0, 1)] == ["1.000", "A cat is moving a flower."]
+
+
+@pytest.mark.parametrize("tab", ["Classify", "Search"])
+def test_a_narrow_screen_needs_no_sideways_scrolling(open_page, tab):
+    page = open_page(width=360)
+    page.get_by_role("tab", name=tab).click()
+    texts = page.get_by_role("textbox").all()
+    for box in texts:
+        box.fill("A small kitten is carrying a flower " + "in the garden " * 10)
+    texts[-1].press("Enter")
+    page.locator("figure, table").locator("visible=true").last.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    for box in page.locator("textarea:visible, button:visible").all():
+        edges = box.bounding_box()
+        if edges is not None and edges["width"] > 1:
+            assert edges["x"] >= 0
+            assert edges["x"] + edges["width"] <= 360
+
+
+def test_dark_and_light_follow_the_reader(open_page):
+    def luminance(color: str) -> float:
+        numbers = [float(number) for number in color.split("(")[1].rstrip(")").split(",")[:3]]
+        return sum(numbers) / 3 / 255
+
+    for scheme, is_dark in (("light", False), ("dark", True)):
+        page = open_page(color_scheme=scheme)
+        fill(page, "", "")
+        page.get_by_role("button", name="Classify").click()
+        page.locator(".error").wait_for()
+        for selector in ("h1", ".error", ".subtitle"):
+            color = page.locator(selector).first.evaluate("e => getComputedStyle(e).color")
+            assert (luminance(color) > 0.5) == is_dark, (scheme, selector, color)
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (luminance(background) < 0.5) == is_dark

@@ -1,0 +1,125 @@
+"""The model behind the page: what it accepts and says, and that its callers are kept apart."""
+
+import threading
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from allennlp.predictors import Predictor
+
+from allennlp_sentmatch.demo import DemoModel, InputError
+from allennlp_sentmatch.demo.demo_model import MAX_CANDIDATES, MAX_CHARACTERS
+from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.predictors import PairGenerator
+
+PAIR = ("A small kitten is carrying a red rose.", "A cat is moving a flower.")
+QUESTION = "how do bees make honey"
+
+
+def test_predict_gives_the_predictors_probabilities(pair_model, small_archive):
+    predictor = Predictor.from_archive(load_archive(small_archive))
+    expected = predictor.predict(*PAIR)["probs_by_label"]
+    prediction = pair_model.predict(*PAIR)
+    assert prediction.probabilities == pytest.approx(expected, abs=1e-6)
+    assert sum(prediction.probabilities.values()) == pytest.approx(1)
+    assert prediction.ranking == []
+
+
+def test_white_space_around_a_text_does_not_matter(pair_model):
+    assert pair_model.predict(f"  {PAIR[0]}\n", PAIR[1]) == pair_model.predict(*PAIR)
+
+
+def test_unknown_words_are_named_once(pair_model):
+    prediction = pair_model.predict("A wombat is carrying a wombat.", "A Zebra is moving a flower.")
+    assert prediction.unknown_words == ["wombat", "Zebra"]
+    assert pair_model.predict(*PAIR).unknown_words == []
+
+
+@pytest.mark.parametrize("empty", ["", "  \n", None])
+def test_an_empty_text_is_refused(pair_model, empty):
+    with pytest.raises(InputError, match=r"^Please write a hypothesis"):
+        pair_model.predict(PAIR[0], empty)
+
+
+def test_a_text_that_is_too_long_is_refused(pair_model):
+    longest = "a" * MAX_CHARACTERS
+    pair_model.predict(longest, PAIR[1])
+    with pytest.raises(InputError, match=r"^The premise has 1,001 characters; at most 1,000"):
+        pair_model.predict(longest + "a", PAIR[1])
+
+
+def test_a_ranker_ranks_the_lines(untrained):
+    model = untrained("attentive_ranker")
+    assert model.is_ranker
+    assert not model.can_explain
+    assert model.labels == []
+    prediction = model.predict(QUESTION, "They dry the nectar .\n\n  the queen  \n")
+    assert prediction.probabilities == {}
+    assert {text for text, _ in prediction.ranking} == {"They dry the nectar .", "the queen"}
+    scores = [score for _, score in prediction.ranking]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_ranker_needs_answers_but_not_too_many(untrained):
+    model = untrained("attentive_ranker")
+    with pytest.raises(InputError, match="at least one possible answer"):
+        model.predict(QUESTION, " \n ")
+    model.predict(QUESTION, "bees\n" * MAX_CANDIDATES)
+    with pytest.raises(InputError, match="21 possible answers; at most 20"):
+        model.predict(QUESTION, "bees\n" * (MAX_CANDIDATES + 1))
+
+
+def test_a_single_sentence(untrained):
+    model = untrained("sentence_classifier")
+    assert [text_input.name for text_input in model.inputs] == ["sentence"]
+    assert set(model.predict("A film .").probabilities) == set(model.labels)
+
+
+def test_generation_for_each_label(untrained):
+    model = untrained("cs_lvm")
+    assert model.can_generate
+    expected = PairGenerator(model._model, model._reader).generate("A woman waits .")["sentences"]
+    sentences = model.generate("A woman waits .")
+    assert sentences.keys() == set(model.labels)
+    for label, written in sentences.items():
+        assert written[0] == expected[label][0]["sentence"]
+        assert len(set(written)) == len(written)
+    drawn = [model.generate("A woman waits .", sample=True) for _ in range(5)]
+    assert any(one != drawn[0] for one in drawn)
+
+
+def test_other_models_do_not_generate(pair_model):
+    assert not pair_model.can_generate
+
+
+def test_another_predictor_is_refused(untrained):
+    model = untrained("cs_lvm")
+    with pytest.raises(ConfigurationError, match="not PairGenerator"):
+        DemoModel(PairGenerator(model._model, model._reader))
+
+
+def test_nothing_is_predicted_while_saliency_runs(pair_model, monkeypatch):
+    """Saliency hooks into the embeddings: a prediction would see what the hook makes of them."""
+    inspection = pytest.importorskip("allennlp_sentmatch.inspection")
+    running, predicted = threading.Event(), threading.Event()
+    overlaps = []
+
+    def draw_saliency(*_, **__):
+        running.set()
+        overlaps.append(predicted.wait(timeout=0.3))
+
+    monkeypatch.setattr(inspection, "draw_saliency", draw_saliency)
+    explaining = threading.Thread(target=pair_model.explain, args=PAIR)
+    explaining.start()
+    assert running.wait(timeout=10)
+    pair_model.predict(*PAIR)
+    predicted.set()
+    explaining.join()
+    assert overlaps == [False]
+
+
+def test_saliency_leaves_predictions_as_they_were(pair_model):
+    pytest.importorskip("matplotlib")
+    before = pair_model.predict(*PAIR)
+    drawings = {method: pair_model.explain(*PAIR, method=method) for method in ("simple", "smooth")}
+    assert all(drawing.svg for drawing in drawings.values())
+    assert pair_model.predict(*PAIR) == before

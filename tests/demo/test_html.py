@@ -1,0 +1,37 @@
+"""The pieces of HTML."""
+
+import base64
+from dataclasses import dataclass
+
+from allennlp_sentmatch.demo.html import figures, heading, message, table
+
+
+@dataclass
+class Drawing:
+    title: str
+    svg: str
+
+
+def test_an_svg_becomes_an_image_that_runs_no_script():
+    svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert("ä")</script></svg>'
+    shown = figures([Drawing('The "tree" of a<b', svg)])
+    assert shown.startswith("<figure><figcaption>The &quot;tree&quot; of a&lt;b</figcaption>")
+    prefix = '<img alt="The &quot;tree&quot; of a&lt;b" src="data:image/svg+xml;base64,'
+    data = shown.split(prefix)[1].split('"')[0]
+    assert base64.b64decode(data).decode() == svg
+
+
+def test_html_stays_as_it_is():
+    shown = figures([Drawing("Words", "<p>a &lt; b</p>"), Drawing("More", "<p>c</p>")])
+    assert shown == (
+        "<figure><figcaption>Words</figcaption><p>a &lt; b</p></figure>"
+        "<figure><figcaption>More</figcaption><p>c</p></figure>"
+    )
+
+
+def test_texts_are_escaped():
+    assert "<i>" not in message("<i>") + heading("<i>", "<i>") + table("<i>", ["<i>"], [["<i>"]])
+
+
+def test_no_text_is_no_message():
+    assert message("") == ""

@@ -1,0 +1,63 @@
+"""The page as it is served: it asks nobody else for anything, and is for this machine only."""
+
+import re
+import socket
+import sys
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.demo import create_app, serve
+
+
+@pytest.fixture(scope="module")
+def client(pair_model):
+    pytest.importorskip("gradio")
+    from fastapi.testclient import TestClient
+
+    with TestClient(create_app(pair_model)) as client:
+        yield client
+
+
+def test_the_page_may_load_from_its_own_server_alone(client):
+    response = client.get("/")
+    assert response.status_code == 200
+    policy = dict(
+        part.split(" ", 1) for part in response.headers["content-security-policy"].split("; ")
+    )
+    assert policy["default-src"] == "'self'"
+    for name, sources in policy.items():
+        assert "http" not in sources, name
+        assert "*" not in sources, name
+
+
+def test_the_page_loads_no_script_style_or_font_from_elsewhere(client):
+    html = client.get("/").text
+    loaded = re.findall(r'<(?:script|link|img|iframe)[^>]*?\s(?:src|href)="([^"]*)"', html)
+    assert loaded
+    stylesheet = client.get("/theme.css").text
+    loaded += re.findall(r"""url\(["']?([^"')]*)""", stylesheet)
+    for address in loaded:
+        assert re.match(r"(https?:)?//(?!testserver)", address) is None, address
+    assert "fonts.googleapis" not in html + stylesheet
+
+
+def test_nothing_can_be_uploaded(client):
+    response = client.post("/gradio_api/upload", files={"files": ("a.txt", b"some bytes")})
+    assert response.status_code >= 400
+
+
+def test_a_port_that_is_taken_is_named(pair_model):
+    pytest.importorskip("gradio")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=rf"--host 127.0.0.1 --port {port}: Address"):
+            serve(None, port=port)
+
+
+def test_a_missing_extra_is_named(pair_model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "gradio", None)
+    with pytest.raises(ConfigurationError, match=r'pip install "allennlp-sentmatch\[demo\]"'):
+        create_app(pair_model)
