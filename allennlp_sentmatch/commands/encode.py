@@ -14,8 +14,12 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common import logging as common_logging
 from allennlp.common.file_utils import cached_path
 
-from allennlp_sentmatch.corpus import encode_corpus, read_sentences
+from allennlp_sentmatch.corpus import RayEncoder, encode_corpus, read_sentences
+from allennlp_sentmatch.corpus.encoding import BlockEncoder
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
+
+RAY_BLOCKS = 32
+"""How many blocks Ray's workers share before they are started anew."""
 
 
 @Subcommand.register("encode")
@@ -48,6 +52,20 @@ class Encode(Subcommand):
         )
         subparser.add_argument("--cuda-device", type=int, default=-1, help="default: -1, the CPU")
         subparser.add_argument(
+            "--engine",
+            choices=["local", "ray"],
+            default="local",
+            help="what encodes: this process (default), or workers of Ray Data",
+        )
+        subparser.add_argument(
+            "--ray-address",
+            help="of the Ray cluster (default: the environment variable RAY_ADDRESS; without it, "
+            "Ray is started on this machine)",
+        )
+        subparser.add_argument(
+            "--ray-workers", type=int, default=1, help="how many of them encode (default: 1)"
+        )
+        subparser.add_argument(
             "--file-friendly-logging",
             action="store_true",
             help="print progress on separate lines, at most every ten seconds",
@@ -62,12 +80,20 @@ def _column(name: str) -> Union[int, str]:
 
 def _from_args(args: argparse.Namespace) -> None:
     common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
+    encoder: BlockEncoder
+    if args.engine == "ray":
+        encoder = RayEncoder(
+            args.archive_file, args.cuda_device, args.ray_address, args.ray_workers
+        )
+    else:
+        encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device)
     encode_corpus(
-        SentenceEncoder.from_archive(args.archive_file, args.cuda_device),
+        encoder,
         partial(read_sentences, args.input_file, args.column),
         args.output_file,
         batch_size=args.batch_size,
         block_size=args.block_size,
+        blocks_at_once=RAY_BLOCKS if args.engine == "ray" else 1,
         fingerprint=_digest(args.archive_file),
     )
 

@@ -1,7 +1,8 @@
 """Large collections of sentences: reading, encoding and searching them."""
 
 from allennlp_sentmatch.corpus.encoding import encode_corpus
+from allennlp_sentmatch.corpus.ray_encoder import RayEncoder
 from allennlp_sentmatch.corpus.reading import read_sentences
 from allennlp_sentmatch.corpus.sentence_index import SentenceIndex
 
-__all__ = ["SentenceIndex", "encode_corpus", "read_sentences"]
+__all__ = ["RayEncoder", "SentenceIndex", "encode_corpus", "read_sentences"]

@@ -4,25 +4,39 @@ import hashlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, NamedTuple, Protocol, Union
 
 import numpy
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 from numpy.lib.format import open_memmap
 
-from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
+from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
+
+
+class BlockEncoder(Protocol):
+    """What encodes a corpus: a `SentenceEncoder`, or several of them side by side."""
+
+    @property
+    def vector_size(self) -> int:
+        """The vectors' width E."""
+
+    def encode_blocks(
+        self, blocks: Sequence[Sequence[str]], batch_size: int = 128
+    ) -> Iterator[FloatArray]:
+        """Yields the vectors (B, E) of each list of B sentences, in the order of the lists."""
 
 
 def encode_corpus(
-    encoder: SentenceEncoder,
+    encoder: BlockEncoder,
     sentences: Callable[[], Iterator[str]],
     output_file: Union[str, "os.PathLike[str]"],
     batch_size: int = 128,
     block_size: int = 8192,
+    blocks_at_once: int = 1,
     show_progress: bool = True,
     fingerprint: str = "",
 ) -> None:
@@ -36,7 +50,8 @@ def encode_corpus(
 
     # Parameters
 
-    encoder : `SentenceEncoder`
+    encoder : `BlockEncoder`
+        A `SentenceEncoder` or a `RayEncoder`: what one has begun, the other can go on with.
     sentences : `Callable[[], Iterator[str]]`
         Gives the sentences, the same each time it is called: they are counted before they are
         encoded.
@@ -46,6 +61,9 @@ def encode_corpus(
     batch_size : `int`, optional (default = `128`)
     block_size : `int`, optional (default = `8192`)
         The number of sentences between two points to resume from.
+    blocks_at_once : `int`, optional (default = `1`)
+        How many blocks the encoder is given at once. More serve a `RayEncoder`, whose workers then
+        have something to do each; the result is the same.
     show_progress : `bool`, optional (default = `True`)
     fingerprint : `str`, optional (default = `""`)
         Names the encoder, for instance by a digest of its archive: an interrupted run is not
@@ -56,7 +74,11 @@ def encode_corpus(
     `ConfigurationError` if `output_file` exists, if an interrupted run had other sentences, another
     fingerprint or other sizes, or if another process is writing the same file.
     """
-    for name, size in (("batch_size", batch_size), ("block_size", block_size)):
+    for name, size in (
+        ("batch_size", batch_size),
+        ("block_size", block_size),
+        ("blocks_at_once", blocks_at_once),
+    ):
         if size < 1:
             raise ConfigurationError(f"{name} must be at least 1, got {size}")
     output = Path(output_file)
@@ -76,8 +98,8 @@ def encode_corpus(
         vectors_file = folder / "vectors.npy"
         done = _num_done(database)
         if done == 0:
-            size = encoder.encode([], show_progress=False).shape[1]
-            open_memmap(vectors_file, "w+", numpy.float32, (num_sentences, size)).flush()
+            shape = (num_sentences, encoder.vector_size)
+            open_memmap(vectors_file, "w+", numpy.float32, shape).flush()
         rest = islice(sentences(), done, None)
         with Tqdm.tqdm(
             total=num_sentences,
@@ -87,45 +109,72 @@ def encode_corpus(
             disable=not show_progress,
         ) as progress:
             while done < num_sentences:
-                block = list(islice(rest, block_size))
-                # Mapped anew for each block, so that the pages written before can leave memory.
-                vectors = open_memmap(vectors_file, "r+")
-                _encode_block(encoder, block, done, vectors, database, batch_size)
-                done += len(block)
-                progress.update(len(block))
+                window = list(islice(rest, block_size * blocks_at_once))
+                blocks = _find_duplicates(window, done, block_size, database)
+                encoded = encoder.encode_blocks([block.new for block in blocks], batch_size)
+                for block, of_new in zip(blocks, encoded):
+                    # Mapped anew for each block, so that the pages written before can leave memory.
+                    _write(open_memmap(vectors_file, "r+"), block, of_new)
+                    _count_as_done(database, block)
+                    done += len(block.first_rows)
+                    progress.update(len(block.first_rows))
     finally:
         database.close()
     os.replace(vectors_file, output)
     shutil.rmtree(folder)
 
 
-def _encode_block(
-    encoder: SentenceEncoder,
-    block: list[str],
-    start: int,
-    vectors: "numpy.memmap[Any, Any]",
-    database: sqlite3.Connection,
-    batch_size: int,
-) -> None:
-    """Fill the rows from `start` on; afterwards the database counts them as done."""
-    rows: list[int] = []  # for each sentence, the row of the first one like it
-    new: dict[bytes, int] = {}  # digest of a sentence not met in earlier blocks: its first row
-    for row, sentence in enumerate(block, start=start):
+class _Block(NamedTuple):
+    """Sentences that stand together in the corpus."""
+
+    #: The row of the first of them.
+    start: int
+    #: For each sentence, the first row of the corpus with a sentence like it.
+    first_rows: list[int]
+    #: Those not met before, each once.
+    new: list[str]
+    #: Their digests and rows.
+    digests: dict[bytes, int]
+
+
+def _find_duplicates(
+    sentences: list[str], start: int, block_size: int, database: sqlite3.Connection
+) -> list[_Block]:
+    """The blocks of the sentences that stand in the rows from `start` on."""
+    blocks: list[_Block] = []
+    met: dict[bytes, int] = {}
+    for offset, sentence in enumerate(sentences):
+        row = start + offset
+        if offset % block_size == 0:
+            blocks.append(_Block(row, [], [], {}))
+        block = blocks[-1]
         digest = hashlib.sha256(_encoded(sentence)).digest()
-        found = database.execute("SELECT row FROM seen WHERE digest = ?", (digest,)).fetchone()
-        rows.append(found[0] if found else new.setdefault(digest, row))
-    first_rows = list(new.values())
-    if first_rows:
-        encoded: FloatArray = encoder.encode(
-            [block[row - start] for row in first_rows], batch_size, show_progress=False
-        )
-        vectors[first_rows] = encoded
-    for row, first in enumerate(rows, start=start):
-        if row != first:
-            vectors[row] = vectors[first]
-    vectors.flush()  # before the rows are counted as done
-    database.executemany("INSERT INTO seen VALUES (?, ?)", new.items())
-    database.execute("UPDATE progress SET done = ?", (start + len(block),))
+        first_row = met.get(digest)
+        if first_row is None:
+            query = "SELECT row FROM seen WHERE digest = ?"
+            found = database.execute(query, (digest,)).fetchone()
+            first_row = met[digest] = found[0] if found else row
+        if first_row == row:
+            block.new.append(sentence)
+            block.digests[digest] = row
+        block.first_rows.append(first_row)
+    return blocks
+
+
+def _write(vectors: "numpy.memmap[Any, Any]", block: _Block, of_new: FloatArray) -> None:
+    """Fill the block's rows with the vectors of its new sentences and with earlier rows."""
+    if block.new:
+        vectors[list(block.digests.values())] = of_new
+    for row, first_row in enumerate(block.first_rows, start=block.start):
+        if row != first_row:
+            vectors[row] = vectors[first_row]
+    vectors.flush()
+
+
+def _count_as_done(database: sqlite3.Connection, block: _Block) -> None:
+    """To be called when the block's vectors are on the disk."""
+    database.executemany("INSERT INTO seen VALUES (?, ?)", block.digests.items())
+    database.execute("UPDATE progress SET done = ?", (block.start + len(block.first_rows),))
     database.commit()
     database.execute("BEGIN EXCLUSIVE")
 

@@ -3,6 +3,7 @@
 import inspect
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Union
 
 import numpy
@@ -65,6 +66,11 @@ class SentenceEncoder:
         archive: Archive = load_archive(archive_file, cuda_device=cuda_device)
         return cls(archive.model, archive.validation_dataset_reader)
 
+    @cached_property
+    def vector_size(self) -> int:
+        """The vectors' width E."""
+        return int(self._encode_batch(["a"]).shape[1])
+
     def encode(
         self, sentences: Sequence[str], batch_size: int = 128, show_progress: bool = True
     ) -> FloatArray:
@@ -96,7 +102,7 @@ class SentenceEncoder:
             if not isinstance(sentence, str):
                 raise ConfigurationError(f"sentence {position} must be a string, got {sentence!r}")
         if len(sentences) == 0:
-            return self._encode_batch(["empty"])[:0]
+            return numpy.empty((0, self.vector_size), dtype=numpy.float32)
         # Words are counted roughly: a batch is tokenized when it is encoded, for thousands of
         # sentences' tokens in memory would keep Python's garbage collector busy.
         order = sorted(range(len(sentences)), key=lambda i: len(sentences[i].split()))

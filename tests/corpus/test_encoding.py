@@ -17,12 +17,15 @@ class FakeEncoder:
         self.encoded = []
         self.dies_at = dies_at
 
-    def encode(self, sentences, batch_size=128, show_progress=True):
-        if self.dies_at is not None and len(self.encoded) >= self.dies_at:
-            raise KeyboardInterrupt
-        self.encoded.extend(sentences)
-        rows = [[len(s), sum(s.encode())] for s in sentences]
-        return numpy.array(rows, dtype=numpy.float32).reshape(-1, 2)
+    vector_size = 2
+
+    def encode_blocks(self, blocks, batch_size=128):
+        for sentences in blocks:
+            if self.dies_at is not None and len(self.encoded) >= self.dies_at:
+                raise KeyboardInterrupt
+            self.encoded.extend(sentences)
+            rows = [[len(s), sum(s.encode())] for s in sentences]
+            yield numpy.array(rows, dtype=numpy.float32).reshape(-1, 2)
 
 
 def expected():
@@ -36,20 +39,23 @@ def encode(encoder, output, sentences=SENTENCES, **settings):
     )  # fmt: skip
 
 
-def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path):
+@pytest.mark.parametrize("blocks_at_once", [1, 2, 9])
+def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path, blocks_at_once):
     encoder = FakeEncoder()
-    encode(encoder, tmp_path / "v.npy")
+    encode(encoder, tmp_path / "v.npy", blocks_at_once=blocks_at_once)
     numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy", mmap_mode="r"), expected())
     assert sorted(encoder.encoded) == sorted(set(SENTENCES))
     assert [path.name for path in tmp_path.iterdir()] == ["v.npy"]
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+@pytest.mark.parametrize("blocks_at_once", [1, 2, 9])
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, blocks_at_once):
     encode(FakeEncoder(), tmp_path / "whole.npy")
     first = FakeEncoder(dies_at=14)
     with pytest.raises(KeyboardInterrupt):
-        encode(first, tmp_path / "v.npy")
+        encode(first, tmp_path / "v.npy", blocks_at_once=blocks_at_once)
     assert not (tmp_path / "v.npy").exists()
+    assert 14 <= len(first.encoded) < len(set(SENTENCES))
     second = FakeEncoder()
     encode(second, tmp_path / "v.npy")
     assert (tmp_path / "v.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
