@@ -39,7 +39,7 @@ class Encode(Subcommand):
         subparser.add_argument("output_file", help="a .npy file that does not exist yet")
         subparser.add_argument(
             "--column",
-            type=_column,
+            type=column,
             help="of a tsv, csv or JSON lines file, the sentences' column: its name, or its "
             "position counted from 0 where there is no header",
         )
@@ -74,7 +74,8 @@ class Encode(Subcommand):
         return subparser
 
 
-def _column(name: str) -> Union[int, str]:
+def column(name: str) -> Union[int, str]:
+    """A column as a command line names it: by its position if that is a number."""
     return int(name) if name.isdigit() else name
 
 

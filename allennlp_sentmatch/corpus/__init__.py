@@ -4,5 +4,13 @@ from allennlp_sentmatch.corpus.encoding import encode_corpus
 from allennlp_sentmatch.corpus.ray_encoder import RayEncoder
 from allennlp_sentmatch.corpus.reading import read_sentences
 from allennlp_sentmatch.corpus.sentence_index import SentenceIndex
+from allennlp_sentmatch.corpus.sentence_search import Neighbor, SentenceSearch
 
-__all__ = ["RayEncoder", "SentenceIndex", "encode_corpus", "read_sentences"]
+__all__ = [
+    "Neighbor",
+    "RayEncoder",
+    "SentenceIndex",
+    "SentenceSearch",
+    "encode_corpus",
+    "read_sentences",
+]

@@ -1,0 +1,126 @@
+"""The `search` subcommand finds the sentences of an encoded corpus that are like a given one.
+
+`allennlp encode` writes the vectors. The neighbors of a query are those with the largest cosine.
+Without `--query` and `--queries`, queries are read from a prompt.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+from collections.abc import Iterable, Iterator
+
+import numpy
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import lazy_groups_of
+
+from allennlp_sentmatch.commands.encode import column
+from allennlp_sentmatch.corpus import SentenceSearch, read_sentences
+from allennlp_sentmatch.corpus.sentence_search import lines
+from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
+
+
+@Subcommand.register("search")
+class Search(Subcommand):
+    """`allennlp search ARCHIVE CORPUS VECTORS.npy`."""
+
+    def add_subparser(
+        self,
+        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    ) -> argparse.ArgumentParser:
+        """Describe the command line."""
+        subparser: argparse.ArgumentParser = parser.add_parser(
+            self.name, description=__doc__, help="Find the sentences of a corpus like a given one."
+        )
+        subparser.add_argument("archive_file", help="the archive that the corpus was encoded with")
+        subparser.add_argument("corpus_file", help="the file that was encoded")
+        subparser.add_argument("vectors_file", help="what `allennlp encode` wrote")
+        subparser.add_argument(
+            "--column", type=column, help="the column that was encoded, if the corpus is a table"
+        )
+        queries = subparser.add_mutually_exclusive_group()
+        queries.add_argument("--query", help="one sentence to search for")
+        queries.add_argument("--queries", help="a file of them, one a line")
+        subparser.add_argument("--top-k", type=int, default=5, help="default: 5")
+        subparser.add_argument(
+            "--rescore",
+            action="store_true",
+            help="show also what a model for pairs says of the query, as the premise, and each "
+            "neighbor, as the hypothesis",
+        )
+        subparser.add_argument(
+            "--index", help="the FAISS index: read if the file exists, else built and saved there"
+        )
+        subparser.add_argument(
+            "--output-file",
+            help="write the neighbors here, as JSON lines, and do not print them; not an existing "
+            "file",
+        )
+        subparser.add_argument("--batch-size", type=int, default=128, help="default: 128")
+        subparser.add_argument("--cuda-device", type=int, default=-1, help="default: -1, the CPU")
+        subparser.set_defaults(func=_from_args)
+        return subparser
+
+
+def _from_args(args: argparse.Namespace) -> None:
+    for name, number in (("--top-k", args.top_k), ("--batch-size", args.batch_size)):
+        if number < 1:
+            raise ConfigurationError(f"{name} must be at least 1, got {number}")
+    if args.output_file and os.path.exists(args.output_file):
+        raise ConfigurationError(
+            f"{args.output_file} exists already; delete it or name another file"
+        )
+    search = SentenceSearch(
+        SentenceEncoder.from_archive(args.archive_file, args.cuda_device),
+        list(read_sentences(args.corpus_file, args.column)),
+        _load_vectors(args.vectors_file),
+        args.index,
+    )
+    queries: Iterable[str]
+    batch_size = args.batch_size
+    if args.query is not None:
+        queries = [args.query]
+    elif args.queries is not None:
+        queries = read_sentences(args.queries)
+    else:
+        queries, batch_size = _prompt(), 1
+    found = (
+        answer
+        for batch in lazy_groups_of(queries, batch_size)
+        for answer in zip(batch, search.search(batch, args.top_k, args.rescore))
+    )
+    if args.output_file:
+        with open(args.output_file, "x", encoding="utf-8") as file:
+            for query, neighbors in found:
+                as_json = [dataclasses.asdict(neighbor) for neighbor in neighbors]
+                json.dump({"query": query, "neighbors": as_json}, file, ensure_ascii=False)
+                file.write("\n")
+    else:
+        for query, neighbors in found:
+            print(*lines(query, neighbors), "", sep="\n")
+
+
+def _load_vectors(file: str) -> FloatArray:
+    try:
+        vectors: FloatArray = numpy.load(file, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise ConfigurationError(
+            f"{file} cannot be read as the .npy file that `allennlp encode` writes: {error}"
+        ) from error
+    if not isinstance(vectors, numpy.ndarray):
+        raise ConfigurationError(f"{file} is no .npy file but an archive of several (.npz)")
+    return vectors
+
+
+def _prompt() -> Iterator[str]:
+    """Yields what is typed, until an empty line or the end of the input."""
+    while True:
+        try:
+            query = input("query> ").strip()
+        except EOFError:
+            print()
+            return
+        if not query:
+            return
+        yield query

@@ -1,0 +1,201 @@
+"""A corpus that can be searched for sentences like a given one."""
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import numpy
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.corpus.sentence_index import SentenceIndex, normalized
+from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
+
+logger = logging.getLogger(__name__)
+
+NUM_SAMPLES = 32
+"""How many of the corpus's vectors are compared with the encoder's and with a saved index's."""
+
+TOLERANCE = 1e-3
+"""How far the components of a sample's normalized vectors may be apart."""
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """A sentence of the corpus, found for a query.
+
+    # Parameters
+
+    sentence : `str`
+    row : `int`
+        Where it stands in the corpus for the first time, counted from 0.
+    cosine : `float`
+        Of its vector and the query's.
+    label : `str`, optional (default = `None`)
+        What the model says of the pair of the query, as the premise, and the sentence, as the
+        hypothesis; if that was asked for.
+    probs_by_label : `dict[str, float]`, optional (default = `None`)
+        With the label, all probabilities.
+    """
+
+    sentence: str
+    row: int
+    cosine: float
+    label: Optional[str] = None
+    probs_by_label: Optional[dict[str, float]] = None
+
+
+class SentenceSearch:
+    """Finds the sentences of an encoded corpus whose vectors are nearest to a query's.
+
+    A sentence that the corpus has several times is found once.
+
+    # Parameters
+
+    encoder : `SentenceEncoder`
+        The one that the corpus was encoded with.
+    sentences : `Sequence[str]`
+        The corpus.
+    vectors : `numpy.ndarray`
+        (len(sentences), E), what `encode_corpus` wrote; best as a memory map.
+    index_file : `Union[str, os.PathLike]`, optional (default = `None`)
+        A saved index of this corpus. If there is no such file, the index is built and saved there;
+        by default, it is built and not saved.
+
+    # Raises
+
+    `ConfigurationError` where sentences, vectors, encoder and index do not belong together: their
+    numbers or sizes differ, or a sample of the vectors is not what the encoder gives.
+    """
+
+    def __init__(
+        self,
+        encoder: SentenceEncoder,
+        sentences: Sequence[str],
+        vectors: FloatArray,
+        index_file: Union[str, "os.PathLike[str]", None] = None,
+    ) -> None:
+        if vectors.ndim != 2 or len(vectors) != len(sentences):
+            raise ConfigurationError(
+                f"the corpus has {len(sentences)} sentences, but the vectors have the shape "
+                f"{vectors.shape}; was this file encoded?"
+            )
+        if vectors.shape[1] != encoder.vector_size:
+            raise ConfigurationError(
+                f"the vectors' size is {vectors.shape[1]}, but the model's is "
+                f"{encoder.vector_size}; was the corpus encoded with another model?"
+            )
+        self._encoder = encoder
+        self._vectors = vectors
+        first_rows: dict[str, int] = {}
+        for row, sentence in enumerate(sentences):
+            first_rows.setdefault(sentence, row)
+        self._sentences = list(first_rows)
+        self._rows = list(first_rows.values())
+        self._compare_sample_with_encoder()
+        if index_file is not None and Path(index_file).exists():
+            self._index = SentenceIndex.load(index_file)
+            self._compare_sample_with_index(index_file)
+        else:
+            self._index = SentenceIndex.build(vectors, self._rows)
+            if index_file is not None:
+                self._index.save(index_file)
+                logger.info("saved the index of %d sentences to %s", len(self._rows), index_file)
+
+    def search(
+        self, queries: Sequence[str], k: int = 5, rescore: bool = False
+    ) -> list[list[Neighbor]]:
+        """The nearest neighbors of queries.
+
+        # Parameters
+
+        queries : `Sequence[str]`
+        k : `int`, optional (default = `5`)
+            How many neighbors each gets; fewer where the corpus has fewer distinct sentences.
+        rescore : `bool`, optional (default = `False`)
+            Whether the model's own matcher and classifier read each pair of a query and a neighbor
+            too. Takes a `siamese_classifier`.
+
+        # Returns
+
+        `List[List[Neighbor]]`
+            For each query, the nearest first.
+        """
+        query_vectors = self._encoder.encode(queries, show_progress=False)
+        cosines, positions = self._index.search(query_vectors, k)
+        # Pairs, all queries' in one row: (Q * k,)
+        rows = [self._rows[position] for position in positions.ravel()]
+        said: list[dict[str, Any]] = [{}] * len(rows)
+        if rescore and rows:
+            of_queries = numpy.repeat(query_vectors, positions.shape[1], axis=0)
+            said = self._encoder.match(of_queries, self._vectors[rows])
+        neighbors = iter(
+            [
+                Neighbor(self._sentences[position], row, float(cosine), **of_pair)
+                for position, row, cosine, of_pair in zip(
+                    positions.ravel(), rows, cosines.ravel(), said
+                )
+            ]
+        )
+        return [[next(neighbors) for _ in of_query] for of_query in positions]
+
+    def _sample(self) -> list[int]:
+        """Positions among the distinct sentences, the first and the last one included."""
+        return (
+            numpy.unique(numpy.linspace(0, len(self._rows) - 1, NUM_SAMPLES).astype(int)).tolist()
+            if self._rows
+            else []
+        )
+
+    def _compare_sample_with_encoder(self) -> None:
+        positions = self._sample()
+        encoded = self._encoder.encode([self._sentences[i] for i in positions], show_progress=False)
+        self._compare(
+            positions,
+            normalized(encoded),
+            "is not the model's for this sentence; was the corpus encoded with another model, or "
+            "changed since?",
+        )
+
+    def _compare_sample_with_index(self, index_file: Union[str, "os.PathLike[str]"]) -> None:
+        if (len(self._index), self._index.vector_size) != (
+            len(self._rows),
+            self._vectors.shape[1],
+        ):
+            raise ConfigurationError(
+                f"{index_file} has {len(self._index)} vectors of size {self._index.vector_size}, "
+                f"but the corpus has {len(self._rows)} distinct sentences with vectors of size "
+                f"{self._vectors.shape[1]}; name another file, to build its index there"
+            )
+        positions = self._sample()
+        self._compare(
+            positions,
+            self._index.vectors(positions),
+            f"is not the one in {index_file}; name another file, to build the index there",
+        )
+
+    def _compare(self, positions: list[int], expected: FloatArray, problem: str) -> None:
+        found = normalized(self._vectors[[self._rows[position] for position in positions]])
+        for position, vector, of_expected in zip(positions, found, expected):
+            if not numpy.allclose(vector, of_expected, rtol=0, atol=TOLERANCE):
+                row = self._rows[position]
+                raise ConfigurationError(
+                    f"the vector in row {row} (counted from 0; the sentence "
+                    f"{self._sentences[position]!r}) {problem}"
+                )
+
+
+def lines(query: str, neighbors: Sequence[Neighbor]) -> Iterator[str]:
+    """Yields the lines of a table: under a query its neighbors, as in table 3.3 of Choi's thesis.
+
+    Choi 2020, "Deep Neural Networks for Sentence Pair Modeling"; the cosine, and the label with its
+    probability where there is one, are additions.
+    """
+    yield f"#\t{query}"
+    for rank, neighbor in enumerate(neighbors, start=1):
+        line = f"{rank}\t{neighbor.sentence}\t{neighbor.cosine:.3f}"
+        if neighbor.label is not None and neighbor.probs_by_label is not None:
+            line += f"\t{neighbor.label} {neighbor.probs_by_label[neighbor.label]:.3f}"
+        yield line

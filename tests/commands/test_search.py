@@ -1,0 +1,107 @@
+"""Tests of `allennlp search`."""
+
+import io
+import json
+
+import numpy
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.corpus import SentenceSearch
+from allennlp_sentmatch.predictors import SentenceEncoder
+
+CORPUS = ["A man is asleep.", "Two dogs run.", "A woman sings.", "Two dogs run."]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _faiss():
+    pytest.importorskip("faiss")
+
+
+@pytest.fixture
+def searched(small_archive, tmp_path):
+    """The command's first arguments; and what it should find."""
+    (tmp_path / "s.txt").write_text("".join(sentence + "\n" for sentence in CORPUS))
+    encoder = SentenceEncoder.from_archive(small_archive)
+    vectors = encoder.encode(CORPUS, show_progress=False)
+    numpy.save(tmp_path / "v.npy", vectors)
+    arguments = ["search", small_archive, tmp_path / "s.txt", tmp_path / "v.npy"]
+    return arguments, SentenceSearch(encoder, CORPUS, vectors)
+
+
+def test_one_query_is_printed(allennlp, searched, capsys):
+    arguments, search = searched
+    allennlp(*arguments, "--query", "A dog runs.", "--top-k", 2)
+    (expected,) = search.search(["A dog runs."], k=2)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "#\tA dog runs."
+    assert [line.split("\t")[:2] for line in printed[1:3]] == [
+        [str(rank), neighbor.sentence] for rank, neighbor in enumerate(expected, start=1)
+    ]
+    assert printed[3:] == [""]
+
+
+def test_a_file_of_queries_as_json(allennlp, searched, tmp_path, capsys):
+    arguments, search = searched
+    queries = ["A dog runs.", "Who sings?", "A man is asleep."]
+    (tmp_path / "q.txt").write_text("\n".join(queries))
+    output = tmp_path / "n.jsonl"
+    options = ["--rescore", "--batch-size", 2, "--output-file", output]
+    allennlp(*arguments, "--queries", tmp_path / "q.txt", *options)
+    found = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [of_query["query"] for of_query in found] == queries
+    for of_query, neighbors in zip(found, search.search(queries, rescore=True)):
+        assert len(neighbors) == 3
+        for loaded, neighbor in zip(of_query["neighbors"], neighbors):
+            assert loaded["cosine"] == pytest.approx(neighbor.cosine, abs=1e-5)
+            assert loaded["probs_by_label"] == pytest.approx(neighbor.probs_by_label, abs=1e-5)
+            for key in ("sentence", "row", "label"):
+                assert loaded[key] == getattr(neighbor, key)
+    assert "A dog runs." not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("end", ["", "\nWho sings?"])
+def test_a_prompt_ends_with_the_input_or_an_empty_line(
+    allennlp, searched, monkeypatch, capsys, end
+):
+    monkeypatch.setattr("sys.stdin", io.StringIO("A dog runs.\nTwo dogs.\n" + end))
+    allennlp(*searched[0])
+    printed = capsys.readouterr().out
+    assert printed.count("#\t") == 2
+    assert "#\tA dog runs.\n1\t" in printed
+    assert "#\tTwo dogs.\n1\t" in printed
+
+
+def test_an_index_is_saved_and_read(allennlp, searched, tmp_path, capsys):
+    index = ["--query", "A dog.", "--index", tmp_path / "s.faiss"]
+    allennlp(*searched[0], *index)
+    written = (tmp_path / "s.faiss").read_bytes()
+    allennlp(*searched[0], *index)
+    assert (tmp_path / "s.faiss").read_bytes() == written
+    printed = capsys.readouterr().out
+    assert printed[: len(printed) // 2] * 2 == printed
+    (tmp_path / "s.faiss").write_bytes(written[:-1])
+    with pytest.raises(ConfigurationError, match=r"s\.faiss is no index"):
+        allennlp(*searched[0], *index)
+
+
+def test_an_existing_file_is_not_overwritten(allennlp, searched, tmp_path):
+    (tmp_path / "n.jsonl").write_text("mine")
+    with pytest.raises(ConfigurationError, match=r"n\.jsonl exists already"):
+        allennlp(*searched[0], "--query", "A dog.", "--output-file", tmp_path / "n.jsonl")
+    assert (tmp_path / "n.jsonl").read_text() == "mine"
+
+
+@pytest.mark.parametrize("option", ["--top-k", "--batch-size"])
+def test_numbers_must_be_positive(allennlp, searched, option):
+    with pytest.raises(ConfigurationError, match=f"{option} must be at least 1, got 0"):
+        allennlp(*searched[0], "--query", "A dog.", option, 0)
+
+
+def test_a_file_that_is_no_array_is_named(allennlp, searched, tmp_path):
+    numpy.savez(tmp_path / "v.npz", CORPUS)
+    (tmp_path / "v.txt").write_text("no array")
+    numpy.save(tmp_path / "o.npy", numpy.array([{}], dtype=object))
+    for name in ("v.npz", "v.txt", "o.npy", "none.npy"):
+        with pytest.raises(ConfigurationError, match=name):
+            allennlp(*searched[0][:3], tmp_path / name, "--query", "A dog.")

@@ -1,0 +1,109 @@
+"""Tests of searching a corpus: neighbors, duplicates, the model's opinion, what does not match."""
+
+import numpy
+import pytest
+from allennlp.common.checks import ConfigurationError
+from allennlp.predictors import Predictor
+
+from allennlp_sentmatch.corpus import Neighbor, SentenceIndex, SentenceSearch
+from allennlp_sentmatch.corpus.sentence_search import lines
+from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.predictors import SentenceEncoder
+
+CORPUS = [
+    "A man is asleep.",
+    "Two dogs run in the park.",
+    "A man is asleep.",
+    "A woman plays the guitar.",
+    "",
+    "Two dogs run in the park.",
+    "Nobody is swimming.",
+]
+QUERIES = ["Two dogs run.", "A man is asleep."]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _faiss():
+    pytest.importorskip("faiss")
+
+
+@pytest.fixture(scope="module")
+def encoder(small_archive):
+    return SentenceEncoder.from_archive(small_archive)
+
+
+@pytest.fixture
+def vectors(encoder):
+    return encoder.encode(CORPUS, show_progress=False)
+
+
+def test_distinct_neighbors_by_cosine(encoder, vectors):
+    found = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=4)
+    for query, neighbors in zip(encoder.encode(QUERIES), found):
+        lengths = numpy.linalg.norm(vectors, axis=1) * numpy.linalg.norm(query)
+        cosines = vectors @ query / lengths
+        rows = [row for row in numpy.argsort(-cosines, kind="stable") if row not in (2, 5)][:4]
+        assert [neighbor.row for neighbor in neighbors] == rows
+        assert [neighbor.sentence for neighbor in neighbors] == [CORPUS[row] for row in rows]
+        numpy.testing.assert_allclose([n.cosine for n in neighbors], cosines[rows], atol=1e-5)
+        assert all(neighbor.label is None for neighbor in neighbors)
+    assert found[1][0].row == 0
+
+
+def test_rescoring_is_the_predictors_prediction_of_the_pair(encoder, vectors, small_archive):
+    found = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=3, rescore=True)
+    predictor = Predictor.from_archive(load_archive(small_archive), "sentence_pair")
+    for query, neighbors in zip(QUERIES, found):
+        for neighbor in neighbors:
+            expected = predictor.predict(query, neighbor.sentence)
+            assert neighbor.label == expected["label"]
+            assert neighbor.probs_by_label == pytest.approx(expected["probs_by_label"], abs=1e-5)
+            backwards = predictor.predict(neighbor.sentence, query)
+            if neighbor.sentence != query:
+                assert backwards["probs_by_label"] != pytest.approx(
+                    neighbor.probs_by_label, abs=1e-7
+                )
+
+
+def test_rescoring_needs_a_model_that_matches_vectors(encoder):
+    other = type("Other", (), {"eval": lambda self: self, "encode": print})()
+    with pytest.raises(ConfigurationError, match=r"siamese_classifier .* this model is a Other"):
+        SentenceEncoder(other, encoder._reader).match(numpy.zeros((1, 6)), numpy.zeros((1, 6)))
+
+
+def test_no_more_neighbors_than_distinct_sentences(encoder, vectors):
+    search = SentenceSearch(encoder, CORPUS, vectors)
+    assert [len(neighbors) for neighbors in search.search(QUERIES, k=99)] == [5, 5]
+    assert search.search([], k=3) == []
+    empty = SentenceSearch(encoder, [], vectors[:0])
+    assert empty.search(QUERIES, k=3, rescore=True) == [[], []]
+
+
+def test_a_saved_index_is_used(encoder, vectors, tmp_path, monkeypatch):
+    first = SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss").search(QUERIES)
+    monkeypatch.setattr(SentenceIndex, "build", None)
+    second = SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss").search(QUERIES)
+    assert second == first
+
+
+def test_what_does_not_belong_together_is_refused(encoder, vectors, tmp_path):
+    with pytest.raises(ConfigurationError, match=r"6 sentences, .* shape \(7, 6\)"):
+        SentenceSearch(encoder, CORPUS[1:], vectors)
+    with pytest.raises(ConfigurationError, match="size is 4, but the model's is 6"):
+        SentenceSearch(encoder, CORPUS, vectors[:, :4])
+    with pytest.raises(ConfigurationError, match=r"row 0 .*'Nobody is swimming\.'.* not the model"):
+        SentenceSearch(encoder, CORPUS[::-1], vectors)
+    SentenceSearch(encoder, CORPUS[1:], vectors[1:], tmp_path / "s.faiss")
+    # Six sentences without the first: still five distinct ones, in another order.
+    with pytest.raises(ConfigurationError, match=r"row 0 .* is not the one in .*s\.faiss"):
+        SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss")
+    with pytest.raises(ConfigurationError, match=r"s\.faiss has 5 vectors .* has 2 distinct"):
+        SentenceSearch(encoder, CORPUS[:2], vectors[:2], tmp_path / "s.faiss")
+
+
+def test_the_table_has_a_line_for_each_rank():
+    neighbors = [
+        Neighbor("B.", 3, 0.98765),
+        Neighbor("C.", 0, 0.5, "yes", {"yes": 0.75, "no": 0.25}),
+    ]
+    assert list(lines("A?", neighbors)) == ["#\tA?", "1\tB.\t0.988", "2\tC.\t0.500\tyes 0.750"]
