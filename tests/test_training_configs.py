@@ -300,6 +300,7 @@ def test_overrides_put_other_data_and_random_vectors_into_a_configuration():
     )
     configuration = Params.from_file(str(path), overrides).as_dict()
     assert configuration["dataset_reader"]["format"] == "two_files"
+    assert configuration["validation_dataset_reader"] == configuration["dataset_reader"]
     assert configuration["train_data_path"] == {
         "path": "../shared/data/mr",
         "folds": {"number": 10, "drop": [2]},

@@ -23,9 +23,11 @@ local paths(train, validation, test) = {
   evaluate_on_test: true,
 };
 
-// For data without a validation set: one of `number` folds of the training data validates.
+// For data without a validation set: one of `number` folds of the training data validates. Both
+// readers are named, since a configuration that these data are put into may name both.
 local held_out(reader, train, test, number, fold=0) = {
   dataset_reader: reader,
+  validation_dataset_reader: reader,
   train_data_path: { path: train, folds: { number: number, drop: [fold] } },
   validation_data_path: { path: train, folds: { number: number, keep: [fold] } },
   test_data_path: test,
