@@ -33,7 +33,8 @@ def _picture(drawing: "Drawing") -> str:
         return drawing.svg
     # As an image, the picture keeps its style sheets and identifiers to itself and runs no script.
     data = base64.b64encode(drawing.svg.encode()).decode()
-    return f'<img alt="{escape(drawing.title)}" src="data:image/svg+xml;base64,{data}">'
+    source = f"data:image/svg+xml;base64,{data}"
+    return f'<div class="picture"><img alt="{escape(drawing.title)}" src="{source}"></div>'
 
 
 def table(caption: str, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -59,9 +59,8 @@ def _add_answer(model: DemoModel) -> None:
                     label=text_input.label,
                     lines=4 if text_input.one_a_line else 1,
                     max_lines=10,
-                    autofocus=position == 0,
                 )
-                for position, text_input in enumerate(model.inputs)
+                for text_input in model.inputs
             ]
             button = gradio.Button(_verb(model), variant="primary")
             note = _html()

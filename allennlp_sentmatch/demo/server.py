@@ -3,9 +3,11 @@
 import logging
 import os
 import socket
+from contextlib import suppress
 from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import SigTermReceived
 
 from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.sentence_search import SentenceSearch
@@ -125,4 +127,6 @@ def serve(app: Any, host: str = "127.0.0.1", port: int = 7860) -> None:
     shown = f"[{host}]" if ":" in host else host
     logger.info("The page is at http://%s:%d/ (Ctrl-C ends it).", shown, bound)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
-    uvicorn.Server(config).run(sockets=[listener])
+    # Once it has shut down, uvicorn raises what it was ended by.
+    with suppress(KeyboardInterrupt, SigTermReceived):
+        uvicorn.Server(config).run(sockets=[listener])

@@ -26,16 +26,18 @@ CSS = """
 .sentmatch h1 { margin: 0; font-size: 1.6rem; }
 .sentmatch h2 { margin: 0; font-size: 1rem; }
 .sentmatch p { margin: 0.25rem 0; overflow-wrap: anywhere; }
-.sentmatch .subtitle, .sentmatch .note { color: var(--body-text-color-subdued); }
+.sentmatch .subtitle, .sentmatch .note { color: var(--neutral-600); }
+.dark .sentmatch .subtitle, .dark .sentmatch .note { color: var(--neutral-300); }
 .sentmatch .error {
   padding: 0.6rem 0.8rem; border-left: 4px solid #dc2626; border-radius: 4px;
   background: var(--background-fill-secondary); font-weight: 600;
 }
 .sentmatch figure { margin: 0 0 1.25rem; }
 .sentmatch figcaption { margin-bottom: 0.4rem; font-weight: 600; }
-.sentmatch figure img {
-  display: block; max-width: 100%; height: auto; margin: 0; padding: 8px; border-radius: 8px;
-  background: #fff;
+.sentmatch .picture { max-width: 100%; overflow-x: auto; border-radius: 8px; }
+.sentmatch .picture img {
+  display: block; max-width: max(100%, 520px); height: auto; margin: 0; padding: 8px;
+  border-radius: 8px; background: #fff;
 }
 .sentmatch table, .sentmatch tr, .sentmatch th, .sentmatch td { border: 0; }
 .sentmatch table { width: 100%; margin: 0; border-collapse: collapse; }

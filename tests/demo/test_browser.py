@@ -22,6 +22,9 @@ pytestmark = pytest.mark.browser
 PAIR = ("A small kitten is carrying a red rose.", "A cat is moving a flower.")
 LABELS = {"entailment", "contradiction", "neutral"}
 
+CHANGED = "before => [...document.querySelectorAll('figure')].pop().innerHTML !== before"
+"""Whether the last picture is another one than before."""
+
 WATCHED = """
 import sys
 
@@ -115,6 +118,7 @@ def open_page(browser, server):
 
     def open_page(width: int = 1100, color_scheme: str = "light"):
         page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=color_scheme)
+        page.set_default_timeout(10_000)
         page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
@@ -167,9 +171,7 @@ def test_another_method_gives_another_saliency(open_page):
     page.locator("figure").nth(1).wait_for()
     before = page.locator("figure").last.inner_html()
     page.get_by_label("Integrated gradients").check()
-    page.wait_for_function(
-        "before => [...document.querySelectorAll('figure')].pop().innerHTML !== before", arg=before
-    )
+    page.wait_for_function(CHANGED, arg=before)
 
 
 def test_an_empty_text_gets_a_sentence(open_page):
@@ -200,36 +202,38 @@ def test_html_that_was_typed_is_text(open_page):
     fill(page, attack, attack)
     page.get_by_role("button", name="Classify").click()
     page.locator("figure").nth(1).wait_for()
-    assert "“onerror='document.title=1'”" in page.get_by_role("status").first.inner_text() or (
-        "onerror" in page.locator("body").inner_text()
-    )
+    assert "onerror" in page.get_by_role("status").filter(has_text="vocabulary").inner_text()
     assert page.title() == "Sentence pairs · allennlp_sentmatch"
     assert page.locator("img[src=x]").count() == 0
 
 
 def test_the_keyboard_is_enough(open_page):
     page = open_page()
-    first, second = page.get_by_role("textbox").all()
-    for _ in range(20):
-        if first.evaluate("box => box === document.activeElement"):
-            break
-        page.keyboard.press("Tab")
+
+    def tab_to(selector: str) -> None:
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+                return
+        raise AssertionError(f"Tab does not reach {selector}")
+
+    tab_to("textarea")
     page.keyboard.type(PAIR[0])
-    page.keyboard.press("Tab")
-    assert second.evaluate("box => box === document.activeElement")
+    tab_to("textarea")
     page.keyboard.type(PAIR[1])
     page.keyboard.press("Enter")
     assert probabilities(page).keys() == LABELS
-    page.keyboard.press("Tab")
-    focused = "document.activeElement"
-    assert page.evaluate(f"{focused}.innerText") == "Classify"
-    assert page.evaluate(f"getComputedStyle({focused}).outlineStyle") == "solid"
-    page.keyboard.press("Tab")
-    example = page.evaluate(f"{focused}.innerText")
+    tab_to("button.primary")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    tab_to("button.example")
+    first = page.evaluate("document.activeElement.innerText").split(" → ")[0]
     page.keyboard.press("Enter")
-    page.wait_for_function(
-        "text => document.querySelector('textarea').value === text", arg=example.split(" → ")[0]
-    )
+    page.wait_for_function("text => document.querySelector('textarea').value === text", arg=first)
+    page.locator("figure").nth(1).wait_for()
+    before = page.locator("figure").last.inner_html()
+    tab_to("input[type=radio]")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function(CHANGED, arg=before)
 
 
 def test_search_finds_the_sentence_itself(open_page):
@@ -260,18 +264,24 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(open_page, tab):
             assert edges["x"] + edges["width"] <= 360
 
 
-def test_dark_and_light_follow_the_reader(open_page):
-    def luminance(color: str) -> float:
-        numbers = [float(number) for number in color.split("(")[1].rstrip(")").split(",")[:3]]
-        return sum(numbers) / 3 / 255
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_light_and_dark_can_be_read(open_page, color_scheme):
+    """The contrast is what WCAG 2.1 asks for, AA: 4.5."""
+    page = open_page(color_scheme=color_scheme)
+    page.get_by_role("button", name="Classify").click()
+    page.locator(".error").wait_for()
+    background = luminance(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert (background < 0.5) == (color_scheme == "dark")
+    for selector in ("h1", ".subtitle", ".error", "label"):
+        color = page.locator(selector).first.evaluate("e => getComputedStyle(e).color")
+        lighter, darker = sorted([luminance(color), background], reverse=True)
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (selector, color)
 
-    for scheme, is_dark in (("light", False), ("dark", True)):
-        page = open_page(color_scheme=scheme)
-        fill(page, "", "")
-        page.get_by_role("button", name="Classify").click()
-        page.locator(".error").wait_for()
-        for selector in ("h1", ".error", ".subtitle"):
-            color = page.locator(selector).first.evaluate("e => getComputedStyle(e).color")
-            assert (luminance(color) > 0.5) == is_dark, (scheme, selector, color)
-        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert (luminance(background) < 0.5) == is_dark
+
+def luminance(color: str) -> float:
+    """The relative luminance of `rgb(...)`, as WCAG 2.1 defines it."""
+    channels = [float(number) / 255 for number in color.split("(")[1].rstrip(")").split(",")[:3]]
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -16,7 +16,7 @@ def test_an_svg_becomes_an_image_that_runs_no_script():
     svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert("ä")</script></svg>'
     shown = figures([Drawing('The "tree" of a<b', svg)])
     assert shown.startswith("<figure><figcaption>The &quot;tree&quot; of a&lt;b</figcaption>")
-    prefix = '<img alt="The &quot;tree&quot; of a&lt;b" src="data:image/svg+xml;base64,'
+    prefix = '<div class="picture"><img alt="The &quot;tree&quot; of a&lt;b" src="data:image/svg+xml;base64,'
     data = shown.split(prefix)[1].split('"')[0]
     assert base64.b64decode(data).decode() == svg
 
