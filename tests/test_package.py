@@ -52,7 +52,14 @@ NAMES = {
         "distinct-2",
     ],
     "allennlp.modules.token_embedders:TokenEmbedder": ["cove"],
-    "allennlp.commands:Subcommand": ["demo", "encode", "ensemble", "evaluate-generator", "search"],
+    "allennlp.commands:Subcommand": [
+        "demo",
+        "encode",
+        "ensemble",
+        "evaluate-generator",
+        "inspect",
+        "search",
+    ],
 }
 """The registered names of each base class."""
 

@@ -4,6 +4,7 @@ from allennlp_sentmatch.commands.demo import Demo
 from allennlp_sentmatch.commands.encode import Encode
 from allennlp_sentmatch.commands.ensemble import EnsembleArchives
 from allennlp_sentmatch.commands.evaluate_generator import EvaluateGenerator
+from allennlp_sentmatch.commands.inspect import Inspect
 from allennlp_sentmatch.commands.search import Search
 
-__all__ = ["Demo", "Encode", "EnsembleArchives", "EvaluateGenerator", "Search"]
+__all__ = ["Demo", "Encode", "EnsembleArchives", "EvaluateGenerator", "Inspect", "Search"]

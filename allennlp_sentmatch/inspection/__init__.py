@@ -1,0 +1,47 @@
+"""Looking at what a model did with its input: trees, attention, gates and saliency.
+
+Drawing needs the extra [plots].
+"""
+
+from allennlp_sentmatch.inspection.attention import draw_attention
+from allennlp_sentmatch.inspection.drawing import Drawing
+from allennlp_sentmatch.inspection.gates import (
+    GateHistogram,
+    collect_gates,
+    draw_gates,
+    has_vertical_gates,
+)
+from allennlp_sentmatch.inspection.prediction import (
+    draw_attention_of,
+    draw_prediction,
+    draw_trees_of,
+    trees_of,
+)
+from allennlp_sentmatch.inspection.saliency import (
+    SALIENCY_METHODS,
+    Saliency,
+    draw_saliency,
+    has_saliency,
+    interpret,
+)
+from allennlp_sentmatch.inspection.trees import draw_tree, draw_trees
+
+__all__ = [
+    "SALIENCY_METHODS",
+    "Drawing",
+    "GateHistogram",
+    "Saliency",
+    "collect_gates",
+    "draw_attention",
+    "draw_attention_of",
+    "draw_gates",
+    "draw_prediction",
+    "draw_saliency",
+    "draw_tree",
+    "draw_trees",
+    "draw_trees_of",
+    "has_saliency",
+    "has_vertical_gates",
+    "interpret",
+    "trees_of",
+]

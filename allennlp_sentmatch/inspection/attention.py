@@ -1,0 +1,56 @@
+"""Attention as heat maps, drawn by seaborn."""
+
+from collections.abc import Sequence
+
+from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, import_plots, new_figure
+
+INCHES_PER_CELL = 0.42
+MAX_LABEL_LENGTH = 40
+
+
+def draw_attention(
+    title: str,
+    weights: Sequence[Sequence[float]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+) -> Drawing:
+    """Draw a matrix of attention.
+
+    # Parameters
+
+    title : `str`
+    weights : `Sequence[Sequence[float]]`
+        A row of weights for each of `rows`, one for each of `columns`.
+    rows, columns : `Sequence[str]`
+        The words at the axes.
+
+    # Returns
+
+    `Drawing`
+    """
+    row_labels, column_labels = ([_shortened(word) for word in words] for words in (rows, columns))
+    margin = 0.09 * max(map(len, row_labels), default=0)
+    figure = new_figure(
+        2 + margin + INCHES_PER_CELL * len(columns), 1.5 + INCHES_PER_CELL * len(rows)
+    )
+    axes = figure.subplots()
+    import_plots("seaborn").heatmap(
+        [list(row) for row in weights],
+        ax=axes,
+        vmin=0,
+        cmap="Blues",
+        square=True,
+        linewidths=0.5,
+        xticklabels=column_labels,
+        yticklabels=row_labels,
+        cbar_kws={"label": "weight"},
+    )
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set_parse_math(False)  # a word may hold dollar signs
+    axes.tick_params("x", rotation=90)
+    axes.tick_params("y", rotation=0)
+    return figure_drawing(title, figure)
+
+
+def _shortened(word: str) -> str:
+    return word if len(word) <= MAX_LABEL_LENGTH else word[: MAX_LABEL_LENGTH - 1] + "…"

@@ -1,0 +1,187 @@
+r"""How a CAS-LSTM uses its vertical forget gates (thesis, section 4.4.5 and figure 4.4).
+
+With v_t^l the vertical forget gate of layer l at token t (the paper's g_t^l), of dimensions i, and
+o the output gate, figure 4.4 has for each layer from the second on the histograms of
+
+    v_{t,i}^l                            (a), (b): of all values
+    max_i v_{t,i}^l - min_i v_{t,i}^l    (c), (d): of the ranges
+    |v_{t,i}^l - o_{t,i}^{l-1}|          (e), (f): of the differences from the lower output gate
+
+over all tokens of a sample of sentences. The two directions of a bidirectional encoder are two
+stacks, each with ranges of its own, and share the histograms.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import lazy_groups_of
+from allennlp.predictors import Predictor
+
+from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, import_plots, new_figure
+from allennlp_sentmatch.nn import CellAwareLSTM
+
+NUM_BINS = 50
+QUANTITIES = {
+    "gate": "vertical forget gate",
+    "range": "range within a token",
+    "difference": "|vertical forget gate - lower output gate|",
+}
+
+
+@dataclass(frozen=True)
+class GateHistogram:
+    """One histogram, over [0, 1] in bins of equal width.
+
+    # Parameters
+
+    layer : `int`
+        Counted from 1, so that the first one with a vertical gate is 2, as in the paper.
+    quantity : `str`
+        "gate", "range" or "difference".
+    counts : `list[int]`
+        The number of values in each bin.
+    mean, standard_deviation : `float`
+        Of the values.
+    """
+
+    layer: int
+    quantity: str
+    counts: list[int]
+    mean: float
+    standard_deviation: float
+
+
+def has_vertical_gates(model: torch.nn.Module) -> bool:
+    """Whether a model holds a CAS-LSTM of two layers at least."""
+    return any(_stacks(model))
+
+
+def collect_gates(
+    predictor: Predictor, inputs: Iterable[dict[str, Any]], batch_size: int = 64
+) -> list[GateHistogram]:
+    """The histograms of figure 4.4 for a model and the sentences of `inputs`.
+
+    # Parameters
+
+    predictor : `Predictor`
+        Its model holds a CAS-LSTM, wherever that is.
+    inputs : `Iterable[dict[str, Any]]`
+        JSON objects that the predictor takes.
+    batch_size : `int`, optional (default = `64`)
+
+    # Returns
+
+    `list[GateHistogram]`
+        Layer by layer, in each the three quantities.
+
+    # Raises
+
+    `ConfigurationError` if the model holds no CAS-LSTM of two layers, or there is no token.
+    """
+    model = predictor._model
+    stacks = list(_stacks(model))
+    if not stacks:
+        raise ConfigurationError(
+            f"{type(model).__name__} holds no CAS-LSTM of at least two layers: no vertical gates"
+        )
+    sums: dict[tuple[int, str], _Sums] = {}
+
+    def collect(stack: CellAwareLSTM, arguments: tuple[torch.Tensor, torch.Tensor]) -> None:
+        inputs, mask = arguments
+        _, layers = stack.forward(inputs, mask, return_gates=True)  # not by a call: that ends here
+        for layer, (lower, upper) in enumerate(zip(layers, layers[1:]), start=2):
+            for below, here in zip(lower, upper):  # the directions
+                assert here.vertical is not None  # as in every layer from the second on
+                gate = here.vertical[mask]  # (number of tokens, H)
+                for name, values in (
+                    ("gate", gate),
+                    ("range", gate.amax(1) - gate.amin(1)),
+                    ("difference", (gate - below.output[mask]).abs()),
+                ):
+                    sums.setdefault((layer, name), _Sums()).add(values)
+
+    handles = [stack.register_forward_pre_hook(collect) for stack in stacks]
+    was_training = model.training
+    try:
+        model.eval()
+        for batch in lazy_groups_of(inputs, batch_size):
+            predictor.predict_batch_json(batch)
+    finally:
+        model.train(was_training)
+        for handle in handles:
+            handle.remove()
+    if not any(total.number for total in sums.values()):
+        raise ConfigurationError("there is no token in the sentences: no gates")
+    layers = sorted({layer for layer, _ in sums})
+    return [sums[layer, name].histogram(layer, name) for layer in layers for name in QUANTITIES]
+
+
+def draw_gates(title: str, histograms: list[GateHistogram]) -> Drawing:
+    """Draw the histograms, a row for each quantity and a column for each layer.
+
+    # Parameters
+
+    title : `str`
+    histograms : `list[GateHistogram]`
+        As `collect_gates` gives them.
+
+    # Returns
+
+    `Drawing`
+    """
+    seaborn = import_plots("seaborn")
+    layers = sorted({histogram.layer for histogram in histograms})
+    figure = new_figure(4.2 * len(layers), 2.2 * len(QUANTITIES))
+    all_axes = figure.subplots(len(QUANTITIES), len(layers), squeeze=False)
+    edges = numpy.linspace(0, 1, NUM_BINS + 1)
+    for histogram in histograms:
+        row = list(QUANTITIES).index(histogram.quantity)
+        axes = all_axes[row, layers.index(histogram.layer)]
+        seaborn.histplot(
+            data={"value": (edges[1:] + edges[:-1]) / 2, "count": histogram.counts},
+            x="value",
+            weights="count",
+            bins=NUM_BINS,
+            binrange=(0, 1),
+            stat="density",
+            ax=axes,
+            linewidth=0,
+        )
+        axes.set(xlim=(0, 1), xlabel=QUANTITIES[histogram.quantity])
+        axes.set_title(
+            f"layer {histogram.layer}: {histogram.mean:.2f} ± {histogram.standard_deviation:.2f}",
+            fontsize="medium",
+        )
+    return figure_drawing(title, figure)
+
+
+class _Sums:
+    """What is known of values met so far, without keeping them."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.total = 0.0
+        self.squares = 0.0
+        self.counts = numpy.zeros(NUM_BINS, dtype=numpy.int64)
+
+    def add(self, values: torch.Tensor) -> None:
+        array = values.double().cpu().numpy().ravel()
+        self.number += array.size
+        self.total += float(array.sum())
+        self.squares += float(numpy.square(array).sum())
+        self.counts += numpy.histogram(array, bins=NUM_BINS, range=(0, 1))[0]
+
+    def histogram(self, layer: int, quantity: str) -> GateHistogram:
+        mean = self.total / self.number
+        variance = max(0.0, self.squares / self.number - mean**2)
+        return GateHistogram(layer, quantity, self.counts.tolist(), mean, variance**0.5)
+
+
+def _stacks(model: torch.nn.Module) -> Iterator[CellAwareLSTM]:
+    for module in model.modules():
+        if isinstance(module, CellAwareLSTM) and module.num_layers > 1:
+            yield module

@@ -1,0 +1,92 @@
+"""Everything that can be drawn of one prediction."""
+
+from typing import Any
+
+from allennlp.predictors import Predictor
+
+from allennlp_sentmatch.inspection.attention import draw_attention
+from allennlp_sentmatch.inspection.drawing import Drawing
+from allennlp_sentmatch.inspection.gates import collect_gates, draw_gates, has_vertical_gates
+from allennlp_sentmatch.inspection.trees import draw_tree
+
+#: The texts that may read each other, by the name of the one that reads.
+OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}
+
+
+def draw_prediction(predictor: Predictor, inputs: dict[str, Any]) -> list[Drawing]:
+    """The trees, the attention and the gates behind one prediction; none if the model shows none.
+
+    # Parameters
+
+    predictor : `Predictor`
+    inputs : `dict[str, Any]`
+        The JSON object that it takes.
+
+    # Returns
+
+    `list[Drawing]`
+    """
+    output = predictor.predict_json(inputs)
+    drawings = draw_trees_of(output) + draw_attention_of(output)
+    if has_vertical_gates(predictor._model):
+        drawings.append(draw_gates("Vertical forget gates", collect_gates(predictor, [inputs])))
+    return drawings
+
+
+def draw_trees_of(output: dict[str, Any]) -> list[Drawing]:
+    """The trees in a predictor's output."""
+    return [draw_tree(title, tree) for title, tree in trees_of(output).items()]
+
+
+def trees_of(output: dict[str, Any]) -> dict[str, str]:
+    """The trees in a predictor's output, as nested parentheses, by a title for each."""
+    return {
+        f"Tree of the {key[: -len('tree')].strip('_') or 'sentence'}": tree
+        for key, tree in output.items()
+        if key == "tree" or key.endswith("_tree")
+    }
+
+
+def draw_attention_of(output: dict[str, Any]) -> list[Drawing]:
+    """The attention in a predictor's output: its matrices, and vectors as matrices of one row."""
+    drawings = []
+    for key, weights in output.items():
+        name, found, rest = key.partition("attention")
+        if not found or not weights:
+            continue
+        text, kind = _text_and_kind(name)
+        tokens = output["metadata"].get(f"{text}_tokens" if text else "tokens", [])
+        title = " ".join([kind.capitalize(), "attention", *rest.strip("_").split()]).strip()
+        title = title[0].upper() + title[1:] + (f" of the {text}" if text else "")
+        if text in ("question", "candidate"):
+            drawings += _draw_ranker_attention(title, text, weights, output)
+        elif not isinstance(weights[0], list):
+            drawings.append(draw_attention(title, [weights], [""], tokens))
+        elif kind or not text:
+            drawings.append(draw_attention(title, weights, tokens, tokens))
+        else:
+            read = output["metadata"].get(f"{OTHER_TEXT[text]}_tokens", [])
+            title = f"Attention of the {text} to the {OTHER_TEXT[text]}"
+            drawings.append(draw_attention(title, weights, tokens, read))
+    return drawings
+
+
+def _text_and_kind(name: str) -> tuple[str, str]:
+    """What stands before "attention" in a key: a text's name, and of which kind it is."""
+    text, _, kind = name.strip("_").partition("_")
+    if text in (*OTHER_TEXT, "question", "candidate"):
+        return text, kind
+    return "", name.strip("_")
+
+
+def _draw_ranker_attention(
+    title: str, text: str, weights: list[list[float]], output: dict[str, Any]
+) -> list[Drawing]:
+    """Of a ranker: the question's weights in the light of each candidate, or each candidate's."""
+    metadata = output["metadata"]
+    if text == "question":
+        return [draw_attention(title, weights, metadata["candidates"], metadata["question_tokens"])]
+    return [
+        draw_attention(f"Attention of candidate {number}", [row], [""], tokens)
+        for number, (row, tokens) in enumerate(zip(weights, metadata["candidate_tokens"]), start=1)
+    ]
