@@ -8,14 +8,16 @@ from typing import Any
 
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.interpret.saliency_interpreters import SaliencyInterpreter
+from allennlp.interpret.saliency_interpreters import (
+    IntegratedGradient,
+    SimpleGradient,
+    SmoothGradient,
+)
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.inspection.drawing import Drawing
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
 from allennlp_sentmatch.predictors.ensemble_predictor import EnsemblePredictor
-
-SALIENCY_METHODS = ("simple", "integrated", "smooth")
 
 # Over white and over near-black, text in the page's own color stays readable on it.
 COLOR = "rgba(255, 140, 0, {opacity:.2f})"
@@ -40,6 +42,31 @@ class Saliency:
     values: list[float]
 
 
+class WordwiseGradient(SimpleGradient):
+    """AllenNLP's simple gradients, each multiplied by the embedding of its own word.
+
+    `SimpleGradient` of AllenNLP 2.10.1 drops the batch's dimension of the embeddings twice, and so
+    multiplies the gradient of every word by the embedding of the first one.
+    """
+
+    def _register_hooks(
+        self, embeddings_list: list[torch.Tensor], token_offsets: list[torch.Tensor]
+    ) -> list[Any]:
+        def keep(module: torch.nn.Module, inputs: Any, output: torch.Tensor) -> None:
+            embeddings_list.append(output.detach().clone())  # (1, T, D)
+
+        handles: list[Any] = super()._register_hooks([], token_offsets)
+        return [*handles, self.predictor.get_interpretable_layer().register_forward_hook(keep)]
+
+
+INTERPRETERS = {
+    "simple": WordwiseGradient,
+    "integrated": IntegratedGradient,
+    "smooth": SmoothGradient,
+}
+SALIENCY_METHODS = tuple(INTERPRETERS)
+
+
 def has_saliency(predictor: Predictor) -> bool:
     """Whether there is saliency: for one classifier's labels, not for rankings or ensembles."""
     return isinstance(predictor, ClassificationPredictor) and not isinstance(
@@ -53,7 +80,7 @@ def interpret(
     """The saliency of each text of one input, from gradients by the word embeddings.
 
     Embeddings that were frozen in training take part. The model is left as it was, its gradients
-    included.
+    included, and the same input has the same saliency each time.
 
     # Parameters
 
@@ -76,9 +103,10 @@ def interpret(
             f"from {type(predictor).__name__}"
         )
     model = predictor._model
-    with _left_as_it_was(model):
+    with _left_as_it_was(model), torch.random.fork_rng():
         metadata = predictor.predict_json(inputs)["metadata"]
-        interpreter = SaliencyInterpreter.by_name(f"{method}-gradient")(predictor)
+        torch.manual_seed(0)  # smooth gradients average over noise
+        interpreter = INTERPRETERS[method](predictor)
         result = interpreter.saliency_interpret_from_json(inputs)["instance_1"]
     names = [key[: -len("_tokens")] for key in metadata if key.endswith("_tokens")]
     tokens = [metadata[f"{name}_tokens"] for name in names] or [metadata["tokens"]]
