@@ -22,10 +22,11 @@ def message(text: str, is_error: bool = False) -> str:
 
 def figures(drawings: "Iterable[Drawing]") -> str:
     """Drawings with their titles."""
-    return "".join(
+    shown = "".join(
         f"<figure><figcaption>{escape(drawing.title)}</figcaption>{_picture(drawing)}</figure>"
         for drawing in drawings
     )
+    return f'<div class="figures">{shown}</div>' if shown else ""
 
 
 def _picture(drawing: "Drawing") -> str:

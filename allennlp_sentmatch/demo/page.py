@@ -66,6 +66,9 @@ def _add_answer(model: DemoModel) -> None:
             note = _html()
         with gradio.Column(elem_classes="label"):
             label = _html() if model.is_ranker else gradio.Label(label="Label and probability")
+        with gradio.Column(elem_classes="saliency", visible=model.can_explain):
+            method = gradio.Radio(METHODS, value="simple", label="Which words decided, by")
+            saliency = _html()
         with gradio.Column(elem_classes="examples"):
             _html("<h2>Examples</h2>")
             examples = choose_examples(model)
@@ -74,9 +77,6 @@ def _add_answer(model: DemoModel) -> None:
                 for example in examples
             ]
     drawings = _html()
-    with gradio.Column(visible=model.can_explain):
-        method = gradio.Radio(METHODS, value="simple", label="Which words decided, by")
-        saliency = _html()
 
     answering = {
         "fn": partial(answer, model),

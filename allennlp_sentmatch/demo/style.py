@@ -32,11 +32,14 @@ CSS = """
   padding: 0.6rem 0.8rem; border-left: 4px solid #dc2626; border-radius: 4px;
   background: var(--background-fill-secondary); font-weight: 600;
 }
-.sentmatch figure { margin: 0 0 1.25rem; }
+.sentmatch .figures {
+  display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr));
+}
+.sentmatch figure { margin: 0; min-width: 0; }
 .sentmatch figcaption { margin-bottom: 0.4rem; font-weight: 600; }
 .sentmatch .picture { max-width: 100%; overflow-x: auto; border-radius: 8px; }
 .sentmatch .picture img {
-  display: block; max-width: max(100%, 520px); height: auto; margin: 0; padding: 8px;
+  display: block; max-width: max(100%, 400px); height: auto; margin: 0; padding: 8px;
   border-radius: 8px; background: #fff;
 }
 .sentmatch table, .sentmatch tr, .sentmatch th, .sentmatch td { border: 0; }
@@ -49,12 +52,16 @@ CSS = """
 .sentmatch th:first-child, .sentmatch td:first-child {
   width: 1%; white-space: nowrap; font-variant-numeric: tabular-nums;
 }
-.question { display: grid !important; gap: 1rem; grid-template: "texts" "label" "examples" / 1fr; }
+.question {
+  display: grid !important; gap: 1rem;
+  grid-template: "texts" "label" "saliency" "examples" / 1fr;
+}
 @media (min-width: 768px) {
-  .question { grid-template: "texts label" auto "examples label" 1fr / 1fr 1fr; }
+  .question { grid-template: "texts label" auto "examples saliency" 1fr / 1fr 1fr; }
 }
 .question > .texts { grid-area: texts; }
 .question > .label { grid-area: label; }
+.question > .saliency { grid-area: saliency; }
 .question > .examples { grid-area: examples; gap: 0.4rem; }
 .question > * { min-width: 0 !important; }
 button.example {
