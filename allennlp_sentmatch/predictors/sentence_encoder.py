@@ -46,9 +46,10 @@ class SentenceEncoder:
             )
         self._model = model.eval()
         self._reader = dataset_reader
-        # A reader of pairs wants a second text; what it makes of that one is left unused.
+        # Readers of pairs and of answers want more texts; what they make of those is left unused.
         arguments = list(inspect.signature(dataset_reader.text_to_instance).parameters)
-        self._other_texts = ["a"] if arguments[1:2] == ["hypothesis"] else []
+        others: dict[str, Any] = {"hypothesis": "a", "candidates": ["a"]}
+        self._other_texts = [others[name] for name in arguments[1:2] if name in others]
 
     @classmethod
     def from_archive(

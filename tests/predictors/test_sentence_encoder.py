@@ -4,8 +4,9 @@ import numpy
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch
+from allennlp.data import Batch, Vocabulary
 
+from allennlp_sentmatch.data.dataset_readers import AnswerSelectionReader
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import SentenceEncoder
 
@@ -44,6 +45,17 @@ def test_the_batch_size_does_not_matter(encoder, batch_size):
     numpy.testing.assert_allclose(
         encoder.encode(SENTENCES, batch_size), encoder.encode(SENTENCES, 2), atol=1e-6
     )
+
+
+def test_a_ranker_encodes_with_the_reader_of_questions_and_answers():
+    class Ranker(torch.nn.Linear):
+        vocab = Vocabulary(tokens_to_add={"tokens": ["who", "sings", "?"]})
+
+        def encode(self, tokens):
+            return tokens["tokens"]["tokens"].float()
+
+    vectors = SentenceEncoder(Ranker(1, 1), AnswerSelectionReader("wikiqa")).encode(["who sings ?"])
+    assert vectors.tolist() == [[2, 3, 4]]
 
 
 def test_no_sentences(encoder):
