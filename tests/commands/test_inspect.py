@@ -1,0 +1,109 @@
+"""Tests of `allennlp inspect`."""
+
+import json
+
+import pytest
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+
+from tests.conftest import REPOSITORY, SMALL_QUICK_START
+
+pytest.importorskip("seaborn")
+pytest.importorskip("svgling")
+
+PAIR = {"premise": "A kitten is moving a rose.", "hypothesis": "A cat is moving a flower."}
+
+
+@pytest.fixture(scope="module")
+def tree_archives(tmp_path_factory):
+    """Two Gumbel Tree-LSTMs from different seeds."""
+    folder = tmp_path_factory.mktemp("trees")
+    encoder = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(REPOSITORY)
+        for seed in (1, 2):
+            small = {k: v for k, v in SMALL_QUICK_START.items() if "model.encoder" not in k}
+            file = "training_config/quick_start.jsonnet"
+            params = Params.from_file(file, json.dumps({**small, "pytorch_seed": seed}))
+            params.params["model"]["encoder"] = encoder
+            train_model(params, folder / str(seed))
+    return [folder / str(seed) / "model.tar.gz" for seed in (1, 2)]
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("\n".join(json.dumps(PAIR) for _ in range(3)) + "\n")
+    return file
+
+
+def test_gates_and_saliency(allennlp, small_archive, pairs, tmp_path):
+    allennlp("inspect", small_archive, pairs, tmp_path / "out")
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {
+        "0001_saliency_simple_gradients.html",
+        "0002_saliency_simple_gradients.html",
+        "0003_saliency_simple_gradients.html",
+        "vertical_forget_gates.json",
+        "vertical_forget_gates.svg",
+    }
+    numbers = json.loads((tmp_path / "out" / "vertical_forget_gates.json").read_text())
+    # 3 pairs of 7 tokens each, in two directions
+    assert [sum(x["counts"]) for x in numbers if x["quantity"] == "range"] == [3 * 14 * 2]
+
+
+def test_a_sample_and_a_choice(allennlp, small_archive, pairs, tmp_path):
+    allennlp(
+        "inspect", small_archive, pairs, tmp_path / "out",
+        "--what", "saliency", "--saliency-method", "integrated", "--sample", 2,
+    )  # fmt: skip
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {
+        "0001_saliency_integrated_gradients.html",
+        "0002_saliency_integrated_gradients.html",
+    }
+
+
+def test_trees_of_two_models(allennlp, tree_archives, pairs, tmp_path, capsys):
+    first, second = tree_archives
+    allennlp("inspect", first, pairs, tmp_path / "out", "--beside", second, "--what", "trees")
+    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines() if "\t" in line]
+    assert len(lines) == 3 * 2 * 2
+    for _, archive, title, tree in lines:
+        assert archive in (str(first), str(second))
+        sentence = PAIR["premise" if "premise" in title else "hypothesis"]
+        assert tree.replace("(", "").replace(")", "").split() == sentence.replace(".", " .").split()
+    svg = (tmp_path / "out" / "0001_tree_of_the_premise.svg").read_text()
+    assert svg.count(">kitten<") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no inputs"),
+        ("{}\n", r"pairs.jsonl, input 1: expected premise/hypothesis"),
+        ('{"premise": "a"', r"pairs.jsonl, line 1 is not JSON"),
+        ("[1]\n", r"pairs.jsonl, line 1 must be a JSON object"),
+    ],
+)
+def test_bad_inputs_leave_nothing_behind(allennlp, small_archive, pairs, tmp_path, text, message):
+    pairs.write_text(text)
+    with pytest.raises(ConfigurationError, match=message):
+        allennlp("inspect", small_archive, pairs, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_to_show(allennlp, small_archive, pairs, tmp_path):
+    with pytest.raises(ConfigurationError, match="nothing to show of trees, attention"):
+        allennlp("inspect", small_archive, pairs, tmp_path / "o", "--what", "trees", "attention")
+    assert not (tmp_path / "o").exists()
+
+
+def test_nothing_is_overwritten(allennlp, small_archive, pairs, tmp_path):
+    (tmp_path / "out").mkdir()
+    with pytest.raises(ConfigurationError, match="exists already"):
+        allennlp("inspect", small_archive, pairs, tmp_path / "out")
+
+
+def test_a_sample_larger_than_the_file(allennlp, small_archive, pairs, tmp_path):
+    with pytest.raises(ConfigurationError, match="between 1 and the 3 inputs"):
+        allennlp("inspect", small_archive, pairs, tmp_path / "out", "--sample", 4)

@@ -1,0 +1,93 @@
+"""Attention as pictures."""
+
+import re
+
+import pytest
+
+from allennlp_sentmatch.inspection import attention as module
+from allennlp_sentmatch.inspection import draw_attention, draw_attention_of
+
+pytest.importorskip("seaborn")
+
+
+def labels(svg):
+    return re.findall(r"<text[^>]*>([^<]+)</text>", svg)
+
+
+def test_the_words_stand_at_the_axes():
+    drawing = draw_attention("Attention", [[0.25, 0.75]], ["row"], ["$5", "<b>"])
+    found = labels(drawing.svg)
+    assert {"row", "$5", "&lt;b&gt;"} <= set(found)
+    assert "<title>Attention</title>" in drawing.svg
+
+
+def test_a_long_row_label_is_shortened():
+    svg = draw_attention("Attention", [[1.0]], ["x" * 100], ["y"]).svg
+    assert "x" * 100 not in svg
+    assert "x" * 39 + "…" in svg
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """What is drawn: (title, weights, rows, columns) of each matrix."""
+    calls = []
+    monkeypatch.setattr(
+        "allennlp_sentmatch.inspection.prediction.draw_attention",
+        lambda *arguments: calls.append(arguments) or module.Drawing(arguments[0], "<svg/>"),
+    )
+    return calls
+
+
+PAIR = {"premise": "A cat sleeps", "hypothesis": "A pet rests quietly ."}
+QUESTION = {"question": "who sleeps ?", "candidates": ["the cat sleeps .", "no one"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "expected"),
+    [
+        (
+            "esim",
+            PAIR,
+            {
+                "Attention of the premise to the hypothesis": (3, 5),
+                "Attention of the hypothesis to the premise": (5, 3),
+            },
+        ),
+        ("bcn", {"sentence": "a b c d"}, {"Attention": (4, 4), "Pooling attention": (1, 4)}),
+        ("sentence_classifier", {"sentence": "a b c"}, {"Pooling attention": (1, 3)}),
+        (
+            "lstmn_classifier",
+            PAIR,
+            {
+                "Self attention of the premise": (3, 3),
+                "Self attention of the hypothesis": (5, 5),
+                "Attention of the premise": (1, 3),
+            },
+        ),
+        (
+            "attentive_ranker",
+            QUESTION,
+            {
+                "Attention of the question": (2, 3),
+                "Attention of candidate 1": (1, 4),
+                "Attention of candidate 2": (1, 2),
+            },
+        ),
+    ],
+)
+def test_every_model_shows_its_attention(untrained_predictor, drawn, name, inputs, expected):
+    output = untrained_predictor(name).predict_json(inputs)
+    draw_attention_of(output)
+    assert {title: (len(rows), len(columns)) for title, _, rows, columns in drawn} == expected
+    for _, weights, rows, columns in drawn:
+        assert len(weights) == len(rows)
+        for row in weights:
+            assert len(row) == len(columns)
+            assert sum(row) == pytest.approx(1, abs=1e-5) or sum(row) == 0
+
+
+def test_the_axes_of_a_pair_have_the_words_of_the_right_sentence(untrained_predictor, drawn):
+    draw_attention_of(untrained_predictor("esim").predict_json(PAIR))
+    (_, _, rows, columns), (_, _, other_rows, other_columns) = drawn
+    assert (rows, columns) == (PAIR["premise"].split(), PAIR["hypothesis"].split())
+    assert (other_rows, other_columns) == (columns, rows)

@@ -1,0 +1,104 @@
+"""The histograms of figure 4.4, against the paper's equations token by token."""
+
+import numpy
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.inspection import collect_gates, draw_gates, has_vertical_gates
+from allennlp_sentmatch.nn import CellAwareLSTM
+
+SENTENCES = [{"sentence": "who was it ?"}, {"sentence": "where"}, {"sentence": "when and how ?"}]
+
+
+@pytest.fixture
+def predictor(untrained_predictor):
+    encoder = {"type": "cas_lstm", "input_size": 4, "hidden_size": 3, "num_layers": 3}
+    encoder["bidirectional"] = True
+    pooled = {"type": "pooled", "encoder": encoder, "pooling": "max"}
+    predictor = untrained_predictor("sentence_classifier", encoder=pooled)
+    for parameter in predictor._model.parameters():
+        parameter.data.mul_(4)  # so that the gates differ
+    return predictor
+
+
+def gates_of(stack, embedded, suffix):
+    """Output and vertical gates (eqs 3 and 9) of each layer for one sentence's (T, D), by loops."""
+    inputs, lower_cells, outputs, verticals = embedded, None, [], []
+    for layer in range(stack.num_layers):
+        W, U, b = (
+            getattr(stack, f"{name}_l{layer}{suffix}")
+            for name in ("weight_ih", "weight_hh", "bias")
+        )
+        h = c = torch.zeros(3)
+        hidden, cells, o_steps, v_steps = [], [], [], []
+        for t, x in enumerate(inputs):
+            blocks = (W @ x + U @ h + b).split(3)
+            i, f, o = (torch.sigmoid(blocks[k]) for k in (0, 1, 3))
+            if layer == 0:
+                c = i * blocks[2].tanh() + f * c
+            else:
+                v_steps.append(torch.sigmoid(blocks[4]))
+                c = i * blocks[2].tanh() + 0.5 * f * c + 0.5 * v_steps[-1] * lower_cells[t]
+            h = o * c.tanh()
+            for steps, value in ((hidden, h), (cells, c), (o_steps, o)):
+                steps.append(value)
+        inputs, lower_cells = hidden, cells
+        outputs.append(o_steps)
+        verticals.append(v_steps)
+    return outputs, verticals
+
+
+@torch.no_grad()
+def test_the_six_histograms_are_those_of_the_equations(predictor):
+    model = predictor._model
+    (stack,) = (m for m in model.modules() if isinstance(m, CellAwareLSTM))
+    values = {(layer, name): [] for layer in (2, 3) for name in ("gate", "range", "difference")}
+    for sentence in SENTENCES:
+        instance = predictor._json_to_instance(sentence)
+        ids = [model.vocab.get_token_index(str(token)) for token in instance["tokens"]]
+        (embedding,) = model._text_field_embedder._token_embedders.values()
+        embedded = embedding.weight[ids]
+        for suffix, x in (("", embedded), ("_reverse", embedded.flip(0))):
+            outputs, verticals = gates_of(stack, x, suffix)
+            for layer in (2, 3):
+                for v, o in zip(verticals[layer - 1], outputs[layer - 2]):
+                    values[layer, "gate"] += v.tolist()
+                    values[layer, "range"].append((v.max() - v.min()).item())
+                    values[layer, "difference"] += (v - o).abs().tolist()
+    histograms = collect_gates(predictor, SENTENCES, batch_size=2)
+    assert [(h.layer, h.quantity) for h in histograms] == list(values)
+    for histogram in histograms:
+        expected = values[histogram.layer, histogram.quantity]
+        counts = numpy.histogram(expected, bins=50, range=(0, 1))[0]
+        # A value at the edge of two bins may fall to either side by rounding.
+        assert numpy.abs(counts - histogram.counts).sum() <= 2
+        assert sum(histogram.counts) == len(expected)
+        assert histogram.mean == pytest.approx(numpy.mean(expected), abs=1e-6)
+        assert histogram.standard_deviation == pytest.approx(numpy.std(expected), abs=1e-6)
+
+
+def test_the_model_keeps_no_hook_and_its_mode(predictor):
+    predictor._model.train()
+    collect_gates(predictor, SENTENCES)
+    assert predictor._model.training
+    assert not any(module._forward_pre_hooks for module in predictor._model.modules())
+
+
+def test_a_model_without_vertical_gates_is_refused(untrained_predictor):
+    predictor = untrained_predictor("sentence_classifier")
+    assert not has_vertical_gates(predictor._model)
+    with pytest.raises(ConfigurationError, match="no CAS-LSTM"):
+        collect_gates(predictor, SENTENCES)
+
+
+def test_no_inputs_are_refused(predictor):
+    with pytest.raises(ConfigurationError, match="no token"):
+        collect_gates(predictor, [])
+
+
+def test_the_picture_has_a_histogram_for_each(predictor):
+    pytest.importorskip("seaborn")
+    svg = draw_gates("Gates", collect_gates(predictor, SENTENCES)).svg
+    for layer in (2, 3):
+        assert svg.count(f">layer {layer}: ") == 3
