@@ -33,7 +33,8 @@ CSS = """
   background: var(--background-fill-secondary); font-weight: 600;
 }
 .sentmatch .figures {
-  display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr));
+  display: grid; gap: 1.25rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr));
 }
 .sentmatch figure { margin: 0; min-width: 0; }
 .sentmatch figcaption { margin-bottom: 0.4rem; font-weight: 600; }
