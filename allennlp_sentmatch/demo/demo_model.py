@@ -215,10 +215,6 @@ class DemoModel:
 
         `ConfigurationError` where the model holds no encoder of single sentences.
         """
-        if self.is_ranker:
-            raise ConfigurationError(
-                "this ranker reads questions with answers, not single sentences: there is no search"
-            )
         with self._lock:
             encoder = SentenceEncoder(self._model, self._reader)
             return encoder.encode(sentences, show_progress=show_progress)

@@ -37,5 +37,5 @@ def test_an_empty_query_is_refused(pair_model):
 def test_a_model_without_an_encoder_is_refused(untrained):
     with pytest.raises(ConfigurationError, match="holds no sentence encoder"):
         SentenceSearch(untrained("esim"), SENTENCES)
-    with pytest.raises(ConfigurationError, match="questions with answers"):
+    with pytest.raises(ConfigurationError, match="attentive pooling"):
         SentenceSearch(untrained("attentive_ranker"), SENTENCES)
