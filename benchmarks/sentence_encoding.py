@@ -72,7 +72,9 @@ def probe(encode: Encode, train: Pairs, validation: Pairs, test: Pairs) -> float
 
 def own_accuracy(encoder: SentenceEncoder, test: Pairs) -> float:
     """The test accuracy (%) of the model's own matcher and classifier."""
-    said = encoder.match(encoder.encode(test.first), encoder.encode(test.second))
+    said = encoder.match(
+        *(encoder.encode(texts, show_progress=False) for texts in (test.first, test.second))
+    )
     return 100 * statistics.mean(
         of_pair["label"] == label for of_pair, label in zip(said, test.labels)
     )
