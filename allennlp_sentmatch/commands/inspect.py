@@ -11,7 +11,7 @@ import random
 import shutil
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common import logging as common_logging
@@ -34,6 +34,7 @@ from allennlp_sentmatch.inspection import (
     trees_of,
 )
 from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.predictors.json_object import parse_json_object
 
 KINDS = ("trees", "attention", "gates", "saliency")
 
@@ -133,20 +134,10 @@ def _read(input_file: str) -> list[dict[str, Any]]:
     inputs = []
     for number, line in read_lines(input_file):
         if line.strip():
-            inputs.append(_parse(f"{input_file}, line {number}", line))
+            inputs.append(parse_json_object(line, f"{input_file}, line {number}"))
     if not inputs:
         raise ConfigurationError(f"{input_file} holds no inputs")
     return inputs
-
-
-def _parse(where: str, line: str) -> dict[str, Any]:
-    try:
-        json_dict: Optional[Any] = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ConfigurationError(f"{where} is not JSON: {error}") from None
-    if not isinstance(json_dict, dict):
-        raise ConfigurationError(f"{where} must be a JSON object, got {line.strip()[:80]}")
-    return json_dict
 
 
 def _draw(

@@ -5,6 +5,8 @@ from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.predictors.json_object import parse_json_object
+
 
 @Predictor.register("answer_ranker")
 class AnswerRankerPredictor(Predictor):
@@ -16,6 +18,10 @@ class AnswerRankerPredictor(Predictor):
 
     Registered as a `Predictor` with name "answer_ranker".
     """
+
+    def load_line(self, line: str) -> JsonDict:
+        """The JSON object on a line of the input file of `allennlp predict`."""
+        return parse_json_object(line)
 
     def predict(self, question: str, candidates: list[str]) -> JsonDict:
         """The ranking for one question."""

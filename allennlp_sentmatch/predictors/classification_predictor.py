@@ -9,6 +9,8 @@ from allennlp.data import Instance
 from allennlp.data.fields import LabelField
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.predictors.json_object import parse_json_object
+
 
 class ClassificationPredictor(Predictor):
     """Predicts one label from one or several texts, and echoes the texts.
@@ -22,6 +24,10 @@ class ClassificationPredictor(Predictor):
     """
 
     input_keys: list[tuple[str, ...]]
+
+    def load_line(self, line: str) -> JsonDict:
+        """The JSON object on a line of the input file of `allennlp predict`."""
+        return parse_json_object(line)
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The prediction for one JSON object, with the inputs echoed."""

@@ -11,6 +11,7 @@ from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
+from allennlp_sentmatch.predictors.json_object import parse_json_object
 
 
 @Predictor.register("pair_generator")
@@ -56,6 +57,10 @@ class PairGenerator(Predictor):
     def generate(self, source: str, label: Optional[str] = None) -> JsonDict:
         """Generate from one source sentence, for one label or for all."""
         return self.predict_json({"source": source, "label": label})
+
+    def load_line(self, line: str) -> JsonDict:
+        """The JSON object on a line of the input file of `allennlp predict`."""
+        return parse_json_object(line)
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """Generate for one input."""
