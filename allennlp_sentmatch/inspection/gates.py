@@ -22,6 +22,7 @@ from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, import_plots, new_figure
+from allennlp_sentmatch.inspection.model_state import left_as_it_was
 from allennlp_sentmatch.nn import CellAwareLSTM
 
 NUM_BINS = 50
@@ -105,13 +106,11 @@ def collect_gates(
                     sums.setdefault((layer, name), _Sums()).add(values)
 
     handles = [stack.register_forward_pre_hook(collect) for stack in stacks]
-    was_training = model.training
     try:
-        model.eval()
-        for batch in lazy_groups_of(inputs, batch_size):
-            predictor.predict_batch_json(batch)
+        with left_as_it_was(model):
+            for batch in lazy_groups_of(inputs, batch_size):
+                predictor.predict_batch_json(batch)
     finally:
-        model.train(was_training)
         for handle in handles:
             handle.remove()
     if not any(total.number for total in sums.values()):

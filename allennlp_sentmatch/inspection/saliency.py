@@ -1,7 +1,5 @@
 """Which words a prediction depends on: AllenNLP's saliency, as numbers and as colored text."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -16,6 +14,7 @@ from allennlp.interpret.saliency_interpreters import (
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.inspection.drawing import Drawing
+from allennlp_sentmatch.inspection.model_state import left_as_it_was
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
 from allennlp_sentmatch.predictors.ensemble_predictor import EnsemblePredictor
 
@@ -103,7 +102,7 @@ def interpret(
             f"from {type(predictor).__name__}"
         )
     model = predictor._model
-    with _left_as_it_was(model), torch.random.fork_rng():
+    with left_as_it_was(model), torch.random.fork_rng():
         metadata = predictor.predict_json(inputs)["metadata"]
         torch.manual_seed(0)  # smooth gradients average over noise
         interpreter = INTERPRETERS[method](predictor)
@@ -138,19 +137,3 @@ def draw_saliency(predictor: Predictor, inputs: dict[str, Any], method: str = "s
 def _normalized(values: list[float]) -> list[float]:
     total = sum(values)
     return [value / total for value in values] if total > 0 else [0.0] * len(values)
-
-
-@contextmanager
-def _left_as_it_was(model: torch.nn.Module) -> Iterator[None]:
-    """Give the model back in its former mode and with its former gradients and frozen parts."""
-    modes = [(module, module.training) for module in model.modules()]
-    parameters = [(x, x.requires_grad, x.grad) for x in model.parameters()]
-    try:
-        model.eval()
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training
-        for parameter, requires_grad, gradient in parameters:
-            parameter.requires_grad_(requires_grad)
-            parameter.grad = gradient
