@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 1000
 """The length of the longest text that is accepted."""
 
-MAX_CANDIDATES = 20
+MAX_TOKENS = 60
+"""The largest number of words and marks in a text: a picture has a row or a column for each."""
+
+MAX_CANDIDATES = 10
 """The largest number of answers that is ranked."""
 
 
@@ -221,8 +224,9 @@ class DemoModel:
 
     def count_unknown_words(self, *texts: str) -> int:
         """How many of the texts' words are not in the model's vocabulary."""
+        json = self._json(texts)
         with self._lock:
-            return len(self._unknown_words(self._json(texts)))
+            return len(self._unknown_words(json))
 
     def _json(self, texts: Sequence[str]) -> dict[str, Any]:
         """The predictor's input, from texts that have been checked."""
@@ -239,6 +243,14 @@ class DemoModel:
                     f"There are {len(lines)} possible answers; at most {MAX_CANDIDATES} are ranked."
                 )
             json[text_input.name] = [checked_text(line, "answer") for line in lines]
+        with self._lock:
+            instance = self._predictor._json_to_instance(json)
+        for name, text_field in _text_fields(instance):
+            if len(text_field) > MAX_TOKENS:
+                raise InputError(
+                    f"The {name} has {len(text_field)} words and marks; at most {MAX_TOKENS} are "
+                    "read here."
+                )
         return json
 
     def _unknown_words(self, json: dict[str, Any]) -> list[str]:
@@ -247,7 +259,7 @@ class DemoModel:
         self._reader.apply_token_indexers(instance)
         unknown = [
             str(token.text)
-            for field in _text_fields(instance)
+            for _, field in _text_fields(instance)
             for token in field.tokens
             if any(
                 not self._knows(indexer, token.text)
@@ -293,9 +305,11 @@ def checked_text(text: Optional[str], name: str) -> str:
     return text
 
 
-def _text_fields(instance: Instance) -> list[TextField]:
-    fields: list[TextField] = []
-    for field in instance.fields.values():
-        members = field.field_list if isinstance(field, ListField) else [field]
-        fields.extend(member for member in members if isinstance(member, TextField))
-    return fields
+def _text_fields(instance: Instance) -> list[tuple[str, TextField]]:
+    """The texts of an instance, each with its name."""
+    return [
+        ("answer" if isinstance(field, ListField) else name, member)
+        for name, field in instance.fields.items()
+        for member in (field if isinstance(field, ListField) else [field])
+        if isinstance(member, TextField)
+    ]

@@ -41,10 +41,19 @@ def test_an_empty_text_is_refused(pair_model, empty):
 
 
 def test_a_text_that_is_too_long_is_refused(pair_model):
-    longest = "a" * MAX_CHARACTERS
+    longest = "a" * MAX_CHARACTERS  # one token
     pair_model.predict(longest, PAIR[1])
     with pytest.raises(InputError, match=r"^The premise has 1,001 characters; at most 1,000"):
         pair_model.predict(longest + "a", PAIR[1])
+
+
+def test_a_text_of_too_many_tokens_is_refused(pair_model, untrained):
+    pair_model.predict("a " * 60, PAIR[1])
+    for method in (pair_model.predict, pair_model.draw, pair_model.explain):
+        with pytest.raises(InputError, match=r"^The premise has 61 words and marks; at most 60"):
+            method("a " * 61, PAIR[1])
+    with pytest.raises(InputError, match=r"^The answer has 61 words and marks"):
+        untrained("attentive_ranker").predict(QUESTION, "bees\n" + "a " * 61)
 
 
 def test_a_ranker_ranks_the_lines(untrained):
@@ -64,7 +73,7 @@ def test_a_ranker_needs_answers_but_not_too_many(untrained):
     with pytest.raises(InputError, match="at least one possible answer"):
         model.predict(QUESTION, " \n ")
     model.predict(QUESTION, "bees\n" * MAX_CANDIDATES)
-    with pytest.raises(InputError, match="21 possible answers; at most 20"):
+    with pytest.raises(InputError, match="11 possible answers; at most 10"):
         model.predict(QUESTION, "bees\n" * (MAX_CANDIDATES + 1))
 
 
