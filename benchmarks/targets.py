@@ -2,7 +2,7 @@
 
 The results are written to benchmarks/results/.
 
-    python benchmarks/targets.py                                    # a minute or two
+    python benchmarks/targets.py              # a minute or two for each number of threads
 """
 
 import argparse
@@ -17,7 +17,7 @@ from report import RESULTS, machine, write
 
 from allennlp_sentmatch.nn import SuffixBiLSTM
 
-COLUMNS = {"what": "what", "measured": "measured", "target": "target"}
+Targets = dict[str, tuple[float, str]]
 
 
 def suffixes_one_by_one(device: torch.device, seconds: float, num_tokens: int = 32) -> float:
@@ -43,51 +43,62 @@ def suffixes_one_by_one(device: torch.device, seconds: float, num_tokens: int = 
     return median_ratio(times["one by one"], times["together"])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each measurement")
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = torch.device(options.device)
-    info = machine(device)
+def measure_all(device: torch.device, seconds: float) -> Targets:
+    """Each figure, and what it is held to, by what it says."""
     cases = {case.name: case for case in CASES}
 
     def ratio(name: str, num_tokens: int, batch_size: int, key: str) -> Any:
-        return measure(cases[name], num_tokens, batch_size, device, options.seconds)[key]
+        return measure(cases[name], num_tokens, batch_size, device, seconds)[key]
 
-    def training(name: str, num_tokens: int, batch_size: int, target: str) -> dict[str, Any]:
+    results: Targets = {}
+    for name, num_tokens, batch_size, target in (
+        ("cas_lstm", 25, 64, "at most 1.4 (CPU), 1.25 (CUDA)"),
+        ("rcrn", 32, 32, "at most 1.1"),
+        ("subilstm", 32, 32, "at most 1.5 * 9.25 = 13.9"),
+        ("lstmn", 32, 32, "at most 3"),
+    ):
         case = cases[name]
-        return {
-            "what": f"{name}, training step by that of a {case.baseline_name} "
-            f"({batch_size} x {num_tokens} tokens, {case.input_size} -> {case.hidden_size})",
-            "measured": ratio(name, num_tokens, batch_size, "training_ratio"),
-            "target": target,
-        }
-
-    tree = ratio("gumbel_tree_lstm", 64, 32, "plain_forward_ratio") / ratio(
-        "gumbel_tree_lstm", 64, 32, "forward_ratio"
+        what = (
+            f"{name}, training step by that of a {case.baseline_name} "
+            f"({batch_size} x {num_tokens} tokens, {case.input_size} -> {case.hidden_size})"
+        )
+        results[what] = ratio(name, num_tokens, batch_size, "training_ratio"), target
+    results["an LSTM call for each suffix of one sentence of 32 tokens, by subilstm"] = (
+        suffixes_one_by_one(device, seconds),
+        "at least 4",
     )
-    records = [
-        training("cas_lstm", 25, 64, "at most 1.4 (CPU), 1.25 (CUDA)"),
-        training("rcrn", 32, 32, "at most 1.1"),
-        training("subilstm", 32, 32, "at most 1.5 * 9.25 = 13.9"),
-        {
-            "what": "an LSTM call for each suffix of one sentence of 32 tokens, by subilstm",
-            "measured": suffixes_one_by_one(device, options.seconds),
-            "target": "at least 4",
-        },
-        training("lstmn", 32, 32, "at most 3"),
-        {
-            "what": "gumbel_tree_lstm in evaluation, all candidates recomputed by the fast path "
-            "(32 x 64 tokens)",
-            "measured": tree,
-            "target": "at least 4",
-        },
-    ]
+    tree = measure(cases["gumbel_tree_lstm"], 64, 32, device, seconds)
+    what = "gumbel_tree_lstm in evaluation, all candidates recomputed by the fast path (32 x 64)"
+    results[what] = tree["plain_forward_ratio"] / tree["forward_ratio"], "at least 4"
+    return results
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument(
+        "--threads",
+        type=int,
+        nargs="+",
+        default=sorted({1, 2, torch.get_num_threads()}),
+        help="measure with each of these numbers of threads",
+    )
+    parser.add_argument("--seconds", type=float, default=5.0, help="for each measurement")
+    options = parser.parse_args()
+    device = torch.device(options.device)
+    info = machine(device)
+    columns = {"what": "what"}
+    records: dict[str, dict[str, Any]] = {}
+    for number in options.threads:
+        torch.set_num_threads(number)
+        columns[f"threads: {number}"] = str(number)
+        for what, (measured, target) in measure_all(device, options.seconds).items():
+            record = records.setdefault(what, {"what": what, "target": target})
+            record[str(number)] = measured
+    columns["target"] = "target"
+    info["threads"] = options.threads
     info["load_after"] = machine(device)["load"]
-    write(RESULTS / f"targets_{device.type}", info, records, COLUMNS)
+    write(RESULTS / f"targets_{device.type}", info, list(records.values()), columns)
 
 
 if __name__ == "__main__":
