@@ -30,7 +30,7 @@ setup(
     extras_require={
         "search": ["faiss-cpu"],
         "plots": PLOTS,
-        "demo": ["gradio>=5", *PLOTS],
+        "demo": ["gradio>=6", *PLOTS],
         "ray": ["ray[data]>=2.9"],
     },
 )

@@ -81,6 +81,9 @@ def column(name: str) -> Union[int, str]:
 
 def _from_args(args: argparse.Namespace) -> None:
     common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
+    # Either would keep code for a thousand shapes, hundreds of megabytes, that few batches share.
+    for cache_of_onednn in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+        os.environ.setdefault(cache_of_onednn, "32")
     encoder: BlockEncoder
     if args.engine == "ray":
         encoder = RayEncoder(

@@ -108,11 +108,12 @@ def _from_args(args: argparse.Namespace) -> None:
     names = [args.archive_file, args.beside][: len(predictors)]
     folder.mkdir(parents=True)
     try:
-        for number, json_dict in enumerate(Tqdm.tqdm(inputs, desc="drawing"), start=1):
+        drawn = inputs if set(args.what) - {"gates"} else []
+        for number, json_dict in enumerate(Tqdm.tqdm(drawn, desc="drawing"), start=1):
             for drawing in _draw(number, json_dict, predictors, names, args):
                 _write(folder / f"{number:04d}_{drawing.file_name}", drawing.svg)
         if "gates" in args.what and has_vertical_gates(predictors[0]._model):
-            histograms = collect_gates(predictors[0], inputs)
+            histograms = collect_gates(predictors[0], Tqdm.tqdm(inputs, desc="gates"))
             drawing = draw_gates("Vertical forget gates", histograms)
             _write(folder / drawing.file_name, drawing.svg)
             numbers = json.dumps([asdict(histogram) for histogram in histograms], indent=2)
@@ -148,8 +149,6 @@ def _draw(
     args: argparse.Namespace,
 ) -> list[Drawing]:
     """What is to be drawn of one input. Its trees are printed as well."""
-    if not set(args.what) - {"gates"}:
-        return []
     try:
         outputs = [predictor.predict_json(json_dict) for predictor in predictors]
     except ConfigurationError as error:

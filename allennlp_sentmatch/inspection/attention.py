@@ -6,6 +6,8 @@ from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, impor
 
 INCHES_PER_CELL = 0.42
 MAX_LABEL_LENGTH = 40
+#: The cells of a larger matrix become one image: drawn one by one they take seconds and megabytes.
+MAX_DRAWN_CELLS = 900
 
 
 def draw_attention(
@@ -41,6 +43,7 @@ def draw_attention(
         cmap="Blues",
         square=True,
         linewidths=0.5,
+        rasterized=len(rows) * len(columns) > MAX_DRAWN_CELLS,
         xticklabels=column_labels,
         yticklabels=row_labels,
         cbar_kws={"label": "weight"},

@@ -27,6 +27,15 @@ def test_a_long_row_label_is_shortened():
     assert "x" * 39 + "…" in svg
 
 
+@pytest.mark.parametrize(("size", "is_image"), [(30, False), (31, True)])
+def test_a_large_matrix_becomes_one_image_between_its_words(size, is_image):
+    words = [f"w{i}" for i in range(size)]
+    svg = draw_attention("Attention", [[1 / size] * size] * size, words, words).svg
+    assert svg.count("<image") == 1 + is_image  # one is the color bar
+    assert (svg.count("<path") < size * size) == is_image
+    assert {"w0", words[-1]} <= set(labels(svg))
+
+
 @pytest.fixture
 def drawn(monkeypatch):
     """What is drawn: (title, weights, rows, columns) of each matrix."""
