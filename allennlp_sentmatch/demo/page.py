@@ -9,7 +9,7 @@ from allennlp_sentmatch.demo.answers import answer, explanation, generated, neig
 from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.examples import choose_examples
 from allennlp_sentmatch.demo.html import heading, message
-from allennlp_sentmatch.demo.sentence_search import SentenceSearch
+from allennlp_sentmatch.demo.small_corpus import SmallCorpus
 
 METHODS = [
     ("Simple gradients", "simple"),
@@ -20,13 +20,13 @@ METHODS = [
 EVENT: dict[str, Any] = {"api_visibility": "private", "show_progress": "minimal"}
 
 
-def build_page(model: DemoModel, search: Optional[SentenceSearch] = None) -> Any:
+def build_page(model: DemoModel, search: Optional[SmallCorpus] = None) -> Any:
     """The page of a model.
 
     # Parameters
 
     model : `DemoModel`
-    search : `SentenceSearch`, optional (default = `None`)
+    search : `SmallCorpus`, optional (default = `None`)
         The corpus to be searched, if any.
 
     # Returns
@@ -106,7 +106,7 @@ def _add_generation(model: DemoModel) -> None:
     )
 
 
-def _add_search(search: SentenceSearch) -> None:
+def _add_search(search: SmallCorpus) -> None:
     """The nearest sentences of the corpus."""
     query = gradio.Textbox(label="Sentence", lines=1, max_lines=10)
     button = gradio.Button("Search", variant="primary")

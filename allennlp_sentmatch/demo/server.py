@@ -10,7 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 
 from allennlp_sentmatch.demo.demo_model import DemoModel
-from allennlp_sentmatch.demo.sentence_search import SentenceSearch
+from allennlp_sentmatch.demo.small_corpus import SmallCorpus
 
 logger = logging.getLogger(__name__)
 
@@ -35,13 +35,13 @@ POLICY = "; ".join(
 """What the browser may load, run and connect to: what comes from this server."""
 
 
-def create_app(model: DemoModel, search: Optional[SentenceSearch] = None) -> Any:
+def create_app(model: DemoModel, search: Optional[SmallCorpus] = None) -> Any:
     """The page as an ASGI application.
 
     # Parameters
 
     model : `DemoModel`
-    search : `SentenceSearch`, optional (default = `None`)
+    search : `SmallCorpus`, optional (default = `None`)
         The corpus to be searched on the page, if any.
 
     # Raises

@@ -18,8 +18,8 @@ from allennlp_sentmatch.modules import Classifier, Matcher
 from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
 from allennlp_sentmatch.modules.posteriors import Posterior, VonMisesFisherPosterior
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
+from allennlp_sentmatch.modules.sentence_beam_search import search_sentences
 from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
-from allennlp_sentmatch.modules.sentence_search import search_sentences
 from allennlp_sentmatch.nn.cs_lvm import (
     frozen,
     generate_relaxed,

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from allennlp_sentmatch.demo import SentenceSearch
+from allennlp_sentmatch.demo import SmallCorpus
 from allennlp_sentmatch.demo.answers import answer, explanation, generated, neighbors
 
 PAIR = ("A small kitten is carrying a red rose.", "A cat is moving a flower.")
@@ -44,7 +44,7 @@ def test_a_ranking_is_a_table(untrained):
 
 def test_what_was_typed_is_escaped(pair_model, untrained):
     pytest.importorskip("matplotlib")
-    search = SentenceSearch(pair_model, [ATTACK, PAIR[0]])
+    search = SmallCorpus(pair_model, [ATTACK, PAIR[0]])
     shown = [
         neighbors(search, ATTACK),
         explanation(pair_model, "simple", ATTACK, ATTACK),

@@ -4,7 +4,7 @@ import pytest
 import torch
 from allennlp.nn.beam_search import BeamSearch
 
-from allennlp_sentmatch.modules.sentence_search import search_sentences
+from allennlp_sentmatch.modules.sentence_beam_search import search_sentences
 from allennlp_sentmatch.nn.cs_lvm import SentenceGenerator
 
 START, END, A, B, C = range(5)
