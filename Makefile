@@ -12,7 +12,7 @@ WITH_MODELS := PYTHONPATH=$(CURDIR)/$(VENV)/beside
 # The tests' tensors are tiny: more threads would only wait for each other.
 ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: help install demo test test-slow test-browser test-classic lint format experiments \
+.PHONY: help install install-extras demo test test-slow test-browser test-classic lint format experiments \
 	benchmark clean
 
 help:  ## Show this list
@@ -30,7 +30,14 @@ $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
 	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.installed-test: $(VENV)/.installed requirements/test.txt requirements/extras.txt
+install-extras: $(VENV)/.installed-extras  ## Add what searching, drawing, the demo page and Ray need
+
+$(VENV)/.installed-extras: $(VENV)/.installed requirements/extras.txt
+	@echo "== Adding the extras"
+	$(PIP_INSTALL) -r requirements/extras.txt -c requirements/constraints-today.txt
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed-extras requirements/test.txt
 	@echo "== Adding what the tests need"
 	$(PIP_INSTALL) -r requirements/test.txt -c requirements/constraints-today.txt
 	$(PIP_INSTALL) --no-deps --upgrade --target $(VENV)/beside allennlp-models==2.10.1

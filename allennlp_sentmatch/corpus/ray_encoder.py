@@ -122,6 +122,6 @@ def _ray() -> Any:
         import ray.data
     except ImportError as error:
         raise ConfigurationError(
-            'the engine ray needs Ray Data: pip install "allennlp-sentmatch[ray]"'
+            'the engine ray needs the extra [ray]: pip install "ray[data]"'
         ) from error
     return ray

@@ -193,6 +193,6 @@ def _faiss() -> Any:
         import faiss
     except ImportError as error:
         raise ConfigurationError(
-            'searching needs FAISS: pip install "allennlp-sentmatch[search]"'
+            "searching needs the extra [search]: pip install faiss-cpu"
         ) from error
     return faiss

@@ -15,7 +15,7 @@ from allennlp_sentmatch.demo.small_corpus import SmallCorpus
 logger = logging.getLogger(__name__)
 
 MISSING_GRADIO = (
-    'the demo needs Gradio 6, which is not installed: pip install "allennlp-sentmatch[demo]"'
+    "the demo needs the extra [demo]: pip install 'gradio>=6' matplotlib seaborn svgling"
 )
 
 POLICY = "; ".join(

@@ -46,7 +46,7 @@ def import_plots(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise ConfigurationError(
-            f"drawing needs {error.name}: pip install 'allennlp-sentmatch[plots]'"
+            f"drawing needs the extra [plots]: pip install matplotlib seaborn svgling ({error})"
         ) from error
 
 

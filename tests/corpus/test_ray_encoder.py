@@ -53,5 +53,5 @@ def test_without_ray_the_extra_is_named(small_archive, monkeypatch):
         return imported(name, *arguments, **keywords)
 
     monkeypatch.setattr(builtins, "__import__", without_ray)
-    with pytest.raises(ConfigurationError, match=r'pip install "allennlp-sentmatch\[ray\]"'):
+    with pytest.raises(ConfigurationError, match=r'\[ray\]: pip install "ray'):
         RayEncoder(small_archive)

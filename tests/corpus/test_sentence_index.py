@@ -140,5 +140,5 @@ def test_without_faiss_the_extra_is_named(vectors, monkeypatch):
         return imported(name, *arguments, **keywords)
 
     monkeypatch.setattr(builtins, "__import__", without_faiss)
-    with pytest.raises(ConfigurationError, match=r'pip install "allennlp-sentmatch\[search\]"'):
+    with pytest.raises(ConfigurationError, match=r"\[search\]: pip install faiss-cpu"):
         SentenceIndex.build(vectors)

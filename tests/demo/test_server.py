@@ -59,5 +59,5 @@ def test_a_port_that_is_taken_is_named(pair_model):
 
 def test_a_missing_extra_is_named(pair_model, monkeypatch):
     monkeypatch.setitem(sys.modules, "gradio", None)
-    with pytest.raises(ConfigurationError, match=r'pip install "allennlp-sentmatch\[demo\]"'):
+    with pytest.raises(ConfigurationError, match=r"\[demo\]: pip install 'gradio"):
         create_app(pair_model)
