@@ -47,7 +47,7 @@ class _Linear(torch.autograd.Function):
 
 def affine(x: Tensor, weight: Union[Tensor, Sequence[Tensor]], bias: Tensor) -> Tensor:
     """As `linear`, but not differentiable. The maps' `weight` need not be stacked."""
-    return _stack([product(rows, w).add_(b) for rows, w, b in zip(x, weight, bias)])
+    return _stack([product(rows, w, b) for rows, w, b in zip(x, weight, bias)])
 
 
 def input_gradient(weight: Union[Tensor, Sequence[Tensor]], grad: Tensor) -> Tensor:

@@ -13,9 +13,8 @@ W x + b is one product over all steps. A step is one more product and, on rows s
 element-wise operations in place; no autograd graph is built. tanh(x) is computed as
 2 sigmoid(2x) - 1, which takes a CPU a third of the time and is as exact in absolute terms.
 
-Backward, the derivatives that do not depend on the incoming gradients are made for all steps at
-once, where the gates lay if nobody needs these any more. Then each step is a product and a few
-element-wise operations again, and the gradients of x, W and U are one product each over all steps.
+The backward pass, in `lstm_layer_backward`, goes back through the steps in the same way and writes
+to where the gates lay; the gradients of x, W and U are one product each over all steps.
 """
 
 from collections.abc import Sequence
@@ -25,8 +24,9 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.kernels.linear import affine, input_gradient, weight_gradients
+from allennlp_sentmatch.nn.kernels.lstm_layer_backward import read_back
 from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
-from allennlp_sentmatch.nn.kernels.packing import Packing
+from allennlp_sentmatch.nn.kernels.packing import Packing, steps
 from allennlp_sentmatch.nn.kernels.pointwise import MINUS_ONE, tanh
 from allennlp_sentmatch.nn.kernels.products import product, reordered
 from allennlp_sentmatch.nn.kernels.saved_tensors import writable
@@ -78,13 +78,12 @@ def lstm_layer(
             packing, *others, *weight_ih, *weight_hh
         )
     else:
-        hidden, cell, _, _ = _read(packing, False, weight_ih, weight_hh, *others)
+        hidden, cell, _ = _read(packing, weight_ih, weight_hh, *others)
     return hidden, cell
 
 
 def _read(
     packing: Packing,
-    keep: bool,
     weight_ih: Sequence[Tensor],
     weight_hh: Sequence[Tensor],
     inputs: Tensor,
@@ -94,8 +93,8 @@ def _read(
     lower_weight: float,
     peephole_left: Optional[Tensor],
     peephole_lower: Optional[Tensor],
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """h, c, tanh(c) and the gates, each (S, N, ...); of tanh(c) one step's only unless `keep`."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """h, c and the gates, each (S, N, ...)."""
     S, N, _ = inputs.shape
     R, H = weight_hh[0].shape
     sizes = packing.sizes
@@ -103,9 +102,8 @@ def _read(
     if lower is not None and peephole_lower is not None:
         gates[..., R:].addcmul_(lower, peephole_lower)
     hidden, cell = gates.new_empty(2, S, N, H)
-    tanh_cell = gates.new_empty(S, N if keep else sizes[0], H)
+    room = gates.new_empty(S, sizes[0], H)
     gates_at, hidden_at, cell_at = (steps(x, sizes) for x in (gates, hidden, cell))
-    tanh_cell_at = steps(tanh_cell, sizes) if keep else [tanh_cell[:, :n] for n in sizes]
     lower_at = None if lower is None else steps(lower, sizes)
     weights = [reordered(weight) for weight in weight_hh]
     # What U h is added to, and h, for each direction.
@@ -131,8 +129,8 @@ def _read(
                 c.addcmul_(f, left_cell * left_weight)
         if lower_at is not None:
             c.addcmul_(a[..., 4 * H :], lower_at[t], value=lower_weight)
-        torch.mul(o, tanh(c, out=tanh_cell_at[t]), out=hidden_at[t])
-    return hidden, cell, tanh_cell, gates
+        torch.mul(o, tanh(c, out=room[:, :n]), out=hidden_at[t])
+    return hidden, cell, gates
 
 
 class _LSTMLayer(torch.autograd.Function):
@@ -151,7 +149,7 @@ class _LSTMLayer(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         weight_ih, weight_hh = weights[: len(inputs)], weights[len(inputs) :]
         others = (inputs, bias, lower, left_weight, lower_weight, peephole_left, peephole_lower)
-        hidden, cell, tanh_cell, gates = _read(packing, True, weight_ih, weight_hh, *others)
+        hidden, cell, gates = _read(packing, weight_ih, weight_hh, *others)
         ctx.packing = packing
         ctx.left_weight = left_weight if isinstance(left_weight, float) else None
         ctx.lower_weight = lower_weight
@@ -163,7 +161,6 @@ class _LSTMLayer(torch.autograd.Function):
             peephole_lower,
             hidden,
             cell,
-            tanh_cell,
             gates,
             *weights,
         )
@@ -176,64 +173,47 @@ class _LSTMLayer(torch.autograd.Function):
         ctx: Any, grad_hidden: Optional[Tensor], grad_cell: Optional[Tensor]
     ) -> tuple[Optional[Tensor], ...]:
         inputs, lower, left_weight, peephole_left, peephole_lower, *rest = ctx.saved_tensors
-        hidden, cell, tanh_cell, gates, *weights = rest
+        hidden, cell, gates, *weights = rest
         S = len(inputs)
         weight_ih, weight_hh = weights[:S], weights[S:]
         packing: Packing = ctx.packing
-        first = packing.sizes[0]
         R, H = weight_hh[0].shape
-        left_weight = ctx.left_weight if left_weight is None else left_weight
-        left_cell = packing.previous(cell)  # (S, N - first, H)
         needs = ctx.needs_input_grad
-        if needs[4]:
-            by_left_weight = gates[:, first:, H : 2 * H] * left_cell
-
-        # Each gate becomes the derivative of c by its argument (of h, for o). Times the gradient of
-        # c (of h) that becomes the gradient of the argument, in `_read_back`.
         grad_gates = writable(gates)  # (S, N, GH)
-        i, f, g, o = grad_gates.chunk(grad_gates.size(-1) // H, -1)[:4]
-        v = grad_gates[..., 4 * H :]
-        by_left_cell = f * left_weight
-        by_cell = writable(tanh_cell)  # of h: o * (1 - tanh(c)^2)
-        torch.addcmul(o, hidden, tanh_cell, value=-1, out=by_cell)
-        grad_cell_room = torch.mul(i, g)
-        torch.addcmul(i, grad_cell_room, g, value=-1, out=g)  # i * (1 - g * g)
-        torch.addcmul(grad_cell_room, grad_cell_room, i, value=-1, out=i)  # i * (1 - i) * g
-        torch.addcmul(by_left_cell, by_left_cell, f, value=-1, out=f)
-        f[:, first:].mul_(left_cell)
-        f[:, :first].zero_()
-        torch.addcmul(hidden, hidden, o, value=-1, out=o)  # o * (1 - o) * tanh(c)
-        if lower is not None:
-            by_lower = v * ctx.lower_weight
-            torch.addcmul(by_lower, by_lower, v, value=-1, out=v).mul_(lower)
-        if peephole_left is not None:
-            by_left_cell.addcmul_(v, peephole_left)
+        grad_lower = torch.empty_like(lower) if needs[3] else None
+        grad_left_weight = torch.zeros_like(left_weight) if needs[4] else None
+        left_weight = ctx.left_weight if left_weight is None else left_weight
         if grad_hidden is None:
             grad_hidden = torch.zeros_like(hidden)
-        grad_cell = _read_back(
+        read_back(
             packing.sizes,
             weight_hh,
+            hidden,
+            cell,
             grad_hidden,
             grad_cell,
             grad_gates,
-            by_cell,
-            by_left_cell,
-            grad_cell_room,
+            lower,
+            left_weight,
+            ctx.lower_weight,
+            peephole_left,
+            grad_lower,
+            grad_left_weight,
         )
-
+        first = packing.sizes[0]
+        v = grad_gates[..., 4 * H :]
         grads: list[Optional[Tensor]] = [None] * len(needs)
         if needs[1]:
             grads[1] = input_gradient(weight_ih, grad_gates)
         if needs[2]:
             grads[2] = grad_gates.sum(1)
-        if needs[4]:
-            grads[4] = by_left_weight.mul_(grad_cell[:, first:]).sum(1, keepdim=True)
-        if needs[3]:
-            grad_lower = grads[3] = by_lower.mul_(grad_cell)
+        if grad_lower is not None:
             if peephole_lower is not None:
                 grad_lower.addcmul_(v, peephole_lower)
+            grads[3] = grad_lower
+        grads[4] = grad_left_weight
         if needs[6]:
-            grads[6] = (v[:, first:] * left_cell).sum(1, keepdim=True)
+            grads[6] = (v[:, first:] * packing.previous(cell)).sum(1, keepdim=True)
         if needs[7]:
             grads[7] = (v * lower).sum(1, keepdim=True)
         if any(needs[8 : 8 + S]):
@@ -242,56 +222,3 @@ class _LSTMLayer(torch.autograd.Function):
             left_hidden = packing.previous(hidden)
             grads[8 + S :] = weight_gradients(left_hidden, grad_gates[:, first:, :R])
         return tuple(grads)
-
-
-def _read_back(
-    sizes: list[int],
-    weight_hh: Sequence[Tensor],
-    grad_hidden: Tensor,
-    grad_cell: Optional[Tensor],
-    grad_gates: Tensor,
-    by_cell: Tensor,
-    by_left_cell: Tensor,
-    total: Tensor,
-) -> Tensor:
-    """The gradient of c (S, N, H), from the last step to the first, written to `total`.
-
-    `grad_hidden` and `grad_cell` are the gradients from outside; `by_cell` is dh_t / dc_t,
-    `by_left_cell` dc_t / dc_{t-1}. `grad_gates` becomes the gradient of the gates' arguments.
-    """
-    S = len(weight_hh)
-    R, H = weight_hh[0].shape
-    room = by_cell.new_empty(S, sizes[0], H)
-    grad_gates_at, total_at, outer_hidden_at, by_cell_at, by_left_cell_at = (
-        steps(x, sizes) for x in (grad_gates, total, grad_hidden, by_cell, by_left_cell)
-    )
-    outer_cell_at = None if grad_cell is None else steps(grad_cell, sizes)
-    recurrent_at = [steps(x[:, :R], sizes) for x in grad_gates]
-    size_after = 0
-    for t in range(len(sizes) - 1, -1, -1):
-        n = sizes[t]
-        dh, dc = outer_hidden_at[t], total_at[t]  # (S, n, H)
-        if size_after:
-            outer, dh = dh, room[:, :n]
-            for s, weight in enumerate(weight_hh):
-                recurrent = product(recurrent_at[s][t + 1], weight.t())  # (size_after, H)
-                torch.add(outer[s, :size_after], recurrent, out=dh[s, :size_after])
-            if size_after < n:
-                dh[:, size_after:] = outer[:, size_after:]
-        if outer_cell_at is None:
-            torch.mul(dh, by_cell_at[t], out=dc)
-        else:
-            torch.addcmul(outer_cell_at[t], dh, by_cell_at[t], out=dc)
-        if size_after:
-            dc[:, :size_after].addcmul_(total_at[t + 1], by_left_cell_at[t + 1])
-        gates = grad_gates_at[t].view(S, n, -1, H)
-        gates[:, :, :3].mul_(dc.unsqueeze(2))
-        gates[:, :, 3].mul_(dh)
-        gates[:, :, 4:].mul_(dc.unsqueeze(2))
-        size_after = n
-    return total
-
-
-def steps(packed: Tensor, sizes: list[int]) -> Sequence[Tensor]:
-    """The rows of each step: (..., N, K) becomes a sequence of (..., size, K)."""
-    return packed.split(sizes, -2)  # type: ignore[no-any-return]

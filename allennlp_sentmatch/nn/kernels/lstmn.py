@@ -20,9 +20,8 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.kernels.linear import affine, input_gradient, weight_gradient
-from allennlp_sentmatch.nn.kernels.lstm_layer import steps
 from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
-from allennlp_sentmatch.nn.kernels.packing import Packing
+from allennlp_sentmatch.nn.kernels.packing import Packing, steps
 from allennlp_sentmatch.nn.kernels.pointwise import tanh
 from allennlp_sentmatch.nn.kernels.products import product
 from allennlp_sentmatch.nn.kernels.saved_tensors import writable

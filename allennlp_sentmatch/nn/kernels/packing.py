@@ -6,6 +6,7 @@ and no step computes anything for a sentence that has ended. `torch.nn.utils.rnn
 holds the same layout for one direction.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -66,3 +67,8 @@ class Packing(NamedTuple):
         reading = torch.arange(self.sizes[0], device=packed.device) < sizes  # (T, B)
         goes_on = reading[1:][reading[:-1]]  # (rows)
         return packed[:, :rows][:, goes_on]
+
+
+def steps(packed: Tensor, sizes: list[int]) -> Sequence[Tensor]:
+    """The rows of each step: (..., N, K) becomes a sequence of (..., size, K)."""
+    return packed.split(sizes, -2)  # type: ignore[no-any-return]

@@ -54,12 +54,14 @@ def reordered(weight: torch.Tensor) -> torch.Tensor:
     return weight
 
 
-def product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """X W^T: (N, K), (M, K) -> (N, M)."""
+def product(
+    x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor] = None
+) -> torch.Tensor:
+    """X W^T + b: (N, K), (M, K), (M) -> (N, M)."""
     if weight.is_mkldnn or _takes_onednn(x):
-        result: torch.Tensor = _onednn_linear(x, weight, None, "none", [], "")  # type: ignore[misc]
+        result: torch.Tensor = _onednn_linear(x, weight, bias, "none", [], "")  # type: ignore[misc]
         return result
-    return torch.mm(x, weight.t())
+    return torch.nn.functional.linear(x, weight, bias)
 
 
 def product_over_rows(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

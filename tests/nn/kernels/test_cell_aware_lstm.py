@@ -9,7 +9,7 @@ from torch.utils.checkpoint import checkpoint
 
 from allennlp_sentmatch.nn import CellAwareLSTM, cell_aware_lstm
 from allennlp_sentmatch.nn.fast_paths import fast_paths
-from allennlp_sentmatch.nn.kernels import lstm_layer
+from allennlp_sentmatch.nn.kernels import lstm_layer, lstm_layer_backward
 
 D, H = 5, 3
 VARIANTS = {
@@ -60,6 +60,14 @@ def layers_read(monkeypatch):
     return calls
 
 
+@pytest.fixture(params=["one chunk", "chunks of a step or two"])
+def chunks(request, monkeypatch):
+    """The backward pass, of all steps at once or of as few as give five rows."""
+    if request.param != "one chunk":
+        monkeypatch.setattr(lstm_layer_backward, "ROWS_PER_CHUNK", 5)
+
+
+@pytest.mark.usefixtures("chunks")
 @pytest.mark.parametrize(
     ("variant", "num_layers", "bidirectional", "lengths"),
     list(itertools.product(VARIANTS, [1, 3], [False, True], LENGTHS)),
@@ -90,6 +98,7 @@ def test_single_precision(variant):
         torch.testing.assert_close(ours.double(), theirs, rtol=0, atol=2e-5)
 
 
+@pytest.mark.usefixtures("chunks")
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gradcheck(variant, layers_read):
     encoder = build(bidirectional=True, **VARIANTS[variant])
@@ -220,9 +229,10 @@ def test_a_copy_is_independent():
 def test_steps_cost_no_more_than_the_sentences_still_being_read(monkeypatch):
     rows = []
     product = lstm_layer.product
-    monkeypatch.setattr(
-        lstm_layer, "product", lambda x, weight: rows.append(len(x)) or product(x, weight)
-    )
+    for module in (lstm_layer, lstm_layer_backward):
+        monkeypatch.setattr(
+            module, "product", lambda x, weight: rows.append(len(x)) or product(x, weight)
+        )
     encoder = build(num_layers=1)
     inputs, mask = batch([6, 1, 3, 3])
     outputs = encoder(inputs, mask)

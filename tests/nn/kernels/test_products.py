@@ -23,14 +23,16 @@ def test_products_of_all_layouts(dtype, tolerance, onednn):
         (torch.randn(0, 3, dtype=dtype), torch.randn(4, 3, dtype=dtype)),
         (torch.randn(1, 3, dtype=dtype), torch.randn(4, 3, dtype=dtype)),
     ]:
-        y = torch.randn(len(x), 2, dtype=dtype)
+        y, bias = torch.randn(len(x), 2, dtype=dtype), torch.randn(4, dtype=dtype)
         with nullcontext() if onednn else switched_off(enabled=False):
             of_rows, over_rows = product(x, weight), product_over_rows(x, y)
             of_reordered = product(x, reordered(weight))
+            with_bias = product(x, weight, bias)
         products = (x.double().unsqueeze(1) * weight.double()).sum(-1)
         for actual, expected in [
             (of_rows, products),
             (of_reordered, products),
+            (with_bias, products + bias.double()),
             (over_rows, (x.double().unsqueeze(2) * y.double().unsqueeze(1)).sum(0)),
         ]:
             assert actual.dtype == dtype
