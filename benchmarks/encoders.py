@@ -3,7 +3,8 @@
 For each encoder, sentence length and batch size: the time of a forward pass and of a training step,
 their ratios to the baseline's, the ratio of arithmetic, which is the limit, the peak memory, and
 the encoder's plain path beside it. Nothing is reported of an encoder whose fast path does not agree
-with its plain path. The results are written to benchmarks/results/.
+with its plain path. The C library keeps freed memory meanwhile. The results are written to
+benchmarks/results/.
 
     python benchmarks/encoders.py                                   # everything: some 30 minutes
     python benchmarks/encoders.py --encoders cas_lstm rcrn --lengths 16 32 --batch-sizes 32
@@ -17,7 +18,15 @@ from typing import Any, Optional
 
 import torch
 from cases import CASES, Case
-from measure import Candidate, disagreement, interleave, median_ratio, peak_memory
+from measure import (
+    Candidate,
+    disagreement,
+    interleave,
+    keep_freed_memory,
+    median_ratio,
+    peak_memory,
+    return_freed_memory,
+)
 from report import RESULTS, machine, plot, write
 from tqdm import tqdm
 
@@ -55,6 +64,7 @@ def measure(
         "baseline": case.baseline_name,
         "arithmetic_ratio": case.arithmetic_ratio(num_tokens),
     }
+    return_freed_memory()
     torch.manual_seed(0)
     inputs = torch.randn(batch_size, num_tokens, case.input_size, device=device)
     mask = torch.ones(batch_size, num_tokens, dtype=torch.bool, device=device)
@@ -119,6 +129,7 @@ def main(arguments: Optional[list[str]] = None) -> None:
     )
     options = parser.parse_args(arguments)
 
+    keep_freed_memory()
     torch.set_num_threads(options.threads)
     device = torch.device(options.device)
     info = machine(device)

@@ -5,6 +5,7 @@ import gc
 import re
 import statistics
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Callable, Optional
 
@@ -109,19 +110,39 @@ def median_ratio(times: list[float], others: list[float]) -> float:
     return statistics.median(a / b for a, b in zip(times, others))
 
 
+def keep_freed_memory() -> None:
+    """Have the C library keep for itself what is freed, as torch does on a GPU, where it can.
+
+    Otherwise the larger steps, ours and the baselines', would measure how fast the system hands
+    out memory page by page, which in a virtual machine is slowly.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):
+        return  # not the GNU C library
+    mallopt(-4, 0)  # M_MMAP_MAX: everything comes from the heap
+    mallopt(-1, -1)  # M_TRIM_THRESHOLD: which never shrinks
+
+
+def return_freed_memory() -> None:
+    """Give back to the system what is free now, where that can be done."""
+    gc.collect()
+    with suppress(OSError, AttributeError):  # of another C library
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def peak_memory(step: Callable[[], None], device: torch.device) -> Optional[int]:
     """Bytes that a step holds at most beyond what was held before, if that can be told here."""
-    gc.collect()
+    return_freed_memory()  # or what an earlier step freed would not count
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)
         step()
         return torch.cuda.max_memory_allocated(device) - before
     try:
-        ctypes.CDLL(None).malloc_trim(0)  # or what an earlier step freed would not count
         Path("/proc/self/clear_refs").write_text("5")  # sets the peak back to the present
-    except (OSError, AttributeError):
-        return None  # not Linux with glibc
+    except OSError:
+        return None  # not Linux
     before = _status("VmRSS")
     step()
     return _status("VmHWM") - before

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from cases import CASES
 from encoders import measure
-from measure import Candidate, interleave, median_ratio
+from measure import Candidate, interleave, keep_freed_memory, median_ratio
 from report import RESULTS, machine, write
 
 from allennlp_sentmatch.nn import SuffixBiLSTM
@@ -85,6 +85,7 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=5.0, help="for each measurement")
     options = parser.parse_args()
+    keep_freed_memory()
     device = torch.device(options.device)
     info = machine(device)
     columns = {"what": "what"}
