@@ -141,6 +141,7 @@ def main(arguments: Optional[list[str]] = None) -> None:
         for num_tokens in options.lengths
     ]
     records = [measure(*setting, device, options.seconds) for setting in tqdm(grid)]
+    info["run once, cold"] = f"what takes longer than {options.seconds:g} seconds"
     info["load_after"] = machine(device)["load"]
     output = options.output or RESULTS / f"encoders_{device.type}"
     write(output, info, records, COLUMNS)

@@ -57,7 +57,10 @@ def write(
 
 
 def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> None:
-    """Draw `path` with the ending .png: each encoder's training step by its baseline's, over T."""
+    """Draw `path` with the ending .png: each encoder's training step by its baseline's, over T.
+
+    A hollow point is of one run only of either, the first.
+    """
     from matplotlib.figure import Figure
 
     encoders = list(dict.fromkeys(record["encoder"] for record in records))
@@ -79,7 +82,12 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
                 ("plain_training_ratio", "s:", "plain path"),
             ):
                 ratios = [record.get(key) or math.nan for record in of_size]  # nan: left out
-                axes.plot(lengths, ratios, style, color=f"C{index}", label=f"{label}, {batch_size}")
+                color = f"C{index}"
+                axes.plot(lengths, ratios, style, color=color, label=f"{label}, {batch_size}")
+                rounds = (key.replace("ratio", "rounds"), "baseline_training_rounds")
+                once = [1 in map(record.get, rounds) for record in of_size]
+                first_runs = [r if alone else math.nan for r, alone in zip(ratios, once)]
+                axes.plot(lengths, first_runs, style[0], color=color, markerfacecolor="white")
         limits = {
             r["num_tokens"]: r["arithmetic_ratio"] for r in records if r["encoder"] == encoder
         }
@@ -95,7 +103,12 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
         axes.grid(alpha=0.3)
     for axes in list(grid.flat)[len(encoders) :]:
         axes.remove()
-    grid[0, 0].legend(title="path, batch size", title_fontsize=7, fontsize=7)
+    legend = {
+        "title": "path, batch size\n(hollow: a first run)",
+        "title_fontsize": 7,
+        "fontsize": 7,
+    }
+    grid[0, 0].legend(**legend)
     figure.supxlabel("tokens in a sentence")
     figure.supylabel("training step, ratio")
     figure.suptitle(
