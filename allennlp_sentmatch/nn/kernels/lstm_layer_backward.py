@@ -18,7 +18,7 @@ from allennlp_sentmatch.nn.kernels.packing import steps
 from allennlp_sentmatch.nn.kernels.pointwise import tanh
 from allennlp_sentmatch.nn.kernels.products import product, reordered
 
-#: The steps of a chunk have at least this many rows, but for the first chunk of a batch.
+#: The steps of a chunk, but for the last of a batch, have at least this many rows.
 ROWS_PER_CHUNK = 512
 
 
