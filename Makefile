@@ -12,8 +12,11 @@ WITH_MODELS := PYTHONPATH=$(CURDIR)/$(VENV)/beside
 # The tests' tensors are tiny: more threads would only wait for each other.
 ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: help install install-extras demo test test-slow test-browser test-classic lint format experiments \
-	benchmark clean
+# Triton, hundreds of megabytes, comes with torch where there is a GPU: it is kept beside, too.
+WITH_TRITON := PYTHONPATH=$(CURDIR)/$(VENV)/triton
+
+.PHONY: help install install-extras demo test test-slow test-browser test-triton test-classic lint \
+	format experiments benchmark clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -61,6 +64,17 @@ test-slow: $(VENV)/.installed-test  ## Run the tests that take longer than a min
 test-browser: $(VENV)/.installed-test  ## Try the demo page in Chromium, where one is found
 	@echo "== Running the tests in a browser"
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -m browser -rs
+
+test-triton: $(VENV)/.installed-triton  ## Test the kernels for GPUs, without one: interpret and compile
+	@echo "== Running the GPU kernels' tests"
+	$(ONE_THREAD) $(WITH_TRITON) TRITON_INTERPRET=1 $(BIN)/python -m pytest -q \
+		tests/nn/kernels/test_triton_support.py tests/nn/kernels/test_cell_aware_lstm.py \
+		tests/nn/kernels/test_controlled_recurrence.py
+	$(ONE_THREAD) $(WITH_TRITON) $(BIN)/python -m pytest -q tests/nn/kernels/test_triton_compilation.py
+
+$(VENV)/.installed-triton: $(VENV)/.installed-test requirements/triton.txt
+	$(PIP_INSTALL) --no-deps --upgrade --target $(VENV)/triton -r requirements/triton.txt
+	@touch $@
 
 lint: $(VENV)/.installed-test  ## Check style (ruff) and types (mypy)
 	$(BIN)/ruff check .

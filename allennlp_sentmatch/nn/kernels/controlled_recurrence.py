@@ -6,10 +6,7 @@ gradient of c_t from outside and d_t the whole of it,
     d_t = g_t + f_{t+1} * d_{t+1}
     df_t = d_t * (c_{t-1} - x_t),   dx_t = (1 - f_t) * d_t
 
-On a CPU a recurrence is one operation a step. On other devices, where a step is too little work
-for a launch, it is a parallel scan: as two steps in succession are again one of the same form,
-c_t = a * c_{t-2} + b, doubling their number log2(T) times makes all of them (Hillis and Steele,
-1986).
+A step is one operation, too little work for a GPU's launch: there all steps are one launch.
 """
 
 from typing import Any
@@ -17,6 +14,7 @@ from typing import Any
 import torch
 
 from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
+from allennlp_sentmatch.nn.kernels.triton_support import takes_triton
 
 
 def controlled_recurrence(forget: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -31,7 +29,12 @@ def controlled_recurrence(forget: torch.Tensor, values: torch.Tensor) -> torch.T
 class _ControlledRecurrence(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, forget: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-        cells = linear_recurrence(forget[1:], values - forget * values)
+        if takes_triton(values):
+            from allennlp_sentmatch.nn.kernels import controlled_recurrence_triton
+
+            cells = controlled_recurrence_triton.read(forget, values)
+        else:
+            cells = linear_recurrence(forget[1:], values - forget * values)
         ctx.save_for_backward(forget, values, cells)
         return cells
 
@@ -39,6 +42,10 @@ class _ControlledRecurrence(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         forget, values, cells = ctx.saved_tensors
+        if takes_triton(values):
+            from allennlp_sentmatch.nn.kernels import controlled_recurrence_triton
+
+            return controlled_recurrence_triton.read_back(forget, values, cells, grad)
         grad_cells = linear_recurrence(forget[1:].flip(0), grad.flip(0)).flip(0)
         grad_forget = -grad_cells * values
         grad_forget[1:].addcmul_(grad_cells[1:], cells[:-1])
@@ -60,23 +67,7 @@ def linear_recurrence(factors: torch.Tensor, terms: torch.Tensor) -> torch.Tenso
     `torch.Tensor`
         c_1 ... c_T, of shape (T, ...).
     """
-    return (_in_sequence if terms.device.type == "cpu" else _in_parallel)(factors, terms)
-
-
-def _in_sequence(factors: torch.Tensor, terms: torch.Tensor) -> torch.Tensor:
     cells = terms.clone()
     for factor, before, after in zip(factors, cells[:-1], cells[1:]):
         after.addcmul_(factor, before)
     return cells
-
-
-def _in_parallel(factors: torch.Tensor, terms: torch.Tensor) -> torch.Tensor:
-    """After a round, row t holds a and b of the `span` steps up to t, or of all where fewer."""
-    span = 1
-    while span < terms.size(0):
-        before = terms
-        terms = before.clone()
-        terms[span:].addcmul_(factors, before[:-span])
-        factors = factors[span:] * factors[:-span]
-        span *= 2
-    return terms

@@ -10,8 +10,9 @@ where v and lower are left out in an LSTM. In the peephole variant the argument 
 peephole_left * c_{t-1} + peephole_lower * lower_t in place of a block of U h_{t-1}.
 
 W x + b is one product over all steps. A step is one more product and, on rows side by side, a few
-element-wise operations in place; no autograd graph is built. tanh(x) is computed as
-2 sigmoid(2x) - 1, which takes a CPU a third of the time and is as exact in absolute terms.
+element-wise operations in place, which on GPUs are one launch (`lstm_layer_triton`); no autograd
+graph is built. tanh(x) is computed as 2 sigmoid(2x) - 1, which takes a CPU a third of the time and
+is as exact in absolute terms.
 
 The backward pass, in `lstm_layer_backward`, goes back through the steps in the same way and writes
 to where the gates lay; the gradients of x, W and U are one product each over all steps.
@@ -23,13 +24,14 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.kernels import lstm_layer_backward
 from allennlp_sentmatch.nn.kernels.linear import affine, input_gradient, weight_gradients
-from allennlp_sentmatch.nn.kernels.lstm_layer_backward import read_back
 from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
 from allennlp_sentmatch.nn.kernels.packing import Packing, steps
 from allennlp_sentmatch.nn.kernels.pointwise import MINUS_ONE, tanh
 from allennlp_sentmatch.nn.kernels.products import product, reordered
 from allennlp_sentmatch.nn.kernels.saved_tensors import writable
+from allennlp_sentmatch.nn.kernels.triton_support import takes_triton
 
 
 def lstm_layer(
@@ -97,11 +99,38 @@ def _read(
     """h, c and the gates, each (S, N, ...)."""
     S, N, _ = inputs.shape
     R, H = weight_hh[0].shape
-    sizes = packing.sizes
     gates = affine(inputs, weight_ih, bias)
     if lower is not None and peephole_lower is not None:
         gates[..., R:].addcmul_(lower, peephole_lower)
     hidden, cell = gates.new_empty(2, S, N, H)
+    if takes_triton(gates):
+        from allennlp_sentmatch.nn.kernels import lstm_layer_triton
+
+        read = lstm_layer_triton.read_steps
+    else:
+        read = _read_steps
+    tables = (gates, hidden, cell, lower)
+    read(packing.sizes, weight_hh, *tables, left_weight, lower_weight, peephole_left)
+    return hidden, cell, gates
+
+
+def _read_steps(
+    sizes: list[int],
+    weight_hh: Sequence[Tensor],
+    gates: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    lower: Optional[Tensor],
+    left_weight: Union[Tensor, float],
+    lower_weight: float,
+    peephole_left: Optional[Tensor],
+) -> None:
+    """Make of the gates' arguments, aside from what is recurrent, the gates, and of them h and c.
+
+    Shapes: `gates` (S, N, GH); `hidden` and `cell`, which are written, and `lower` (S, N, H).
+    """
+    S = len(weight_hh)
+    R, H = weight_hh[0].shape
     room = gates.new_empty(S, sizes[0], H)
     gates_at, hidden_at, cell_at = (steps(x, sizes) for x in (gates, hidden, cell))
     lower_at = None if lower is None else steps(lower, sizes)
@@ -130,7 +159,6 @@ def _read(
         if lower_at is not None:
             c.addcmul_(a[..., 4 * H :], lower_at[t], value=lower_weight)
         torch.mul(o, tanh(c, out=room[:, :n]), out=hidden_at[t])
-    return hidden, cell, gates
 
 
 class _LSTMLayer(torch.autograd.Function):
@@ -185,6 +213,12 @@ class _LSTMLayer(torch.autograd.Function):
         left_weight = ctx.left_weight if left_weight is None else left_weight
         if grad_hidden is None:
             grad_hidden = torch.zeros_like(hidden)
+        if takes_triton(gates):
+            from allennlp_sentmatch.nn.kernels import lstm_layer_triton
+
+            read_back = lstm_layer_triton.read_back
+        else:
+            read_back = lstm_layer_backward.read_back
         read_back(
             packing.sizes,
             weight_hh,

@@ -10,6 +10,7 @@ from torch.utils.checkpoint import checkpoint
 from allennlp_sentmatch.nn import CellAwareLSTM, cell_aware_lstm
 from allennlp_sentmatch.nn.fast_paths import fast_paths
 from allennlp_sentmatch.nn.kernels import lstm_layer, lstm_layer_backward
+from allennlp_sentmatch.nn.kernels.triton_support import takes_triton
 
 D, H = 5, 3
 VARIANTS = {
@@ -24,6 +25,8 @@ LENGTHS = {
     "some empty": [0, 2, 0, 5, 2],
     "one token": [1],
 }
+#: Under TRITON_INTERPRET=1 these tests are of the kernels for GPUs (`make test-triton`).
+INTERPRETED = takes_triton(torch.empty(0))
 
 
 def build(dtype=torch.float64, **settings):
@@ -98,6 +101,7 @@ def test_single_precision(variant):
         torch.testing.assert_close(ours.double(), theirs, rtol=0, atol=2e-5)
 
 
+@pytest.mark.skipif(INTERPRETED, reason="takes minutes where Triton is interpreted")
 @pytest.mark.usefixtures("chunks")
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gradcheck(variant, layers_read):
@@ -226,6 +230,7 @@ def test_a_copy_is_independent():
     assert torch.equal(other(inputs, mask), expected)
 
 
+@pytest.mark.skipif(INTERPRETED, reason="is about torch's operations")
 def test_steps_cost_no_more_than_the_sentences_still_being_read(monkeypatch):
     rows = []
     product = lstm_layer.product

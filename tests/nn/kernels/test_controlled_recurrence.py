@@ -16,13 +16,6 @@ def arguments(T):
     return forget, values
 
 
-@pytest.fixture(params=["_in_sequence", "_in_parallel"])
-def way(request, monkeypatch):
-    """Either of the two ways, on the CPU."""
-    monkeypatch.setattr(kernel, "linear_recurrence", getattr(kernel, request.param))
-
-
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("T", LENGTHS)
 def test_is_the_plain_recurrence(T):
     forget, values = arguments(T)
@@ -37,18 +30,8 @@ def test_is_the_plain_recurrence(T):
         torch.testing.assert_close(actual, expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.usefixtures("way")
 def test_gradients():
     assert torch.autograd.gradcheck(kernel.controlled_recurrence, arguments(5))
-
-
-def test_the_parallel_scan_takes_a_logarithm_of_steps(monkeypatch):
-    """64 steps need six rounds, each of which halves how far results are from their causes."""
-    rounds = []
-    clone = torch.Tensor.clone
-    monkeypatch.setattr(torch.Tensor, "clone", lambda x: rounds.append(1) or clone(x))
-    kernel._in_parallel(torch.rand(63, 2), torch.randn(64, 2))
-    assert len(rounds) == 6
 
 
 @pytest.mark.gpu
