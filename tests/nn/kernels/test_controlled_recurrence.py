@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.kernels import controlled_recurrence as kernel
+from allennlp_sentmatch.nn.kernels.triton_support import takes_triton
 from allennlp_sentmatch.nn.recurrently_controlled_rnn import controlled_recurrence
 
 LENGTHS = [1, 2, 3, 5, 8, 13]
@@ -32,6 +33,19 @@ def test_is_the_plain_recurrence(T):
 
 def test_gradients():
     assert torch.autograd.gradcheck(kernel.controlled_recurrence, arguments(5))
+
+
+@pytest.mark.skipif(not takes_triton(torch.empty(0)), reason="see `make test-triton`")
+def test_triton_reads_and_writes_nothing_beyond_the_tables():
+    from allennlp_sentmatch.nn.kernels import controlled_recurrence_triton
+
+    torch.manual_seed(0)
+    inside = [torch.rand(3, 2, dtype=torch.float64) for _ in range(4)]
+    surrounded = [torch.nn.functional.pad(x, (0, 0, 1, 1), value=float("nan")) for x in inside]
+    expected = controlled_recurrence_triton.read_back(*inside)
+    actual = controlled_recurrence_triton.read_back(*(x[1:-1] for x in surrounded))
+    assert all(map(torch.equal, actual, expected))
+    assert all(x[[0, -1]].isnan().all() for x in surrounded)
 
 
 @pytest.mark.gpu
