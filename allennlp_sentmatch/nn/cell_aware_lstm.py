@@ -25,6 +25,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from allennlp_sentmatch.nn.autocast import widened, without_autocast
 from allennlp_sentmatch.nn.fast_paths import use_fast_path
 from allennlp_sentmatch.nn.kernels.cell_aware_lstm import LayerWeights, read_stack
 from allennlp_sentmatch.nn.reversal import reverse_sentences
@@ -211,8 +212,10 @@ class CellAwareLSTM(nn.Module):
             [self._layer_weights(layer, suffix) for suffix in self._suffixes]
             for layer in range(self.num_layers)
         ]
+        inputs = widened(inputs, layers[0][0].weight_ih)
         if not return_gates and use_fast_path(inputs, *self.parameters()) and mask.any():
-            return read_stack(inputs, mask, layers, self.dropout, self.training)
+            with without_autocast(inputs.device):
+                return read_stack(inputs, mask, layers, self.dropout, self.training)
         # Whatever stands in the padding, NaN included, reaches neither outputs nor gradients.
         inputs = _clear_padding(inputs, mask)
 

@@ -35,8 +35,8 @@ def use_fast_path(*tensors: torch.Tensor) -> bool:
     """Whether kernels may be used for these tensors, which must share a device and a dtype.
 
     They may unless `fast_paths(False)` says otherwise, for single and double precision on a CPU
-    or a CUDA device, outside of autocast and of what traces operations (`torch.jit.trace`,
-    `torch.compile`, `torch.export`).
+    or a CUDA device, outside of what traces operations (`torch.jit.trace`, `torch.compile`,
+    `torch.export`). Under autocast, use them within `without_autocast`.
     """
     device, dtype = tensors[0].device, tensors[0].dtype
     return (
@@ -45,17 +45,7 @@ def use_fast_path(*tensors: torch.Tensor) -> bool:
         and device.type in ("cpu", "cuda")
         and dtype in (torch.float32, torch.float64)
         and all(x.device == device and x.dtype == dtype for x in tensors)
-        and not _is_autocast_enabled(device.type)
     )
-
-
-def _is_autocast_enabled(device_type: str) -> bool:
-    try:
-        return torch.is_autocast_enabled(device_type)
-    except TypeError:  # torch < 2.4 has a function for each device
-        if device_type == "cpu":
-            return torch.is_autocast_cpu_enabled()
-        return torch.is_autocast_enabled()
 
 
 def _is_traced() -> bool:

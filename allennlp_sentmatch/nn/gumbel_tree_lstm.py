@@ -23,13 +23,13 @@ layer holds the parent in place of its children, which a product with copy masks
 so that the gradient of y also flows through what is copied.
 """
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, NamedTuple, Optional, Union
 
 import torch
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn import gumbel_softmax
+from allennlp_sentmatch.nn.autocast import without_autocast
 from allennlp_sentmatch.nn.fast_paths import use_fast_path
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
 from allennlp_sentmatch.nn.kernels.gumbel_tree_lstm import Choices, compose_cached
@@ -157,7 +157,7 @@ class GumbelTreeLSTM(torch.nn.Module):
         if merges is not None:
             check_merges(merges, mask)
         # A tree depends on small differences of scores, for which half precision is too coarse.
-        with _without_autocast(inputs.device):
+        with without_autocast(inputs.device):
             hidden, cell = self._leaves(inputs.to(self.query.dtype), mask)
             # Without a pair to merge there is nothing to save.
             if use_fast_path(hidden, self.query) and mask[:, 1:2].any():
@@ -255,9 +255,3 @@ def _copy_or_merge(
         + right.unsqueeze(-1) * nodes[:, 1:]
         + choice.unsqueeze(-1) * candidates
     )
-
-
-def _without_autocast(device: torch.device) -> AbstractContextManager[object]:
-    if device.type in ("cpu", "cuda"):
-        return torch.autocast(device.type, enabled=False)
-    return nullcontext()

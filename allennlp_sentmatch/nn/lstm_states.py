@@ -3,6 +3,7 @@
 import torch
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn.autocast import widened, without_autocast
 from allennlp_sentmatch.nn.fast_paths import use_fast_path
 from allennlp_sentmatch.nn.kernels.lstm_layer import lstm_layer
 from allennlp_sentmatch.nn.kernels.packing import Packing
@@ -33,11 +34,13 @@ def lstm_states(
         + [getattr(lstm, "bias_ih_l0" + suffix) + getattr(lstm, "bias_hh_l0" + suffix)]
         for suffix in (("", "_reverse") if lstm.bidirectional else ("",))
     ]
+    inputs = widened(inputs, directions[0][0])
     if use_fast_path(inputs, *lstm.parameters()) and mask.any():
         packing = Packing.of(mask, lstm.bidirectional)
         weight_ih, weight_hh, biases = zip(*directions)
         bias = torch.stack(biases)  # (number of directions, 4H)
-        hidden, cell = lstm_layer(packing.pack(inputs), weight_ih, weight_hh, bias, packing)
+        with without_autocast(inputs.device):
+            hidden, cell = lstm_layer(packing.pack(inputs), weight_ih, weight_hh, bias, packing)
         return packing.unpack(hidden), packing.unpack(cell)
     padding = ~mask.unsqueeze(-1)  # (B, T, 1)
     inputs = inputs.masked_fill(padding, 0.0)

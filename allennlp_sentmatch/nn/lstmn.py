@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple, Optional, Union, overload
 import torch
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn.autocast import widened, without_autocast
 from allennlp_sentmatch.nn.fast_paths import use_fast_path
 from allennlp_sentmatch.nn.kernels import lstmn as kernel
 from allennlp_sentmatch.nn.kernels.lstmn import Weights
@@ -174,9 +175,14 @@ class LSTMN(torch.nn.Module):
         if initial_state is not None:
             halves = zip(*(state.chunk(len(weights), 1) for state in initial_state))
             start = torch.stack([torch.cat(half, 1) for half in halves])  # (S, B, 2H)
+            start = widened(start, weights[0].weight_ih_l0)
+        inputs = widened(inputs, weights[0].weight_ih_l0)
         tensors = [inputs, *self.parameters(), *(() if start is None else (start,))]
-        read = kernel.read if use_fast_path(*tensors) and mask.any() else _read
-        hidden, cell, attention = read(inputs, mask, weights, start)
+        if use_fast_path(*tensors) and mask.any():
+            with without_autocast(inputs.device):
+                hidden, cell, attention = kernel.read(inputs, mask, weights, start)
+        else:
+            hidden, cell, attention = _read(inputs, mask, weights, start)
         if not self.bidirectional:
             return Tapes(hidden, cell, attention[0])
         columns_reversed = reverse_sentences(attention[1].transpose(1, 2), mask).transpose(1, 2)

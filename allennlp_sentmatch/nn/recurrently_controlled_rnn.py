@@ -11,12 +11,12 @@ Equation 16 is printed as h_t = h2_t * c_t, but the text below it says that sigm
 output gate; both can be had.
 """
 
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal, Union
+from typing import Literal, Union
 
 import torch
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from allennlp_sentmatch.nn.autocast import without_autocast
 from allennlp_sentmatch.nn.fast_paths import use_fast_path
 from allennlp_sentmatch.nn.kernels.controlled_recurrence import (
     controlled_recurrence as fast_controlled_recurrence,
@@ -117,7 +117,7 @@ class RecurrentlyControlledRNN(torch.nn.Module):
             for network in (self.forget_controller, self.output_controller, self.listener)
         )
         # None of the rest is a product, which is what autocast would narrow.
-        with _without_autocast(inputs.device):
+        with without_autocast(inputs.device):
             f = h1.sigmoid()
             fast = use_fast_path(f, h3)
             c = (fast_controlled_recurrence if fast else controlled_recurrence)(f, h3)
@@ -133,7 +133,7 @@ class RecurrentlyControlledRNN(torch.nn.Module):
         """The outputs of a network, padded to (B, T, output_size)."""
         dtype = network.all_weights[0][0].dtype
         # Not every torch and CPU can run torch's own recurrent networks under autocast.
-        with _without_autocast(torch.device("cpu")):
+        with without_autocast(torch.device("cpu")):
             outputs, _ = network(inputs.to(dtype))
         if isinstance(outputs, PackedSequence):
             outputs, _ = pad_packed_sequence(
@@ -162,9 +162,3 @@ def controlled_recurrence(forget: torch.Tensor, values: torch.Tensor) -> torch.T
         c = f * c + (1 - f) * x
         cells.append(c)
     return torch.stack(cells, 1)
-
-
-def _without_autocast(device: torch.device) -> AbstractContextManager[Any]:
-    if device.type in ("cpu", "cuda"):  # torch 1.12 has no other autocast to switch off
-        return torch.autocast(device.type, enabled=False)
-    return nullcontext()

@@ -30,6 +30,7 @@ from typing import Literal, Optional
 import torch
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn.autocast import widened, without_autocast
 from allennlp_sentmatch.nn.fast_paths import use_fast_path
 from allennlp_sentmatch.nn.kernels.linear import linear
 from allennlp_sentmatch.nn.kernels.suffix_recurrence import (
@@ -228,17 +229,19 @@ def read_suffixes(
         The encodings of the prefixes (S, T, B, H) and of the suffixes (S, num_starts, B, H).
     """
     weights = [cell.weight_hh_l0 for cell in cells]
+    tokens = widened(tokens, weights[0])
     if use_fast_path(tokens, *weights):
-        projected = [
-            linear(
-                of_cell.reshape(1, -1, of_cell.size(-1)),
-                cell.weight_ih_l0.unsqueeze(0),
-                cell.bias_l0.unsqueeze(0),
-            )
-            for of_cell, cell in zip(tokens, cells)
-        ]  # (1, T * B, GH) each
-        in_steps = torch.cat(projected).view(*tokens.shape[:3], -1)  # (S, T, B, GH)
-        return fast_suffix_recurrence(in_steps, weights, sizes, window, num_starts, kind)
+        with without_autocast(tokens.device):
+            projected = [
+                linear(
+                    of_cell.reshape(1, -1, of_cell.size(-1)),
+                    cell.weight_ih_l0.unsqueeze(0),
+                    cell.bias_l0.unsqueeze(0),
+                )
+                for of_cell, cell in zip(tokens, cells)
+            ]  # (1, T * B, GH) each
+            in_steps = torch.cat(projected).view(*tokens.shape[:3], -1)  # (S, T, B, GH)
+            return fast_suffix_recurrence(in_steps, weights, sizes, window, num_starts, kind)
     encodings = []
     for of_cell, cell in zip(tokens, cells):
         x = F.linear(of_cell, cell.weight_ih_l0, cell.bias_l0)  # (T, B, GH)

@@ -48,13 +48,6 @@ def test_kernels_take_one_device_and_one_full_precision(tensors, expected):
     assert use_fast_path(*tensors) == expected
 
 
-def test_autocast_takes_the_plain_path():
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert not use_fast_path(torch.zeros(2))
-        with torch.autocast("cpu", enabled=False):
-            assert use_fast_path(torch.zeros(2))
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, of tracing
 def test_tracing_takes_the_plain_path():
     seen = []

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
+from allennlp_sentmatch.nn.kernels.kernel_backward import kernel_backward
 from allennlp_sentmatch.nn.kernels.triton_support import takes_triton
 
 
@@ -39,7 +39,7 @@ class _ControlledRecurrence(torch.autograd.Function):
         return cells
 
     @staticmethod
-    @once_differentiable
+    @kernel_backward
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         forget, values, cells = ctx.saved_tensors
         if takes_triton(values):

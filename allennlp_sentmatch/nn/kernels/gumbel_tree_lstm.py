@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.kernels.gumbel_tree_lstm_backward import backward, leaf_rows, new_pairs
-from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
+from allennlp_sentmatch.nn.kernels.kernel_backward import kernel_backward
 from allennlp_sentmatch.nn.kernels.packing import Packing
 from allennlp_sentmatch.nn.kernels.products import product
 from allennlp_sentmatch.nn.tree_lstm_cell import tree_lstm_cell
@@ -104,25 +104,23 @@ class _CachedComposition(torch.autograd.Function):
         return trace.root_hidden, trace.root_cell, trace.merges
 
     @staticmethod
-    @once_differentiable
+    @kernel_backward
     def backward(
         ctx: Any, root_hidden: torch.Tensor, root_cell: torch.Tensor, _: torch.Tensor
     ) -> tuple[Optional[torch.Tensor], ...]:
         nodes, merges, lengths, weight, bias, query, *relaxed = ctx.saved_tensors
-        # In the forward pass's precision, wherever the backward pass is called.
-        with torch.autocast(nodes.device.type, enabled=False):
-            gradients = backward(
-                torch.cat([root_hidden, root_cell], 1),
-                nodes,
-                merges,
-                lengths,
-                ctx.sizes,
-                weight,
-                bias,
-                query,
-                relaxed,
-                ctx.temperature,
-            )
+        gradients = backward(
+            torch.cat([root_hidden, root_cell], 1),
+            nodes,
+            merges,
+            lengths,
+            ctx.sizes,
+            weight,
+            bias,
+            query,
+            relaxed,
+            ctx.temperature,
+        )
         return (*gradients, None, None, None)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
+from allennlp_sentmatch.nn.kernels.kernel_backward import kernel_backward
 from allennlp_sentmatch.nn.kernels.products import product, product_over_rows
 
 
@@ -34,7 +34,7 @@ class _Linear(torch.autograd.Function):
         return affine(x, weight, bias)
 
     @staticmethod
-    @once_differentiable
+    @kernel_backward
     def backward(ctx: Any, grad: Tensor) -> tuple[Optional[Tensor], ...]:
         x, weight = ctx.saved_tensors
         needs_x, needs_weight, needs_bias = ctx.needs_input_grad

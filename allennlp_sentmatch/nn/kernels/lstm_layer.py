@@ -25,8 +25,8 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.kernels import lstm_layer_backward
+from allennlp_sentmatch.nn.kernels.kernel_backward import kernel_backward
 from allennlp_sentmatch.nn.kernels.linear import affine, input_gradient, weight_gradients
-from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
 from allennlp_sentmatch.nn.kernels.packing import Packing, steps
 from allennlp_sentmatch.nn.kernels.pointwise import MINUS_ONE, tanh
 from allennlp_sentmatch.nn.kernels.products import product, reordered
@@ -196,7 +196,7 @@ class _LSTMLayer(torch.autograd.Function):
         return hidden, cell
 
     @staticmethod
-    @once_differentiable
+    @kernel_backward
     def backward(
         ctx: Any, grad_hidden: Optional[Tensor], grad_cell: Optional[Tensor]
     ) -> tuple[Optional[Tensor], ...]:

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, Optional
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.kernels.kernel_backward import kernel_backward
 from allennlp_sentmatch.nn.kernels.linear import affine, input_gradient, weight_gradient
-from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
 from allennlp_sentmatch.nn.kernels.packing import Packing, steps
 from allennlp_sentmatch.nn.kernels.pointwise import tanh
 from allennlp_sentmatch.nn.kernels.products import product
@@ -166,7 +166,7 @@ class _Reading(torch.autograd.Function):
         return hidden, cell, attention
 
     @staticmethod
-    @once_differentiable
+    @kernel_backward
     def backward(ctx: Any, *gradients: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
         inputs, initial, *parameters = ctx.saved_tensors[:-8]
         weights = Weights(*parameters)

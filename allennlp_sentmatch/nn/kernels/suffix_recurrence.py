@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Optional
 
 import torch
 
-from allennlp_sentmatch.nn.kernels.once_differentiable import once_differentiable
+from allennlp_sentmatch.nn.kernels.kernel_backward import kernel_backward
 from allennlp_sentmatch.nn.kernels.products import product, product_over_rows, reordered
 from allennlp_sentmatch.nn.kernels.suffix_cells import CELLS, Cell
 
@@ -171,7 +171,7 @@ class _SuffixRecurrence(torch.autograd.Function):
         return encodings
 
     @staticmethod
-    @once_differentiable
+    @kernel_backward
     def backward(
         ctx: Any, grad_prefixes: torch.Tensor, grad_suffixes: torch.Tensor
     ) -> tuple[Any, ...]:

@@ -101,18 +101,6 @@ def test_a_gradient_of_the_hidden_state_or_the_cell_alone():
         torch.testing.assert_close(*gradients, atol=1e-9, rtol=1e-9)
 
 
-def test_a_backward_pass_under_autocast_is_as_precise():
-    model = make().float().train()
-    inputs, mask = batch([6, 4], 6)
-    gradients = []
-    for enabled in (False, True):
-        torch.manual_seed(7)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
-            loss = model(inputs.float(), mask).square().sum()
-            gradients.append(torch.autograd.grad(loss, model.query))
-    torch.testing.assert_close(*gradients, atol=1e-6, rtol=1e-6)
-
-
 class CellCounter:
     """Counts the candidates that `tree_lstm_cell` computes in a module."""
 

@@ -1,13 +1,15 @@
-"""A guard for backward passes that cannot be differentiated themselves."""
+"""What the backward pass of every kernel needs."""
 
 from functools import wraps
 from typing import Any, Callable
 
 import torch
 
+from allennlp_sentmatch.nn.autocast import without_autocast
 
-def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a `backward` that has no derivative of its own refuse to be asked for one.
+
+def kernel_backward(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a `backward` refuse to be differentiated, and compute in its forward pass's precision.
 
     `torch.autograd.function.once_differentiable` complains only where the incoming gradient has a
     graph itself. Where it has none, it returns a gradient that is a constant to autograd, and a
@@ -22,6 +24,9 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
                 "`allennlp_sentmatch.nn.fast_paths.fast_paths(False)` to backpropagate with "
                 "create_graph=True."
             )
-        return backward(ctx, *gradients)
+        # Somebody may call it under autocast. Without a gradient there are no products.
+        device = next((x.device for x in gradients if x is not None), torch.device("cpu"))
+        with without_autocast(device):
+            return backward(ctx, *gradients)
 
     return checked
