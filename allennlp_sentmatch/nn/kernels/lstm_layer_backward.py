@@ -16,7 +16,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.kernels.packing import steps
 from allennlp_sentmatch.nn.kernels.pointwise import tanh
-from allennlp_sentmatch.nn.kernels.products import product, reordered
+from allennlp_sentmatch.nn.kernels.products import product
 
 #: The steps of a chunk, but for the last of a batch, have at least this many rows.
 ROWS_PER_CHUNK = 512
@@ -56,7 +56,7 @@ def read_back(
     grad_left_weight : `Optional[Tensor]`
         The gradient of `left_weight` is added to it.
     """
-    weights = [reordered(weight.t().contiguous()) for weight in weight_hh]
+    weights = [weight.t() for weight in weight_hh]
     cell_at = steps(cell, sizes)
     after: Optional[_Step] = None
     for first, chunk, rows in reversed(_chunks(sizes)):

@@ -179,7 +179,7 @@ class _SuffixRecurrence(torch.autograd.Function):
         S, num_starts, B, _ = grad_suffixes.shape
         weights, saved = ctx.saved_tensors[:S], list(ctx.saved_tensors[S:])
         num_tables = 2 + cell.num_kept
-        transposed = [reordered(weight.t().contiguous()) for weight in weights]
+        transposed = [weight.t() for weight in weights]
         grad_projected = grad_prefixes.new_zeros(ctx.shape)
         grad_weights = [torch.zeros_like(weight) for weight in weights]
         # Until its last step is undone, a suffix has the gradient of its encoding.
