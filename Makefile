@@ -7,6 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CLASSIC := .venv-classic
+COMPILED := $(wildcard allennlp_sentmatch/nn/kernels/*.cpp)
 # allennlp-models is kept beside the environment: AllenNLP loads it in every command when it can.
 WITH_MODELS := PYTHONPATH=$(CURDIR)/$(VENV)/beside
 # The tests' tensors are tiny: more threads would only wait for each other.
@@ -24,7 +25,7 @@ help:  ## Show this list
 install: $(VENV)/.installed  ## Build .venv with today's stack and this package
 
 $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
-		requirements/finish_environment.py setup.py
+		requirements/finish_environment.py setup.py $(COMPILED)
 	@echo "== Building $(VENV): AllenNLP 2.10.1 on Python 3.11 and torch 2.13 (once; a few minutes)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) -r requirements/today.txt -c requirements/constraints-today.txt
@@ -93,7 +94,7 @@ else
 	$(ONE_THREAD) $(CLASSIC)/bin/python -m pytest -q -m "not slow and not browser"
 endif
 
-$(CLASSIC)/.installed: requirements/classic.txt setup.py
+$(CLASSIC)/.installed: requirements/classic.txt setup.py $(COMPILED)
 	@echo "== Building $(CLASSIC): AllenNLP 2.10.1 with its own pins, on $(CLASSIC_PYTHON)"
 	$(CLASSIC_PYTHON) -m venv $(CLASSIC)
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
 
 HERE = Path(__file__).parent
 PLOTS = ["matplotlib>=3.5", "seaborn>=0.12", "svgling>=0.4"]
@@ -24,7 +24,18 @@ setup(
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
     ],
     packages=find_packages(include=["allennlp_sentmatch", "allennlp_sentmatch.*"]),
-    package_data={"allennlp_sentmatch": ["py.typed"]},
+    package_data={"allennlp_sentmatch": ["py.typed", "nn/kernels/*.pyi"]},
+    # Only speed is lost where there is no compiler.
+    ext_modules=[
+        Extension(
+            "allennlp_sentmatch.nn.kernels._lstm_steps",
+            ["allennlp_sentmatch/nn/kernels/_lstm_steps.cpp"],
+            extra_compile_args=["-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math"],
+            py_limited_api=True,
+            optional=True,
+        )
+    ],
+    options={"bdist_wheel": {"py_limited_api": "cp39"}},
     python_requires=">=3.9",
     install_requires=["allennlp>=2.10.1,<3", "torch>=1.12", "numpy", "spacy", "nltk"],
     extras_require={

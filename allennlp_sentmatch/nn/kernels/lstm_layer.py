@@ -9,27 +9,27 @@ With x the inputs, lower the cells of the layer below, and a row for each senten
 where v and lower are left out in an LSTM. In the peephole variant the argument of v has
 peephole_left * c_{t-1} + peephole_lower * lower_t in place of a block of U h_{t-1}.
 
-W x + b is one product over all steps. A step is one more product and, on rows side by side, a few
-element-wise operations in place, which on GPUs are one launch (`lstm_layer_triton`); no autograd
-graph is built. tanh(x) is computed as 2 sigmoid(2x) - 1, which takes a CPU a third of the time and
-is as exact in absolute terms.
+W x + b is one product over all steps. A step is one more product and, on rows side by side, what is
+element-wise; no autograd graph is built. The backward pass goes back through the steps in the same
+way and writes to where the gates lay; the gradients of x, W and U are one product each over all
+steps.
 
-The backward pass, in `lstm_layer_backward`, goes back through the steps in the same way and writes
-to where the gates lay; the gradients of x, W and U are one product each over all steps.
+There are three ways to read the steps, there and back: `lstm_layer_triton`, for GPUs, and
+`lstm_layer_compiled`, for CPUs, take what is element-wise in one pass, and `lstm_layer_steps` in a
+few operations of torch's.
 """
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any, Optional, Union
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.kernels import lstm_layer_backward
+from allennlp_sentmatch.nn.kernels import lstm_layer_compiled, lstm_layer_steps
 from allennlp_sentmatch.nn.kernels.kernel_backward import kernel_backward
 from allennlp_sentmatch.nn.kernels.linear import affine, input_gradient, weight_gradients
-from allennlp_sentmatch.nn.kernels.packing import Packing, steps
-from allennlp_sentmatch.nn.kernels.pointwise import MINUS_ONE, tanh
-from allennlp_sentmatch.nn.kernels.products import product, reordered
+from allennlp_sentmatch.nn.kernels.packing import Packing
 from allennlp_sentmatch.nn.kernels.saved_tensors import writable
 from allennlp_sentmatch.nn.kernels.triton_support import takes_triton
 
@@ -103,62 +103,20 @@ def _read(
     if lower is not None and peephole_lower is not None:
         gates[..., R:].addcmul_(lower, peephole_lower)
     hidden, cell = gates.new_empty(2, S, N, H)
-    if takes_triton(gates):
-        from allennlp_sentmatch.nn.kernels import lstm_layer_triton
-
-        read = lstm_layer_triton.read_steps
-    else:
-        read = _read_steps
     tables = (gates, hidden, cell, lower)
-    read(packing.sizes, weight_hh, *tables, left_weight, lower_weight, peephole_left)
+    _way(gates, packing.sizes).read_steps(
+        packing.sizes, weight_hh, *tables, left_weight, lower_weight, peephole_left
+    )
     return hidden, cell, gates
 
 
-def _read_steps(
-    sizes: list[int],
-    weight_hh: Sequence[Tensor],
-    gates: Tensor,
-    hidden: Tensor,
-    cell: Tensor,
-    lower: Optional[Tensor],
-    left_weight: Union[Tensor, float],
-    lower_weight: float,
-    peephole_left: Optional[Tensor],
-) -> None:
-    """Make of the gates' arguments, aside from what is recurrent, the gates, and of them h and c.
+def _way(gates: Tensor, sizes: list[int]) -> ModuleType:
+    """The module that reads the steps, there and back."""
+    if takes_triton(gates):
+        from allennlp_sentmatch.nn.kernels import lstm_layer_triton
 
-    Shapes: `gates` (S, N, GH); `hidden` and `cell`, which are written, and `lower` (S, N, H).
-    """
-    S = len(weight_hh)
-    R, H = weight_hh[0].shape
-    room = gates.new_empty(S, sizes[0], H)
-    gates_at, hidden_at, cell_at = (steps(x, sizes) for x in (gates, hidden, cell))
-    lower_at = None if lower is None else steps(lower, sizes)
-    weights = [reordered(weight) for weight in weight_hh]
-    # What U h is added to, and h, for each direction.
-    recurrent_at = [steps(x[:, :R], sizes) for x in gates]
-    left_hidden_at = [steps(x, sizes) for x in hidden]
-    for t, n in enumerate(sizes):
-        a, c = gates_at[t], cell_at[t]  # (S, n, GH), (S, n, H)
-        i, f, g, o = a.chunk(a.size(-1) // H, -1)[:4]
-        if t > 0:
-            left_cell = cell_at[t - 1][:, :n]
-            for s, weight in enumerate(weights):
-                recurrent_at[s][t].add_(product(left_hidden_at[s][t - 1][:n], weight))
-            if peephole_left is not None:
-                a[..., R:].addcmul_(left_cell, peephole_left)
-        g.mul_(2)
-        a.sigmoid_()
-        torch.add(MINUS_ONE, g, alpha=2, out=g)  # tanh(x) = 2 sigmoid(2x) - 1
-        torch.mul(i, g, out=c)
-        if t > 0:
-            if isinstance(left_weight, float):
-                c.addcmul_(f, left_cell, value=left_weight)
-            else:
-                c.addcmul_(f, left_cell * left_weight)
-        if lower_at is not None:
-            c.addcmul_(a[..., 4 * H :], lower_at[t], value=lower_weight)
-        torch.mul(o, tanh(c, out=room[:, :n]), out=hidden_at[t])
+        return lstm_layer_triton
+    return lstm_layer_compiled if lstm_layer_compiled.takes(gates, sizes) else lstm_layer_steps
 
 
 class _LSTMLayer(torch.autograd.Function):
@@ -213,13 +171,7 @@ class _LSTMLayer(torch.autograd.Function):
         left_weight = ctx.left_weight if left_weight is None else left_weight
         if grad_hidden is None:
             grad_hidden = torch.zeros_like(hidden)
-        if takes_triton(gates):
-            from allennlp_sentmatch.nn.kernels import lstm_layer_triton
-
-            read_back = lstm_layer_triton.read_back
-        else:
-            read_back = lstm_layer_backward.read_back
-        read_back(
+        _way(gates, packing.sizes).read_back(
             packing.sizes,
             weight_hh,
             hidden,

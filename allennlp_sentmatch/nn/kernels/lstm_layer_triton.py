@@ -14,6 +14,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from allennlp_sentmatch.nn.kernels.pointwise import per_feature
+
 BLOCK = 256
 
 
@@ -28,11 +30,11 @@ def read_steps(
     lower_weight: float,
     peephole_left: Optional[Tensor],
 ) -> None:
-    """As the function of the same name in `lstm_layer`."""
+    """As the function of the same name in `lstm_layer_steps`."""
     S, N, H = hidden.shape
     weights = torch.stack(list(weight_hh)).transpose(1, 2)  # (S, H, R)
     R = weights.size(2)
-    vectors = [_vector(x, hidden) for x in (left_weight, lower_weight, peephole_left)]
+    vectors = [per_feature(x, hidden) for x in (left_weight, lower_weight, peephole_left)]
     lower = None if lower is None else lower.contiguous()
     starts = [0, *accumulate(sizes)]
     with torch.cuda.device_of(hidden):
@@ -73,11 +75,11 @@ def read_back(
     grad_lower: Optional[Tensor],
     grad_left_weight: Optional[Tensor],
 ) -> None:
-    """As the function of the same name in `lstm_layer_backward`."""
+    """As the function of the same name in `lstm_layer_steps`."""
     S, N, H = hidden.shape
     weights = torch.stack(list(weight_hh))  # (S, R, H)
     R = weights.size(1)
-    vectors = [_vector(x, hidden) for x in (left_weight, lower_weight, peephole_left)]
+    vectors = [per_feature(x, hidden) for x in (left_weight, lower_weight, peephole_left)]
     lower = None if lower is None else lower.contiguous()
     total_grad_hidden = grad_hidden.clone(memory_format=torch.contiguous_format)
     grad_cell = None if grad_cell is None else grad_cell.contiguous()
@@ -117,15 +119,6 @@ def read_back(
             )
     if grad_left_weight is not None and by_left_weight is not None:
         grad_left_weight += by_left_weight.sum(1, keepdim=True)
-
-
-def _vector(weight: Union[Tensor, float, None], like: Tensor) -> Optional[Tensor]:
-    """A weight of each feature, (S, 1, H) and contiguous."""
-    if weight is None:
-        return None
-    if isinstance(weight, float):
-        return like.new_full((len(like), 1, like.size(2)), weight)
-    return weight.contiguous()
 
 
 @triton.jit

@@ -1,6 +1,6 @@
 """Element-wise arithmetic of recurrent steps and of their derivatives, in few passes."""
 
-from typing import Optional
+from typing import Optional, Union
 
 import torch
 
@@ -33,3 +33,12 @@ def tanh_backward(
 def sigmoid_backward(grad: torch.Tensor, output: torch.Tensor, out: torch.Tensor) -> None:
     """`grad` * s * (1 - s) for s = `output`, written to `out`."""
     torch.ops.aten.sigmoid_backward(grad, output, grad_input=out)
+
+
+def per_feature(
+    weight: Union[torch.Tensor, float, None], like: torch.Tensor
+) -> Optional[torch.Tensor]:
+    """A number, or a weight (S, 1, H), as a contiguous (S, 1, H) for `like` (S, N, H)."""
+    if isinstance(weight, float):
+        return like.new_full((like.size(0), 1, like.size(2)), weight)
+    return None if weight is None else weight.contiguous()

@@ -9,7 +9,7 @@ from torch.utils.checkpoint import checkpoint
 
 from allennlp_sentmatch.nn import CellAwareLSTM, cell_aware_lstm
 from allennlp_sentmatch.nn.fast_paths import fast_paths
-from allennlp_sentmatch.nn.kernels import lstm_layer, lstm_layer_backward
+from allennlp_sentmatch.nn.kernels import lstm_layer, lstm_layer_compiled, lstm_layer_steps
 from allennlp_sentmatch.nn.kernels.triton_support import takes_triton
 
 D, H = 5, 3
@@ -63,14 +63,22 @@ def layers_read(monkeypatch):
     return calls
 
 
-@pytest.fixture(params=["one chunk", "chunks of a step or two"])
-def chunks(request, monkeypatch):
-    """The backward pass, of all steps at once or of as few as give five rows."""
-    if request.param != "one chunk":
-        monkeypatch.setattr(lstm_layer_backward, "ROWS_PER_CHUNK", 5)
+WAYS = ["interpreted"] if INTERPRETED else ["compiled", "torch", "torch, in chunks"]
 
 
-@pytest.mark.usefixtures("chunks")
+@pytest.fixture(params=WAYS)
+def way(request, monkeypatch):
+    """How steps are read: see `lstm_layer`."""
+    if request.param == "compiled" and not lstm_layer_compiled.IS_COMPILED:
+        pytest.skip("the package was installed without a compiler")
+    if request.param.startswith("torch"):
+        monkeypatch.setattr(lstm_layer_compiled, "IS_COMPILED", False)
+    if request.param == "torch, in chunks":  # of as few steps as have five rows
+        monkeypatch.setattr(lstm_layer_steps, "ROWS_PER_CHUNK", 5)
+    return request.param
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(
     ("variant", "num_layers", "bidirectional", "lengths"),
     list(itertools.product(VARIANTS, [1, 3], [False, True], LENGTHS)),
@@ -91,6 +99,7 @@ def test_values_and_gradients_are_those_of_the_plain_path(
     assert len(layers_read) == 2 * num_layers
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_single_precision(variant):
     encoder = build(torch.float32, bidirectional=True, **VARIANTS[variant])
@@ -102,7 +111,7 @@ def test_single_precision(variant):
 
 
 @pytest.mark.skipif(INTERPRETED, reason="takes minutes where Triton is interpreted")
-@pytest.mark.usefixtures("chunks")
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gradcheck(variant, layers_read):
     encoder = build(bidirectional=True, **VARIANTS[variant])
@@ -112,6 +121,7 @@ def test_gradcheck(variant, layers_read):
     assert layers_read
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("frozen", ["", "weight", "bias", "logit"])
 def test_what_is_frozen_gets_no_gradient_and_the_rest_the_same(frozen):
     encoder = build(vertical_weight="trainable", num_layers=3)
@@ -149,6 +159,7 @@ def test_dropout_lies_between_layers(monkeypatch):
     assert not torch.allclose(trained[0][0], evaluated[0][0])
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_nothing_is_read_that_was_not_written(bidirectional, monkeypatch):
     encoder = build(vertical_weight="trainable", bidirectional=bidirectional)
@@ -171,6 +182,7 @@ def test_nothing_is_read_that_was_not_written(bidirectional, monkeypatch):
         assert torch.equal(ours, theirs)
 
 
+@pytest.mark.usefixtures("way")
 def test_a_second_backward_pass_gives_the_same_gradients():
     encoder = build(bidirectional=True)
     inputs, mask = batch([4, 2])
@@ -228,11 +240,12 @@ def test_a_copy_is_independent():
     assert torch.equal(other(inputs, mask), expected)
 
 
-@pytest.mark.skipif(INTERPRETED, reason="is about torch's operations")
+@pytest.mark.skipif(INTERPRETED, reason="is about the ways of CPUs")
+@pytest.mark.usefixtures("way")
 def test_steps_cost_no_more_than_the_sentences_still_being_read(monkeypatch):
     rows = []
-    product = lstm_layer.product
-    for module in (lstm_layer, lstm_layer_backward):
+    product = lstm_layer_steps.product
+    for module in (lstm_layer_steps, lstm_layer_compiled):
         monkeypatch.setattr(
             module, "product", lambda x, weight: rows.append(len(x)) or product(x, weight)
         )

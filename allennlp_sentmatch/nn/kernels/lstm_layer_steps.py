@@ -1,11 +1,13 @@
-r"""The backward pass of `lstm_layer`, from the last step to the first.
+r"""The steps of `lstm_layer` as operations of torch's, in place and on rows side by side.
 
-The derivatives that do not depend on the gradients from outside are made for several steps at once.
-Then a step is a product and a few element-wise operations on rows side by side.
+tanh(x) is computed as 2 sigmoid(2x) - 1, which takes a CPU a third of the time and is as exact in
+absolute terms.
 
-Only the gates are a table of all steps, made into that of their arguments' gradients; the rest is
-computed anew, tanh(c) too, and used chunk by chunk. Tables of all steps would each time be asked of
-the system, and page by page, anew.
+In the backward pass, the derivatives that do not depend on the gradients from outside are made for
+several steps at once. Then a step is a product and a few element-wise operations. Only the gates
+are a table of all steps, made into that of their arguments' gradients; the rest is computed anew,
+tanh(c) too, and used chunk by chunk. Tables of all steps would each time be asked of the system,
+and page by page, anew.
 """
 
 from collections.abc import Sequence
@@ -15,11 +17,58 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.kernels.packing import steps
-from allennlp_sentmatch.nn.kernels.pointwise import tanh
-from allennlp_sentmatch.nn.kernels.products import product
+from allennlp_sentmatch.nn.kernels.pointwise import MINUS_ONE, tanh
+from allennlp_sentmatch.nn.kernels.products import product, reordered
 
 #: The steps of a chunk, but for the last of a batch, have at least this many rows.
 ROWS_PER_CHUNK = 512
+
+
+def read_steps(
+    sizes: list[int],
+    weight_hh: Sequence[Tensor],
+    gates: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    lower: Optional[Tensor],
+    left_weight: Union[Tensor, float],
+    lower_weight: float,
+    peephole_left: Optional[Tensor],
+) -> None:
+    """Make of the gates' arguments, aside from what is recurrent, the gates, and of them h and c.
+
+    Shapes: `gates` (S, N, GH); `hidden` and `cell`, which are written, and `lower` (S, N, H).
+    """
+    S = len(weight_hh)
+    R, H = weight_hh[0].shape
+    room = gates.new_empty(S, sizes[0], H)
+    gates_at, hidden_at, cell_at = (steps(x, sizes) for x in (gates, hidden, cell))
+    lower_at = None if lower is None else steps(lower, sizes)
+    weights = [reordered(weight) for weight in weight_hh]
+    # What U h is added to, and h, for each direction.
+    recurrent_at = [steps(x[:, :R], sizes) for x in gates]
+    left_hidden_at = [steps(x, sizes) for x in hidden]
+    for t, n in enumerate(sizes):
+        a, c = gates_at[t], cell_at[t]  # (S, n, GH), (S, n, H)
+        i, f, g, o = a.chunk(a.size(-1) // H, -1)[:4]
+        if t > 0:
+            left_cell = cell_at[t - 1][:, :n]
+            for s, weight in enumerate(weights):
+                recurrent_at[s][t].add_(product(left_hidden_at[s][t - 1][:n], weight))
+            if peephole_left is not None:
+                a[..., R:].addcmul_(left_cell, peephole_left)
+        g.mul_(2)
+        a.sigmoid_()
+        torch.add(MINUS_ONE, g, alpha=2, out=g)  # tanh(x) = 2 sigmoid(2x) - 1
+        torch.mul(i, g, out=c)
+        if t > 0:
+            if isinstance(left_weight, float):
+                c.addcmul_(f, left_cell, value=left_weight)
+            else:
+                c.addcmul_(f, left_cell * left_weight)
+        if lower_at is not None:
+            c.addcmul_(a[..., 4 * H :], lower_at[t], value=lower_weight)
+        torch.mul(o, tanh(c, out=room[:, :n]), out=hidden_at[t])
 
 
 def read_back(

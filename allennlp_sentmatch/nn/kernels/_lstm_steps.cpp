@@ -1,0 +1,285 @@
+// A step of `lstm_layer` and its derivative on a CPU, each in one pass over memory.
+//
+// lstm_layer_compiled.py gives addresses of contiguous rows, those of one step in one direction. Gates
+// lie side by side in a row: [i; f; g; o; v]. The loops are plain, for the compiler to vectorize; so
+// that it can, exp is a polynomial and not the C library's function.
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define FOR_EACH_PROCESSOR \
+  __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FOR_EACH_PROCESSOR
+#endif
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define INDEPENDENT
+#endif
+#define INLINE inline __attribute__((always_inline))
+
+namespace {
+
+// exp(x) = 2^k exp(r) with k the integer next to x / ln 2 and r the rest, below ln(2) / 2, for which
+// a Taylor series of so many terms is as exact as the type. ln 2 has two parts, for r to be exact.
+INLINE float exponential(float x) {
+  x = x < -87.f ? -87.f : x;
+  x = x > 88.f ? 88.f : x;
+  const float shift = 12582912.f;  // 1.5 * 2^23: adding it rounds to an integer
+  const float k = (x * 1.44269504f + shift) - shift;
+  const float r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
+  float y = 1.f / 5040;
+  y = y * r + 1.f / 720;
+  y = y * r + 1.f / 120;
+  y = y * r + 1.f / 24;
+  y = y * r + 1.f / 6;
+  y = y * r + 1.f / 2;
+  y = y * r + 1.f;
+  y = y * r + 1.f;
+  const int32_t bits = (static_cast<int32_t>(k) + 127) << 23;
+  float power;
+  std::memcpy(&power, &bits, sizeof power);
+  return y * power;
+}
+
+INLINE double exponential(double x) {
+  x = x < -708. ? -708. : x;
+  x = x > 709. ? 709. : x;
+  const double shift = 6755399441055744.;  // 1.5 * 2^52
+  const double shifted = x * 1.4426950408889634 + shift;
+  const double k = shifted - shift;
+  const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+  double y = 1. / 6227020800.;
+  y = y * r + 1. / 479001600.;
+  y = y * r + 1. / 39916800.;
+  y = y * r + 1. / 3628800.;
+  y = y * r + 1. / 362880.;
+  y = y * r + 1. / 40320.;
+  y = y * r + 1. / 5040.;
+  y = y * r + 1. / 720.;
+  y = y * r + 1. / 120.;
+  y = y * r + 1. / 24.;
+  y = y * r + 1. / 6.;
+  y = y * r + 1. / 2.;
+  y = y * r + 1.;
+  y = y * r + 1.;
+  // The integer is in the lowest bits of what was shifted.
+  int64_t bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  bits = (bits + 1023) << 52;
+  double power;
+  std::memcpy(&power, &bits, sizeof power);
+  return y * power;
+}
+
+template <typename T>
+INLINE T sigmoid(T x) {
+  return T(1) / (T(1) + exponential(-x));
+}
+
+template <typename T>
+INLINE T hyperbolic_tangent(T x) {
+  return T(2) * sigmoid(T(2) * x) - T(1);
+}
+
+// `recurrent` and `left_cell` have `num_left` rows; past them, and where a pointer is null, is `zeros`.
+template <typename T>
+struct Step {
+  int64_t n, num_left, H;
+  T* gates;
+  const T *recurrent, *left_cell, *lower, *left_weight, *lower_weight, *peephole_left, *zeros;
+  T *hidden, *cell;
+};
+
+template <typename T, bool HAS_LOWER, bool HAS_PEEPHOLE>
+INLINE void read_rows(const Step<T>& step) {
+  const int64_t H = step.H, width = (HAS_LOWER ? 5 : 4) * H;
+  const int64_t recurrent_width = HAS_PEEPHOLE ? 4 * H : width;
+  const T* __restrict left_weight = step.left_weight;
+  const T* __restrict lower_weight = step.lower_weight;
+  const T* __restrict peephole = step.peephole_left;
+  for (int64_t row = 0; row < step.n; ++row) {
+    const bool goes_on = row < step.num_left;
+    const T* __restrict u = goes_on ? step.recurrent + row * recurrent_width : step.zeros;
+    const T* __restrict left = goes_on ? step.left_cell + row * H : step.zeros;
+    const T* __restrict lower = HAS_LOWER ? step.lower + row * H : nullptr;
+    T* __restrict a = step.gates + row * width;
+    T* __restrict h = step.hidden + row * H;
+    T* __restrict c = step.cell + row * H;
+    INDEPENDENT
+    for (int64_t j = 0; j < H; ++j) {
+      const T i = sigmoid(a[j] + u[j]);
+      const T f = sigmoid(a[H + j] + u[H + j]);
+      const T g = hyperbolic_tangent(a[2 * H + j] + u[2 * H + j]);
+      const T o = sigmoid(a[3 * H + j] + u[3 * H + j]);
+      T total = i * g + left_weight[j] * f * left[j];
+      if (HAS_LOWER) {
+        const T context = HAS_PEEPHOLE ? peephole[j] * left[j] : u[4 * H + j];
+        const T v = sigmoid(a[4 * H + j] + context);
+        total += lower_weight[j] * v * lower[j];
+        a[4 * H + j] = v;
+      }
+      a[j] = i;
+      a[H + j] = f;
+      a[2 * H + j] = g;
+      a[3 * H + j] = o;
+      c[j] = total;
+      h[j] = o * hyperbolic_tangent(total);
+    }
+  }
+}
+
+// The gradients of h from the step after, `recurrent`, have `num_after` rows. `from_after` is that of
+// c from the step after, and becomes that for the step before. `by_left_weight` is added to.
+template <typename T>
+struct StepBack {
+  int64_t n, num_left, num_after, H;
+  T* gates;
+  const T *cell, *left_cell, *lower, *left_weight, *lower_weight, *peephole_left, *zeros;
+  const T *grad_hidden, *recurrent, *grad_cell;
+  T *from_after, *grad_lower, *by_left_weight;
+};
+
+template <typename T, bool HAS_LOWER, bool HAS_PEEPHOLE>
+INLINE void read_rows_back(const StepBack<T>& step) {
+  const int64_t H = step.H, width = (HAS_LOWER ? 5 : 4) * H;
+  const T* __restrict left_weight = step.left_weight;
+  const T* __restrict lower_weight = step.lower_weight;
+  const T* __restrict peephole = step.peephole_left;
+  T* __restrict by_left_weight = step.by_left_weight;
+  for (int64_t row = 0; row < step.n; ++row) {
+    const T* __restrict c = step.cell + row * H;
+    const T* __restrict left = row < step.num_left ? step.left_cell + row * H : step.zeros;
+    const T* __restrict lower = HAS_LOWER ? step.lower + row * H : nullptr;
+    const T* __restrict outer = step.grad_hidden + row * H;
+    const T* __restrict inner = row < step.num_after ? step.recurrent + row * H : step.zeros;
+    const T* __restrict outer_c = step.grad_cell ? step.grad_cell + row * H : step.zeros;
+    T* __restrict a = step.gates + row * width;
+    T* __restrict carried = step.from_after + row * H;
+    T* __restrict grad_lower = HAS_LOWER ? step.grad_lower + row * H : nullptr;
+    INDEPENDENT
+    for (int64_t j = 0; j < H; ++j) {
+      const T i = a[j], f = a[H + j], g = a[2 * H + j], o = a[3 * H + j];
+      const T tanh_c = hyperbolic_tangent(c[j]);
+      const T dh = outer[j] + inner[j];
+      const T dc = outer_c[j] + carried[j] + dh * o * (T(1) - tanh_c * tanh_c);
+      const T by_forget = dc * left[j];
+      by_left_weight[j] += by_forget * f;
+      a[j] = dc * g * i * (T(1) - i);
+      a[H + j] = by_forget * left_weight[j] * f * (T(1) - f);
+      a[2 * H + j] = dc * i * (T(1) - g * g);
+      a[3 * H + j] = dh * tanh_c * o * (T(1) - o);
+      T to_left = dc * left_weight[j] * f;
+      if (HAS_LOWER) {
+        const T v = a[4 * H + j];
+        const T by_lower = dc * lower_weight[j] * v;
+        const T dv = by_lower * lower[j] * (T(1) - v);
+        grad_lower[j] = by_lower;
+        a[4 * H + j] = dv;
+        if (HAS_PEEPHOLE) to_left += dv * peephole[j];
+      }
+      carried[j] = to_left;
+    }
+  }
+}
+
+template <typename T>
+INLINE void read_any(const Step<T>& step) {
+  if (step.peephole_left) {
+    read_rows<T, true, true>(step);
+  } else if (step.lower) {
+    read_rows<T, true, false>(step);
+  } else {
+    read_rows<T, false, false>(step);
+  }
+}
+
+template <typename T>
+INLINE void read_any_back(const StepBack<T>& step) {
+  if (step.peephole_left) {
+    read_rows_back<T, true, true>(step);
+  } else if (step.lower) {
+    read_rows_back<T, true, false>(step);
+  } else {
+    read_rows_back<T, false, false>(step);
+  }
+}
+
+FOR_EACH_PROCESSOR void read_float(const Step<float>& step) { read_any(step); }
+FOR_EACH_PROCESSOR void read_double(const Step<double>& step) { read_any(step); }
+FOR_EACH_PROCESSOR void read_back_float(const StepBack<float>& step) { read_any_back(step); }
+FOR_EACH_PROCESSOR void read_back_double(const StepBack<double>& step) { read_any_back(step); }
+
+using Address = unsigned long long;
+
+template <typename T>
+T* at(Address address) {
+  return reinterpret_cast<T*>(static_cast<uintptr_t>(address));
+}
+
+template <typename T>
+Step<T> step_of(const Py_ssize_t* s, const Address* p) {
+  return {s[0], s[1], s[2], at<T>(p[0]), at<T>(p[1]), at<T>(p[2]), at<T>(p[3]),
+          at<T>(p[4]), at<T>(p[5]), at<T>(p[6]), at<T>(p[7]), at<T>(p[8]), at<T>(p[9])};
+}
+
+template <typename T>
+StepBack<T> step_back_of(const Py_ssize_t* s, const Address* p) {
+  return {s[0], s[1], s[2], s[3], at<T>(p[0]), at<T>(p[1]), at<T>(p[2]), at<T>(p[3]), at<T>(p[4]),
+          at<T>(p[5]), at<T>(p[6]), at<T>(p[7]), at<T>(p[8]), at<T>(p[9]), at<T>(p[10]),
+          at<T>(p[11]), at<T>(p[12]), at<T>(p[13])};
+}
+
+PyObject* read(PyObject*, PyObject* args) {
+  int is_double;
+  Py_ssize_t s[3];
+  Address p[10];
+  if (!PyArg_ParseTuple(args, "pnnnKKKKKKKKKK", &is_double, &s[0], &s[1], &s[2], &p[0], &p[1],
+                        &p[2], &p[3], &p[4], &p[5], &p[6], &p[7], &p[8], &p[9])) {
+    return nullptr;
+  }
+  if (is_double) {
+    read_double(step_of<double>(s, p));
+  } else {
+    read_float(step_of<float>(s, p));
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* read_back(PyObject*, PyObject* args) {
+  int is_double;
+  Py_ssize_t s[4];
+  Address p[14];
+  if (!PyArg_ParseTuple(args, "pnnnnKKKKKKKKKKKKKK", &is_double, &s[0], &s[1], &s[2], &s[3],
+                        &p[0], &p[1], &p[2], &p[3], &p[4], &p[5], &p[6], &p[7], &p[8], &p[9],
+                        &p[10], &p[11], &p[12], &p[13])) {
+    return nullptr;
+  }
+  if (is_double) {
+    read_back_double(step_back_of<double>(s, p));
+  } else {
+    read_back_float(step_back_of<float>(s, p));
+  }
+  Py_RETURN_NONE;
+}
+
+PyMethodDef methods[] = {
+    {"read", read, METH_VARARGS, "The fields of a Step, after whether they are doubles."},
+    {"read_back", read_back, METH_VARARGS, "The fields of a StepBack, likewise."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyModuleDef module = {PyModuleDef_HEAD_INIT, "_lstm_steps", nullptr, 0, methods,
+                      nullptr, nullptr, nullptr, nullptr};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__lstm_steps() { return PyModule_Create(&module); }
