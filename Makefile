@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CLASSIC := .venv-classic
-COMPILED := $(wildcard allennlp_sentmatch/nn/kernels/*.cpp)
+COMPILED := $(wildcard allennlp_sentmatch/nn/kernels/*.cpp allennlp_sentmatch/nn/kernels/*.h)
 # allennlp-models is kept beside the environment: AllenNLP loads it in every command when it can.
 WITH_MODELS := PYTHONPATH=$(CURDIR)/$(VENV)/beside
 # The tests' tensors are tiny: more threads would only wait for each other.

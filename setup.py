@@ -28,12 +28,14 @@ setup(
     # Only speed is lost where there is no compiler.
     ext_modules=[
         Extension(
-            "allennlp_sentmatch.nn.kernels._lstm_steps",
-            ["allennlp_sentmatch/nn/kernels/_lstm_steps.cpp"],
+            f"allennlp_sentmatch.nn.kernels.{name}",
+            [f"allennlp_sentmatch/nn/kernels/{name}.cpp"],
+            depends=["allennlp_sentmatch/nn/kernels/_elementwise.h"],
             extra_compile_args=["-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math"],
             py_limited_api=True,
             optional=True,
         )
+        for name in ("_lstm_steps", "_suffix_steps")
     ],
     options={"bdist_wheel": {"py_limited_api": "cp39"}},
     python_requires=">=3.9",

@@ -1,6 +1,7 @@
 """The package as its users meet it: imported, built and installed, and beside allennlp-models."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -108,6 +109,9 @@ def test_the_built_sdist_is_complete(tmp_path):
     found = resolve_names(str(target), tmp_path)
     assert Path(found).is_relative_to(target)
     assert (target / "allennlp_sentmatch" / "py.typed").is_file()
+    if shutil.which("c++"):
+        compiled = (target / "allennlp_sentmatch" / "nn" / "kernels").glob("*.so")
+        assert {file.name.split(".")[0] for file in compiled} == {"_lstm_steps", "_suffix_steps"}
 
 
 def test_loads_beside_allennlp_models(tmp_path):

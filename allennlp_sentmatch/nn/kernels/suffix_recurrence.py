@@ -16,9 +16,11 @@ from typing import Any, Literal, NamedTuple, Optional
 
 import torch
 
+from allennlp_sentmatch.nn.kernels import suffix_cells_compiled
 from allennlp_sentmatch.nn.kernels.kernel_backward import kernel_backward
 from allennlp_sentmatch.nn.kernels.products import product, product_over_rows, reordered
-from allennlp_sentmatch.nn.kernels.suffix_cells import CELLS, Cell
+from allennlp_sentmatch.nn.kernels.suffix_cells import CELLS, Cell, LSTMCell
+from allennlp_sentmatch.nn.kernels.suffix_cells_compiled import CompiledLSTMCell
 
 #: Steps are kept together up to about this many rows, of which the weights' gradient is one
 #: product. Larger tables would each time be asked of the system, and page by page, anew.
@@ -91,6 +93,8 @@ def suffix_recurrence(
     """
     chunks = schedule(sizes, window, num_starts)
     kernel = CELLS[cell]
+    if kernel is LSTMCell and suffix_cells_compiled.IS_COMPILED and projected.device.type == "cpu":
+        kernel, projected = CompiledLSTMCell, projected.contiguous()
     if torch.is_grad_enabled() and any(x.requires_grad for x in (projected, *weights)):
         prefixes, suffixes = _SuffixRecurrence.apply(  # type: ignore[no-untyped-call]
             chunks, num_starts, kernel, projected, *weights

@@ -5,10 +5,18 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from allennlp_sentmatch.nn.kernels import suffix_cells_compiled
 from allennlp_sentmatch.nn.kernels import suffix_recurrence as kernel
 from allennlp_sentmatch.nn.suffix_bilstm import suffix_recurrence
 
 S, H = 2, 3
+NEEDS_COMPILER = pytest.mark.skipif(
+    not suffix_cells_compiled.IS_COMPILED, reason="the package was installed without a compiler"
+)
+every_cell = pytest.mark.parametrize(
+    ("cell", "compiled"),
+    [pytest.param("lstm", True, marks=NEEDS_COMPILER), ("lstm", False), ("gru", False)],
+)
 
 
 def plain(projected, weights, *rest):
@@ -48,7 +56,7 @@ def run(recurrence, cell, lengths, window, prefixes_only, **placement):
     return [*read, *gradients]
 
 
-@pytest.mark.parametrize("cell", ["lstm", "gru"])
+@every_cell
 @settings(max_examples=40, deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4),
@@ -56,19 +64,21 @@ def run(recurrence, cell, lengths, window, prefixes_only, **placement):
     prefixes_only=st.booleans(),
     rows_per_chunk=st.sampled_from([1, 5, 4096]),
 )
-def test_is_the_plain_recurrence(cell, lengths, window, prefixes_only, rows_per_chunk):
+def test_is_the_plain_recurrence(cell, compiled, lengths, window, prefixes_only, rows_per_chunk):
     lengths = sorted(lengths, reverse=True)
     case = (cell, lengths, window, prefixes_only)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suffix_cells_compiled, "IS_COMPILED", compiled)
         patch.setattr(kernel, "ROWS_PER_CHUNK", rows_per_chunk)
         fast = run(kernel.suffix_recurrence, *case)
     for actual, expected in zip(fast, run(plain, *case)):
         torch.testing.assert_close(actual, expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("cell", ["lstm", "gru"])
+@every_cell
 @pytest.mark.parametrize("window", [2, 5])
-def test_gradients(cell, window):
+def test_gradients(cell, compiled, window, monkeypatch):
+    monkeypatch.setattr(suffix_cells_compiled, "IS_COMPILED", compiled)
     projected, weight_hh, sizes = arguments(cell, [4, 2, 1])
 
     def read(projected, weight_hh):
@@ -77,8 +87,9 @@ def test_gradients(cell, window):
     assert torch.autograd.gradcheck(read, (projected, weight_hh))
 
 
-@pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_single_precision(cell):
+@every_cell
+def test_single_precision(cell, compiled, monkeypatch):
+    monkeypatch.setattr(suffix_cells_compiled, "IS_COMPILED", compiled)
     case = (cell, [6, 6, 4, 1], 7, False)
     fast = run(kernel.suffix_recurrence, *case, dtype=torch.float32)
     for actual, expected in zip(fast, run(plain, *case)):

@@ -1,0 +1,94 @@
+// What the compiled steps share: activations that a compiler can vectorize, and how to have it do so.
+
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define FOR_EACH_PROCESSOR \
+  __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FOR_EACH_PROCESSOR
+#endif
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define INDEPENDENT
+#endif
+#define INLINE inline __attribute__((always_inline))
+
+namespace {
+
+// exp(x) = 2^k exp(r) with k the integer next to x / ln 2 and r the rest, below ln(2) / 2, for which
+// a Taylor series of so many terms is as exact as the type. ln 2 has two parts, for r to be exact.
+INLINE float exponential(float x) {
+  x = x < -87.f ? -87.f : x;
+  x = x > 88.f ? 88.f : x;
+  const float shift = 12582912.f;  // 1.5 * 2^23: adding it rounds to an integer
+  const float k = (x * 1.44269504f + shift) - shift;
+  const float r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
+  float y = 1.f / 5040;
+  y = y * r + 1.f / 720;
+  y = y * r + 1.f / 120;
+  y = y * r + 1.f / 24;
+  y = y * r + 1.f / 6;
+  y = y * r + 1.f / 2;
+  y = y * r + 1.f;
+  y = y * r + 1.f;
+  const int32_t bits = (static_cast<int32_t>(k) + 127) << 23;
+  float power;
+  std::memcpy(&power, &bits, sizeof power);
+  return y * power;
+}
+
+INLINE double exponential(double x) {
+  x = x < -708. ? -708. : x;
+  x = x > 709. ? 709. : x;
+  const double shift = 6755399441055744.;  // 1.5 * 2^52
+  const double shifted = x * 1.4426950408889634 + shift;
+  const double k = shifted - shift;
+  const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+  double y = 1. / 6227020800.;
+  y = y * r + 1. / 479001600.;
+  y = y * r + 1. / 39916800.;
+  y = y * r + 1. / 3628800.;
+  y = y * r + 1. / 362880.;
+  y = y * r + 1. / 40320.;
+  y = y * r + 1. / 5040.;
+  y = y * r + 1. / 720.;
+  y = y * r + 1. / 120.;
+  y = y * r + 1. / 24.;
+  y = y * r + 1. / 6.;
+  y = y * r + 1. / 2.;
+  y = y * r + 1.;
+  y = y * r + 1.;
+  // The integer is in the lowest bits of what was shifted.
+  int64_t bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  bits = (bits + 1023) << 52;
+  double power;
+  std::memcpy(&power, &bits, sizeof power);
+  return y * power;
+}
+
+template <typename T>
+INLINE T sigmoid(T x) {
+  return T(1) / (T(1) + exponential(-x));
+}
+
+template <typename T>
+INLINE T hyperbolic_tangent(T x) {
+  return T(2) * sigmoid(T(2) * x) - T(1);
+}
+
+using Address = unsigned long long;
+
+template <typename T>
+T* at(Address address) {
+  return reinterpret_cast<T*>(static_cast<uintptr_t>(address));
+}
+
+}  // namespace

@@ -1,0 +1,168 @@
+// A step of SuBiLSTM's LSTM and its derivative on a CPU, each in one pass over memory.
+//
+// suffix_cells_compiled.py gives addresses of rows, those of R suffixes of N sentences in one
+// direction. A suffix's rows are contiguous, and so are all rows but those of `x` and of the states,
+// or of the gradients that stand in for them. Gates lie side by side in a row: [i; f; g; o].
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+
+#include "_elementwise.h"
+
+namespace {
+
+// From the rows of one suffix to those of the next: `x_step` and `state_step`. Where `u` is null, it is
+// zero. `gates`, `old_cell` and `tanh_cell` are null, or room for what the backward pass needs.
+template <typename T>
+struct Step {
+  int64_t R, N, H, x_step, state_step;
+  const T *x, *u;
+  T *hidden, *cell, *gates, *old_cell, *tanh_cell;
+};
+
+template <typename T, bool HAS_U, bool IS_KEPT>
+INLINE void read_rows(const Step<T>& step) {
+  const int64_t N = step.N, H = step.H;
+  for (int64_t row = 0; row < step.R * N; ++row) {
+    const int64_t suffix = row / N, sentence = row % N;
+    const T* __restrict x = step.x + suffix * step.x_step + sentence * 4 * H;
+    const T* __restrict u = HAS_U ? step.u + row * 4 * H : nullptr;
+    T* __restrict h = step.hidden + suffix * step.state_step + sentence * H;
+    T* __restrict c = step.cell + suffix * step.state_step + sentence * H;
+    T* __restrict a = IS_KEPT ? step.gates + row * 4 * H : nullptr;
+    T* __restrict old_cell = IS_KEPT ? step.old_cell + row * H : nullptr;
+    T* __restrict tanh_cell = IS_KEPT ? step.tanh_cell + row * H : nullptr;
+    INDEPENDENT
+    for (int64_t j = 0; j < H; ++j) {
+      const T i = sigmoid(HAS_U ? x[j] + u[j] : x[j]);
+      const T f = sigmoid(HAS_U ? x[H + j] + u[H + j] : x[H + j]);
+      const T g = hyperbolic_tangent(HAS_U ? x[2 * H + j] + u[2 * H + j] : x[2 * H + j]);
+      const T o = sigmoid(HAS_U ? x[3 * H + j] + u[3 * H + j] : x[3 * H + j]);
+      const T old = c[j];
+      const T total = f * old + i * g;
+      const T tanh_c = hyperbolic_tangent(total);
+      if (IS_KEPT) {
+        a[j] = i;
+        a[H + j] = f;
+        a[2 * H + j] = g;
+        a[3 * H + j] = o;
+        old_cell[j] = old;
+        tanh_cell[j] = tanh_c;
+      }
+      c[j] = total;
+      h[j] = o * tanh_c;
+    }
+  }
+}
+
+// `grad_hidden` and `grad_cell`, with `state_step` as above, are those of h' and c' and become those of
+// h and c, aside from what passes through U h. `out` is room for the gradient of x, a row for each row.
+template <typename T>
+struct StepBack {
+  int64_t R, N, H, state_step;
+  T *grad_hidden, *grad_cell;
+  const T *gates, *old_cell, *tanh_cell;
+  T* out;
+};
+
+template <typename T>
+INLINE void read_rows_back(const StepBack<T>& step) {
+  const int64_t N = step.N, H = step.H;
+  for (int64_t row = 0; row < step.R * N; ++row) {
+    const int64_t state = row / N * step.state_step + row % N * H;
+    T* __restrict grad_hidden = step.grad_hidden + state;
+    T* __restrict grad_cell = step.grad_cell + state;
+    const T* __restrict a = step.gates + row * 4 * H;
+    const T* __restrict old_cell = step.old_cell + row * H;
+    const T* __restrict tanh_cell = step.tanh_cell + row * H;
+    T* __restrict out = step.out + row * 4 * H;
+    INDEPENDENT
+    for (int64_t j = 0; j < H; ++j) {
+      const T i = a[j], f = a[H + j], g = a[2 * H + j], o = a[3 * H + j];
+      const T dh = grad_hidden[j], tanh_c = tanh_cell[j];
+      const T dc = grad_cell[j] + dh * o * (T(1) - tanh_c * tanh_c);
+      out[j] = dc * g * i * (T(1) - i);
+      out[H + j] = dc * old_cell[j] * f * (T(1) - f);
+      out[2 * H + j] = dc * i * (T(1) - g * g);
+      out[3 * H + j] = dh * tanh_c * o * (T(1) - o);
+      grad_cell[j] = dc * f;
+      grad_hidden[j] = T(0);
+    }
+  }
+}
+
+template <typename T>
+INLINE void read_any(const Step<T>& step) {
+  if (step.u && step.gates) {
+    read_rows<T, true, true>(step);
+  } else if (step.u) {
+    read_rows<T, true, false>(step);
+  } else if (step.gates) {
+    read_rows<T, false, true>(step);
+  } else {
+    read_rows<T, false, false>(step);
+  }
+}
+
+FOR_EACH_PROCESSOR void read_float(const Step<float>& step) { read_any(step); }
+FOR_EACH_PROCESSOR void read_double(const Step<double>& step) { read_any(step); }
+FOR_EACH_PROCESSOR void read_back_float(const StepBack<float>& step) { read_rows_back(step); }
+FOR_EACH_PROCESSOR void read_back_double(const StepBack<double>& step) { read_rows_back(step); }
+
+template <typename T>
+Step<T> step_of(const Py_ssize_t* s, const Address* p) {
+  return {s[0], s[1], s[2], s[3], s[4], at<T>(p[0]), at<T>(p[1]), at<T>(p[2]),
+          at<T>(p[3]), at<T>(p[4]), at<T>(p[5]), at<T>(p[6])};
+}
+
+template <typename T>
+StepBack<T> step_back_of(const Py_ssize_t* s, const Address* p) {
+  return {s[0], s[1], s[2], s[3], at<T>(p[0]), at<T>(p[1]), at<T>(p[2]), at<T>(p[3]), at<T>(p[4]),
+          at<T>(p[5])};
+}
+
+PyObject* read(PyObject*, PyObject* args) {
+  int is_double;
+  Py_ssize_t s[5];
+  Address p[7];
+  if (!PyArg_ParseTuple(args, "pnnnnnKKKKKKK", &is_double, &s[0], &s[1], &s[2], &s[3], &s[4],
+                        &p[0], &p[1], &p[2], &p[3], &p[4], &p[5], &p[6])) {
+    return nullptr;
+  }
+  if (is_double) {
+    read_double(step_of<double>(s, p));
+  } else {
+    read_float(step_of<float>(s, p));
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* read_back(PyObject*, PyObject* args) {
+  int is_double;
+  Py_ssize_t s[4];
+  Address p[6];
+  if (!PyArg_ParseTuple(args, "pnnnnKKKKKK", &is_double, &s[0], &s[1], &s[2], &s[3], &p[0], &p[1],
+                        &p[2], &p[3], &p[4], &p[5])) {
+    return nullptr;
+  }
+  if (is_double) {
+    read_back_double(step_back_of<double>(s, p));
+  } else {
+    read_back_float(step_back_of<float>(s, p));
+  }
+  Py_RETURN_NONE;
+}
+
+PyMethodDef methods[] = {
+    {"read", read, METH_VARARGS, "The fields of a Step, after whether they are doubles."},
+    {"read_back", read_back, METH_VARARGS, "The fields of a StepBack, likewise."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyModuleDef module = {PyModuleDef_HEAD_INIT, "_suffix_steps", nullptr, 0, methods,
+                      nullptr, nullptr, nullptr, nullptr};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__suffix_steps() { return PyModule_Create(&module); }
