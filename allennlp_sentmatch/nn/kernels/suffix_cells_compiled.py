@@ -42,11 +42,11 @@ class CompiledLSTMCell(LSTMCell):
                 H,
                 x.stride(1) if x.size(1) > 1 else 0,
                 hidden.stride(1),
-                x[s].data_ptr(),
+                _address(x, s),
                 0 if u is None else u[s].data_ptr(),
-                hidden[s].data_ptr(),
-                cell[s].data_ptr(),
-                *(room[s].data_ptr() if kept else 0 for room in (gates, *(kept or (gates, gates)))),
+                _address(hidden, s),
+                _address(cell, s),
+                *([_address(room, s) for room in (gates, *kept)] if kept else (0, 0, 0)),
             )
 
     @staticmethod
@@ -66,5 +66,10 @@ class CompiledLSTMCell(LSTMCell):
                 N,
                 H,
                 grads[0].stride(1),
-                *(x[s].data_ptr() for x in (*grads, gates, *kept, out)),
+                *(_address(x, s) for x in (*grads, gates, *kept, out)),
             )
+
+
+def _address(x: torch.Tensor, s: int) -> int:
+    """Where the part for direction `s` begins; faster than to index."""
+    return x.data_ptr() + s * x.stride(0) * x.element_size()
