@@ -30,7 +30,7 @@ from measure import (
 from report import RESULTS, machine, plot, write
 from tqdm import tqdm
 
-#: The fast path may differ from the plain one by this much of the largest value, in float32.
+#: The fast path may differ from the plain one by this much of its norm, in float32.
 TOLERANCE = 1e-3
 
 #: Column titles, and the keys of a record.

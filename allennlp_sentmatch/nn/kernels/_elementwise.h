@@ -1,4 +1,4 @@
-// What the compiled steps share: activations that a compiler can vectorize, and how to have it do so.
+// What the compiled steps share: activations that a compiler can vectorize, and how to make it.
 
 #pragma once
 
@@ -6,8 +6,7 @@
 #include <cstring>
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#define FOR_EACH_PROCESSOR \
-  __attribute__((target_clones("avx512f", "avx2", "default")))
+#define FOR_EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define FOR_EACH_PROCESSOR
 #endif
@@ -22,13 +21,15 @@
 
 namespace {
 
-// exp(x) = 2^k exp(r) with k the integer next to x / ln 2 and r the rest, below ln(2) / 2, for which
-// a Taylor series of so many terms is as exact as the type. ln 2 has two parts, for r to be exact.
+// exp(x) = 2^k exp(r) with k the integer next to x / ln 2 and r the rest, below ln(2) / 2, for
+// which a Taylor series of so many terms is as exact as the type. ln 2 has two parts, for r to be
+// exact. Adding `shift` rounds to an integer, then in the lowest bits; 2^k has it as exponent.
 INLINE float exponential(float x) {
   x = x < -87.f ? -87.f : x;
   x = x > 88.f ? 88.f : x;
-  const float shift = 12582912.f;  // 1.5 * 2^23: adding it rounds to an integer
-  const float k = (x * 1.44269504f + shift) - shift;
+  const float shift = 12582912.f;  // 1.5 * 2^23
+  const float shifted = x * 1.44269504f + shift;
+  const float k = shifted - shift;
   const float r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
   float y = 1.f / 5040;
   y = y * r + 1.f / 720;
@@ -38,7 +39,9 @@ INLINE float exponential(float x) {
   y = y * r + 1.f / 2;
   y = y * r + 1.f;
   y = y * r + 1.f;
-  const int32_t bits = (static_cast<int32_t>(k) + 127) << 23;
+  uint32_t bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  bits = (bits + 127) << 23;
   float power;
   std::memcpy(&power, &bits, sizeof power);
   return y * power;
@@ -65,8 +68,7 @@ INLINE double exponential(double x) {
   y = y * r + 1. / 2.;
   y = y * r + 1.;
   y = y * r + 1.;
-  // The integer is in the lowest bits of what was shifted.
-  int64_t bits;
+  uint64_t bits;
   std::memcpy(&bits, &shifted, sizeof bits);
   bits = (bits + 1023) << 52;
   double power;

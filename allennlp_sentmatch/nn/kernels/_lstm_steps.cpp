@@ -1,7 +1,7 @@
 // A step of `lstm_layer` and its derivative on a CPU, each in one pass over memory.
 //
-// lstm_layer_compiled.py gives addresses of contiguous rows, those of one step in one direction. Gates
-// lie side by side in a row: [i; f; g; o; v].
+// lstm_layer_compiled.py gives addresses of contiguous rows, those of one step in one direction.
+// Gates lie side by side in a row: [i; f; g; o; v].
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x03090000
@@ -11,7 +11,8 @@
 
 namespace {
 
-// `recurrent` and `left_cell` have `num_left` rows; past them, and where a pointer is null, is `zeros`.
+// `recurrent` and `left_cell` have `num_left` rows; past them `zeros` stands in. In an LSTM `lower`
+// is null, without peepholes `peephole_left`.
 template <typename T>
 struct Step {
   int64_t n, num_left, H;
@@ -58,8 +59,9 @@ INLINE void read_rows(const Step<T>& step) {
   }
 }
 
-// The gradients of h from the step after, `recurrent`, have `num_after` rows. `from_after` is that of
-// c from the step after, and becomes that for the step before. `by_left_weight` is added to.
+// The gradients of h from the step after, `recurrent`, have `num_after` rows. `from_after` is that
+// of c from the step after, and becomes that for the step before. `grad_cell` may be null.
+// `by_left_weight` is added to.
 template <typename T>
 struct StepBack {
   int64_t n, num_left, num_after, H;

@@ -1,8 +1,8 @@
 // A step of SuBiLSTM's LSTM and its derivative on a CPU, each in one pass over memory.
 //
 // suffix_cells_compiled.py gives addresses of rows, those of R suffixes of N sentences in one
-// direction. A suffix's rows are contiguous, and so are all rows but those of `x` and of the states,
-// or of the gradients that stand in for them. Gates lie side by side in a row: [i; f; g; o].
+// direction. A suffix's rows are contiguous, and so are all rows but those of `x` and of the
+// states, or of the gradients that stand in for them. Gates lie side by side: [i; f; g; o].
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x03090000
@@ -12,8 +12,8 @@
 
 namespace {
 
-// From the rows of one suffix to those of the next: `x_step` and `state_step`. Where `u` is null, it is
-// zero. `gates`, `old_cell` and `tanh_cell` are null, or room for what the backward pass needs.
+// From the rows of one suffix to those of the next: `x_step` and `state_step`. Where `u` is null,
+// it is zero. `gates`, `old_cell`, `tanh_cell`: null, or room for what the backward pass needs.
 template <typename T>
 struct Step {
   int64_t R, N, H, x_step, state_step;
@@ -56,8 +56,8 @@ INLINE void read_rows(const Step<T>& step) {
   }
 }
 
-// `grad_hidden` and `grad_cell`, with `state_step` as above, are those of h' and c' and become those of
-// h and c, aside from what passes through U h. `out` is room for the gradient of x, a row for each row.
+// `grad_hidden` and `grad_cell`, with `state_step` as above, are those of h' and c' and become
+// those of h and c, aside from what passes through U h. `out` is room for the gradients of x.
 template <typename T>
 struct StepBack {
   int64_t R, N, H, state_step;

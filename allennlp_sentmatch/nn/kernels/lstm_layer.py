@@ -73,6 +73,7 @@ def lstm_layer(
     """
     if isinstance(lower_weight, Tensor):
         lower, lower_weight = None if lower is None else lower * lower_weight, 1.0
+    lower = None if lower is None else lower.contiguous()
     others = (inputs, bias, lower, left_weight, lower_weight, peephole_left, peephole_lower)
     tensors = [x for x in (*others, *weight_ih, *weight_hh) if isinstance(x, Tensor)]
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):

@@ -35,7 +35,6 @@ def read_steps(
     weights = torch.stack(list(weight_hh)).transpose(1, 2)  # (S, H, R)
     R = weights.size(2)
     vectors = [per_feature(x, hidden) for x in (left_weight, lower_weight, peephole_left)]
-    lower = None if lower is None else lower.contiguous()
     starts = [0, *accumulate(sizes)]
     with torch.cuda.device_of(hidden):
         for t, n in enumerate(sizes):
@@ -80,7 +79,6 @@ def read_back(
     weights = torch.stack(list(weight_hh))  # (S, R, H)
     R = weights.size(1)
     vectors = [per_feature(x, hidden) for x in (left_weight, lower_weight, peephole_left)]
-    lower = None if lower is None else lower.contiguous()
     total_grad_hidden = grad_hidden.clone(memory_format=torch.contiguous_format)
     grad_cell = None if grad_cell is None else grad_cell.contiguous()
     from_after = hidden.new_zeros(S, sizes[0], H)  # the gradient of c from the step after
