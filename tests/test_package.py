@@ -94,6 +94,16 @@ def test_importing_the_package_registers_every_name(tmp_path):
     resolve_names(str(REPOSITORY), tmp_path)
 
 
+def test_every_module_can_be_imported():
+    """As `--include-package` does, whatever optional libraries are missing."""
+    program = (
+        "import sys; sys.modules['triton'] = None\n"
+        "from allennlp.common.util import import_module_and_submodules\n"
+        "import_module_and_submodules('allennlp_sentmatch')\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=REPOSITORY)
+
+
 def test_the_built_sdist_is_complete(tmp_path):
     pytest.importorskip("build")
     build = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path)]

@@ -5,9 +5,15 @@ goes through the steps.
 """
 
 import torch
-import triton
-import triton.language as tl
 from torch import Tensor
+
+try:
+    import triton
+    import triton.language as tl
+except ImportError:  # AllenNLP imports all of a package's modules, whether there is Triton or not
+    HAS_TRITON = False
+else:
+    HAS_TRITON = True
 
 BLOCK = 128
 
@@ -34,31 +40,34 @@ def read_back(forget: Tensor, values: Tensor, cells: Tensor, grad: Tensor) -> tu
     return grad_forget, grad_values
 
 
-@triton.jit(do_not_specialize=["T", "size"])
-def _read(forget, values, cells, T, size, BLOCK: tl.constexpr):
-    place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    inside = place < size
-    c = tl.zeros([BLOCK], cells.dtype.element_ty)
-    for _ in range(T):
-        f = tl.load(forget + place, inside)
-        x = tl.load(values + place, inside)
-        c = f * c + (1 - f) * x
-        tl.store(cells + place, c, inside)
-        place += size
+if HAS_TRITON:
 
+    @triton.jit(do_not_specialize=["T", "size"])
+    def _read(forget, values, cells, T, size, BLOCK: tl.constexpr):
+        place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+        inside = place < size
+        c = tl.zeros([BLOCK], cells.dtype.element_ty)
+        for _ in range(T):
+            f = tl.load(forget + place, inside)
+            x = tl.load(values + place, inside)
+            c = f * c + (1 - f) * x
+            tl.store(cells + place, c, inside)
+            place += size
 
-@triton.jit(do_not_specialize=["T", "size"])
-def _read_back(forget, values, cells, grad, grad_forget, grad_values, T, size, BLOCK: tl.constexpr):
-    column = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    inside = column < size
-    place = column + (T - 1).to(tl.int64) * size
-    d = tl.zeros([BLOCK], cells.dtype.element_ty)  # the gradient that comes from the step after
-    for _ in range(T):
-        f = tl.load(forget + place, inside)
-        x = tl.load(values + place, inside)
-        d += tl.load(grad + place, inside)
-        left = tl.load(cells + place - size, inside & (place >= size), 0)
-        tl.store(grad_forget + place, d * (left - x), inside)
-        tl.store(grad_values + place, d * (1 - f), inside)
-        d *= f
-        place -= size
+    @triton.jit(do_not_specialize=["T", "size"])
+    def _read_back(
+        forget, values, cells, grad, grad_forget, grad_values, T, size, BLOCK: tl.constexpr
+    ):
+        column = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+        inside = column < size
+        place = column + (T - 1).to(tl.int64) * size
+        d = tl.zeros([BLOCK], cells.dtype.element_ty)  # the gradient that comes from the step after
+        for _ in range(T):
+            f = tl.load(forget + place, inside)
+            x = tl.load(values + place, inside)
+            d += tl.load(grad + place, inside)
+            left = tl.load(cells + place - size, inside & (place >= size), 0)
+            tl.store(grad_forget + place, d * (left - x), inside)
+            tl.store(grad_values + place, d * (1 - f), inside)
+            d *= f
+            place -= size

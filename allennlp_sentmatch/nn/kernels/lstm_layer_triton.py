@@ -10,11 +10,17 @@ from itertools import accumulate
 from typing import Optional, Union
 
 import torch
-import triton
-import triton.language as tl
 from torch import Tensor
 
 from allennlp_sentmatch.nn.kernels.pointwise import per_feature
+
+try:
+    import triton
+    import triton.language as tl
+except ImportError:  # AllenNLP imports all of a package's modules, whether there is Triton or not
+    HAS_TRITON = False
+else:
+    HAS_TRITON = True
 
 BLOCK = 256
 
@@ -119,122 +125,122 @@ def read_back(
         grad_left_weight += by_left_weight.sum(1, keepdim=True)
 
 
-@triton.jit
-def _tanh(x):
-    return 2 * tl.sigmoid(2 * x) - 1
+if HAS_TRITON:
 
+    @triton.jit
+    def _tanh(x):
+        return 2 * tl.sigmoid(2 * x) - 1
 
-@triton.jit(do_not_specialize=["N", "start", "left_start", "n"])
-def _read_step(
-    gates,
-    hidden,
-    cell,
-    lower,
-    left_weight,
-    lower_weight,
-    peephole_left,
-    N,
-    start,
-    left_start,
-    n,
-    H: tl.constexpr,
-    HAS_LOWER: tl.constexpr,
-    HAS_PEEPHOLE: tl.constexpr,
-    BLOCK: tl.constexpr,
-):
-    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    inside = place < n * H
-    feature = place % H
-    first = tl.program_id(1).to(tl.int64) * N
-    row = first + start + place // H
-    at = row * H + feature
-    left_at = (first + left_start + place // H) * H + feature
-    gate = gates + row * ((5 if HAS_LOWER else 4) * H) + feature
-    weight_at = tl.program_id(1) * H + feature
+    @triton.jit(do_not_specialize=["N", "start", "left_start", "n"])
+    def _read_step(
+        gates,
+        hidden,
+        cell,
+        lower,
+        left_weight,
+        lower_weight,
+        peephole_left,
+        N,
+        start,
+        left_start,
+        n,
+        H: tl.constexpr,
+        HAS_LOWER: tl.constexpr,
+        HAS_PEEPHOLE: tl.constexpr,
+        BLOCK: tl.constexpr,
+    ):
+        place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        inside = place < n * H
+        feature = place % H
+        first = tl.program_id(1).to(tl.int64) * N
+        row = first + start + place // H
+        at = row * H + feature
+        left_at = (first + left_start + place // H) * H + feature
+        gate = gates + row * ((5 if HAS_LOWER else 4) * H) + feature
+        weight_at = tl.program_id(1) * H + feature
 
-    i = tl.sigmoid(tl.load(gate, inside))
-    f = tl.sigmoid(tl.load(gate + H, inside))
-    g = _tanh(tl.load(gate + 2 * H, inside))
-    o = tl.sigmoid(tl.load(gate + 3 * H, inside))
-    left = tl.load(cell + left_at, inside & (start > 0), 0)
-    c = i * g + tl.load(left_weight + weight_at, inside) * f * left
-    if HAS_LOWER:
-        v = tl.load(gate + 4 * H, inside)
-        if HAS_PEEPHOLE:
-            v += tl.load(peephole_left + weight_at, inside) * left
-        v = tl.sigmoid(v)
-        c += tl.load(lower_weight + weight_at, inside) * v * tl.load(lower + at, inside)
-        tl.store(gate + 4 * H, v, inside)
-    tl.store(gate, i, inside)
-    tl.store(gate + H, f, inside)
-    tl.store(gate + 2 * H, g, inside)
-    tl.store(gate + 3 * H, o, inside)
-    tl.store(cell + at, c, inside)
-    tl.store(hidden + at, o * _tanh(c), inside)
+        i = tl.sigmoid(tl.load(gate, inside))
+        f = tl.sigmoid(tl.load(gate + H, inside))
+        g = _tanh(tl.load(gate + 2 * H, inside))
+        o = tl.sigmoid(tl.load(gate + 3 * H, inside))
+        left = tl.load(cell + left_at, inside & (start > 0), 0)
+        c = i * g + tl.load(left_weight + weight_at, inside) * f * left
+        if HAS_LOWER:
+            v = tl.load(gate + 4 * H, inside)
+            if HAS_PEEPHOLE:
+                v += tl.load(peephole_left + weight_at, inside) * left
+            v = tl.sigmoid(v)
+            c += tl.load(lower_weight + weight_at, inside) * v * tl.load(lower + at, inside)
+            tl.store(gate + 4 * H, v, inside)
+        tl.store(gate, i, inside)
+        tl.store(gate + H, f, inside)
+        tl.store(gate + 2 * H, g, inside)
+        tl.store(gate + 3 * H, o, inside)
+        tl.store(cell + at, c, inside)
+        tl.store(hidden + at, o * _tanh(c), inside)
 
+    @triton.jit(do_not_specialize=["N", "start", "left_start", "n", "num_sentences"])
+    def _read_step_back(
+        gates,
+        cell,
+        lower,
+        left_weight,
+        lower_weight,
+        peephole_left,
+        grad_hidden,
+        grad_cell,
+        from_after,
+        grad_lower,
+        by_left_weight,
+        N,
+        start,
+        left_start,
+        n,
+        num_sentences,
+        H: tl.constexpr,
+        HAS_LOWER: tl.constexpr,
+        HAS_PEEPHOLE: tl.constexpr,
+        HAS_GRAD_CELL: tl.constexpr,
+        HAS_GRAD_LOWER: tl.constexpr,
+        HAS_GRAD_LEFT_WEIGHT: tl.constexpr,
+        BLOCK: tl.constexpr,
+    ):
+        place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        inside = place < n * H
+        feature = place % H
+        first = tl.program_id(1).to(tl.int64) * N
+        row = first + start + place // H
+        at = row * H + feature
+        left_at = (first + left_start + place // H) * H + feature
+        gate = gates + row * ((5 if HAS_LOWER else 4) * H) + feature
+        weight_at = tl.program_id(1) * H + feature
+        carried = from_after + tl.program_id(1).to(tl.int64) * num_sentences * H + place
 
-@triton.jit(do_not_specialize=["N", "start", "left_start", "n", "num_sentences"])
-def _read_step_back(
-    gates,
-    cell,
-    lower,
-    left_weight,
-    lower_weight,
-    peephole_left,
-    grad_hidden,
-    grad_cell,
-    from_after,
-    grad_lower,
-    by_left_weight,
-    N,
-    start,
-    left_start,
-    n,
-    num_sentences,
-    H: tl.constexpr,
-    HAS_LOWER: tl.constexpr,
-    HAS_PEEPHOLE: tl.constexpr,
-    HAS_GRAD_CELL: tl.constexpr,
-    HAS_GRAD_LOWER: tl.constexpr,
-    HAS_GRAD_LEFT_WEIGHT: tl.constexpr,
-    BLOCK: tl.constexpr,
-):
-    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    inside = place < n * H
-    feature = place % H
-    first = tl.program_id(1).to(tl.int64) * N
-    row = first + start + place // H
-    at = row * H + feature
-    left_at = (first + left_start + place // H) * H + feature
-    gate = gates + row * ((5 if HAS_LOWER else 4) * H) + feature
-    weight_at = tl.program_id(1) * H + feature
-    carried = from_after + tl.program_id(1).to(tl.int64) * num_sentences * H + place
-
-    i = tl.load(gate, inside)
-    f = tl.load(gate + H, inside)
-    g = tl.load(gate + 2 * H, inside)
-    o = tl.load(gate + 3 * H, inside)
-    left = tl.load(cell + left_at, inside & (start > 0), 0)
-    dh = tl.load(grad_hidden + at, inside)
-    tanh_c = _tanh(tl.load(cell + at, inside))
-    dc = tl.load(carried, inside) + dh * o * (1 - tanh_c * tanh_c)
-    if HAS_GRAD_CELL:
-        dc += tl.load(grad_cell + at, inside)
-    by_left_cell = tl.load(left_weight + weight_at, inside) * f
-    if HAS_GRAD_LEFT_WEIGHT:
-        tl.store(by_left_weight + at, dc * f * left, inside)
-    tl.store(gate, dc * g * i * (1 - i), inside)
-    tl.store(gate + H, dc * by_left_cell * left * (1 - f), inside)
-    tl.store(gate + 2 * H, dc * i * (1 - g * g), inside)
-    tl.store(gate + 3 * H, dh * tanh_c * o * (1 - o), inside)
-    to_before = dc * by_left_cell
-    if HAS_LOWER:
-        v = tl.load(gate + 4 * H, inside)
-        by_lower = tl.load(lower_weight + weight_at, inside) * v
-        dv = dc * by_lower * tl.load(lower + at, inside) * (1 - v)
-        tl.store(gate + 4 * H, dv, inside)
-        if HAS_GRAD_LOWER:
-            tl.store(grad_lower + at, dc * by_lower, inside)
-        if HAS_PEEPHOLE:
-            to_before += dv * tl.load(peephole_left + weight_at, inside)
-    tl.store(carried, to_before, inside)
+        i = tl.load(gate, inside)
+        f = tl.load(gate + H, inside)
+        g = tl.load(gate + 2 * H, inside)
+        o = tl.load(gate + 3 * H, inside)
+        left = tl.load(cell + left_at, inside & (start > 0), 0)
+        dh = tl.load(grad_hidden + at, inside)
+        tanh_c = _tanh(tl.load(cell + at, inside))
+        dc = tl.load(carried, inside) + dh * o * (1 - tanh_c * tanh_c)
+        if HAS_GRAD_CELL:
+            dc += tl.load(grad_cell + at, inside)
+        by_left_cell = tl.load(left_weight + weight_at, inside) * f
+        if HAS_GRAD_LEFT_WEIGHT:
+            tl.store(by_left_weight + at, dc * f * left, inside)
+        tl.store(gate, dc * g * i * (1 - i), inside)
+        tl.store(gate + H, dc * by_left_cell * left * (1 - f), inside)
+        tl.store(gate + 2 * H, dc * i * (1 - g * g), inside)
+        tl.store(gate + 3 * H, dh * tanh_c * o * (1 - o), inside)
+        to_before = dc * by_left_cell
+        if HAS_LOWER:
+            v = tl.load(gate + 4 * H, inside)
+            by_lower = tl.load(lower_weight + weight_at, inside) * v
+            dv = dc * by_lower * tl.load(lower + at, inside) * (1 - v)
+            tl.store(gate + 4 * H, dv, inside)
+            if HAS_GRAD_LOWER:
+                tl.store(grad_lower + at, dc * by_lower, inside)
+            if HAS_PEEPHOLE:
+                to_before += dv * tl.load(peephole_left + weight_at, inside)
+        tl.store(carried, to_before, inside)

@@ -22,13 +22,13 @@ def takes_triton(x: torch.Tensor) -> bool:
 @cache
 def _compiles_on(device: torch.device) -> bool:
     """Whether a kernel compiles and runs there: Triton needs a C compiler and a recent GPU."""
-    try:
-        from allennlp_sentmatch.nn.kernels import controlled_recurrence_triton
+    from allennlp_sentmatch.nn.kernels import controlled_recurrence_triton
 
-        one = torch.ones(1, 1, device=device)
-        controlled_recurrence_triton.read(one, one)
-    except ImportError:
+    if not controlled_recurrence_triton.HAS_TRITON:
         return False
+    one = torch.ones(1, 1, device=device)
+    try:
+        controlled_recurrence_triton.read(one, one)
     except Exception as error:  # whatever compilers, drivers and GPUs come up with
         logger.warning("No Triton kernels on %s, torch's operations instead: %s", device, error)
         return False

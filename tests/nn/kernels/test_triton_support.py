@@ -27,7 +27,7 @@ def interpreted(monkeypatch, first_answer):
 
 
 def use_kernel(monkeypatch, read):
-    module = SimpleNamespace(read=read)
+    module = SimpleNamespace(read=read, HAS_TRITON=True)
     monkeypatch.setitem(sys.modules, f"{kernels.__name__}.{KERNEL}", module)
     monkeypatch.setattr(kernels, KERNEL, module, raising=False)
 
