@@ -144,6 +144,11 @@ def open_page(browser, server):
         assert url.startswith((server, "data:", "blob:")), url
 
 
+def wait_for_title(page, title: str) -> None:
+    """Fails if the page does not come to have it; Gradio sets it after the page was loaded."""
+    page.wait_for_function("title => document.title === title", arg=title)
+
+
 def fill(page, *texts: str) -> None:
     for box, text in zip(page.get_by_role("textbox").all(), texts):
         box.fill(text)
@@ -158,7 +163,7 @@ def probabilities(page) -> dict[str, int]:
 
 def test_a_pair_gets_a_label_a_picture_and_saliency(open_page, pair_model):
     page = open_page()
-    assert page.title() == "Sentence pairs · allennlp_sentmatch"
+    wait_for_title(page, "Sentence pairs · allennlp_sentmatch")
     assert page.get_by_role("heading", level=1).inner_text() == "Sentence pairs"
     fill(page, *PAIR)
     page.get_by_role("button", name="Classify").click()
@@ -211,7 +216,7 @@ def test_html_that_was_typed_is_text(open_page):
     page.get_by_role("button", name="Classify").click()
     page.locator("figure").nth(1).wait_for()
     assert "onerror" in page.get_by_role("status").filter(has_text="vocabulary").inner_text()
-    assert page.title() == "Sentence pairs · allennlp_sentmatch"
+    wait_for_title(page, "Sentence pairs · allennlp_sentmatch")
     assert page.locator("img[src=x]").count() == 0
 
 
