@@ -1,15 +1,17 @@
 """The page's layout, in Gradio."""
 
+from contextlib import suppress
 from functools import partial
 from typing import Any, Optional
-
-import gradio
 
 from allennlp_sentmatch.demo.answers import answer, explanation, generated, neighbors
 from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.examples import choose_examples
 from allennlp_sentmatch.demo.html import heading, message
 from allennlp_sentmatch.demo.small_corpus import SmallCorpus
+
+with suppress(ImportError):  # AllenNLP imports every module; `server` says what is missing
+    import gradio
 
 METHODS = [
     ("Simple gradients", "simple"),

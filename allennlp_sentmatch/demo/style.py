@@ -1,8 +1,10 @@
 """How the page looks: fonts of the reader's own machine, and colors that suit light and dark."""
 
+from contextlib import suppress
 from typing import Any
 
-import gradio
+with suppress(ImportError):  # AllenNLP imports every module; `server` says what is missing
+    import gradio
 
 SYSTEM_FONTS = ["system-ui", "Segoe UI", "Roboto", "Helvetica Neue", "sans-serif"]
 MONOSPACE_FONTS = ["ui-monospace", "SF Mono", "Consolas", "monospace"]
