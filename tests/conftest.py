@@ -1,7 +1,9 @@
 """Fixtures that every test may use."""
 
 import json
+import shutil
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any, Callable
 
@@ -9,6 +11,11 @@ import pytest
 import torch
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+CAN_COMPILE = (
+    bool(shutil.which("c++")) and Path(sysconfig.get_path("include"), "Python.h").is_file()
+)
+"""Whether installing the package here compiles what is in C++."""
 
 SMALL_QUICK_START = {
     "train_data_path": "fixtures/quick_start/validation.tsv",

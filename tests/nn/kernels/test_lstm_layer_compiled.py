@@ -1,18 +1,13 @@
 """What is the compiled steps' own; that they are right is tested in test_cell_aware_lstm.py."""
 
-import shutil
-import sys
-
 import pytest
 import torch
 
 from allennlp_sentmatch.nn.kernels import lstm_layer_compiled as compiled
+from tests.conftest import CAN_COMPILE
 
 
-@pytest.mark.skipif(
-    sys.platform != "linux" or not (shutil.which("c++") or shutil.which("g++")),
-    reason="there may be no compiler",
-)
+@pytest.mark.skipif(not CAN_COMPILE, reason="there is no compiler, or there are no Python headers")
 def test_a_compiler_is_made_use_of():
     assert compiled.IS_COMPILED
 
