@@ -6,6 +6,8 @@ from pathlib import Path
 from setuptools import Extension, find_packages, setup
 
 HERE = Path(__file__).parent
+KERNELS = HERE / "allennlp_sentmatch/nn/kernels"
+COMPILE_ARGS = ["-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
 PLOTS = ["matplotlib>=3.5", "seaborn>=0.12", "svgling>=0.4"]
 VERSION = re.search(
     r'^__version__ = "(.+)"$', (HERE / "allennlp_sentmatch/version.py").read_text(), re.MULTILINE
@@ -30,12 +32,12 @@ setup(
         Extension(
             f"allennlp_sentmatch.nn.kernels.{name}",
             [f"allennlp_sentmatch/nn/kernels/{name}.cpp"],
-            depends=["allennlp_sentmatch/nn/kernels/_elementwise.h"],
-            extra_compile_args=["-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math"],
+            depends=list(map(str, KERNELS.glob("*.h"))),
+            extra_compile_args=COMPILE_ARGS,
             py_limited_api=True,
             optional=True,
         )
-        for name in ("_lstm_steps", "_suffix_steps")
+        for name in ("_lstm_steps", "_lstmn_attention", "_suffix_steps")
     ],
     options={"bdist_wheel": {"py_limited_api": "cp39"}},
     python_requires=">=3.9",

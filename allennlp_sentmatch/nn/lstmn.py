@@ -173,8 +173,8 @@ class LSTMN(torch.nn.Module):
         ]
         start = None
         if initial_state is not None:
-            halves = zip(*(state.chunk(len(weights), 1) for state in initial_state))
-            start = torch.stack([torch.cat(half, 1) for half in halves])  # (S, B, 2H)
+            halves = [torch.stack(state.chunk(len(weights), 1)) for state in initial_state]
+            start = torch.stack(halves)  # (2, S, B, H)
             start = widened(start, weights[0].weight_ih_l0)
         inputs = widened(inputs, weights[0].weight_ih_l0)
         tensors = [inputs, *self.parameters(), *(() if start is None else (start,))]
@@ -204,7 +204,7 @@ def _read(
         # Both directions read from left to right; the second one, the reversed sentence. A token
         # sees the ones read before it only, so no token sees padding.
         in_order = reverse_sentences(inputs, mask) if direction else inputs
-        start = None if initial_state is None else initial_state[direction]
+        start = None if initial_state is None else initial_state[:, direction]
         hidden, cell, attention = _read_direction(in_order, weights, start)
         hiddens.append(reverse_sentences(hidden, mask) if direction else hidden)
         cells.append(reverse_sentences(cell, mask) if direction else cell)
@@ -224,8 +224,8 @@ def _read_direction(
     H = weights.weight_hh_l0.size(1)
     dtype = weights.weight_hh_l0.dtype  # autocast narrows the products, not what is carried on
     if initial_state is None:
-        initial_state = inputs.new_zeros(B, 2 * H, dtype=dtype)
-    h_summary, c_summary = initial_state.chunk(2, 1)  # h~, c~: (B, H)
+        initial_state = inputs.new_zeros(2, B, H, dtype=dtype)
+    h_summary, c_summary = initial_state  # h~, c~: (B, H)
     # For T = 0, each begins with no step.
     h_tape = c_tape = inputs.new_zeros(B, 0, H, dtype=dtype)
     keys = inputs.new_zeros(B, 0, weights.attention_vector.size(0), dtype=dtype)

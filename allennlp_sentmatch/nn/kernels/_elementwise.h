@@ -17,6 +17,8 @@
 #else
 #define INDEPENDENT
 #endif
+#define SUM(variable) _Pragma_of(omp simd reduction(+ : variable))
+#define _Pragma_of(directive) _Pragma(#directive)
 #define INLINE inline __attribute__((always_inline))
 
 namespace {
@@ -84,13 +86,6 @@ INLINE T sigmoid(T x) {
 template <typename T>
 INLINE T hyperbolic_tangent(T x) {
   return T(2) * sigmoid(T(2) * x) - T(1);
-}
-
-using Address = unsigned long long;
-
-template <typename T>
-T* at(Address address) {
-  return reinterpret_cast<T*>(static_cast<uintptr_t>(address));
 }
 
 }  // namespace

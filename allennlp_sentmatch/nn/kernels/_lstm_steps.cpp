@@ -7,30 +7,31 @@
 #define Py_LIMITED_API 0x03090000
 #include <Python.h>
 
+#include "_arguments.h"
 #include "_elementwise.h"
+#include "_threads.h"
 
 namespace {
 
-// `recurrent` and `left_cell` have `num_left` rows; past them `zeros` stands in. In an LSTM `lower`
-// is null, without peepholes `peephole_left`.
+// `recurrent`, with rows of `recurrent_step` numbers, and `left_cell` have `num_left` rows; past them
+// `zeros` stands in. In an LSTM `lower` is null, without peepholes `peephole_left`.
 template <typename T>
 struct Step {
-  int64_t n, num_left, H;
+  int64_t n, num_left, H, recurrent_step;
   T* gates;
   const T *recurrent, *left_cell, *lower, *left_weight, *lower_weight, *peephole_left, *zeros;
   T *hidden, *cell;
 };
 
 template <typename T, bool HAS_LOWER, bool HAS_PEEPHOLE>
-INLINE void read_rows(const Step<T>& step) {
+INLINE void read_rows(const Step<T>& step, int64_t begin, int64_t end) {
   const int64_t H = step.H, width = (HAS_LOWER ? 5 : 4) * H;
-  const int64_t recurrent_width = HAS_PEEPHOLE ? 4 * H : width;
   const T* __restrict left_weight = step.left_weight;
   const T* __restrict lower_weight = step.lower_weight;
   const T* __restrict peephole = step.peephole_left;
-  for (int64_t row = 0; row < step.n; ++row) {
+  for (int64_t row = begin; row < end; ++row) {
     const bool goes_on = row < step.num_left;
-    const T* __restrict u = goes_on ? step.recurrent + row * recurrent_width : step.zeros;
+    const T* __restrict u = goes_on ? step.recurrent + row * step.recurrent_step : step.zeros;
     const T* __restrict left = goes_on ? step.left_cell + row * H : step.zeros;
     const T* __restrict lower = HAS_LOWER ? step.lower + row * H : nullptr;
     T* __restrict a = step.gates + row * width;
@@ -72,13 +73,13 @@ struct StepBack {
 };
 
 template <typename T, bool HAS_LOWER, bool HAS_PEEPHOLE>
-INLINE void read_rows_back(const StepBack<T>& step) {
+INLINE void read_rows_back(const StepBack<T>& step, int64_t part, int64_t begin, int64_t end) {
   const int64_t H = step.H, width = (HAS_LOWER ? 5 : 4) * H;
   const T* __restrict left_weight = step.left_weight;
   const T* __restrict lower_weight = step.lower_weight;
   const T* __restrict peephole = step.peephole_left;
-  T* __restrict by_left_weight = step.by_left_weight;
-  for (int64_t row = 0; row < step.n; ++row) {
+  T* __restrict by_left_weight = step.by_left_weight + part * H;
+  for (int64_t row = begin; row < end; ++row) {
     const T* __restrict c = step.cell + row * H;
     const T* __restrict left = row < step.num_left ? step.left_cell + row * H : step.zeros;
     const T* __restrict lower = HAS_LOWER ? step.lower + row * H : nullptr;
@@ -115,81 +116,85 @@ INLINE void read_rows_back(const StepBack<T>& step) {
 }
 
 template <typename T>
-INLINE void read_any(const Step<T>& step) {
+INLINE void read_any(const Step<T>& step, int64_t begin, int64_t end) {
   if (step.peephole_left) {
-    read_rows<T, true, true>(step);
+    read_rows<T, true, true>(step, begin, end);
   } else if (step.lower) {
-    read_rows<T, true, false>(step);
+    read_rows<T, true, false>(step, begin, end);
   } else {
-    read_rows<T, false, false>(step);
+    read_rows<T, false, false>(step, begin, end);
   }
 }
 
 template <typename T>
-INLINE void read_any_back(const StepBack<T>& step) {
+INLINE void read_any_back(const StepBack<T>& step, int64_t part, int64_t begin, int64_t end) {
   if (step.peephole_left) {
-    read_rows_back<T, true, true>(step);
+    read_rows_back<T, true, true>(step, part, begin, end);
   } else if (step.lower) {
-    read_rows_back<T, true, false>(step);
+    read_rows_back<T, true, false>(step, part, begin, end);
   } else {
-    read_rows_back<T, false, false>(step);
+    read_rows_back<T, false, false>(step, part, begin, end);
   }
 }
 
-FOR_EACH_PROCESSOR void read_float(const Step<float>& step) { read_any(step); }
-FOR_EACH_PROCESSOR void read_double(const Step<double>& step) { read_any(step); }
-FOR_EACH_PROCESSOR void read_back_float(const StepBack<float>& step) { read_any_back(step); }
-FOR_EACH_PROCESSOR void read_back_double(const StepBack<double>& step) { read_any_back(step); }
+FOR_EACH_PROCESSOR void read(const Step<float>& step, int64_t begin, int64_t end) {
+  read_any(step, begin, end);
+}
+FOR_EACH_PROCESSOR void read(const Step<double>& step, int64_t begin, int64_t end) {
+  read_any(step, begin, end);
+}
+FOR_EACH_PROCESSOR
+void read_back(const StepBack<float>& step, int64_t part, int64_t begin, int64_t end) {
+  read_any_back(step, part, begin, end);
+}
+FOR_EACH_PROCESSOR
+void read_back(const StepBack<double>& step, int64_t part, int64_t begin, int64_t end) {
+  read_any_back(step, part, begin, end);
+}
 
 template <typename T>
-Step<T> step_of(const Py_ssize_t* s, const Address* p) {
-  return {s[0], s[1], s[2], at<T>(p[0]), at<T>(p[1]), at<T>(p[2]), at<T>(p[3]),
-          at<T>(p[4]), at<T>(p[5]), at<T>(p[6]), at<T>(p[7]), at<T>(p[8]), at<T>(p[9])};
-}
-
-template <typename T>
-StepBack<T> step_back_of(const Py_ssize_t* s, const Address* p) {
-  return {s[0], s[1], s[2], s[3], at<T>(p[0]), at<T>(p[1]), at<T>(p[2]), at<T>(p[3]), at<T>(p[4]),
-          at<T>(p[5]), at<T>(p[6]), at<T>(p[7]), at<T>(p[8]), at<T>(p[9]), at<T>(p[10]),
-          at<T>(p[11]), at<T>(p[12]), at<T>(p[13])};
-}
-
-PyObject* read(PyObject*, PyObject* args) {
-  int is_double;
-  Py_ssize_t s[3];
-  Address p[10];
-  if (!PyArg_ParseTuple(args, "pnnnKKKKKKKKKK", &is_double, &s[0], &s[1], &s[2], &p[0], &p[1],
-                        &p[2], &p[3], &p[4], &p[5], &p[6], &p[7], &p[8], &p[9])) {
-    return nullptr;
-  }
-  if (is_double) {
-    read_double(step_of<double>(s, p));
-  } else {
-    read_float(step_of<float>(s, p));
-  }
+PyObject* read_as(Arguments arguments) {
+  const Threads threads = arguments.threads();
+  const Step<T> step = {
+      arguments.number(),  arguments.number(),  arguments.number(),  arguments.number(),
+      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
+      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
+      arguments.rows<T>(), arguments.rows<T>()};
+  if (!arguments.are_right()) return nullptr;
+  for_parts(threads, step.n, [&](int64_t, int64_t begin, int64_t end) { read(step, begin, end); });
   Py_RETURN_NONE;
 }
 
-PyObject* read_back(PyObject*, PyObject* args) {
-  int is_double;
-  Py_ssize_t s[4];
-  Address p[14];
-  if (!PyArg_ParseTuple(args, "pnnnnKKKKKKKKKKKKKK", &is_double, &s[0], &s[1], &s[2], &s[3],
-                        &p[0], &p[1], &p[2], &p[3], &p[4], &p[5], &p[6], &p[7], &p[8], &p[9],
-                        &p[10], &p[11], &p[12], &p[13])) {
-    return nullptr;
-  }
-  if (is_double) {
-    read_back_double(step_back_of<double>(s, p));
-  } else {
-    read_back_float(step_back_of<float>(s, p));
-  }
+template <typename T>
+PyObject* read_back_as(Arguments arguments) {
+  const Threads threads = arguments.threads();
+  const StepBack<T> step = {
+      arguments.number(),  arguments.number(),  arguments.number(),  arguments.number(),
+      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
+      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
+      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
+      arguments.rows<T>(), arguments.rows<T>()};
+  if (!arguments.are_right()) return nullptr;
+  for_parts(threads, step.n, [&](int64_t part, int64_t begin, int64_t end) {
+    read_back(step, part, begin, end);
+  });
   Py_RETURN_NONE;
+}
+
+PyObject* read_step(PyObject*, PyObject* tuple) {
+  Arguments arguments(tuple);
+  return arguments.number() ? read_as<double>(arguments) : read_as<float>(arguments);
+}
+
+PyObject* read_step_back(PyObject*, PyObject* tuple) {
+  Arguments arguments(tuple);
+  return arguments.number() ? read_back_as<double>(arguments) : read_back_as<float>(arguments);
 }
 
 PyMethodDef methods[] = {
-    {"read", read, METH_VARARGS, "The fields of a Step, after whether they are doubles."},
-    {"read_back", read_back, METH_VARARGS, "The fields of a StepBack, likewise."},
+    {"read", read_step, METH_VARARGS,
+     "Whether they are doubles, the threads, and the fields of a Step."},
+    {"read_back", read_step_back, METH_VARARGS, "The same, of a StepBack."},
     {nullptr, nullptr, 0, nullptr},
 };
 

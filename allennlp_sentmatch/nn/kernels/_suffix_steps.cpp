@@ -8,7 +8,9 @@
 #define Py_LIMITED_API 0x03090000
 #include <Python.h>
 
+#include "_arguments.h"
 #include "_elementwise.h"
+#include "_threads.h"
 
 namespace {
 
@@ -22,9 +24,9 @@ struct Step {
 };
 
 template <typename T, bool HAS_U, bool IS_KEPT>
-INLINE void read_rows(const Step<T>& step) {
+INLINE void read_rows(const Step<T>& step, int64_t begin, int64_t end) {
   const int64_t N = step.N, H = step.H;
-  for (int64_t row = 0; row < step.R * N; ++row) {
+  for (int64_t row = begin; row < end; ++row) {
     const int64_t suffix = row / N, sentence = row % N;
     const T* __restrict x = step.x + suffix * step.x_step + sentence * 4 * H;
     const T* __restrict u = HAS_U ? step.u + row * 4 * H : nullptr;
@@ -67,9 +69,9 @@ struct StepBack {
 };
 
 template <typename T>
-INLINE void read_rows_back(const StepBack<T>& step) {
+INLINE void read_rows_back(const StepBack<T>& step, int64_t begin, int64_t end) {
   const int64_t N = step.N, H = step.H;
-  for (int64_t row = 0; row < step.R * N; ++row) {
+  for (int64_t row = begin; row < end; ++row) {
     const int64_t state = row / N * step.state_step + row % N * H;
     T* __restrict grad_hidden = step.grad_hidden + state;
     T* __restrict grad_cell = step.grad_cell + state;
@@ -93,70 +95,71 @@ INLINE void read_rows_back(const StepBack<T>& step) {
 }
 
 template <typename T>
-INLINE void read_any(const Step<T>& step) {
+INLINE void read_any(const Step<T>& step, int64_t begin, int64_t end) {
   if (step.u && step.gates) {
-    read_rows<T, true, true>(step);
+    read_rows<T, true, true>(step, begin, end);
   } else if (step.u) {
-    read_rows<T, true, false>(step);
+    read_rows<T, true, false>(step, begin, end);
   } else if (step.gates) {
-    read_rows<T, false, true>(step);
+    read_rows<T, false, true>(step, begin, end);
   } else {
-    read_rows<T, false, false>(step);
+    read_rows<T, false, false>(step, begin, end);
   }
 }
 
-FOR_EACH_PROCESSOR void read_float(const Step<float>& step) { read_any(step); }
-FOR_EACH_PROCESSOR void read_double(const Step<double>& step) { read_any(step); }
-FOR_EACH_PROCESSOR void read_back_float(const StepBack<float>& step) { read_rows_back(step); }
-FOR_EACH_PROCESSOR void read_back_double(const StepBack<double>& step) { read_rows_back(step); }
+FOR_EACH_PROCESSOR void read(const Step<float>& step, int64_t begin, int64_t end) {
+  read_any(step, begin, end);
+}
+FOR_EACH_PROCESSOR void read(const Step<double>& step, int64_t begin, int64_t end) {
+  read_any(step, begin, end);
+}
+FOR_EACH_PROCESSOR void read_back(const StepBack<float>& step, int64_t begin, int64_t end) {
+  read_rows_back(step, begin, end);
+}
+FOR_EACH_PROCESSOR void read_back(const StepBack<double>& step, int64_t begin, int64_t end) {
+  read_rows_back(step, begin, end);
+}
 
 template <typename T>
-Step<T> step_of(const Py_ssize_t* s, const Address* p) {
-  return {s[0], s[1], s[2], s[3], s[4], at<T>(p[0]), at<T>(p[1]), at<T>(p[2]),
-          at<T>(p[3]), at<T>(p[4]), at<T>(p[5]), at<T>(p[6])};
-}
-
-template <typename T>
-StepBack<T> step_back_of(const Py_ssize_t* s, const Address* p) {
-  return {s[0], s[1], s[2], s[3], at<T>(p[0]), at<T>(p[1]), at<T>(p[2]), at<T>(p[3]), at<T>(p[4]),
-          at<T>(p[5])};
-}
-
-PyObject* read(PyObject*, PyObject* args) {
-  int is_double;
-  Py_ssize_t s[5];
-  Address p[7];
-  if (!PyArg_ParseTuple(args, "pnnnnnKKKKKKK", &is_double, &s[0], &s[1], &s[2], &s[3], &s[4],
-                        &p[0], &p[1], &p[2], &p[3], &p[4], &p[5], &p[6])) {
-    return nullptr;
-  }
-  if (is_double) {
-    read_double(step_of<double>(s, p));
-  } else {
-    read_float(step_of<float>(s, p));
-  }
+PyObject* read_as(Arguments arguments) {
+  const Threads threads = arguments.threads();
+  const Step<T> step = {
+      arguments.number(),  arguments.number(),  arguments.number(),  arguments.number(),
+      arguments.number(),  arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
+      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>()};
+  if (!arguments.are_right()) return nullptr;
+  for_parts(threads, step.R * step.N,
+            [&](int64_t, int64_t begin, int64_t end) { read(step, begin, end); });
   Py_RETURN_NONE;
 }
 
-PyObject* read_back(PyObject*, PyObject* args) {
-  int is_double;
-  Py_ssize_t s[4];
-  Address p[6];
-  if (!PyArg_ParseTuple(args, "pnnnnKKKKKK", &is_double, &s[0], &s[1], &s[2], &s[3], &p[0], &p[1],
-                        &p[2], &p[3], &p[4], &p[5])) {
-    return nullptr;
-  }
-  if (is_double) {
-    read_back_double(step_back_of<double>(s, p));
-  } else {
-    read_back_float(step_back_of<float>(s, p));
-  }
+template <typename T>
+PyObject* read_back_as(Arguments arguments) {
+  const Threads threads = arguments.threads();
+  const StepBack<T> step = {
+      arguments.number(),  arguments.number(),  arguments.number(),  arguments.number(),
+      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
+      arguments.rows<T>(), arguments.rows<T>()};
+  if (!arguments.are_right()) return nullptr;
+  for_parts(threads, step.R * step.N,
+            [&](int64_t, int64_t begin, int64_t end) { read_back(step, begin, end); });
   Py_RETURN_NONE;
+}
+
+PyObject* read_step(PyObject*, PyObject* tuple) {
+  Arguments arguments(tuple);
+  return arguments.number() ? read_as<double>(arguments) : read_as<float>(arguments);
+}
+
+PyObject* read_step_back(PyObject*, PyObject* tuple) {
+  Arguments arguments(tuple);
+  return arguments.number() ? read_back_as<double>(arguments) : read_back_as<float>(arguments);
 }
 
 PyMethodDef methods[] = {
-    {"read", read, METH_VARARGS, "The fields of a Step, after whether they are doubles."},
-    {"read_back", read_back, METH_VARARGS, "The fields of a StepBack, likewise."},
+    {"read", read_step, METH_VARARGS,
+     "Whether they are doubles, the threads, and the fields of a Step."},
+    {"read_back", read_step_back, METH_VARARGS, "The same, of a StepBack."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -11,6 +11,7 @@ from typing import Optional, Union
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.kernels.openmp import threads
 from allennlp_sentmatch.nn.kernels.pointwise import per_feature
 from allennlp_sentmatch.nn.kernels.products import product, reordered
 
@@ -22,7 +23,7 @@ else:
     IS_COMPILED = True
 
 #: Where the first step's gates are more numbers, times threads, torch's threads are faster.
-MAX_NUMBERS_TIMES_THREADS = 2**22
+MAX = 2**22
 
 
 def takes(gates: Tensor, sizes: list[int]) -> bool:
@@ -31,7 +32,7 @@ def takes(gates: Tensor, sizes: list[int]) -> bool:
     return (
         IS_COMPILED
         and gates.device.type == "cpu"
-        and numbers * torch.get_num_threads() <= MAX_NUMBERS_TIMES_THREADS
+        and numbers * torch.get_num_threads() <= MAX
     )
 
 
@@ -52,8 +53,8 @@ def read_steps(
     zeros = gates.new_zeros(gates.size(-1))
     starts = [0, *accumulate(sizes)]
     for s, weight in enumerate(map(reordered, weight_hh)):
-        gates_at, hidden_at, cell_at, lower_at = (_Rows(x, s) for x in (gates, hidden, cell, lower))
-        of_features = [_Rows(x, s)[0] for x in vectors]
+        gates_at, hidden_at, cell_at, lower_at = (Rows(x, s) for x in (gates, hidden, cell, lower))
+        of_features = [Rows(x, s)[0] for x in vectors]
         for t, (start, n) in enumerate(zip(starts, sizes)):
             num_left = n if t > 0 else 0
             left = starts[t - 1] if t > 0 else 0
@@ -62,9 +63,11 @@ def read_steps(
                 recurrent = product(hidden[s, left : left + n], weight)  # (n, R)
             _lstm_steps.read(
                 gates.dtype == torch.float64,
+                *threads(n * gates.size(-1)),
                 n,
                 num_left,
                 H,
+                recurrent.size(-1),
                 gates_at[start],
                 recurrent.data_ptr(),
                 cell_at[left],
@@ -98,15 +101,15 @@ def read_back(
     grad_cell = None if grad_cell is None else grad_cell.contiguous()
     if lower is not None and grad_lower is None:
         grad_lower = torch.empty_like(lower)  # of no use, but always written
-    by_left_weight = hidden.new_zeros(len(hidden), 1, H)
+    by_left_weight = hidden.new_zeros(len(hidden), torch.get_num_threads(), H)
     zeros = hidden.new_zeros(H)
     starts = [0, *accumulate(sizes)]
     for s, weight in enumerate(weight_hh):
         from_after = hidden.new_zeros(sizes[0], H)
         gates_at, cell_at, lower_at, grad_hidden_at, grad_cell_at, grad_lower_at = (
-            _Rows(x, s) for x in (gates, cell, lower, grad_hidden, grad_cell, grad_lower)
+            Rows(x, s) for x in (gates, cell, lower, grad_hidden, grad_cell, grad_lower)
         )
-        of_features = [_Rows(x, s)[0] for x in vectors]
+        of_features = [Rows(x, s)[0] for x in vectors]
         for t in range(len(sizes) - 1, -1, -1):
             n, start = sizes[t], starts[t]
             recurrent, num_after = zeros, 0
@@ -115,6 +118,7 @@ def read_back(
                 recurrent, num_after = product(after, weight.t()), sizes[t + 1]  # (num_after, H)
             _lstm_steps.read_back(
                 gates.dtype == torch.float64,
+                *threads(n * gates.size(-1)),
                 n,
                 n if t > 0 else 0,
                 num_after,
@@ -133,10 +137,10 @@ def read_back(
                 by_left_weight[s].data_ptr(),
             )
     if grad_left_weight is not None:
-        grad_left_weight += by_left_weight
+        grad_left_weight += by_left_weight.sum(1, keepdim=True)
 
 
-class _Rows:
+class Rows:
     """The addresses of the rows of a contiguous table (S, N, K) in direction `s`; 0 without one."""
 
     def __init__(self, table: Optional[Tensor], s: int) -> None:

@@ -8,6 +8,7 @@ from typing import Optional
 
 import torch
 
+from allennlp_sentmatch.nn.kernels.openmp import threads
 from allennlp_sentmatch.nn.kernels.suffix_cells import LSTMCell
 
 try:
@@ -37,6 +38,7 @@ class CompiledLSTMCell(LSTMCell):
         for s in range(S):
             _suffix_steps.read(
                 hidden.dtype == torch.float64,
+                *threads(R * N * 4 * H),
                 R,
                 N,
                 H,
@@ -62,6 +64,7 @@ class CompiledLSTMCell(LSTMCell):
         for s in range(S):
             _suffix_steps.read_back(
                 out.dtype == torch.float64,
+                *threads(R * N * 4 * H),
                 R,
                 N,
                 H,
