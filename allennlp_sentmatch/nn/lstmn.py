@@ -24,7 +24,7 @@ from torch.nn import functional as F
 from allennlp_sentmatch.nn.autocast import widened, without_autocast
 from allennlp_sentmatch.nn.fast_paths import use_fast_path
 from allennlp_sentmatch.nn.kernels import lstmn as kernel
-from allennlp_sentmatch.nn.kernels.lstmn import Weights
+from allennlp_sentmatch.nn.kernels.lstmn_steps import Weights
 from allennlp_sentmatch.nn.reversal import reverse_sentences
 
 Attention = Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]

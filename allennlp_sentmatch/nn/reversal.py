@@ -18,8 +18,13 @@ def reverse_sentences(sequence: torch.Tensor, mask: torch.Tensor) -> torch.Tenso
     `torch.Tensor`
         The shape of `sequence`.
     """
+    return sequence[reversed_places(mask)]
+
+
+def reversed_places(mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The indices that take `sequence` to `reverse_sentences(sequence, mask)`, for several."""
     lengths = mask.sum(1, keepdim=True)  # (B, 1)
     position = torch.arange(mask.size(1), device=mask.device)  # (T)
     source = torch.where(mask, lengths - 1 - position, position)  # (B, T)
     row = torch.arange(mask.size(0), device=mask.device).unsqueeze(1)  # (B, 1)
-    return sequence[row, source]
+    return row, source

@@ -36,7 +36,7 @@ from allennlp_sentmatch.nn.kernels.linear import linear
 from allennlp_sentmatch.nn.kernels.suffix_recurrence import (
     suffix_recurrence as fast_suffix_recurrence,
 )
-from allennlp_sentmatch.nn.reversal import reverse_sentences
+from allennlp_sentmatch.nn.reversal import reversed_places
 
 
 class SuffixCell(torch.nn.Module):
@@ -162,17 +162,15 @@ class SuffixBiLSTM(torch.nn.Module):
         # What is in the padding must not matter, not even in a product with zero.
         tokens = inputs[order, : len(sizes)].masked_fill(padding, 0.0)
         # Read from its end, a sentence's suffixes are prefixes and the other way round.
-        mirrored = reverse_sentences(tokens, sorted_mask)
+        reverse = reversed_places(sorted_mask)
         (prefixes, mirrored_suffixes), (suffixes, mirrored_prefixes) = self._read(
-            torch.stack([tokens, mirrored]), sizes
+            torch.stack([tokens, tokens[reverse]]), sizes
         )
-        forward = self._combine(prefixes, suffixes, "forward_gate")
-        reverse = self._combine(
-            reverse_sentences(mirrored_prefixes, sorted_mask),
-            reverse_sentences(mirrored_suffixes, sorted_mask),
-            "reverse_gate",
+        outputs_forward = self._combine(prefixes, suffixes, "forward_gate")
+        outputs_reverse = self._combine(
+            mirrored_prefixes[reverse], mirrored_suffixes[reverse], "reverse_gate"
         )
-        outputs = torch.cat([forward, reverse], -1).masked_fill(padding, 0.0)
+        outputs = torch.cat([outputs_forward, outputs_reverse], -1).masked_fill(padding, 0.0)
         outputs = F.pad(outputs, (0, 0, 0, inputs.size(1) - len(sizes)))
         return outputs[order.argsort()]
 

@@ -15,6 +15,7 @@ class Arguments {
   explicit Arguments(PyObject* tuple) : tuple_(tuple) {}
 
   int64_t number() {
+    if (PyErr_Occurred()) return 0;
     PyObject* item = PyTuple_GetItem(tuple_, next_++);
     return item ? static_cast<int64_t>(PyLong_AsUnsignedLongLongMask(item)) : 0;
   }

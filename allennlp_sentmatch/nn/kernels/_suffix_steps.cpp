@@ -1,12 +1,14 @@
 // A step of SuBiLSTM's LSTM and its derivative on a CPU, each in one pass over memory.
 //
-// suffix_cells_compiled.py gives addresses of rows, those of R suffixes of N sentences in one
+// suffix_recurrence_compiled.py gives addresses of rows, those of R suffixes of N sentences in one
 // direction. A suffix's rows are contiguous, and so are all rows but those of `x` and of the
 // states, or of the gradients that stand in for them. Gates lie side by side: [i; f; g; o].
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x03090000
 #include <Python.h>
+
+#include <cstring>
 
 #include "_arguments.h"
 #include "_elementwise.h"
@@ -15,12 +17,13 @@
 namespace {
 
 // From the rows of one suffix to those of the next: `x_step` and `state_step`. Where `u` is null,
-// it is zero. `gates`, `old_cell`, `tanh_cell`: null, or room for what the backward pass needs.
+// it is zero. `prefixes`: null, or room for the first suffix's h. `gates`, `old_cell`, `tanh_cell`:
+// null, or room for what the backward pass needs.
 template <typename T>
 struct Step {
   int64_t R, N, H, x_step, state_step;
   const T *x, *u;
-  T *hidden, *cell, *gates, *old_cell, *tanh_cell;
+  T *hidden, *cell, *prefixes, *gates, *old_cell, *tanh_cell;
 };
 
 template <typename T, bool HAS_U, bool IS_KEPT>
@@ -55,6 +58,7 @@ INLINE void read_rows(const Step<T>& step, int64_t begin, int64_t end) {
       c[j] = total;
       h[j] = o * tanh_c;
     }
+    if (suffix == 0 && step.prefixes) std::memcpy(step.prefixes + sentence * H, h, H * sizeof(T));
   }
 }
 
@@ -126,7 +130,8 @@ PyObject* read_as(Arguments arguments) {
   const Step<T> step = {
       arguments.number(),  arguments.number(),  arguments.number(),  arguments.number(),
       arguments.number(),  arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
-      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>()};
+      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
+      arguments.rows<T>()};
   if (!arguments.are_right()) return nullptr;
   for_parts(threads, step.R * step.N,
             [&](int64_t, int64_t begin, int64_t end) { read(step, begin, end); });

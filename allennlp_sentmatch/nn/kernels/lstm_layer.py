@@ -27,6 +27,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.kernels import lstm_layer_compiled, lstm_layer_steps
+from allennlp_sentmatch.nn.kernels.compiled_support import takes_compiled
 from allennlp_sentmatch.nn.kernels.kernel_backward import kernel_backward
 from allennlp_sentmatch.nn.kernels.linear import affine, input_gradient, weight_gradients
 from allennlp_sentmatch.nn.kernels.packing import Packing
@@ -105,19 +106,19 @@ def _read(
         gates[..., R:].addcmul_(lower, peephole_lower)
     hidden, cell = gates.new_empty(2, S, N, H)
     tables = (gates, hidden, cell, lower)
-    _way(gates, packing.sizes).read_steps(
+    _way(gates).read_steps(
         packing.sizes, weight_hh, *tables, left_weight, lower_weight, peephole_left
     )
     return hidden, cell, gates
 
 
-def _way(gates: Tensor, sizes: list[int]) -> ModuleType:
+def _way(gates: Tensor) -> ModuleType:
     """The module that reads the steps, there and back."""
     if takes_triton(gates):
         from allennlp_sentmatch.nn.kernels import lstm_layer_triton
 
         return lstm_layer_triton
-    return lstm_layer_compiled if lstm_layer_compiled.takes(gates, sizes) else lstm_layer_steps
+    return lstm_layer_compiled if takes_compiled(gates) else lstm_layer_steps
 
 
 class _LSTMLayer(torch.autograd.Function):
@@ -172,7 +173,7 @@ class _LSTMLayer(torch.autograd.Function):
         left_weight = ctx.left_weight if left_weight is None else left_weight
         if grad_hidden is None:
             grad_hidden = torch.zeros_like(hidden)
-        _way(gates, packing.sizes).read_back(
+        _way(gates).read_back(
             packing.sizes,
             weight_hh,
             hidden,

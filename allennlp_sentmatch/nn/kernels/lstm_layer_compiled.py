@@ -1,39 +1,19 @@
-r"""The steps of `lstm_layer` compiled for CPUs: all that is element-wise in a step is one pass.
-
-`_lstm_steps` is compiled from C++ when this package is installed, where there is a compiler. It
-runs on one thread: the few numbers of a step are done before other threads would have begun.
-"""
+r"""The steps of `lstm_layer` compiled for CPUs: all that is element-wise in a step is one pass."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import accumulate
 from typing import Optional, Union
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.kernels.openmp import threads
+from allennlp_sentmatch.nn.kernels.compiled_support import Rows, threads
 from allennlp_sentmatch.nn.kernels.pointwise import per_feature
 from allennlp_sentmatch.nn.kernels.products import product, reordered
 
-try:
+with suppress(ImportError):  # they are not called without a compiler
     from allennlp_sentmatch.nn.kernels import _lstm_steps
-except ImportError:  # it was installed without a compiler
-    IS_COMPILED = False
-else:
-    IS_COMPILED = True
-
-#: Where the first step's gates are more numbers, times threads, torch's threads are faster.
-MAX = 2**22
-
-
-def takes(gates: Tensor, sizes: list[int]) -> bool:
-    """Whether these steps can be read, and are read fastest, by the functions below."""
-    numbers = sizes[0] * gates.size(-1)
-    return (
-        IS_COMPILED
-        and gates.device.type == "cpu"
-        and numbers * torch.get_num_threads() <= MAX
-    )
 
 
 def read_steps(
@@ -138,14 +118,3 @@ def read_back(
             )
     if grad_left_weight is not None:
         grad_left_weight += by_left_weight.sum(1, keepdim=True)
-
-
-class Rows:
-    """The addresses of the rows of a contiguous table (S, N, K) in direction `s`; 0 without one."""
-
-    def __init__(self, table: Optional[Tensor], s: int) -> None:
-        self._first = 0 if table is None else table[s].data_ptr()
-        self._step = 0 if table is None else table.stride(1) * table.element_size()
-
-    def __getitem__(self, row: int) -> int:
-        return self._first + row * self._step

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.kernels import lstmn_compiled, lstmn_steps
+from allennlp_sentmatch.nn.kernels.compiled_support import takes_compiled
 from allennlp_sentmatch.nn.kernels.kernel_backward import kernel_backward
 from allennlp_sentmatch.nn.kernels.linear import affine, input_gradient, weight_gradient
 from allennlp_sentmatch.nn.kernels.lstmn_steps import Reading, Weights
@@ -86,7 +87,7 @@ def _read(
 
 def _way(gates: Tensor) -> ModuleType:
     """The module that reads the steps, there and back."""
-    return lstmn_compiled if lstmn_compiled.takes(gates) else lstmn_steps
+    return lstmn_compiled if takes_compiled(gates) else lstmn_steps
 
 
 class _Reading(torch.autograd.Function):

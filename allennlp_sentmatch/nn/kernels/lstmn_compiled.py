@@ -1,36 +1,26 @@
-r"""The steps of the LSTMN compiled for CPUs: what a step reads from the tapes is one pass over them.
+r"""The steps of the LSTMN compiled for CPUs: to read from the tapes is one pass over them.
 
-As in `lstm_layer_compiled`, which says what compiled steps are for. The rest of a step is that of
-an LSTM whose state is the summary.
+The rest of a step is that of an LSTM whose state is the summary.
 """
 
+from contextlib import suppress
 from itertools import accumulate
 from typing import Optional
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.kernels.lstm_layer_compiled import Rows
+from allennlp_sentmatch.nn.kernels.compiled_support import Rows, threads
 from allennlp_sentmatch.nn.kernels.lstmn_steps import (
     Gradients,
     Reading,
     Weights,
     from_summary_and_hidden,
 )
-from allennlp_sentmatch.nn.kernels.openmp import threads
 from allennlp_sentmatch.nn.kernels.products import product, reordered
 
-try:
+with suppress(ImportError):  # they are not called without a compiler
     from allennlp_sentmatch.nn.kernels import _lstm_steps, _lstmn_attention
-except ImportError:  # the package was installed without a compiler
-    IS_COMPILED = False
-else:
-    IS_COMPILED = True
-
-
-def takes(gates: Tensor) -> bool:
-    """Whether these steps can be read by the functions below."""
-    return IS_COMPILED and gates.device.type == "cpu"
 
 
 def read_steps(
@@ -106,7 +96,7 @@ def read_steps(
                 hidden_at[start],
                 cell_at[start],
             )
-    return Reading(*tapes, attention, summary, keys, tapes)
+    return Reading(tapes[0], tapes[1], attention, summary, keys, tapes)
 
 
 def read_back(
@@ -119,7 +109,7 @@ def read_back(
 ) -> Gradients:
     """As the function of the same name in `lstmn_steps`."""
     hidden, cell, attention, summary, keys, _ = reading
-    S, N, A = queries.shape
+    S, _, A = queries.shape
     B, T, H = sizes[0], len(sizes), gates.size(-1) // 4
     scales = 4 * weights.attention_vector
     # Of the tapes, complete when a step is reached, and then made those of its summaries.

@@ -12,59 +12,17 @@ as well; the backward pass is analytic, the same steps in reverse with the produ
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, Optional
+from typing import Any, Literal, Optional
 
 import torch
 
-from allennlp_sentmatch.nn.kernels import suffix_cells_compiled
+from allennlp_sentmatch.nn.kernels import suffix_recurrence_compiled
+from allennlp_sentmatch.nn.kernels.compiled_support import takes_compiled
 from allennlp_sentmatch.nn.kernels.kernel_backward import kernel_backward
 from allennlp_sentmatch.nn.kernels.products import product, product_over_rows, reordered
 from allennlp_sentmatch.nn.kernels.suffix_cells import CELLS, Cell, LSTMCell
-from allennlp_sentmatch.nn.kernels.suffix_cells_compiled import CompiledLSTMCell
-
-#: Steps are kept together up to about this many rows, of which the weights' gradient is one
-#: product. Larger tables would each time be asked of the system, and page by page, anew.
-ROWS_PER_CHUNK = 512
-
-
-class Step(NamedTuple):
-    """Token `t` of `sentences` sentences is read by `suffixes` suffixes, from `first` on."""
-
-    t: int
-    first: int
-    suffixes: int
-    sentences: int
-    #: Where its rows begin in the tables of its chunk.
-    offset: int
-
-    @property
-    def num_rows(self) -> int:
-        """The rows of its products: one for each suffix of each sentence."""
-        return self.suffixes * self.sentences
-
-    def of_states(self, states: torch.Tensor) -> torch.Tensor:
-        """Its part of all states: (S, num_starts, B, H) -> (S, suffixes, sentences, H)."""
-        return states[:, self.first : self.first + self.suffixes, : self.sentences]
-
-    def of_table(self, table: torch.Tensor) -> torch.Tensor:
-        """Its part of its chunk's table: (S, rows, ...) -> (S, suffixes, sentences, ...)."""
-        rows = table[:, self.offset : self.offset + self.num_rows]
-        return rows.view(len(table), self.suffixes, self.sentences, -1)
-
-
-def schedule(sizes: list[int], window: int, num_starts: int) -> list[list[Step]]:
-    """The steps, in chunks; the arguments are those of `suffix_recurrence`."""
-    chunks: list[list[Step]] = []
-    offset = ROWS_PER_CHUNK
-    for t, sentences in enumerate(sizes):
-        if offset >= ROWS_PER_CHUNK:
-            chunks.append([])
-            offset = 0
-        first = max(0, t + 1 - window)
-        step = Step(t, first, min(t, num_starts) - first, sentences, offset)
-        chunks[-1].append(step)
-        offset += step.num_rows
-    return chunks
+from allennlp_sentmatch.nn.kernels.suffix_recurrence_compiled import CompiledLSTMCell
+from allennlp_sentmatch.nn.kernels.suffix_schedule import Step, schedule
 
 
 def suffix_recurrence(
@@ -93,12 +51,14 @@ def suffix_recurrence(
     """
     chunks = schedule(sizes, window, num_starts)
     kernel = CELLS[cell]
-    if kernel is LSTMCell and suffix_cells_compiled.IS_COMPILED and projected.device.type == "cpu":
+    if kernel is LSTMCell and takes_compiled(projected):
         kernel, projected = CompiledLSTMCell, projected.contiguous()
     if torch.is_grad_enabled() and any(x.requires_grad for x in (projected, *weights)):
         prefixes, suffixes = _SuffixRecurrence.apply(  # type: ignore[no-untyped-call]
             chunks, num_starts, kernel, projected, *weights
         )
+    elif kernel is CompiledLSTMCell:
+        prefixes, suffixes = suffix_recurrence_compiled.read(chunks, num_starts, projected, weights)
     else:
         prefixes, suffixes = _read(chunks, num_starts, kernel, projected, *weights, saved=None)
     return prefixes, suffixes

@@ -11,6 +11,7 @@ from allennlp_sentmatch.nn import CellAwareLSTM, cell_aware_lstm
 from allennlp_sentmatch.nn.fast_paths import fast_paths
 from allennlp_sentmatch.nn.kernels import lstm_layer, lstm_layer_compiled, lstm_layer_steps
 from allennlp_sentmatch.nn.kernels.triton_support import takes_triton
+from tests.nn.kernels.conftest import WAYS, read_by
 
 D, H = 5, 3
 VARIANTS = {
@@ -63,16 +64,10 @@ def layers_read(monkeypatch):
     return calls
 
 
-WAYS = ["interpreted"] if INTERPRETED else ["compiled", "torch", "torch, in chunks"]
-
-
-@pytest.fixture(params=WAYS)
+@pytest.fixture(params=["interpreted"] if INTERPRETED else [*WAYS, "torch, in chunks"])
 def way(request, monkeypatch):
     """How steps are read: see `lstm_layer`."""
-    if request.param == "compiled" and not lstm_layer_compiled.IS_COMPILED:
-        pytest.skip("the package was installed without a compiler")
-    if request.param.startswith("torch"):
-        monkeypatch.setattr(lstm_layer_compiled, "IS_COMPILED", False)
+    read_by("torch" if request.param == "torch, in chunks" else request.param, monkeypatch)
     if request.param == "torch, in chunks":  # of as few steps as have five rows
         monkeypatch.setattr(lstm_layer_steps, "ROWS_PER_CHUNK", 5)
     return request.param

@@ -4,25 +4,10 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.kernels import lstm_layer_compiled as compiled
-from tests.conftest import CAN_COMPILE
+from tests.nn.kernels.conftest import NEEDS_COMPILED
 
 
-@pytest.mark.skipif(not CAN_COMPILE, reason="there is no compiler, or there are no Python headers")
-def test_a_compiler_is_made_use_of():
-    assert compiled.IS_COMPILED
-
-
-def test_large_steps_are_left_to_torch_s_threads(monkeypatch):
-    monkeypatch.setattr(compiled, "IS_COMPILED", True)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
-    gates = torch.empty(1, 0, 4 * 256)
-    assert compiled.takes(gates, [1024, 1])
-    assert not compiled.takes(gates, [1025, 1])
-    monkeypatch.setattr(compiled, "IS_COMPILED", False)
-    assert not compiled.takes(gates, [1])
-
-
-@pytest.mark.skipif(not compiled.IS_COMPILED, reason="the package was installed without a compiler")
+@NEEDS_COMPILED
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 3e-7), (torch.float64, 1e-15)])
 @pytest.mark.parametrize("H", [1, 7, 64])  # what vectors of any width leave over
 def test_the_activations_are_torch_s(dtype, tolerance, H):
@@ -42,7 +27,7 @@ def test_the_activations_are_torch_s(dtype, tolerance, H):
     torch.testing.assert_close(cell, x.tanh(), rtol=0, atol=tolerance)
 
 
-@pytest.mark.skipif(not compiled.IS_COMPILED, reason="the package was installed without a compiler")
+@NEEDS_COMPILED
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_what_is_no_number_stays_none(dtype):
     H = 20

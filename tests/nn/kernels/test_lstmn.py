@@ -6,13 +6,21 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.fast_paths import fast_paths
-from allennlp_sentmatch.nn.kernels import lstmn as kernel
+from allennlp_sentmatch.nn.kernels import lstmn_compiled, lstmn_steps
 from allennlp_sentmatch.nn.lstmn import LSTMN
+from tests.nn.kernels.conftest import WAYS, read_by
 
-D, H, A = 3, 5, 4
+D, H, A = 3, 19, 35  # of no vector's width
 LENGTHS = [7, 2, 0, 5, 7, 1, 4]
 
 State = tuple[torch.Tensor, torch.Tensor]
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How steps are read: see `kernels.lstmn`."""
+    read_by(request.param, monkeypatch)
+    return request.param
 
 
 def make(bidirectional: bool) -> LSTMN:
@@ -54,6 +62,7 @@ def values_and_gradients(
     return {**results, **dict(zip(variables, gradients))}
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("use", ["hidden", "cell", "attention", "hidden cell attention"])
@@ -80,6 +89,7 @@ def test_values_and_gradients_are_those_of_the_plain_path(
     assert torch.equal(tapes.cell, actual["cell"])
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("lengths", [[1, 1], [2, 0, 1], [3]])
 def test_short_sentences(lengths: list[int]):
     model = make(bidirectional=True)
@@ -95,6 +105,36 @@ def test_short_sentences(lengths: list[int]):
             torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
 
 
+@pytest.mark.usefixtures("way")
+def test_scores_may_be_far_apart():
+    """Farther than what has an exponential."""
+    model = make(bidirectional=False)
+    with torch.no_grad():
+        model.attention_vector *= 1e4
+    inputs, mask = batch(LENGTHS, 7)
+    actual = values_and_gradients(model, inputs, mask, None, {"hidden", "cell"})
+    with fast_paths(False):
+        expected = values_and_gradients(model, inputs, mask, None, {"hidden", "cell"})
+    for name, value in expected.items():
+        torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
+
+
+@pytest.mark.usefixtures("way")
+def test_what_is_no_number_stays_in_its_sentence():
+    model = make(bidirectional=False)
+    inputs, mask = batch(LENGTHS, 7)
+    expected = inputs.clone().requires_grad_()
+    model(expected, mask).sum().backward()
+    inputs[0, 2] = float("nan")
+    inputs.requires_grad_()
+    outputs = model(inputs, mask)
+    assert outputs[0, :2].isfinite().all()
+    assert outputs[0, 2:].isnan().all()
+    outputs.sum().backward()
+    torch.testing.assert_close(inputs.grad[1:], expected.grad[1:], atol=1e-9, rtol=1e-9)
+
+
+@pytest.mark.usefixtures("way")
 def test_float32_is_near_float64():
     """tanh is computed by way of the sigmoid, also where its argument is near zero or large."""
     model = make(bidirectional=True)
@@ -106,17 +146,19 @@ def test_float32_is_near_float64():
         torch.testing.assert_close(actual.double(), expected, atol=1e-5, rtol=0)
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("training", [False, True])
 def test_each_token_s_key_is_projected_once(monkeypatch: pytest.MonkeyPatch, training: bool):
     rows = []
-    product = kernel.product
+    product = lstmn_steps.product
 
     def counting_product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         if weight.shape == (A, H):
             rows.append(x.size(0))
         return product(x, weight)
 
-    monkeypatch.setattr(kernel, "product", counting_product)
+    for module in (lstmn_steps, lstmn_compiled):
+        monkeypatch.setattr(module, "product", counting_product)
     model = make(bidirectional=False)
     inputs, mask = batch(LENGTHS, 9)
     with torch.set_grad_enabled(training):
@@ -125,6 +167,7 @@ def test_each_token_s_key_is_projected_once(monkeypatch: pytest.MonkeyPatch, tra
     assert sum(rows) == sum(LENGTHS) - LENGTHS.count(max(LENGTHS))
 
 
+@pytest.mark.usefixtures("way")
 def test_the_attention_s_hidden_layer_is_not_kept():
     """What a forward pass keeps for its backward pass grows with T, but for the attention."""
     kept = {}
@@ -142,4 +185,4 @@ def test_the_attention_s_hidden_layer_is_not_kept():
         kept[num_tokens] = sum(sizes.values())
     growth = kept[40] - 2 * kept[20]
     attention = 2 * (40**2 - 2 * 20**2)
-    assert growth <= 2 * attention  # with a hidden layer of A = 4 values, at least 4 times
+    assert growth <= 2 * attention  # with a hidden layer of A values, at least A times

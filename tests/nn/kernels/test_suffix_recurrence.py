@@ -5,17 +5,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from allennlp_sentmatch.nn.kernels import suffix_cells_compiled
 from allennlp_sentmatch.nn.kernels import suffix_recurrence as kernel
+from allennlp_sentmatch.nn.kernels import suffix_schedule
 from allennlp_sentmatch.nn.suffix_bilstm import suffix_recurrence
+from tests.nn.kernels.conftest import WAYS, read_by
 
 S, H = 2, 3
-NEEDS_COMPILER = pytest.mark.skipif(
-    not suffix_cells_compiled.IS_COMPILED, reason="the package was installed without a compiler"
-)
 every_cell = pytest.mark.parametrize(
-    ("cell", "compiled"),
-    [pytest.param("lstm", True, marks=NEEDS_COMPILER), ("lstm", False), ("gru", False)],
+    ("cell", "way"), [*(("lstm", way) for way in WAYS), ("gru", "torch")]
 )
 
 
@@ -64,12 +61,12 @@ def run(recurrence, cell, lengths, window, prefixes_only, **placement):
     prefixes_only=st.booleans(),
     rows_per_chunk=st.sampled_from([1, 5, 4096]),
 )
-def test_is_the_plain_recurrence(cell, compiled, lengths, window, prefixes_only, rows_per_chunk):
+def test_is_the_plain_recurrence(cell, way, lengths, window, prefixes_only, rows_per_chunk):
     lengths = sorted(lengths, reverse=True)
     case = (cell, lengths, window, prefixes_only)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(suffix_cells_compiled, "IS_COMPILED", compiled)
-        patch.setattr(kernel, "ROWS_PER_CHUNK", rows_per_chunk)
+        read_by(way, patch)
+        patch.setattr(suffix_schedule, "ROWS_PER_CHUNK", rows_per_chunk)
         fast = run(kernel.suffix_recurrence, *case)
     for actual, expected in zip(fast, run(plain, *case)):
         torch.testing.assert_close(actual, expected, rtol=0, atol=1e-9)
@@ -77,8 +74,8 @@ def test_is_the_plain_recurrence(cell, compiled, lengths, window, prefixes_only,
 
 @every_cell
 @pytest.mark.parametrize("window", [2, 5])
-def test_gradients(cell, compiled, window, monkeypatch):
-    monkeypatch.setattr(suffix_cells_compiled, "IS_COMPILED", compiled)
+def test_gradients(cell, way, window, monkeypatch):
+    read_by(way, monkeypatch)
     projected, weight_hh, sizes = arguments(cell, [4, 2, 1])
 
     def read(projected, weight_hh):
@@ -88,8 +85,8 @@ def test_gradients(cell, compiled, window, monkeypatch):
 
 
 @every_cell
-def test_single_precision(cell, compiled, monkeypatch):
-    monkeypatch.setattr(suffix_cells_compiled, "IS_COMPILED", compiled)
+def test_single_precision(cell, way, monkeypatch):
+    read_by(way, monkeypatch)
     case = (cell, [6, 6, 4, 1], 7, False)
     fast = run(kernel.suffix_recurrence, *case, dtype=torch.float32)
     for actual, expected in zip(fast, run(plain, *case)):
@@ -105,34 +102,3 @@ def test_on_a_gpu(cell, window):
     fast = run(kernel.suffix_recurrence, *case, dtype=torch.float32, device="cuda")
     for actual, expected in zip(fast, run(plain, *case)):
         torch.testing.assert_close(actual.cpu().double(), expected, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("window", [1, 3, 6])
-def test_a_token_is_read_once_by_each_suffix_that_began_before_it(window):
-    lengths = [6, 6, 4, 1]
-    sizes = [sum(length > t for length in lengths) for t in range(6)]
-    read = [
-        (step.t, suffix, sentence)
-        for chunk in kernel.schedule(sizes, window, num_starts=6)
-        for step in chunk
-        for suffix in range(step.first, step.first + step.suffixes)
-        for sentence in range(step.sentences)
-    ]
-    expected = [
-        (t, suffix, sentence)
-        for sentence, length in enumerate(lengths)
-        for t in range(length)
-        for suffix in range(t)
-        if t - suffix < window
-    ]
-    assert sorted(read) == sorted(expected)
-    if window == 6:
-        assert len(read) == sum(length * (length - 1) // 2 for length in lengths)
-
-
-def test_the_rows_of_a_chunk_follow_one_another():
-    for chunk in kernel.schedule([3, 3, 2, 2, 2, 1], window=4, num_starts=6):
-        end = 0
-        for step in chunk:
-            assert step.offset == end
-            end += step.suffixes * step.sentences
