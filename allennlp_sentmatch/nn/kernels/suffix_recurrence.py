@@ -8,7 +8,8 @@ States are replaced in place, so that those of a finished suffix are its encodin
 advance side by side and have everything but their products in common.
 
 In evaluation this is all that is kept. In training, each step's gates and former states are kept
-as well; the backward pass is analytic, the same steps in reverse with the products transposed.
+as well; the backward pass is analytic, the same steps in reverse with the products transposed. An
+LSTM's steps are compiled for CPUs, in `suffix_recurrence_compiled`, there and back.
 """
 
 from collections.abc import Sequence
