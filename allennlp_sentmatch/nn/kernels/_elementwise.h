@@ -17,8 +17,9 @@
 #else
 #define INDEPENDENT
 #endif
-#define SUM(variable) _Pragma_of(omp simd reduction(+ : variable))
-#define _Pragma_of(directive) _Pragma(#directive)
+// The loop that follows adds to `variable`, in any order. Needs -fopenmp-simd, and no OpenMP library.
+#define PRAGMA(directive) _Pragma(#directive)
+#define SUM(variable) PRAGMA(omp simd reduction(+ : variable))
 #define INLINE inline __attribute__((always_inline))
 
 namespace {

@@ -161,11 +161,10 @@ template <typename T>
 PyObject* read_as(Arguments arguments) {
   const Threads threads = arguments.threads();
   const Reading<T> reading = {
-      arguments.number(),  arguments.number(),  arguments.number(),
-      arguments.number(),  arguments.number(),  arguments.number(),
-      arguments.rows<int64_t>(),
-      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
-      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
+      arguments.number(),        arguments.number(),  arguments.number(),  arguments.number(),
+      arguments.number(),        arguments.number(),  arguments.rows<int64_t>(),
+      arguments.rows<T>(),       arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
+      arguments.rows<T>(),       arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
       arguments.rows<T>()};
   if (!arguments.are_right()) return nullptr;
   for_parts(threads, reading.n,

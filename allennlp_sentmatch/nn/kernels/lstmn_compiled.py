@@ -124,9 +124,9 @@ def read_back(
     num_threads = torch.get_num_threads()
     grad_vector = gates.new_zeros(S, num_threads, A)
     room = gates.new_empty(num_threads, T)
-    of_no_use = gates.new_zeros(num_threads, H)  # of the gradient of `ones`
+    grad_ones = gates.new_zeros(num_threads, H)  # of no use, but always written
     ones, zeros = gates.new_ones(H), gates.new_zeros(H)
-    first_rows, sizes_ = torch.tensor([0, *accumulate(sizes)]), torch.tensor([*sizes, 0])
+    first_rows, numbers = torch.tensor([0, *accumulate(sizes)]), torch.tensor(sizes)
     starts = first_rows.tolist()
     is_double = gates.dtype == torch.float64
     for s, scale in enumerate(scales):
@@ -170,7 +170,7 @@ def read_back(
                 0,
                 grad_cell_at[start],
                 0,
-                of_no_use.data_ptr(),
+                grad_ones.data_ptr(),
             )
             grad_summary = grads[0, s, start : start + n]
             grad_summary.copy_(product(gates[s, start : start + n], gate_t))
@@ -188,7 +188,7 @@ def read_back(
                 H,
                 A,
                 first_rows.data_ptr(),
-                sizes_.data_ptr(),
+                numbers.data_ptr(),
                 keys_at[0],
                 queries_at[start],
                 scale.data_ptr(),

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.nn.kernels import suffix_recurrence as kernel
-from allennlp_sentmatch.nn.kernels import suffix_schedule
+from allennlp_sentmatch.nn.kernels import suffix_recurrence_compiled, suffix_schedule
 from allennlp_sentmatch.nn.suffix_bilstm import suffix_recurrence
 from tests.nn.kernels.conftest import WAYS, read_by
 
@@ -59,14 +59,15 @@ def run(recurrence, cell, lengths, window, prefixes_only, **placement):
     lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4),
     window=st.integers(1, 8),
     prefixes_only=st.booleans(),
-    rows_per_chunk=st.sampled_from([1, 5, 4096]),
+    rows=st.sampled_from([1, 5, 4096]),
 )
-def test_is_the_plain_recurrence(cell, way, lengths, window, prefixes_only, rows_per_chunk):
+def test_is_the_plain_recurrence(cell, way, lengths, window, prefixes_only, rows):
     lengths = sorted(lengths, reverse=True)
     case = (cell, lengths, window, prefixes_only)
     with pytest.MonkeyPatch.context() as patch:
         read_by(way, patch)
-        patch.setattr(suffix_schedule, "ROWS_PER_CHUNK", rows_per_chunk)
+        patch.setattr(suffix_schedule, "ROWS_PER_CHUNK", rows)
+        patch.setattr(suffix_recurrence_compiled, "ROWS_PER_PRODUCT", rows)
         fast = run(kernel.suffix_recurrence, *case)
     for actual, expected in zip(fast, run(plain, *case)):
         torch.testing.assert_close(actual, expected, rtol=0, atol=1e-9)
