@@ -16,8 +16,8 @@ with suppress(ImportError):  # they are not called without a compiler
 
 Tensors = Sequence[torch.Tensor]
 
-#: A product of this many rows is as fast as a larger one, and still in the processor's caches when
-#: the next pass reads it.
+#: A product of this many rows is as fast as a larger one and still in the processor's caches when
+#: the next pass reads it. Of ever more rows, each would ask the system for new memory.
 ROWS_PER_PRODUCT = 1024
 
 
