@@ -70,7 +70,7 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
     batch_sizes = sorted({record["batch_size"] for record in records})
     num_columns = min(3, len(encoders))
     num_rows = -(-len(encoders) // num_columns)
-    figure = Figure(figsize=(3.6 * num_columns, 3 * num_rows), layout="constrained")
+    figure = Figure(figsize=(3.6 * num_columns + 1.4, 3 * num_rows), layout="constrained")
     grid = figure.subplots(num_rows, num_columns, squeeze=False)
     for axes, encoder in zip(grid.flat, encoders):
         for index, batch_size in enumerate(batch_sizes):
@@ -106,12 +106,13 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
         axes.grid(alpha=0.3)
     for axes in list(grid.flat)[len(encoders) :]:
         axes.remove()
-    legend = {
-        "title": "path, batch size\n(hollow: a first run)",
-        "title_fontsize": 7,
-        "fontsize": 7,
-    }
-    grid[0, 0].legend(**legend)
+    figure.legend(
+        *grid[0, 0].get_legend_handles_labels(),
+        loc="outside right upper",
+        title="path, batch size\n(hollow: a first run)",
+        title_fontsize=7,
+        fontsize=7,
+    )
     figure.supxlabel("tokens in a sentence")
     figure.supylabel("training step, ratio")
     figure.suptitle(
