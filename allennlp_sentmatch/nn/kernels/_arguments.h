@@ -43,4 +43,11 @@ class Arguments {
   Py_ssize_t next_ = 0;
 };
 
+// A function for Python, of which the first argument tells whether the numbers are doubles.
+template <PyObject* (*of_doubles)(Arguments), PyObject* (*of_floats)(Arguments)>
+PyObject* call(PyObject*, PyObject* tuple) {
+  Arguments arguments(tuple);
+  return arguments.number() ? of_doubles(arguments) : of_floats(arguments);
+}
+
 }  // namespace

@@ -17,7 +17,7 @@
 #else
 #define INDEPENDENT
 #endif
-// The loop that follows adds to `variable`, in any order. Needs -fopenmp-simd, and no OpenMP library.
+// The loop that follows adds to `variable`, in any order. It takes -fopenmp-simd, but no library.
 #define PRAGMA(directive) _Pragma(#directive)
 #define SUM(variable) PRAGMA(omp simd reduction(+ : variable))
 #define INLINE inline __attribute__((always_inline))

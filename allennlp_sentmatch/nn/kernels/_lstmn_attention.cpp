@@ -110,7 +110,7 @@ INLINE void read_rows_back(const ReadingBack<T>& reading, int64_t part, int64_t 
         mean += weights[i] * by_weight;
       }
     }
-    // By their softmax to the scores, and by the hidden layer to the vector, the query and the keys.
+    // By their softmax to the scores, by the hidden layer to the vector, the query and the keys.
     INDEPENDENT
     for (int64_t j = 0; j < A; ++j) by_query[j] = 0;
     for (int64_t i = 0; i < t; ++i) {
@@ -190,20 +190,11 @@ PyObject* read_back_as(Arguments arguments) {
   Py_RETURN_NONE;
 }
 
-PyObject* read_step(PyObject*, PyObject* tuple) {
-  Arguments arguments(tuple);
-  return arguments.number() ? read_as<double>(arguments) : read_as<float>(arguments);
-}
-
-PyObject* read_step_back(PyObject*, PyObject* tuple) {
-  Arguments arguments(tuple);
-  return arguments.number() ? read_back_as<double>(arguments) : read_back_as<float>(arguments);
-}
-
 PyMethodDef methods[] = {
-    {"read", read_step, METH_VARARGS,
+    {"read", call<read_as<double>, read_as<float>>, METH_VARARGS,
      "Whether they are doubles, the threads, and the fields of a Reading."},
-    {"read_back", read_step_back, METH_VARARGS, "The same, of a ReadingBack."},
+    {"read_back", call<read_back_as<double>, read_back_as<float>>, METH_VARARGS,
+     "The same, of a ReadingBack."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -151,20 +151,11 @@ PyObject* read_back_as(Arguments arguments) {
   Py_RETURN_NONE;
 }
 
-PyObject* read_step(PyObject*, PyObject* tuple) {
-  Arguments arguments(tuple);
-  return arguments.number() ? read_as<double>(arguments) : read_as<float>(arguments);
-}
-
-PyObject* read_step_back(PyObject*, PyObject* tuple) {
-  Arguments arguments(tuple);
-  return arguments.number() ? read_back_as<double>(arguments) : read_back_as<float>(arguments);
-}
-
 PyMethodDef methods[] = {
-    {"read", read_step, METH_VARARGS,
+    {"read", call<read_as<double>, read_as<float>>, METH_VARARGS,
      "Whether they are doubles, the threads, and the fields of a Step."},
-    {"read_back", read_step_back, METH_VARARGS, "The same, of a StepBack."},
+    {"read_back", call<read_back_as<double>, read_back_as<float>>, METH_VARARGS,
+     "The same, of a StepBack."},
     {nullptr, nullptr, 0, nullptr},
 };
 
