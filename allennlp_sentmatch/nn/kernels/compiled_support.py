@@ -1,8 +1,8 @@
 """What the steps compiled from C++ have in common: whether there are any, and how they are called.
 
 They are compiled when this package is installed, where there is a compiler. They get addresses, and
-run on torch's own threads, where torch has them from an OpenMP library with GNU's interface: all
-but macOS's and Windows'.
+run on torch's own threads where these are of an OpenMP library with GNU's interface, as on Linux;
+elsewhere on one thread.
 """
 
 import ctypes

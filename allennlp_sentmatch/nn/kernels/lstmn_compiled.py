@@ -35,8 +35,8 @@ def read_steps(
     B, T, H = sizes[0], len(sizes), gates.size(-1) // 4
     weight_summary, weight_key = from_summary_and_hidden(weights)
     vectors = 2 * weights.attention_vector
-    tapes = gates.new_empty(2, S, N, H)
-    summary = gates.new_empty(2, S, N, H)
+    tapes = gates.new_empty(2, S, N, H)  # h and c
+    summary = gates.new_empty(2, S, N, H)  # h~ and c~
     summary[:, :, :B] = 0 if initial is None else initial
     keys = torch.empty_like(queries)
     attention = gates.new_zeros(S, B, T, T)
@@ -113,7 +113,7 @@ def read_back(
     B, T, H = sizes[0], len(sizes), gates.size(-1) // 4
     scales = 4 * weights.attention_vector
     # Of the tapes, complete when a step is reached, and then made those of its summaries.
-    grads = torch.zeros_like(summary)
+    grads = torch.zeros_like(summary)  # (2, S, N, H)
     for grad, outer in zip(grads, gradients):
         if outer is not None:
             grad.copy_(outer)
@@ -149,7 +149,7 @@ def read_back(
             from_keys, after = zeros, 0
             if t + 1 < T:
                 after = sizes[t + 1]
-                from_keys = product(grad_keys[s, start : start + after], key_t)
+                from_keys = product(grad_keys[s, start : start + after], key_t)  # (after, H)
             _lstm_steps.read_back(
                 is_double,
                 *threads(n * 4 * H),
@@ -172,10 +172,10 @@ def read_back(
                 0,
                 grad_ones.data_ptr(),
             )
-            grad_summary = grads[0, s, start : start + n]
+            grad_summary = grads[0, s, start : start + n]  # (n, H)
             grad_summary.copy_(product(gates[s, start : start + n], gate_t))
             if after:
-                next_queries = grad_queries[s, starts[t + 1] : starts[t + 2]]
+                next_queries = grad_queries[s, starts[t + 1] : starts[t + 2]]  # (after, A)
                 grad_summary[:after].add_(product(next_queries, query_t))
             if t == 0:
                 break

@@ -35,8 +35,8 @@ class Reading(NamedTuple):
     cell: Tensor  # (S, N, H)
     attention: Tensor  # (S, B, T, T)
     summary: Tensor  # (2, S, N, H): h~ and c~
-    keys: Tensor  # twice W_h h, in whichever layout
-    tapes: Tensor  # (2, S, T, B, H): h and c, where there is such a token
+    keys: Tensor  # twice W_h h: (S, T, B, A) here, (S, N, A) in `lstmn_compiled`
+    tapes: Tensor  # h and c: (2, S, T, B, H) here, (2, S, N, H) in `lstmn_compiled`
 
 
 class Gradients(NamedTuple):

@@ -33,7 +33,10 @@ def test_only_what_is_on_the_cpu_is_taken(monkeypatch):
     assert not compiled_support.takes_compiled(torch.empty(0))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="torch's OpenMP has GNU's interface on Linux")
+@pytest.mark.skipif(
+    sys.platform != "linux" or not torch.backends.openmp.is_available(),
+    reason="torch runs on no OpenMP library with GNU's interface",
+)
 def test_torch_s_threads_are_found():
     _, number = compiled_support.threads(compiled_support.MIN_NUMBERS)
     assert number == torch.get_num_threads()
