@@ -6,7 +6,9 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.fast_paths import fast_paths
-from allennlp_sentmatch.nn.kernels import lstmn_compiled, lstmn_steps
+from allennlp_sentmatch.nn.kernels import lstmn, lstmn_compiled, lstmn_steps
+from allennlp_sentmatch.nn.kernels.lstmn_steps import Weights
+from allennlp_sentmatch.nn.kernels.packing import Packing
 from allennlp_sentmatch.nn.lstmn import LSTMN
 from tests.nn.kernels.conftest import WAYS, read_by
 
@@ -132,6 +134,21 @@ def test_what_is_no_number_stays_in_its_sentence():
     assert outputs[0, 2:].isnan().all()
     outputs.sum().backward()
     torch.testing.assert_close(inputs.grad[1:], expected.grad[1:], atol=1e-9, rtol=1e-9)
+
+
+@pytest.mark.usefixtures("way")
+def test_gradients_from_outside_may_lie_in_memory_in_any_order():
+    model = make(bidirectional=False)
+    inputs, mask = batch(LENGTHS, 7)
+    packing = Packing.of(mask, bidirectional=False)
+    weights = [model.get_parameter(name).unsqueeze(0) for name in Weights._fields]
+    outputs = lstmn._Reading.apply(packing, packing.pack(inputs), None, *weights)
+    gradients = [torch.randn_like(x).mT.contiguous().mT for x in outputs]
+    assert not any(x.is_contiguous() for x in gradients)
+    in_order = [x.contiguous() for x in gradients]
+    expected = torch.autograd.grad(outputs, weights, in_order, retain_graph=True)
+    actual = torch.autograd.grad(outputs, weights, gradients)
+    torch.testing.assert_close(actual, expected, atol=1e-12, rtol=1e-12)
 
 
 @pytest.mark.usefixtures("way")
