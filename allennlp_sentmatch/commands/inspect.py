@@ -19,7 +19,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.dataset_readers.rows import read_lines
+from allennlp_sentmatch.data.files.rows import read_lines
 from allennlp_sentmatch.inspection import (
     SALIENCY_METHODS,
     Drawing,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Optional
 
-from allennlp_sentmatch.data.dataset_readers.rows import Column, PathOrStr, read_lines
-from allennlp_sentmatch.data.dataset_readers.table import Table
+from allennlp_sentmatch.data.files.rows import Column, PathOrStr, read_lines
+from allennlp_sentmatch.data.files.table import Table
 
 
 def read_sentences(file_path: PathOrStr, column: Optional[Column] = None) -> Iterator[str]:

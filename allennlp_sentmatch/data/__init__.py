@@ -1,5 +1,5 @@
-"""Tokenizers, fields, dataset readers and data loaders."""
+"""Tokenizers, fields, files, dataset readers and data loaders."""
 
-from allennlp_sentmatch.data import data_loaders, dataset_readers, fields, tokenizers
+from allennlp_sentmatch.data import data_loaders, dataset_readers, fields, files, tokenizers
 
-__all__ = ["data_loaders", "dataset_readers", "fields", "tokenizers"]
+__all__ = ["data_loaders", "dataset_readers", "fields", "files", "tokenizers"]

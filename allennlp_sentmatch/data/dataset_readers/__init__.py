@@ -1,14 +1,12 @@
 """Readers of the data sets of sentence classification and sentence matching."""
 
 from allennlp_sentmatch.data.dataset_readers.answer_selection import AnswerSelectionReader
-from allennlp_sentmatch.data.dataset_readers.folds import Folds
 from allennlp_sentmatch.data.dataset_readers.sentence_pair import SentencePairReader
 from allennlp_sentmatch.data.dataset_readers.sentiment_trees import SentimentTreesReader
 from allennlp_sentmatch.data.dataset_readers.single_sentence import SingleSentenceReader
 
 __all__ = [
     "AnswerSelectionReader",
-    "Folds",
     "SentencePairReader",
     "SentimentTreesReader",
     "SingleSentenceReader",

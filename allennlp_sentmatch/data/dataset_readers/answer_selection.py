@@ -12,11 +12,11 @@ from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Tokenizer
 
-from allennlp_sentmatch.data.dataset_readers.folds import split_data_path
-from allennlp_sentmatch.data.dataset_readers.penn_treebank import unescape
-from allennlp_sentmatch.data.dataset_readers.rows import Column, PathOrStr, check_encoding
-from allennlp_sentmatch.data.dataset_readers.table import Table
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.files.folds import split_data_path
+from allennlp_sentmatch.data.files.penn_treebank import unescape
+from allennlp_sentmatch.data.files.rows import Column, PathOrStr, check_encoding
+from allennlp_sentmatch.data.files.table import Table
 
 FORMATS: dict[str, dict[str, Optional[str]]] = {
     "wikiqa": {

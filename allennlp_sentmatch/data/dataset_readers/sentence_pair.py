@@ -12,13 +12,13 @@ from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Tokenizer
 
-from allennlp_sentmatch.data.dataset_readers.folds import split_data_path
-from allennlp_sentmatch.data.dataset_readers.rows import PathOrStr, Row, check_encoding
 from allennlp_sentmatch.data.dataset_readers.sentence_pair_formats import FORMATS, PairFormat
-from allennlp_sentmatch.data.dataset_readers.table import Table
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.data.fields import LabelField
-from allennlp_sentmatch.data.source import Source
+from allennlp_sentmatch.data.files.folds import split_data_path
+from allennlp_sentmatch.data.files.rows import PathOrStr, Row, check_encoding
+from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.table import Table
 
 logger = logging.getLogger(__name__)
 

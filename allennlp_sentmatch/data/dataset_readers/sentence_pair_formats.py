@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Callable
 
-from allennlp_sentmatch.data.dataset_readers.rows import (
+from allennlp_sentmatch.data.files.rows import (
     Column,
     PathOrStr,
     Row,

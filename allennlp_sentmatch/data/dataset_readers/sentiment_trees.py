@@ -12,12 +12,12 @@ from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Token, Tokenizer
 from nltk.tree import Tree
 
-from allennlp_sentmatch.data.dataset_readers.folds import split_data_path
-from allennlp_sentmatch.data.dataset_readers.penn_treebank import unescape
-from allennlp_sentmatch.data.dataset_readers.rows import Row, text_rows
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.data.fields import LabelField
-from allennlp_sentmatch.data.source import Source
+from allennlp_sentmatch.data.files.folds import split_data_path
+from allennlp_sentmatch.data.files.penn_treebank import unescape
+from allennlp_sentmatch.data.files.rows import Row, text_rows
+from allennlp_sentmatch.data.files.source import Source
 
 LABELS: dict[str, dict[str, str]] = {
     "5-class": {"0": "0", "1": "1", "2": "2", "3": "3", "4": "4"},

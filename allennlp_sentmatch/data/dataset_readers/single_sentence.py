@@ -12,8 +12,6 @@ from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Tokenizer
 
-from allennlp_sentmatch.data.dataset_readers.folds import split_data_path
-from allennlp_sentmatch.data.dataset_readers.rows import check_encoding
 from allennlp_sentmatch.data.dataset_readers.single_sentence_formats import (
     Example,
     Parts,
@@ -23,10 +21,12 @@ from allennlp_sentmatch.data.dataset_readers.single_sentence_formats import (
     trec,
     two_files,
 )
-from allennlp_sentmatch.data.dataset_readers.table import Table
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.data.fields import LabelField
-from allennlp_sentmatch.data.source import Source
+from allennlp_sentmatch.data.files.folds import split_data_path
+from allennlp_sentmatch.data.files.rows import check_encoding
+from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.table import Table
 
 
 @DatasetReader.register("single_sentence")

@@ -11,7 +11,7 @@ from typing import NamedTuple, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.dataset_readers.rows import (
+from allennlp_sentmatch.data.files.rows import (
     Column,
     PathOrStr,
     local_path,
@@ -19,8 +19,8 @@ from allennlp_sentmatch.data.dataset_readers.rows import (
     read_lines,
     text_rows,
 )
-from allennlp_sentmatch.data.dataset_readers.table import Table
-from allennlp_sentmatch.data.source import Source
+from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.table import Table
 
 
 class Example(NamedTuple):

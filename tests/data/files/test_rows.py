@@ -5,8 +5,8 @@ import tarfile
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.dataset_readers import rows
-from allennlp_sentmatch.data.dataset_readers.rows import delimited_rows, json_rows, text_rows
+from allennlp_sentmatch.data.files import rows
+from allennlp_sentmatch.data.files.rows import delimited_rows, json_rows, text_rows
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from allennlp_sentmatch.data.source import Source
+from allennlp_sentmatch.data.files.source import Source
 
 
 def test_as_text():

@@ -4,12 +4,11 @@ from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.data.dataset_readers import (
     AnswerSelectionReader,
-    Folds,
     SentencePairReader,
     SentimentTreesReader,
     SingleSentenceReader,
 )
-from allennlp_sentmatch.data.dataset_readers.folds import split_data_path
+from allennlp_sentmatch.data.files.folds import Folds, split_data_path
 
 
 def test_kept_and_dropped_folds_share_out_all_examples():

@@ -1,6 +1,6 @@
 import pytest
 
-from allennlp_sentmatch.data.dataset_readers.penn_treebank import unescape
+from allennlp_sentmatch.data.files.penn_treebank import unescape
 
 
 @pytest.mark.parametrize(

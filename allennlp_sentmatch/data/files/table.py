@@ -5,7 +5,7 @@ from typing import Optional
 
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.dataset_readers.rows import (
+from allennlp_sentmatch.data.files.rows import (
     Column,
     PathOrStr,
     Row,

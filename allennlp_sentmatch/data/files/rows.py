@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Optional, TypeVar, Union, cast
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 
-from allennlp_sentmatch.data.source import Source
+from allennlp_sentmatch.data.files.source import Source
 
 PathOrStr = Union[str, "PathLike[str]"]
 
