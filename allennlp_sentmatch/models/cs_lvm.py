@@ -21,7 +21,7 @@ from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
 from allennlp_sentmatch.modules.sentence_beam_search import search_sentences
 from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
 from allennlp_sentmatch.nn.cs_lvm import (
-    frozen,
+    freeze_parameters,
     generate_relaxed,
     generative_loss,
     label_constraint,
@@ -315,7 +315,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         ]
         if self._posterior_encoder is not None:
             read_by.append(self._posterior_encoder)
-        with frozen(*read_by):
+        with freeze_parameters(*read_by):
             sentence = generate_relaxed(
                 self._generator,
                 self._posterior(pair.source_codes).sample(),

@@ -1,21 +1,34 @@
-"""The semantic constraints as an AllenNLP component."""
+"""The settings of fine-tuning with semantic constraints (thesis section 6.3.3)."""
 
+import torch
 from allennlp.common import FromParams
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.nn import cs_lvm
+from allennlp_sentmatch.nn.cs_lvm import LinearSchedule, UncertaintyWeighting
+
+CONSTRAINTS = ("y", "z", "mu")
+"""R^y (eq. 6.20), R^z (eq. 6.21) and R^mu (eq. 6.22)."""
 
 
-class SemanticConstraints(cs_lvm.SemanticConstraints, FromParams):
-    """`allennlp_sentmatch.nn.cs_lvm.SemanticConstraints` as configurations state it.
+class SemanticConstraints(torch.nn.Module, FromParams):
+    """The constraints that are on, how they combine, and how sentences are generated for them.
 
     # Parameters
 
     names : `List[str]`
-        Some of "y", "z" and "mu".
+        At least one of "y", "z" and "mu". A single constraint is added to the loss unweighted;
+        several are combined by uncertainty weighting, eq. 6.23.
     temperature_rate : `float`, optional (default = `1e-4`)
+        r of the Gumbel-softmax temperature max(0.1, 1.0 - r t) at step t of fine-tuning, eq. 6.26.
     max_length : `int`, optional (default = `30`)
+        The maximum number of words in a generated sentence.
     straight_through : `bool`, optional (default = `False`)
+        See `allennlp_sentmatch.nn.cs_lvm.generate_relaxed`.
+
+    # Raises
+
+    `ConfigurationError`
+        If `names` is empty or holds an unknown or repeated name, or if a number is not positive.
     """
 
     def __init__(
@@ -25,5 +38,21 @@ class SemanticConstraints(cs_lvm.SemanticConstraints, FromParams):
         max_length: int = 30,
         straight_through: bool = False,
     ) -> None:
+        super().__init__()
         with configuration_errors():
-            super().__init__(names, temperature_rate, max_length, straight_through)
+            if not names or len(set(names)) < len(names) or not set(names) <= set(CONSTRAINTS):
+                raise ValueError(f"constraints are {list(names)}; expected some of {CONSTRAINTS}")
+            if max_length < 1:
+                raise ValueError(f"max_length is {max_length}; it must be at least 1")
+            self.temperature = LinearSchedule(start=1.0, end=0.1, rate=temperature_rate)
+        self.names = tuple(names)
+        self.max_length = max_length
+        self.straight_through = straight_through
+        self.weighting = UncertaintyWeighting(len(names)) if len(names) > 1 else None
+
+    def forward(self, losses: dict[str, torch.Tensor]) -> torch.Tensor:
+        """R, a scalar, given a scalar loss for each of `names`."""
+        if self.weighting is None:
+            return losses[self.names[0]]
+        weighted: torch.Tensor = self.weighting([losses[name] for name in self.names])
+        return weighted

@@ -8,13 +8,13 @@ from allennlp.nn.beam_search import BeamSearch
 from allennlp.nn.util import min_value_of_dtype
 from torch import Tensor
 
-from allennlp_sentmatch.nn.cs_lvm import LSTMState, SentenceGenerator
+from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel, LSTMState
 
 
 @torch.no_grad()
 def search_sentences(
     beam_search: BeamSearch,
-    generator: SentenceGenerator,
+    generator: ConditionalLanguageModel,
     latent: Tensor,
     labels: Optional[Tensor],
     word_embeddings: Tensor,
@@ -28,7 +28,7 @@ def search_sentences(
 
     beam_search : `BeamSearch`
         AllenNLP's; it knows the end symbol, the number of beams and the scorer.
-    generator : `SentenceGenerator`
+    generator : `ConditionalLanguageModel`
     latent : `Tensor`
         z, (B, m).
     labels : `Tensor`, optional

@@ -6,8 +6,8 @@ from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.nn import cs_lvm
 
 
-class SentenceGenerator(cs_lvm.SentenceGenerator, FromParams):
-    """`allennlp_sentmatch.nn.cs_lvm.SentenceGenerator` as configurations state it.
+class SentenceGenerator(cs_lvm.ConditionalLanguageModel, FromParams):
+    """`allennlp_sentmatch.nn.cs_lvm.ConditionalLanguageModel`, constructed from a configuration.
 
     Models fill in all but the last argument.
 

@@ -1,4 +1,5 @@
 import pytest
+import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
@@ -14,6 +15,47 @@ def test_from_params():
     assert constraints.temperature() == pytest.approx(0.8)
 
 
-def test_bad_settings():
+def test_one_constraint_is_added_unweighted():
+    constraints = SemanticConstraints(["z"])
+    assert list(constraints.parameters()) == []
+    loss = torch.tensor(-3.0)
+    assert constraints({"z": loss}) is loss
+
+
+def test_several_are_weighted_in_their_order():
+    constraints = SemanticConstraints(["mu", "y"])
+    with torch.no_grad():
+        constraints.weighting.log_variances.copy_(torch.tensor([0.0, 2.0]))
+    value = constraints({"y": torch.tensor(4.0), "mu": torch.tensor(-1.0)})
+    expected = -1.0 + 4.0 * torch.tensor(-2.0).exp().item() + 1.0
+    assert value.item() == pytest.approx(expected)
+
+
+def test_temperature_of_the_thesis():
+    constraints = SemanticConstraints(["y"])
+    assert constraints.temperature() == pytest.approx(1.0)
+    constraints.temperature.advance()
+    assert constraints.temperature() == pytest.approx(1 - 1e-4, rel=1e-9)
+
+
+def test_the_state_dict_of_archives():
+    assert set(SemanticConstraints(["mu", "y"]).state_dict()) == {
+        "temperature.step",
+        "weighting.log_variances",
+    }
+
+
+@pytest.mark.parametrize("names", [[], ["w"], ["y", "y"]])
+def test_bad_names(names):
     with pytest.raises(ConfigurationError, match="constraints are"):
-        SemanticConstraints.from_params(Params({"names": ["x"]}))
+        SemanticConstraints.from_params(Params({"names": names}))
+
+
+def test_bad_length():
+    with pytest.raises(ConfigurationError, match="max_length is 0"):
+        SemanticConstraints(["y"], max_length=0)
+
+
+def test_bad_rate():
+    with pytest.raises(ConfigurationError, match="rate is 0"):
+        SemanticConstraints(["y"], temperature_rate=0)

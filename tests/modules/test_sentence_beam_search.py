@@ -5,7 +5,7 @@ import torch
 from allennlp.nn.beam_search import BeamSearch
 
 from allennlp_sentmatch.modules.sentence_beam_search import search_sentences
-from allennlp_sentmatch.nn.cs_lvm import SentenceGenerator
+from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel
 
 START, END, A, B, C = range(5)
 ALLOWED = torch.tensor([False, True, True, True, True])
@@ -23,7 +23,7 @@ def log_prob(generator, words, latent, labels, sentence):
 @pytest.mark.parametrize("num_labels", [0, 2])
 def test_finds_the_most_probable_sentences(num_labels):
     torch.manual_seed(0)
-    generator = SentenceGenerator(5, 6, 2, num_labels, 3).double()
+    generator = ConditionalLanguageModel(5, 6, 2, num_labels, 3).double()
     with torch.no_grad():
         for parameter in generator.parameters():
             parameter.normal_()
@@ -51,7 +51,7 @@ def test_finds_the_most_probable_sentences(num_labels):
 
 
 def test_needs_no_gradient():
-    generator = SentenceGenerator(5, 6, 2)
+    generator = ConditionalLanguageModel(5, 6, 2)
     beam_search = BeamSearch(end_index=END, max_steps=2, beam_size=2)
     _, scores = search_sentences(
         beam_search,

@@ -8,7 +8,7 @@ from allennlp_sentmatch.nn import cs_lvm
 
 
 @Posterior.register("gaussian")
-class GaussianPosterior(cs_lvm.GaussianPosterior, Posterior):
+class GaussianPosterior(cs_lvm.GaussianInferenceNetwork, Posterior):
     """A Gaussian with diagonal covariance, against N(0, I), with KL cost annealing.
 
     Thesis table 6.3, ablation (ii).

@@ -8,7 +8,7 @@ from allennlp_sentmatch.nn import cs_lvm
 
 
 @Posterior.register("von_mises_fisher")
-class VonMisesFisherPosterior(cs_lvm.VonMisesFisherPosterior, Posterior):
+class VonMisesFisherPosterior(cs_lvm.VonMisesFisherInferenceNetwork, Posterior):
     """vMF(mu, kappa) with a fixed kappa, against the uniform distribution on the sphere.
 
     Thesis section 6.3.2 and eq. 6.3.

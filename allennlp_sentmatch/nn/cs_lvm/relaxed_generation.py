@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional
 
 import torch
 
-from allennlp_sentmatch.nn.cs_lvm.sentence_generator import SentenceGenerator
+from allennlp_sentmatch.nn.cs_lvm.conditional_language_model import ConditionalLanguageModel
 from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise, straight_through_gumbel_softmax
 
 
@@ -23,7 +23,7 @@ class RelaxedSentence(NamedTuple):
 
 
 def generate_relaxed(
-    generator: SentenceGenerator,
+    generator: ConditionalLanguageModel,
     latent: torch.Tensor,
     labels: Optional[torch.Tensor],
     word_embeddings: torch.Tensor,
@@ -39,7 +39,7 @@ def generate_relaxed(
 
     # Parameters
 
-    generator : `SentenceGenerator`
+    generator : `ConditionalLanguageModel`
     latent : `torch.Tensor`
         z, (B, m).
     labels : `torch.Tensor`, optional

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.cs_lvm import SentenceGenerator, generate_relaxed
+from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel, generate_relaxed
 
 PADDING, START, END, A, B = range(5)
 
@@ -9,7 +9,7 @@ PADDING, START, END, A, B = range(5)
 @pytest.fixture
 def parts():
     torch.manual_seed(0)
-    generator = SentenceGenerator(5, 3, 2, num_labels=2, label_embedding_size=2).double()
+    generator = ConditionalLanguageModel(5, 3, 2, num_labels=2, label_embedding_size=2).double()
     words = torch.randn(5, 3, dtype=torch.float64)
     latent = torch.randn(6, 2, dtype=torch.float64)
     return generator, words, latent, torch.tensor([0, 1, 0, 1, 0, 1])

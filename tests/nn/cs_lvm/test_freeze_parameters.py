@@ -1,12 +1,12 @@
 import torch
 
-from allennlp_sentmatch.nn.cs_lvm import frozen
+from allennlp_sentmatch.nn.cs_lvm import freeze_parameters
 
 
 def test_gradient_passes_through_but_does_not_stay():
     first, second = torch.nn.Linear(2, 2), torch.nn.LSTM(2, 3, batch_first=True)
     inputs = torch.randn(1, 4, 2)
-    with frozen(second):
+    with freeze_parameters(second):
         outputs, _ = second(first(inputs))
     outputs.sum().backward()
     assert first.weight.grad.abs().sum() > 0
@@ -17,7 +17,7 @@ def test_restores_what_was_trainable():
     module = torch.nn.Linear(2, 2)
     module.bias.requires_grad_(False)
     try:
-        with frozen(module):
+        with freeze_parameters(module):
             assert not module.weight.requires_grad
             raise RuntimeError
     except RuntimeError:

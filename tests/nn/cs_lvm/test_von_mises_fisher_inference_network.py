@@ -3,11 +3,11 @@ import math
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.cs_lvm import VonMisesFisherPosterior
+from allennlp_sentmatch.nn.cs_lvm import VonMisesFisherInferenceNetwork
 
 
 def test_von_mises_fisher_mean_direction_by_hand():
-    posterior = VonMisesFisherPosterior(2, 3, concentration=7.0).double()
+    posterior = VonMisesFisherInferenceNetwork(2, 3, concentration=7.0).double()
     with torch.no_grad():
         posterior.projection.weight.copy_(torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
         posterior.projection.bias.copy_(torch.tensor([0.0, 0.0, 1.0]))
@@ -22,16 +22,16 @@ def test_von_mises_fisher_mean_direction_by_hand():
 
 
 def test_von_mises_fisher_keeps_its_concentration_in_checkpoints_only():
-    posterior = VonMisesFisherPosterior(2, 3, concentration=7.0)
+    posterior = VonMisesFisherInferenceNetwork(2, 3, concentration=7.0)
     assert "concentration" in posterior.state_dict()
     assert "concentration" not in dict(posterior.named_parameters())
-    other = VonMisesFisherPosterior(2, 3)
+    other = VonMisesFisherInferenceNetwork(2, 3)
     other.load_state_dict(posterior.state_dict())
     assert other.concentration.item() == 7.0
 
 
 def test_von_mises_fisher_under_autocast():
-    posterior = VonMisesFisherPosterior(4, 5)
+    posterior = VonMisesFisherInferenceNetwork(4, 5)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         sample = posterior(torch.randn(3, 4)).rsample()
     assert sample.dtype == torch.float32
@@ -40,4 +40,4 @@ def test_von_mises_fisher_under_autocast():
 
 def test_bad_concentration():
     with pytest.raises(ValueError, match="concentration is 0"):
-        VonMisesFisherPosterior(2, 3, concentration=0)
+        VonMisesFisherInferenceNetwork(2, 3, concentration=0)

@@ -13,7 +13,7 @@ from torch.distributions import Distribution, kl_divergence
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 
 
-class VonMisesFisherPosterior(torch.nn.Module):
+class VonMisesFisherInferenceNetwork(torch.nn.Module):
     """Maps encoded sentences to von Mises-Fisher distributions.
 
     # Parameters

@@ -3,11 +3,11 @@ import math
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.cs_lvm import GaussianPosterior
+from allennlp_sentmatch.nn.cs_lvm import GaussianInferenceNetwork
 
 
 def test_gaussian_divergence_by_hand():
-    posterior = GaussianPosterior(1, 2, kl_annealing_rate=0.25).double()
+    posterior = GaussianInferenceNetwork(1, 2, kl_annealing_rate=0.25).double()
     with torch.no_grad():
         posterior.mean_projection.weight.copy_(torch.tensor([[1.0], [-2.0]]))
         posterior.mean_projection.bias.zero_()
@@ -28,4 +28,4 @@ def test_gaussian_divergence_by_hand():
 
 def test_bad_rate():
     with pytest.raises(ValueError, match="rate is -1"):
-        GaussianPosterior(2, 3, kl_annealing_rate=-1)
+        GaussianInferenceNetwork(2, 3, kl_annealing_rate=-1)

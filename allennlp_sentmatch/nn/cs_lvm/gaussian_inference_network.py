@@ -12,7 +12,7 @@ from torch.distributions import Distribution, Independent, Normal, kl_divergence
 from allennlp_sentmatch.nn.cs_lvm.linear_schedule import LinearSchedule
 
 
-class GaussianPosterior(torch.nn.Module):
+class GaussianInferenceNetwork(torch.nn.Module):
     """Maps encoded sentences to Gaussian distributions with diagonal covariance.
 
     # Parameters

@@ -51,7 +51,7 @@ def teacher_forcing(
     return inputs, targets, target_mask
 
 
-class SentenceGenerator(torch.nn.Module):
+class ConditionalLanguageModel(torch.nn.Module):
     """An LSTM language model that reads a latent vector and, if there are labels, a label.
 
     # Parameters

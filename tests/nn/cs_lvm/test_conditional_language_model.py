@@ -4,14 +4,14 @@ import numpy
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.cs_lvm import SentenceGenerator, teacher_forcing
+from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel, teacher_forcing
 
 START, END, A, B = 0, 1, 2, 3  # "a" and "b" are the two words of the language
 
 
 def generator(num_labels=2, embedding_size=3, latent_size=2):
     torch.manual_seed(0)
-    module = SentenceGenerator(4, embedding_size, latent_size, num_labels, 2).double()
+    module = ConditionalLanguageModel(4, embedding_size, latent_size, num_labels, 2).double()
     torch.nn.init.normal_(module.output_bias)
     return module, torch.randn(4, embedding_size, dtype=torch.float64)
 
@@ -144,4 +144,4 @@ def test_every_parameter_and_the_embeddings_get_a_gradient():
 
 def test_bad_settings():
     with pytest.raises(ValueError, match="num_labels is -1"):
-        SentenceGenerator(4, 3, 2, num_labels=-1)
+        ConditionalLanguageModel(4, 3, 2, num_labels=-1)
