@@ -13,6 +13,7 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.nn.attentive_pooling import AttentivePooling
 from allennlp_sentmatch.nn.negative_sampling import answer_pairs
 from allennlp_sentmatch.nn.padding import stack_padded
@@ -208,13 +209,13 @@ class AttentiveRanker(Model):
         candidate_lengths = output_dict.pop("candidate_num_tokens").tolist()
         if "question_attention" in output_dict:
             output_dict["question_attention"] = [
-                weights[:count, :length].tolist()
+                trim_attention(weights, count, length)
                 for weights, count, length in zip(
                     output_dict["question_attention"], num_candidates, question_lengths
                 )
             ]
             output_dict["candidate_attention"] = [
-                [of_one[:length].tolist() for of_one, length in zip(weights[:count], lengths)]
+                [trim_attention(row, length) for row, length in zip(weights[:count], lengths)]
                 for weights, count, lengths in zip(
                     output_dict["candidate_attention"], num_candidates, candidate_lengths
                 )

@@ -13,8 +13,7 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.internals import add_internals, take_tokens
-from allennlp_sentmatch.modules.interpretable_encoder import cut_attention
+from allennlp_sentmatch.models.internals import add_attention, describe_attention
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.pooling import Pooling
 
@@ -198,30 +197,25 @@ class BiattentiveClassificationNetwork(ClassificationModel):
             See `ClassificationModel.output`; with `attention` (B, T, T), a row of weights over the
             sentence for each of its tokens, and `pooling_attention` (B, T).
         """
-        features, attention = self._features(tokens)
+        features, attention, pooling_attention = self._features(tokens)
         logits = self._output_layer(self._integrator_dropout(features))
         output = self.output(logits, label, metadata)
-        add_internals(output, "", attention, get_text_field_mask(tokens))
+        mask = get_text_field_mask(tokens)
+        add_attention(output, "attention", attention, mask, mask)
+        add_attention(output, "pooling_attention", pooling_attention, mask)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds `label` and `probs_by_label`, and cuts the attention to the sentences' lengths."""
-        lengths = [len(tokens) for tokens in take_tokens(output_dict, "")]
-        output_dict["attention"] = [
-            cut_attention(weights, length, length)
-            for weights, length in zip(output_dict["attention"], lengths)
-        ]
-        output_dict["pooling_attention"] = [
-            weights[:length].tolist()
-            for weights, length in zip(output_dict["pooling_attention"], lengths)
-        ]
+        """Adds `label` and `probs_by_label`, and removes the padding of the attention."""
+        describe_attention(output_dict)
         return super().make_output_human_readable(output_dict)
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """The features (B, 4 * the integrator's output size) of B sentences."""
         return self._features(tokens)[0]
 
-    def _features(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Tensor]]:
+    def _features(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, Tensor]:
+        """The features (B, 4I), the attention (B, T, T) and the pooling's (B, T)."""
         mask = get_text_field_mask(tokens)
         embedded = self._embedding_dropout(self._text_field_embedder(tokens))
         # Shape: (B, T, E)
@@ -241,7 +235,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         self_attentive = torch.einsum("bt,bti->bi", pooling_attention, integrated)
         # Shape: (B, 4I)
         features = torch.cat([self._pooling(integrated, mask), self_attentive], dim=-1)
-        return features, {"attention": attention, "pooling_attention": pooling_attention}
+        return features, attention, pooling_attention
 
 
 def _maxout_network(

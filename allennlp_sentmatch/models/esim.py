@@ -20,9 +20,8 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.internals import add_internals, take_tokens
+from allennlp_sentmatch.models.internals import add_attention, describe_attention
 from allennlp_sentmatch.modules import Classifier, Matcher
-from allennlp_sentmatch.modules.interpretable_encoder import cut_attention
 from allennlp_sentmatch.modules.matchers import HeuristicDifferenceMatcher
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.padding import stack_padded
@@ -237,19 +236,12 @@ class ESIM(ClassificationModel):
         logits = self._classifier(torch.cat([pooled_premise, pooled_hypothesis], dim=-1))
 
         output = self.output(logits, label, metadata)
-        add_internals(output, "premise_", {"attention": premise_attention}, premise_mask)
-        add_internals(output, "hypothesis_", {"attention": hypothesis_attention}, hypothesis_mask)
+        masks = (premise_mask, hypothesis_mask)
+        add_attention(output, "premise_attention", premise_attention, *masks)
+        add_attention(output, "hypothesis_attention", hypothesis_attention, *reversed(masks))
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds `label` and `probs_by_label`, and cuts the attention to the sentences' lengths."""
-        premises = [len(tokens) for tokens in take_tokens(output_dict, "premise_")]
-        hypotheses = [len(tokens) for tokens in take_tokens(output_dict, "hypothesis_")]
-        for key, rows, columns in [
-            ("premise_attention", premises, hypotheses),
-            ("hypothesis_attention", hypotheses, premises),
-        ]:
-            output_dict[key] = [
-                cut_attention(*attention) for attention in zip(output_dict[key], rows, columns)
-            ]
+        """Adds `label` and `probs_by_label`, and removes the padding of the attention."""
+        describe_attention(output_dict)
         return super().make_output_human_readable(output_dict)

@@ -13,9 +13,8 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.internals import add_internals, take_tokens
+from allennlp_sentmatch.models.internals import add_attention, describe_attention
 from allennlp_sentmatch.modules import Classifier, LstmnPairEncoder
-from allennlp_sentmatch.modules.interpretable_encoder import cut_attention
 
 
 @Model.register("lstmn_classifier", constructor="from_partial_objects")
@@ -142,23 +141,15 @@ class LstmnClassifier(ClassificationModel):
             return_attention=True,
         )
         output = self.output(self._classifier(vectors), label, metadata)
-        premise_internals = {"self_attention": attention.premise, "attention": attention.inter}
-        add_internals(output, "premise_", premise_internals, premise_mask)
-        hypothesis_internals = {"self_attention": attention.hypothesis}
-        add_internals(output, "hypothesis_", hypothesis_internals, hypothesis_mask)
+        for name, weights, mask in (
+            ("premise_self_attention", attention.premise, premise_mask),
+            ("hypothesis_self_attention", attention.hypothesis, hypothesis_mask),
+        ):
+            add_attention(output, name, weights, mask, mask)
+        add_attention(output, "premise_attention", attention.inter, premise_mask)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds `label` and `probs_by_label`, and cuts the attention to the sentences' lengths."""
-        for prefix in ("premise_", "hypothesis_"):
-            lengths = [len(tokens) for tokens in take_tokens(output_dict, prefix)]
-            output_dict[f"{prefix}self_attention"] = [
-                cut_attention(weights, length, length)
-                for weights, length in zip(output_dict[f"{prefix}self_attention"], lengths)
-            ]
-            if prefix == "premise_":
-                output_dict["premise_attention"] = [
-                    weights[:length].tolist()
-                    for weights, length in zip(output_dict["premise_attention"], lengths)
-                ]
+        """Adds `label` and `probs_by_label`, and removes the padding of the attention."""
+        describe_attention(output_dict)
         return super().make_output_human_readable(output_dict)

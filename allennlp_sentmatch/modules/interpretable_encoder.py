@@ -1,5 +1,6 @@
-"""How an encoder shows what it did with a sentence: the tree it built, where it attended."""
+"""Encoders that show the tree they built or where they attended."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,22 +14,22 @@ LARGEST_MATRIX = 1_000_000
 class InterpretableEncoder(Protocol):
     """An encoder that has more to show than its output.
 
-    A model need not know which encoder it holds: `encode_with_internals` works with every encoder,
-    and an encoder takes part by having the three members below. "gumbel_tree_lstm" shows its trees,
-    "lstmn" its attention, "pooled" its own attention and what its encoder shows.
+    Models call `encode_with_internals` with any encoder; an encoder takes part by having the three
+    members below. "gumbel_tree_lstm" shows its trees, "lstmn" its attention, "pooled" its own
+    attention and the internals of its encoder.
     """
 
     @property
     def internal_names(self) -> tuple[str, ...]:
-        """The keys of the internals; they may be none."""
+        """The keys of the internals, possibly none."""
 
     def __call__(
         self, inputs: Tensor, mask: Tensor, return_internals: bool
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """With `return_internals=True`, the output and by name tensors of shape (B, ...)."""
+        """With `return_internals=True`, the output and named tensors of shape (B, ...)."""
 
     def describe(self, internals: dict[str, Tensor], tokens: Sequence[str]) -> dict[str, Any]:
-        """One sentence's internals, its row of each tensor, as strings, numbers and lists."""
+        """Turn one sentence's row of each tensor into strings, numbers and lists."""
 
 
 def encode_with_internals(
@@ -48,7 +49,8 @@ def encode_with_internals(
     # Returns
 
     `tuple[Tensor, dict[str, Tensor]]`
-        The encoder's output, and its internals: none, where it is no `InterpretableEncoder`.
+        The encoder's output and its internals, which are empty unless it is an
+        `InterpretableEncoder`.
     """
     if not isinstance(encoder, InterpretableEncoder):
         return encoder(inputs, mask), {}
@@ -58,13 +60,23 @@ def encode_with_internals(
     return outputs, internals
 
 
-def cut_attention(weights: Tensor, num_rows: int, num_columns: int) -> list[list[float]]:
-    """An attention matrix (rows, columns) without its padding, as lists.
+def trim_attention(weights: Tensor, *lengths: int) -> list[Any]:
+    """The attention of one sentence without its padding, as lists.
 
-    No rows for a matrix of more than a million weights, that of a text of thousands of tokens:
-    nobody would look at it, and as JSON it would take a gigabyte of memory.
+    # Parameters
+
+    weights : `Tensor`
+        A vector (T,) or a matrix (R, C).
+    lengths : `int`
+        The number of weights that are not padding, one for each dimension.
+
+    # Returns
+
+    `list[Any]`
+        Numbers, or rows of numbers. Empty for more than a million weights, those of a text of
+        thousands of tokens: as JSON they would take a gigabyte of memory.
     """
-    if num_rows * num_columns > LARGEST_MATRIX:
+    if math.prod(lengths) > LARGEST_MATRIX:
         return []
-    cut: list[list[float]] = weights[:num_rows, :num_columns].tolist()
-    return cut
+    trimmed: list[Any] = weights[tuple(slice(length) for length in lengths)].tolist()
+    return trimmed

@@ -11,7 +11,13 @@ from allennlp.predictors import Predictor
 
 import allennlp_sentmatch  # noqa: F401  (registers the models)
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
-from allennlp_sentmatch.models.internals import add_internals, take_tokens
+from allennlp_sentmatch.models.internals import (
+    add_attention,
+    add_internals,
+    describe_attention,
+    describe_internals,
+)
+from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder
 from allennlp_sentmatch.nn import bracketing
 
 PAIR = {"premise": "a man sleeps a man", "hypothesis": "a man runs"}
@@ -67,11 +73,24 @@ def test_an_encoder_without_internals_adds_nothing(vocab):
         assert output.keys() == {"label_logits", "label_probs", "label", "probs_by_label"}
 
 
-def test_tokens_are_the_metadata_s_if_there_are_as_many():
+def test_tokens_come_from_the_metadata_if_there_are_as_many():
     output = {
-        "metadata": [{"premise_tokens": ["a", "b"]}, {"premise_tokens": ["a", "b"]}, {}],
+        "metadata": [{"premise_tokens": ["a", "b"]}, {"premise_tokens": ["a", "b"]}],
     }
-    mask = torch.tensor([[True, True], [True, False], [False, False]])
-    add_internals(output, "premise_", {"merges": torch.zeros(3, 1)}, mask)
-    assert take_tokens(output, "premise_") == [["a", "b"], ["0"], []]
-    assert "premise_num_tokens" not in output
+    mask = torch.tensor([[True, True], [True, False]])
+    merges = torch.zeros(2, 1, dtype=torch.long)
+    add_internals(output, "premise_", {"merges": merges}, mask)
+    describe_internals(output, "premise_", GumbelTreeLstmEncoder(4, 3))
+    assert output["premise_tree"] == ["(a b)", "0"]
+    assert output.keys() == {"metadata", "premise_tree"}
+
+
+def test_attention_loses_its_padding():
+    rows = torch.tensor([[True, True, False], [True, False, False]])
+    columns = torch.tensor([[True, False], [True, True]])
+    weights = torch.arange(12.0).view(2, 3, 2)
+    output = {}
+    add_attention(output, "attention", weights, rows, columns)
+    add_attention(output, "pooling_attention", weights[:, 0], columns)
+    describe_attention(output)
+    assert output == {"attention": [[[0], [2]], [[6, 7]]], "pooling_attention": [[0], [6, 7]]}

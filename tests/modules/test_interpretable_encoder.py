@@ -5,8 +5,8 @@ import torch
 
 from allennlp_sentmatch.modules.interpretable_encoder import (
     InterpretableEncoder,
-    cut_attention,
     encode_with_internals,
+    trim_attention,
 )
 from allennlp_sentmatch.modules.seq2seq_encoders import LstmnEncoder, RcrnEncoder
 from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder, PooledEncoder
@@ -52,8 +52,9 @@ def test_pooled_shows_what_its_encoder_shows_and_its_own():
     assert len(described["pooling_attention"]) == 2
 
 
-def test_attention_is_cut_and_a_gigantic_one_left_out():
+def test_attention_is_trimmed_and_a_gigantic_one_left_out():
     weights = torch.arange(12.0).view(3, 4)
-    assert cut_attention(weights, 2, 3) == [[0, 1, 2], [4, 5, 6]]
-    assert cut_attention(torch.zeros(1001, 1000), 1001, 1000) == []
-    assert len(cut_attention(torch.zeros(1001, 1000), 1000, 1000)) == 1000
+    assert trim_attention(weights, 2, 3) == [[0, 1, 2], [4, 5, 6]]
+    assert trim_attention(weights[1], 2) == [4, 5]
+    assert trim_attention(torch.zeros(1001, 1000), 1001, 1000) == []
+    assert len(trim_attention(torch.zeros(1001, 1000), 1000, 1000)) == 1000

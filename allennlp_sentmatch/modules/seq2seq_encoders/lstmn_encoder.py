@@ -7,7 +7,7 @@ import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.modules.interpretable_encoder import cut_attention
+from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.modules.seq2seq_encoders.module_encoder import ModuleEncoder
 from allennlp_sentmatch.nn import LSTMN
 
@@ -91,6 +91,6 @@ class LstmnEncoder(ModuleEncoder):
     def describe(self, internals: dict[str, torch.Tensor], tokens: Sequence[str]) -> dict[str, Any]:
         """The attention matrices, a row and a column for each token."""
         return {
-            name: cut_attention(weights, len(tokens), len(tokens))
+            name: trim_attention(weights, len(tokens), len(tokens))
             for name, weights in internals.items()
         }

@@ -11,6 +11,7 @@ from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.interpretable_encoder import (
     InterpretableEncoder,
     encode_with_internals,
+    trim_attention,
 )
 from allennlp_sentmatch.nn.pooling import Pooling
 
@@ -92,5 +93,7 @@ class PooledEncoder(Pooling, Seq2VecEncoder):
             names = self.encoder.internal_names
             described.update(self.encoder.describe({n: internals[n] for n in names}, tokens))
         if "attention" in self.poolings:
-            described["pooling_attention"] = internals["pooling_attention"][: len(tokens)].tolist()
+            described["pooling_attention"] = trim_attention(
+                internals["pooling_attention"], len(tokens)
+            )
         return described
