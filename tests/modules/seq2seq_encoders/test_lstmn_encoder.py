@@ -22,7 +22,7 @@ def test_is_the_module_of_its_settings(bidirectional):
     twin = LSTMN(4, 3, attention_size=5, bidirectional=bidirectional)
     twin.load_state_dict(encoder.module.state_dict())
     inputs, mask = torch.randn(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)
-    assert torch.equal(encoder(inputs, mask), twin(inputs, mask))
+    torch.testing.assert_close(encoder(inputs, mask), twin(inputs, mask))
     assert encoder.get_output_dim() == (6 if bidirectional else 3)
     assert encoder.is_bidirectional() == bidirectional
 

@@ -23,7 +23,7 @@ def test_is_the_module_of_its_settings(combination):
     twin = SuffixBiLSTM(4, 3, **settings)
     twin.load_state_dict(encoder.module.state_dict())
     inputs, mask = torch.randn(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)
-    assert torch.equal(encoder(inputs, mask), twin(inputs, mask))
+    torch.testing.assert_close(encoder(inputs, mask), twin(inputs, mask))
     assert encoder.get_output_dim() == (12 if combination == "concat" else 6)
     assert encoder.is_bidirectional()
 

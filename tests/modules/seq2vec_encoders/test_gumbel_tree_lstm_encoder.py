@@ -23,8 +23,8 @@ def test_is_the_module_of_its_settings(leaf):
     twin = GumbelTreeLSTM(4, 3, leaf=leaf).eval()
     twin.load_state_dict(encoder.module.state_dict())
     inputs, mask = torch.randn(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)
-    assert torch.equal(encoder(inputs, mask), twin(inputs, mask))
-    assert torch.equal(encoder(inputs), twin(inputs, mask))
+    torch.testing.assert_close(encoder(inputs, mask), twin(inputs, mask))
+    torch.testing.assert_close(encoder(inputs), twin(inputs, mask))
     assert encoder.get_input_dim() == 4
     assert encoder.get_output_dim() == (6 if leaf == "bilstm" else 3)
 
