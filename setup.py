@@ -26,7 +26,7 @@ setup(
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
     ],
     packages=find_packages(include=["allennlp_sentmatch", "allennlp_sentmatch.*"]),
-    package_data={"allennlp_sentmatch": ["py.typed", "nn/kernels/*.pyi"]},
+    package_data={"allennlp_sentmatch": ["py.typed", "demo/*.css", "nn/kernels/*.pyi"]},
     # Only speed is lost where there is no compiler.
     ext_modules=[
         Extension(

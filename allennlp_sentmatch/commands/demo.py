@@ -12,7 +12,7 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.corpus import read_sentences
-from allennlp_sentmatch.demo import CORPUS, DemoModel, SmallCorpus, create_app, serve
+from allennlp_sentmatch.demo import CORPUS, DemoModel, InMemorySearch, create_app, serve
 
 
 @Subcommand.register("demo")
@@ -47,14 +47,14 @@ def _from_args(args: argparse.Namespace) -> None:
     serve(create_app(model, _search(model, args.corpus)), args.host, args.port)
 
 
-def _search(model: DemoModel, corpus: Optional[str]) -> Optional[SmallCorpus]:
+def _search(model: DemoModel, corpus: Optional[str]) -> Optional[InMemorySearch]:
     """A search in the file, or in sentences of our own where the model can encode any."""
     if corpus is None:
         try:
-            return SmallCorpus(model, CORPUS)
+            return InMemorySearch(model, CORPUS)
         except ConfigurationError:
             return None
     sentences = [sentence for sentence in read_sentences(corpus) if sentence.strip()]
     if not sentences:
         raise ConfigurationError(f"{corpus} has no sentence in it")
-    return SmallCorpus(model, sentences)
+    return InMemorySearch(model, sentences)

@@ -111,11 +111,11 @@ def _from_args(args: argparse.Namespace) -> None:
         drawn = inputs if set(args.what) - {"gates"} else []
         for number, json_dict in enumerate(Tqdm.tqdm(drawn, desc="drawing"), start=1):
             for drawing in _draw(number, json_dict, predictors, names, args):
-                _write(folder / f"{number:04d}_{drawing.file_name}", drawing.svg)
+                _write(folder / f"{number:04d}_{drawing.file_name}", drawing.content)
         if "gates" in args.what and has_vertical_gates(predictors[0]._model):
             histograms = collect_gates(predictors[0], Tqdm.tqdm(inputs, desc="gates"))
             drawing = draw_gates("Vertical forget gates", histograms)
-            _write(folder / drawing.file_name, drawing.svg)
+            _write(folder / drawing.file_name, drawing.content)
             numbers = json.dumps([asdict(histogram) for histogram in histograms], indent=2)
             _write((folder / drawing.file_name).with_suffix(".json"), numbers + "\n")
         if not any(folder.iterdir()):

@@ -2,14 +2,14 @@
 
 from allennlp_sentmatch.demo.demo_model import DemoModel, InputError
 from allennlp_sentmatch.demo.examples import CORPUS, choose_examples
+from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
 from allennlp_sentmatch.demo.server import create_app, serve
-from allennlp_sentmatch.demo.small_corpus import SmallCorpus
 
 __all__ = [
     "CORPUS",
     "DemoModel",
+    "InMemorySearch",
     "InputError",
-    "SmallCorpus",
     "choose_examples",
     "create_app",
     "serve",

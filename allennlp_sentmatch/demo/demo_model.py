@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import Any, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance
@@ -12,13 +12,11 @@ from allennlp.data.fields import ListField, TextField
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.models import CrossSentenceLatentVariableModel, Ensemble
+from allennlp_sentmatch.inspection import Drawing, draw_prediction, draw_saliency, has_saliency
+from allennlp_sentmatch.models import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import AnswerRankerPredictor, PairGenerator, SentenceEncoder
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
-
-if TYPE_CHECKING:
-    from allennlp_sentmatch.inspection import Drawing
 
 MAX_CHARACTERS = 1000
 """The length of the longest text that is accepted."""
@@ -142,8 +140,8 @@ class DemoModel:
 
     @property
     def can_explain(self) -> bool:
-        """Whether there is saliency: for a classifier with embeddings of its own."""
-        return not (self.is_ranker or isinstance(self._model, Ensemble))
+        """Whether the words' saliency for the label can be shown."""
+        return has_saliency(self._predictor)
 
     @property
     def can_generate(self) -> bool:
@@ -169,15 +167,13 @@ class DemoModel:
         ranking = [(rank["candidate"], rank["score"]) for rank in output["ranking"]]
         return Prediction({}, ranking, unknown)
 
-    def draw(self, *texts: str) -> "list[Drawing]":
+    def draw(self, *texts: str) -> list[Drawing]:
         """Pictures of what the model did: trees, attention or gates, where it has them."""
-        from allennlp_sentmatch.inspection import draw_prediction
-
         json = self._json(texts)
         with self._lock:
             return draw_prediction(self._predictor, json)
 
-    def explain(self, *texts: str, method: str = "simple") -> "Drawing":
+    def explain(self, *texts: str, method: str = "simple") -> Drawing:
         """The words' saliency for the predicted label.
 
         # Parameters
@@ -187,8 +183,6 @@ class DemoModel:
         method : `str`, optional (default = `"simple"`)
             `"simple"`, `"integrated"` or `"smooth"` gradients.
         """
-        from allennlp_sentmatch.inspection import draw_saliency
-
         json = self._json(texts)
         with self._lock:
             return draw_saliency(self._predictor, json, method=method)

@@ -4,11 +4,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Optional
 
-from allennlp_sentmatch.demo.answers import answer, explanation, generated, neighbors
+from allennlp_sentmatch.demo.callbacks import answer, explanation, generated, neighbors
 from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.examples import choose_examples
-from allennlp_sentmatch.demo.html import heading, message
-from allennlp_sentmatch.demo.small_corpus import SmallCorpus
+from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
+from allennlp_sentmatch.demo.markup import heading, message
 
 with suppress(ImportError):  # AllenNLP imports every module; `server` says what is missing
     import gradio
@@ -22,13 +22,13 @@ METHODS = [
 EVENT: dict[str, Any] = {"api_visibility": "private", "show_progress": "minimal"}
 
 
-def build_page(model: DemoModel, search: Optional[SmallCorpus] = None) -> Any:
+def build_page(model: DemoModel, search: Optional[InMemorySearch] = None) -> Any:
     """The page of a model.
 
     # Parameters
 
     model : `DemoModel`
-    search : `SmallCorpus`, optional (default = `None`)
+    search : `InMemorySearch`, optional (default = `None`)
         The corpus to be searched, if any.
 
     # Returns
@@ -108,7 +108,7 @@ def _add_generation(model: DemoModel) -> None:
     )
 
 
-def _add_search(search: SmallCorpus) -> None:
+def _add_search(search: InMemorySearch) -> None:
     """The nearest sentences of the corpus."""
     query = gradio.Textbox(label="Sentence", lines=1, max_lines=10)
     button = gradio.Button("Search", variant="primary")

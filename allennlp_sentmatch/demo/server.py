@@ -10,7 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 
 from allennlp_sentmatch.demo.demo_model import DemoModel
-from allennlp_sentmatch.demo.small_corpus import SmallCorpus
+from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
 
 logger = logging.getLogger(__name__)
 
@@ -35,13 +35,13 @@ POLICY = "; ".join(
 """What the browser may load, run and connect to: what comes from this server."""
 
 
-def create_app(model: DemoModel, search: Optional[SmallCorpus] = None) -> Any:
+def create_app(model: DemoModel, search: Optional[InMemorySearch] = None) -> Any:
     """The page as an ASGI application.
 
     # Parameters
 
     model : `DemoModel`
-    search : `SmallCorpus`, optional (default = `None`)
+    search : `InMemorySearch`, optional (default = `None`)
         The corpus to be searched on the page, if any.
 
     # Raises
@@ -59,7 +59,7 @@ def create_app(model: DemoModel, search: Optional[SmallCorpus] = None) -> Any:
     if int(gradio.__version__.split(".")[0]) < 6:
         raise ConfigurationError(f"{MISSING_GRADIO} (found {gradio.__version__})")
     from allennlp_sentmatch.demo.page import build_page
-    from allennlp_sentmatch.demo.style import CSS, theme
+    from allennlp_sentmatch.demo.theme import STYLE_SHEET, theme
 
     # Not by Gradio's `launch`, which asks its own server for a page through the proxy, if one is
     # set, and offers to share.
@@ -68,7 +68,7 @@ def create_app(model: DemoModel, search: Optional[SmallCorpus] = None) -> Any:
         build_page(model, search),
         path="/",
         theme=theme(),
-        css=CSS,
+        css_paths=STYLE_SHEET,
         footer_links=[],
         show_error=False,
         ssr_mode=False,

@@ -1,10 +1,10 @@
-"""Looking at what a model did with its input: trees, attention, gates and saliency.
+"""Trees, attention, gates and saliency of a model on given inputs.
 
 Drawing needs the extra [plots].
 """
 
 from allennlp_sentmatch.inspection.attention import draw_attention
-from allennlp_sentmatch.inspection.drawing import Drawing
+from allennlp_sentmatch.inspection.drawing import SVG, Drawing
 from allennlp_sentmatch.inspection.gates import (
     GateHistogram,
     collect_gates,
@@ -28,6 +28,7 @@ from allennlp_sentmatch.inspection.trees import draw_tree, draw_trees
 
 __all__ = [
     "SALIENCY_METHODS",
+    "SVG",
     "Drawing",
     "GateHistogram",
     "Saliency",

@@ -1,4 +1,4 @@
-"""A picture as text, and the libraries that draw it."""
+"""Pictures as text, and the libraries that draw them."""
 
 import importlib
 import io
@@ -12,35 +12,41 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+SVG = "image/svg+xml"
+HTML = "text/html"
+EXTENSIONS = {SVG: ".svg", HTML: ".html"}
+
+
 @dataclass(frozen=True)
 class Drawing:
-    """A picture that needs nothing from elsewhere.
+    """A picture that refers to no other file.
 
     # Parameters
 
     title : `str`
-        What it shows, in a few words.
-    svg : `str`
-        An SVG image on a white ground; or, of colored text, a piece of HTML that takes its
+    content : `str`
+        An SVG image on a white background; or an HTML fragment of colored text, which takes its
         text color from the page.
+    media_type : `str`, optional (default = `"image/svg+xml"`)
+        "image/svg+xml" or "text/html".
     """
 
     title: str
-    svg: str
+    content: str
+    media_type: str = SVG
 
     @property
     def file_name(self) -> str:
-        """A file name after the title, such as "tree_of_the_premise.svg"."""
-        ending = "svg" if self.svg.lstrip().startswith(("<svg", "<?xml")) else "html"
-        return re.sub(r"\W+", "_", self.title.lower()).strip("_") + "." + ending
+        """A file name from the title, such as "tree_of_the_premise.svg"."""
+        return re.sub(r"\W+", "_", self.title.lower()).strip("_") + EXTENSIONS[self.media_type]
 
 
 def import_plots(name: str) -> Any:
-    """Import a module of the libraries that draw.
+    """Import a module of one of the drawing libraries.
 
     # Raises
 
-    `ConfigurationError` where the extra is not installed.
+    `ConfigurationError` if the extra [plots] is not installed.
     """
     try:
         return importlib.import_module(name)
@@ -51,13 +57,13 @@ def import_plots(name: str) -> Any:
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """A figure of this many inches, outside of pyplot, which would keep it and want a display."""
+    """Create a figure; sizes are in inches. Unlike pyplot's, it needs no display and is freed."""
     figure: Figure = import_plots("matplotlib.figure").Figure((width, height), layout="constrained")
     return figure
 
 
 def figure_drawing(title: str, figure: "Figure") -> Drawing:
-    """The SVG of a figure, whose words stay words that can be searched and read out."""
+    """Convert a figure to SVG. Its words remain text, for searching and for screen readers."""
     matplotlib = import_plots("matplotlib")
     file = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "font.family": "sans-serif"}):

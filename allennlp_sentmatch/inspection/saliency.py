@@ -13,7 +13,7 @@ from allennlp.interpret.saliency_interpreters import (
 )
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.inspection.drawing import Drawing
+from allennlp_sentmatch.inspection.drawing import HTML, Drawing
 from allennlp_sentmatch.inspection.model_state import left_as_it_was
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
 from allennlp_sentmatch.predictors.ensemble_predictor import EnsemblePredictor
@@ -131,7 +131,7 @@ def draw_saliency(predictor: Predictor, inputs: dict[str, Any], method: str = "s
             for token, value in zip(saliency.tokens, saliency.values)
         )
         lines.append(f'<p style="line-height:1.8"><b>{escape(saliency.text)}:</b> {words}</p>')
-    return Drawing(f"Saliency ({method} gradients)", "\n".join(lines))
+    return Drawing(f"Saliency ({method} gradients)", "\n".join(lines), HTML)
 
 
 def _normalized(values: list[float]) -> list[float]:

@@ -6,7 +6,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.demo import DemoModel, InputError
+from allennlp_sentmatch.demo import DemoModel, InputError, demo_model
 from allennlp_sentmatch.demo.demo_model import MAX_CANDIDATES, MAX_CHARACTERS
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import PairGenerator
@@ -108,7 +108,6 @@ def test_another_predictor_is_refused(untrained):
 
 def test_nothing_is_predicted_while_saliency_runs(pair_model, monkeypatch):
     """Saliency hooks into the embeddings: a prediction would see what the hook makes of them."""
-    inspection = pytest.importorskip("allennlp_sentmatch.inspection")
     running, predicted = threading.Event(), threading.Event()
     overlaps = []
 
@@ -116,7 +115,7 @@ def test_nothing_is_predicted_while_saliency_runs(pair_model, monkeypatch):
         running.set()
         overlaps.append(predicted.wait(timeout=0.3))
 
-    monkeypatch.setattr(inspection, "draw_saliency", draw_saliency)
+    monkeypatch.setattr(demo_model, "draw_saliency", draw_saliency)
     explaining = threading.Thread(target=pair_model.explain, args=PAIR)
     explaining.start()
     assert running.wait(timeout=10)
@@ -130,5 +129,5 @@ def test_saliency_leaves_predictions_as_they_were(pair_model):
     pytest.importorskip("matplotlib")
     before = pair_model.predict(*PAIR)
     drawings = {method: pair_model.explain(*PAIR, method=method) for method in ("simple", "smooth")}
-    assert all(drawing.svg for drawing in drawings.values())
+    assert all(drawing.content for drawing in drawings.values())
     assert pair_model.predict(*PAIR) == before

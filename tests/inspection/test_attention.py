@@ -16,13 +16,13 @@ def labels(svg):
 
 def test_the_words_stand_at_the_axes():
     drawing = draw_attention("Attention", [[0.25, 0.75]], ["row"], ["$5", "<b>"])
-    found = labels(drawing.svg)
+    found = labels(drawing.content)
     assert {"row", "$5", "&lt;b&gt;"} <= set(found)
-    assert "<title>Attention</title>" in drawing.svg
+    assert "<title>Attention</title>" in drawing.content
 
 
 def test_a_long_row_label_is_shortened():
-    svg = draw_attention("Attention", [[1.0]], ["x" * 100], ["y"]).svg
+    svg = draw_attention("Attention", [[1.0]], ["x" * 100], ["y"]).content
     assert "x" * 100 not in svg
     assert "x" * 39 + "…" in svg
 
@@ -30,7 +30,7 @@ def test_a_long_row_label_is_shortened():
 @pytest.mark.parametrize(("size", "is_image"), [(30, False), (31, True)])
 def test_a_large_matrix_becomes_one_image_between_its_words(size, is_image):
     words = [f"w{i}" for i in range(size)]
-    svg = draw_attention("Attention", [[1 / size] * size] * size, words, words).svg
+    svg = draw_attention("Attention", [[1 / size] * size] * size, words, words).content
     assert svg.count("<image") == 1 + is_image  # one is the color bar
     assert (svg.count("<path") < size * size) == is_image
     assert {"w0", words[-1]} <= set(labels(svg))

@@ -1,4 +1,4 @@
-"""A picture as text."""
+"""Pictures as text."""
 
 import sys
 
@@ -9,15 +9,15 @@ from allennlp_sentmatch.inspection import Drawing, draw_attention, draw_tree
 
 
 @pytest.mark.parametrize(
-    ("title", "picture", "file_name"),
+    ("title", "media_type", "file_name"),
     [
-        ("Tree of the premise", "<svg></svg>", "tree_of_the_premise.svg"),
-        ("Saliency (simple gradients)", "<p>a</p>", "saliency_simple_gradients.html"),
-        ("../x/Y", " <?xml version='1.0'?><svg/>", "x_y.svg"),
+        ("Tree of the premise", "image/svg+xml", "tree_of_the_premise.svg"),
+        ("Saliency (simple gradients)", "text/html", "saliency_simple_gradients.html"),
+        ("../x/Y", "image/svg+xml", "x_y.svg"),
     ],
 )
-def test_a_file_name_after_the_title(title, picture, file_name):
-    assert Drawing(title, picture).file_name == file_name
+def test_the_file_name_comes_from_the_title(title, media_type, file_name):
+    assert Drawing(title, "", media_type).file_name == file_name
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,6 @@ def test_no_inputs_are_refused(predictor):
 
 def test_the_picture_has_a_histogram_for_each(predictor):
     pytest.importorskip("seaborn")
-    svg = draw_gates("Gates", collect_gates(predictor, SENTENCES)).svg
+    svg = draw_gates("Gates", collect_gates(predictor, SENTENCES)).content
     for layer in (2, 3):
         assert svg.count(f">layer {layer}: ") == 3

@@ -128,7 +128,7 @@ def test_another_method_is_refused(predictor):
 
 def test_colored_text_holds_the_words_and_no_markup_of_theirs(small_archive):
     predictor = Predictor.from_path(small_archive)
-    html = draw_saliency(predictor, {"premise": "<script> a", "hypothesis": "b & c"}).svg
+    html = draw_saliency(predictor, {"premise": "<script> a", "hypothesis": "b & c"}).content
     assert "<script>" not in html
     opacities = [float(x) for x in re.findall(r"rgba\(255, 140, 0, ([\d.]+)\)", html)]
     assert max(opacities) == 0.6

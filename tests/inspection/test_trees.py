@@ -18,21 +18,21 @@ def words(svg):
 
 def test_a_tree_shows_its_words_in_order_under_one_node_for_each_merge():
     drawing = draw_tree("Tree", "((the cat) ((sat down) .))")
-    assert words(drawing.svg) == ["the", "cat", "sat", "down", "."]
-    assert drawing.svg.count(">•<") == 4
-    assert drawing.svg.count("<line") == 8  # from each node to its two parts
-    assert "<title>Tree</title>" in drawing.svg
+    assert words(drawing.content) == ["the", "cat", "sat", "down", "."]
+    assert drawing.content.count(">•<") == 4
+    assert drawing.content.count("<line") == 8  # from each node to its two parts
+    assert "<title>Tree</title>" in drawing.content
     assert drawing.file_name == "tree.svg"
 
 
 @pytest.mark.parametrize("tree", ["word", "((a & b) <c>)"])
 def test_words_are_text_and_no_markup(tree):
-    svg = draw_tree("Tree", tree).svg
+    svg = draw_tree("Tree", tree).content
     assert "<c>" not in svg
     assert len(words(svg)) in (1, 4)
 
 
 def test_trees_of_two_models_stand_side_by_side():
-    svg = draw_trees("Trees", {"first": "(a (b c))", "second": "((a b) c)"}).svg
+    svg = draw_trees("Trees", {"first": "(a (b c))", "second": "((a b) c)"}).content
     assert words(svg).count("b") == 2
     assert {"first", "second"} <= set(words(svg))

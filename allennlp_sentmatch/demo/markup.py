@@ -1,26 +1,24 @@
-"""Pieces of HTML. What people typed is escaped here."""
+"""HTML fragments. All text in them is escaped here."""
 
 import base64
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from allennlp_sentmatch.inspection import Drawing
+from allennlp_sentmatch.inspection import SVG, Drawing
 
 
 def heading(title: str, description: str) -> str:
-    """The page's title, and a line beneath it."""
+    """The page's title and a line below it."""
     return f'<h1>{escape(title)}</h1><p class="subtitle">{escape(description)}</p>'
 
 
 def message(text: str, is_error: bool = False) -> str:
-    """A sentence for the reader, which screen readers announce."""
+    """A sentence that screen readers announce."""
     role, css_class = ("alert", "error") if is_error else ("status", "note")
     return f'<p role="{role}" class="{css_class}">{escape(text)}</p>' if text else ""
 
 
-def figures(drawings: "Iterable[Drawing]") -> str:
+def figures(drawings: Iterable[Drawing]) -> str:
     """Drawings with their titles."""
     shown = "".join(
         f"<figure><figcaption>{escape(drawing.title)}</figcaption>{_picture(drawing)}</figure>"
@@ -29,11 +27,11 @@ def figures(drawings: "Iterable[Drawing]") -> str:
     return f'<div class="figures">{shown}</div>' if shown else ""
 
 
-def _picture(drawing: "Drawing") -> str:
-    if not drawing.svg.lstrip().startswith(("<svg", "<?xml", "<!DOCTYPE svg")):
-        return drawing.svg
-    # As an image, the picture keeps its style sheets and identifiers to itself and runs no script.
-    data = base64.b64encode(drawing.svg.encode()).decode()
+def _picture(drawing: Drawing) -> str:
+    if drawing.media_type != SVG:
+        return drawing.content
+    # In an image, style sheets and identifiers do not affect the page, and no script runs.
+    data = base64.b64encode(drawing.content.encode()).decode()
     source = f"data:image/svg+xml;base64,{data}"
     return f'<div class="picture"><img alt="{escape(drawing.title)}" src="{source}"></div>'
 

@@ -4,7 +4,7 @@ import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.demo import InputError, SmallCorpus
+from allennlp_sentmatch.demo import InMemorySearch, InputError
 from allennlp_sentmatch.predictors import SentenceEncoder
 
 SENTENCES = ["A cat is moving a flower.", "A dog is moving a rose.", "Nobody is asleep.", "A cat."]
@@ -18,24 +18,24 @@ def test_the_nearest_sentences_by_cosine(pair_model, small_archive):
         sentence: vector @ other / numpy.linalg.norm(vector) / numpy.linalg.norm(other)
         for sentence, other in zip(SENTENCES, encoder.encode(SENTENCES, show_progress=False))
     }
-    found = SmallCorpus(pair_model, SENTENCES).nearest(query, count=3)
+    found = InMemorySearch(pair_model, SENTENCES).nearest(query, count=3)
     assert [sentence for sentence, _ in found] == sorted(expected, key=expected.get)[:0:-1]
     assert dict(found) == pytest.approx({s: expected[s] for s, _ in found}, abs=1e-5)
 
 
 def test_a_sentence_is_nearest_to_itself(pair_model):
-    found = SmallCorpus(pair_model, SENTENCES).nearest(SENTENCES[1])
+    found = InMemorySearch(pair_model, SENTENCES).nearest(SENTENCES[1])
     assert len(found) == len(SENTENCES)
     assert found[0] == (SENTENCES[1], pytest.approx(1, abs=1e-5))
 
 
 def test_an_empty_query_is_refused(pair_model):
     with pytest.raises(InputError, match="Please write a sentence"):
-        SmallCorpus(pair_model, SENTENCES).nearest(" ")
+        InMemorySearch(pair_model, SENTENCES).nearest(" ")
 
 
 def test_a_model_without_an_encoder_is_refused(untrained):
     with pytest.raises(ConfigurationError, match="holds no sentence encoder"):
-        SmallCorpus(untrained("esim"), SENTENCES)
+        InMemorySearch(untrained("esim"), SENTENCES)
     with pytest.raises(ConfigurationError, match="attentive pooling"):
-        SmallCorpus(untrained("attentive_ranker"), SENTENCES)
+        InMemorySearch(untrained("attentive_ranker"), SENTENCES)

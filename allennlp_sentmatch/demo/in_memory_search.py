@@ -8,7 +8,7 @@ from allennlp_sentmatch.corpus.sentence_index import normalized
 from allennlp_sentmatch.demo.demo_model import DemoModel, checked_text
 
 
-class SmallCorpus:
+class InMemorySearch:
     """Finds the sentences nearest to a query, by the cosine of their vectors.
 
     # Parameters

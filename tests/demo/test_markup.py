@@ -1,15 +1,9 @@
-"""The pieces of HTML."""
+"""HTML fragments."""
 
 import base64
-from dataclasses import dataclass
 
-from allennlp_sentmatch.demo.html import figures, heading, message, table
-
-
-@dataclass
-class Drawing:
-    title: str
-    svg: str
+from allennlp_sentmatch.demo.markup import figures, heading, message, table
+from allennlp_sentmatch.inspection import Drawing
 
 
 def test_an_svg_becomes_an_image_that_runs_no_script():
@@ -23,7 +17,12 @@ def test_an_svg_becomes_an_image_that_runs_no_script():
 
 
 def test_html_stays_as_it_is():
-    shown = figures([Drawing("Words", "<p>a &lt; b</p>"), Drawing("More", "<p>c</p>")])
+    shown = figures(
+        [
+            Drawing("Words", "<p>a &lt; b</p>", "text/html"),
+            Drawing("More", "<p>c</p>", "text/html"),
+        ]
+    )
     assert shown == (
         '<div class="figures">'
         "<figure><figcaption>Words</figcaption><p>a &lt; b</p></figure>"

@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
-from allennlp_sentmatch.demo import SmallCorpus
-from allennlp_sentmatch.demo.answers import answer, explanation, generated, neighbors
+from allennlp_sentmatch.demo import InMemorySearch
+from allennlp_sentmatch.demo.callbacks import answer, explanation, generated, neighbors
 
 PAIR = ("A small kitten is carrying a red rose.", "A cat is moving a flower.")
 ATTACK = "<script>alert(1)</script> <img src=x onerror=alert(1)>"
@@ -44,7 +44,7 @@ def test_a_ranking_is_a_table(untrained):
 
 def test_what_was_typed_is_escaped(pair_model, untrained):
     pytest.importorskip("matplotlib")
-    search = SmallCorpus(pair_model, [ATTACK, PAIR[0]])
+    search = InMemorySearch(pair_model, [ATTACK, PAIR[0]])
     shown = [
         neighbors(search, ATTACK),
         explanation(pair_model, "simple", ATTACK, ATTACK),

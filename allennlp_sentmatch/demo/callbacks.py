@@ -7,8 +7,8 @@ from typing import Any, Callable
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.demo.demo_model import DemoModel, InputError
-from allennlp_sentmatch.demo.html import figures, message, table
-from allennlp_sentmatch.demo.small_corpus import SmallCorpus
+from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
+from allennlp_sentmatch.demo.markup import figures, message, table
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ def generated(model: DemoModel, source: str, sample: bool) -> str:
     return _or_sentence(show)
 
 
-def neighbors(search: SmallCorpus, query: str) -> str:
+def neighbors(search: InMemorySearch, query: str) -> str:
     """The sentences of the corpus that are nearest to a query."""
 
     def show() -> str:
