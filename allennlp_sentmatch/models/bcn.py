@@ -18,7 +18,7 @@ from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.pooling import Pooling
 
 
-@Model.register("sentmatch_bcn", constructor="from_partial_objects")
+@Model.register("sentmatch_bcn")
 class BiattentiveClassificationNetwork(ClassificationModel):
     """The BCN of [McCann et al. (2017)](https://arxiv.org/abs/1708.00107), section 5, for single
     sentences.
@@ -45,14 +45,14 @@ class BiattentiveClassificationNetwork(ClassificationModel):
     encoder : `Seq2SeqEncoder`
     integrator : `Seq2SeqEncoder`
         Its input size is 3 times the encoder's output size.
-    pre_encode_feedforward : `FeedForward`
-        F. In a configuration without its `input_dim`; by default one layer with ReLU, of the size
+    pre_encode_feedforward : `Lazy[FeedForward]`, optional (default = `None`)
+        F. A configuration leaves out its `input_dim`. By default one layer with ReLU, of the size
         that `encoder` takes.
-    output_layer : `Union[Maxout, FeedForward]`
-        From the features, 4 times the integrator's output size, to a logit for each label.
-        A configuration has `reduction_factors` and `maxout_dropout` in its place.
+    output_layer : `Union[Maxout, FeedForward]`, optional (default = `None`)
+        From the features, 4 times the integrator's output size, to a logit for each label. By
+        default it is made of `reduction_factors` and `maxout_dropout`.
     reduction_factors : `list[int]`, optional (default = `[4, 2]`)
-        A maxout layer of each factor r, which divides the number of features by r: it takes the
+        A maxout layer for each factor r, which divides the number of features by r: it takes the
         maxima of groups of r units, of which it has as many as it has inputs. A linear layer
         follows them.
     maxout_dropout : `float`, optional (default = `0.0`)
@@ -76,8 +76,10 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         text_field_embedder: TextFieldEmbedder,
         encoder: Seq2SeqEncoder,
         integrator: Seq2SeqEncoder,
-        pre_encode_feedforward: FeedForward,
-        output_layer: Union[Maxout, FeedForward],
+        pre_encode_feedforward: Optional[Lazy[FeedForward]] = None,
+        output_layer: Optional[Union[Maxout, FeedForward]] = None,
+        reduction_factors: list[int] = [4, 2],  # noqa: B006
+        maxout_dropout: float = 0.0,
         embedding_dropout: float = 0.0,
         integrator_dropout: float = 0.0,
         label_namespace: str = "labels",
@@ -86,14 +88,31 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         regularizer: Optional[RegularizerApplicator] = None,
     ) -> None:
         super().__init__(vocab, label_namespace, positive_label, regularizer)
+        num_labels = vocab.get_vocab_size(label_namespace)
+        if pre_encode_feedforward is None:
+            pre_encode_feedforward = Lazy(
+                FeedForward,
+                num_layers=1,
+                hidden_dims=encoder.get_input_dim(),
+                activations=Activation.by_name("relu")(),
+            )
+        self._text_field_embedder = text_field_embedder
+        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._pre_encode_feedforward = pre_encode_feedforward.construct(
+            input_dim=text_field_embedder.get_output_dim()
+        )
+        if output_layer is None:
+            output_layer = _maxout_network(
+                4 * integrator.get_output_dim(), reduction_factors, num_labels, maxout_dropout
+            )
         check_dimensions_match(
             text_field_embedder.get_output_dim(),
-            pre_encode_feedforward.get_input_dim(),
+            self._pre_encode_feedforward.get_input_dim(),
             "text_field_embedder output dim",
             "pre_encode_feedforward input dim",
         )
         check_dimensions_match(
-            pre_encode_feedforward.get_output_dim(),
+            self._pre_encode_feedforward.get_output_dim(),
             encoder.get_input_dim(),
             "pre_encode_feedforward output dim",
             "encoder input dim",
@@ -112,13 +131,10 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         )
         check_dimensions_match(
             output_layer.get_output_dim(),  # type: ignore[no-untyped-call]
-            vocab.get_vocab_size(label_namespace),
+            num_labels,
             "output_layer output dim",
             "number of labels",
         )
-        self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
-        self._pre_encode_feedforward = pre_encode_feedforward
         self._encoder = encoder
         self._integrator = integrator
         self._pooling = Pooling(integrator.get_output_dim(), ["max", "min", "mean"])
@@ -126,55 +142,6 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         self._integrator_dropout = torch.nn.Dropout(integrator_dropout)
         self._output_layer = output_layer
         initializer(self)
-
-    @classmethod
-    def from_partial_objects(
-        cls,
-        vocab: Vocabulary,
-        text_field_embedder: TextFieldEmbedder,
-        encoder: Seq2SeqEncoder,
-        integrator: Seq2SeqEncoder,
-        pre_encode_feedforward: Optional[Lazy[FeedForward]] = None,
-        reduction_factors: list[int] = [4, 2],  # noqa: B006
-        maxout_dropout: float = 0.0,
-        embedding_dropout: float = 0.0,
-        integrator_dropout: float = 0.0,
-        label_namespace: str = "labels",
-        positive_label: Optional[str] = None,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
-    ) -> "BiattentiveClassificationNetwork":
-        """The constructor of configurations: sizes that follow from other parts are filled in."""
-        if pre_encode_feedforward is None:
-            pre_encode_feedforward_ = FeedForward(
-                input_dim=text_field_embedder.get_output_dim(),
-                num_layers=1,
-                hidden_dims=encoder.get_input_dim(),
-                activations=Activation.by_name("relu")(),
-            )
-        else:
-            pre_encode_feedforward_ = pre_encode_feedforward.construct(
-                input_dim=text_field_embedder.get_output_dim()
-            )
-        return cls(
-            vocab=vocab,
-            text_field_embedder=text_field_embedder,
-            encoder=encoder,
-            integrator=integrator,
-            pre_encode_feedforward=pre_encode_feedforward_,
-            output_layer=_maxout_network(
-                4 * integrator.get_output_dim(),
-                reduction_factors,
-                vocab.get_vocab_size(label_namespace),
-                maxout_dropout,
-            ),
-            embedding_dropout=embedding_dropout,
-            integrator_dropout=integrator_dropout,
-            label_namespace=label_namespace,
-            positive_label=positive_label,
-            initializer=initializer,
-            regularizer=regularizer,
-        )
 
     def forward(
         self,

@@ -16,11 +16,12 @@ from torch import Tensor
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher
 from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
-from allennlp_sentmatch.modules.posteriors import Posterior, VonMisesFisherPosterior
+from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
 from allennlp_sentmatch.modules.sentence_beam_search import search_sentences
 from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
 from allennlp_sentmatch.nn.cs_lvm import (
+    VonMisesFisherInferenceNetwork,
     freeze_parameters,
     generate_relaxed,
     generative_loss,
@@ -164,7 +165,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         if (
             constraints is not None
             and "mu" in constraints.names
-            and not isinstance(self._posterior, VonMisesFisherPosterior)
+            and not isinstance(self._posterior, VonMisesFisherInferenceNetwork)
         ):
             raise ConfigurationError(
                 'the constraint "mu" compares mean directions; it needs the posterior '

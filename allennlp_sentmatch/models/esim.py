@@ -27,8 +27,12 @@ from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pooling import Pooling
 
+_DEFAULT_CLASSIFIER = Lazy(
+    Classifier, hidden_size=300, activation="tanh", dropout=0.5, batch_norm=False
+)
 
-@Model.register("sentmatch_esim", constructor="from_partial_objects")
+
+@Model.register("sentmatch_esim")
 class ESIM(ClassificationModel):
     """The ESIM of [Chen et al. (2017)](https://arxiv.org/abs/1609.06038).
 
@@ -51,14 +55,13 @@ class ESIM(ClassificationModel):
         Reads each of the two sentences.
     inference_encoder : `Seq2SeqEncoder`
         Reads the comparisons, after `projection_feedforward`.
-    matcher : `Matcher`
-        Compares two vectors a token. In a configuration without its `input_size`; by default
-        "heuristic_difference".
-    projection_feedforward : `FeedForward`
-        Applied to each comparison. In a configuration without its `input_dim`; by default one
-        layer with ReLU, of the size that `inference_encoder` takes.
-    classifier : `Classifier`
-        In a configuration without its `input_size` and `num_labels`. By default as in the paper:
+    matcher : `Lazy[Matcher]`, optional (default = `Lazy(HeuristicDifferenceMatcher)`)
+        Compares two vectors a token. A configuration leaves out its `input_size`.
+    projection_feedforward : `Lazy[FeedForward]`, optional (default = `None`)
+        Applied to each comparison. A configuration leaves out its `input_dim`. By default one layer
+        with ReLU, of the size that `inference_encoder` takes.
+    classifier : `Lazy[Classifier]`, optional
+        A configuration leaves out its `input_size` and `num_labels`. By default as in the paper:
         one hidden layer of 300 with tanh, and dropout 0.5.
     matrix_attention : `MatrixAttention`, optional (default = `DotProductMatrixAttention()`)
         Scores a token of one sentence against one of the other.
@@ -79,9 +82,9 @@ class ESIM(ClassificationModel):
         text_field_embedder: TextFieldEmbedder,
         encoder: Seq2SeqEncoder,
         inference_encoder: Seq2SeqEncoder,
-        matcher: Matcher,
-        projection_feedforward: FeedForward,
-        classifier: Classifier,
+        matcher: Lazy[Matcher] = Lazy(HeuristicDifferenceMatcher),  # noqa: B008
+        projection_feedforward: Optional[Lazy[FeedForward]] = None,
+        classifier: Lazy[Classifier] = _DEFAULT_CLASSIFIER,
         matrix_attention: Optional[MatrixAttention] = None,
         dropout: float = 0.5,
         label_namespace: str = "labels",
@@ -96,87 +99,47 @@ class ESIM(ClassificationModel):
             "text_field_embedder output dim",
             "encoder input dim",
         )
-        check_dimensions_match(
-            encoder.get_output_dim(),
-            matcher.get_input_dim(),
-            "encoder output dim",
-            "matcher input dim",
-        )
-        check_dimensions_match(
-            matcher.get_output_dim(),
-            projection_feedforward.get_input_dim(),
-            "matcher output dim",
-            "projection_feedforward input dim",
-        )
-        check_dimensions_match(
-            projection_feedforward.get_output_dim(),
-            inference_encoder.get_input_dim(),
-            "projection_feedforward output dim",
-            "inference_encoder input dim",
-        )
         self._text_field_embedder = text_field_embedder
         self._rnn_input_dropout = InputVariationalDropout(dropout)
         self._encoder = encoder
         self._matrix_attention = matrix_attention or DotProductMatrixAttention()
-        self._matcher = matcher
-        self._projection_feedforward = projection_feedforward
-        self._inference_encoder = inference_encoder
-        self._pooling = Pooling(inference_encoder.get_output_dim(), ["mean", "max"])
-        self._classifier = classifier
-        initializer(self)
-
-    @classmethod
-    def from_partial_objects(
-        cls,
-        vocab: Vocabulary,
-        text_field_embedder: TextFieldEmbedder,
-        encoder: Seq2SeqEncoder,
-        inference_encoder: Seq2SeqEncoder,
-        matcher: Lazy[Matcher] = Lazy(HeuristicDifferenceMatcher),  # noqa: B008
-        projection_feedforward: Optional[Lazy[FeedForward]] = None,
-        classifier: Lazy[Classifier] = Lazy(  # noqa: B008
-            Classifier, hidden_size=300, activation="tanh", dropout=0.5, batch_norm=False
-        ),
-        matrix_attention: Optional[MatrixAttention] = None,
-        dropout: float = 0.5,
-        label_namespace: str = "labels",
-        positive_label: Optional[str] = None,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
-    ) -> "ESIM":
-        """The constructor of configurations: sizes that follow from other parts are filled in."""
-        matcher_ = matcher.construct(input_size=encoder.get_output_dim())
+        self._matcher = matcher.construct(input_size=encoder.get_output_dim())
+        check_dimensions_match(
+            encoder.get_output_dim(),
+            self._matcher.get_input_dim(),
+            "encoder output dim",
+            "matcher input dim",
+        )
         if projection_feedforward is None:
-            projection_feedforward_ = FeedForward(
-                input_dim=matcher_.get_output_dim(),
+            projection_feedforward = Lazy(
+                FeedForward,
                 num_layers=1,
                 hidden_dims=inference_encoder.get_input_dim(),
                 activations=Activation.by_name("relu")(),
             )
-        else:
-            projection_feedforward_ = projection_feedforward.construct(
-                input_dim=matcher_.get_output_dim()
-            )
+        self._projection_feedforward = projection_feedforward.construct(
+            input_dim=self._matcher.get_output_dim()
+        )
+        check_dimensions_match(
+            self._matcher.get_output_dim(),
+            self._projection_feedforward.get_input_dim(),
+            "matcher output dim",
+            "projection_feedforward input dim",
+        )
+        check_dimensions_match(
+            self._projection_feedforward.get_output_dim(),
+            inference_encoder.get_input_dim(),
+            "projection_feedforward output dim",
+            "inference_encoder input dim",
+        )
+        self._inference_encoder = inference_encoder
+        self._pooling = Pooling(inference_encoder.get_output_dim(), ["mean", "max"])
         # The mean and the maximum of either sentence.
-        classifier_ = classifier.construct(
-            input_size=4 * inference_encoder.get_output_dim(),
+        self._classifier = classifier.construct(
+            input_size=2 * self._pooling.output_size,
             num_labels=vocab.get_vocab_size(label_namespace),
-        )
-        return cls(
-            vocab=vocab,
-            text_field_embedder=text_field_embedder,
-            encoder=encoder,
-            inference_encoder=inference_encoder,
-            matcher=matcher_,
-            projection_feedforward=projection_feedforward_,
-            classifier=classifier_,
-            matrix_attention=matrix_attention,
-            dropout=dropout,
-            label_namespace=label_namespace,
-            positive_label=positive_label,
-            initializer=initializer,
-            regularizer=regularizer,
-        )
+        ).module
+        initializer(self)
 
     def forward(
         self,

@@ -108,19 +108,19 @@ class GenerativeClassificationModel(ClassificationModel):
         self._text_field_embedder = text_field_embedder
         self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
         self._encoder = encoder
-        self._posterior = posterior.construct(input_size=encoder.get_output_dim())
+        self._posterior = posterior.construct(input_size=encoder.get_output_dim()).module
         self._generator = generator.construct(
             vocab_size=embedding.num_embeddings,
             embedding_size=embedding.get_output_dim(),
             latent_size=self._posterior.latent_size,
             num_labels=self._num_labels if generate_from_label else 0,
-        )
+        ).module
         self._matcher = matcher.construct(
             input_size=self._posterior.latent_size if match_latents else encoder.get_output_dim()
         )
         self._classifier = classifier.construct(
             input_size=self._matcher.get_output_dim(), num_labels=self._num_labels
-        )
+        ).module
         self._classification_weight = classification_weight
         self._averages: dict[str, Average] = {}
 

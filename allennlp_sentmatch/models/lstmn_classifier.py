@@ -17,7 +17,7 @@ from allennlp_sentmatch.models.internals import add_attention, describe_attentio
 from allennlp_sentmatch.modules import Classifier, LstmnPairEncoder
 
 
-@Model.register("lstmn_classifier", constructor="from_partial_objects")
+@Model.register("lstmn_classifier")
 class LstmnClassifier(ClassificationModel):
     """Classifies the relation of two sentences by the vector that two LSTMNs with inter-attention
     make of them.
@@ -33,10 +33,10 @@ class LstmnClassifier(ClassificationModel):
 
     vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
-    encoder : `LstmnPairEncoder`
-        In a configuration without its `input_size`.
-    classifier : `Classifier`
-        In a configuration without its `input_size` and `num_labels`. By default, one hidden layer
+    encoder : `Lazy[LstmnPairEncoder]`
+        A configuration leaves out its `input_size`.
+    classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)
+        A configuration leaves out its `input_size` and `num_labels`. By default, one hidden layer
         of 1024 with batch normalization.
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
@@ -53,32 +53,6 @@ class LstmnClassifier(ClassificationModel):
         self,
         vocab: Vocabulary,
         text_field_embedder: TextFieldEmbedder,
-        encoder: LstmnPairEncoder,
-        classifier: Classifier,
-        embedding_dropout: float = 0.0,
-        label_namespace: str = "labels",
-        positive_label: Optional[str] = None,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
-    ) -> None:
-        super().__init__(vocab, label_namespace, positive_label, regularizer)
-        check_dimensions_match(
-            text_field_embedder.get_output_dim(),
-            encoder.input_size,
-            "text_field_embedder output dim",
-            "encoder input dim",
-        )
-        self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
-        self._encoder = encoder
-        self._classifier = classifier
-        initializer(self)
-
-    @classmethod
-    def from_partial_objects(
-        cls,
-        vocab: Vocabulary,
-        text_field_embedder: TextFieldEmbedder,
         encoder: Lazy[LstmnPairEncoder],
         classifier: Lazy[Classifier] = Lazy(Classifier),  # noqa: B008
         embedding_dropout: float = 0.0,
@@ -86,23 +60,21 @@ class LstmnClassifier(ClassificationModel):
         positive_label: Optional[str] = None,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
         regularizer: Optional[RegularizerApplicator] = None,
-    ) -> "LstmnClassifier":
-        """The constructor of configurations: sizes that follow from other parts are filled in."""
-        encoder_ = encoder.construct(input_size=text_field_embedder.get_output_dim())
-        classifier_ = classifier.construct(
-            input_size=encoder_.output_size, num_labels=vocab.get_vocab_size(label_namespace)
+    ) -> None:
+        super().__init__(vocab, label_namespace, positive_label, regularizer)
+        self._text_field_embedder = text_field_embedder
+        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._encoder = encoder.construct(input_size=text_field_embedder.get_output_dim()).module
+        check_dimensions_match(
+            text_field_embedder.get_output_dim(),
+            self._encoder.input_size,
+            "text_field_embedder output dim",
+            "encoder input dim",
         )
-        return cls(
-            vocab=vocab,
-            text_field_embedder=text_field_embedder,
-            encoder=encoder_,
-            classifier=classifier_,
-            embedding_dropout=embedding_dropout,
-            label_namespace=label_namespace,
-            positive_label=positive_label,
-            initializer=initializer,
-            regularizer=regularizer,
-        )
+        self._classifier = classifier.construct(
+            input_size=self._encoder.output_size, num_labels=vocab.get_vocab_size(label_namespace)
+        ).module
+        initializer(self)
 
     def forward(
         self,

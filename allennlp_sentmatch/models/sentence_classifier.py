@@ -18,7 +18,7 @@ from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.modules.interpretable_encoder import encode_with_internals
 
 
-@Model.register("sentence_classifier", constructor="from_partial_objects")
+@Model.register("sentence_classifier")
 class SentenceClassifier(ClassificationModel):
     """Classifies a sentence by the vector that an encoder makes of it.
 
@@ -34,8 +34,8 @@ class SentenceClassifier(ClassificationModel):
     text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
         To use a `Seq2SeqEncoder`, wrap it in "pooled".
-    classifier : `Classifier`
-        In a configuration without its `input_size` and `num_labels`. By default, one hidden layer
+    classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)
+        A configuration leaves out its `input_size` and `num_labels`. By default, one hidden layer
         of 1024 with batch normalization.
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
@@ -53,7 +53,7 @@ class SentenceClassifier(ClassificationModel):
         vocab: Vocabulary,
         text_field_embedder: TextFieldEmbedder,
         encoder: Seq2VecEncoder,
-        classifier: Classifier,
+        classifier: Lazy[Classifier] = Lazy(Classifier),  # noqa: B008
         embedding_dropout: float = 0.0,
         label_namespace: str = "labels",
         positive_label: Optional[str] = None,
@@ -70,37 +70,10 @@ class SentenceClassifier(ClassificationModel):
         self._text_field_embedder = text_field_embedder
         self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
         self._encoder = encoder
-        self._classifier = classifier
-        initializer(self)
-
-    @classmethod
-    def from_partial_objects(
-        cls,
-        vocab: Vocabulary,
-        text_field_embedder: TextFieldEmbedder,
-        encoder: Seq2VecEncoder,
-        classifier: Lazy[Classifier] = Lazy(Classifier),  # noqa: B008
-        embedding_dropout: float = 0.0,
-        label_namespace: str = "labels",
-        positive_label: Optional[str] = None,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
-    ) -> "SentenceClassifier":
-        """The constructor of configurations: sizes that follow from other parts are filled in."""
-        classifier_ = classifier.construct(
+        self._classifier = classifier.construct(
             input_size=encoder.get_output_dim(), num_labels=vocab.get_vocab_size(label_namespace)
-        )
-        return cls(
-            vocab=vocab,
-            text_field_embedder=text_field_embedder,
-            encoder=encoder,
-            classifier=classifier_,
-            embedding_dropout=embedding_dropout,
-            label_namespace=label_namespace,
-            positive_label=positive_label,
-            initializer=initializer,
-            regularizer=regularizer,
-        )
+        ).module
+        initializer(self)
 
     def forward(
         self,

@@ -21,7 +21,7 @@ from allennlp_sentmatch.nn.padding import stack_padded
 PREFIXES = ("premise_", "hypothesis_")
 
 
-@Model.register("siamese_classifier", constructor="from_partial_objects")
+@Model.register("siamese_classifier")
 class SiameseClassifier(ClassificationModel):
     """Classifies the relation of two sentences that one shared encoder has read separately.
 
@@ -37,10 +37,10 @@ class SiameseClassifier(ClassificationModel):
     text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
         Reads each of the two sentences. To use a `Seq2SeqEncoder`, wrap it in "pooled".
-    matcher : `Matcher`
-        In a configuration without its `input_size`, which is the encoder's output size.
-    classifier : `Classifier`
-        In a configuration without its `input_size` and `num_labels`. By default, one hidden layer
+    matcher : `Lazy[Matcher]`
+        A configuration leaves out its `input_size`, which is the encoder's output size.
+    classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)
+        A configuration leaves out its `input_size` and `num_labels`. By default, one hidden layer
         of 1024 with batch normalization.
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings, the thesis's p_w.
@@ -58,8 +58,8 @@ class SiameseClassifier(ClassificationModel):
         vocab: Vocabulary,
         text_field_embedder: TextFieldEmbedder,
         encoder: Seq2VecEncoder,
-        matcher: Matcher,
-        classifier: Classifier,
+        matcher: Lazy[Matcher],
+        classifier: Lazy[Classifier] = Lazy(Classifier),  # noqa: B008
         embedding_dropout: float = 0.0,
         label_namespace: str = "labels",
         positive_label: Optional[str] = None,
@@ -73,50 +73,21 @@ class SiameseClassifier(ClassificationModel):
             "text_field_embedder output dim",
             "encoder input dim",
         )
-        check_dimensions_match(
-            encoder.get_output_dim(),
-            matcher.get_input_dim(),
-            "encoder output dim",
-            "matcher input dim",
-        )
         self._text_field_embedder = text_field_embedder
         self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
         self._encoder = encoder
-        self._matcher = matcher
-        self._classifier = classifier
+        self._matcher = matcher.construct(input_size=encoder.get_output_dim())
+        check_dimensions_match(
+            encoder.get_output_dim(),
+            self._matcher.get_input_dim(),
+            "encoder output dim",
+            "matcher input dim",
+        )
+        self._classifier = classifier.construct(
+            input_size=self._matcher.get_output_dim(),
+            num_labels=vocab.get_vocab_size(label_namespace),
+        ).module
         initializer(self)
-
-    @classmethod
-    def from_partial_objects(
-        cls,
-        vocab: Vocabulary,
-        text_field_embedder: TextFieldEmbedder,
-        encoder: Seq2VecEncoder,
-        matcher: Lazy[Matcher],
-        classifier: Lazy[Classifier] = Lazy(Classifier),  # noqa: B008
-        embedding_dropout: float = 0.0,
-        label_namespace: str = "labels",
-        positive_label: Optional[str] = None,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
-    ) -> "SiameseClassifier":
-        """The constructor of configurations: sizes that follow from other parts are filled in."""
-        matcher_ = matcher.construct(input_size=encoder.get_output_dim())
-        classifier_ = classifier.construct(
-            input_size=matcher_.get_output_dim(), num_labels=vocab.get_vocab_size(label_namespace)
-        )
-        return cls(
-            vocab=vocab,
-            text_field_embedder=text_field_embedder,
-            encoder=encoder,
-            matcher=matcher_,
-            classifier=classifier_,
-            embedding_dropout=embedding_dropout,
-            label_namespace=label_namespace,
-            positive_label=positive_label,
-            initializer=initializer,
-            regularizer=regularizer,
-        )
 
     def forward(
         self,

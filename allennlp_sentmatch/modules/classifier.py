@@ -1,4 +1,4 @@
-"""The classifier on top of a sentence model, as an AllenNLP component."""
+"""The classifier of a sentence model, as configurations state it."""
 
 from allennlp.common import FromParams
 
@@ -6,11 +6,11 @@ from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
 
 
-class Classifier(MLPClassifier, FromParams):
-    """`allennlp_sentmatch.nn.MLPClassifier` as configurations state it.
+class Classifier(FromParams):
+    """Holds the `allennlp_sentmatch.nn.MLPClassifier` that a configuration states.
 
-    Models fill in `input_size` and `num_labels`, so that `{"num_layers": 2, "dropout": 0.15}` is
-    all that a configuration says.
+    A model takes a `Lazy[Classifier]`, fills in `input_size` and `num_labels`, and keeps the
+    `module`; `{"num_layers": 2, "dropout": 0.15}` is all that a configuration has to say.
 
     # Parameters
 
@@ -41,6 +41,6 @@ class Classifier(MLPClassifier, FromParams):
         activation: str = "relu",
     ) -> None:
         with configuration_errors():
-            super().__init__(
+            self.module = MLPClassifier(
                 input_size, num_labels, hidden_size, num_layers, dropout, batch_norm, activation
             )

@@ -1,4 +1,4 @@
-"""Two LSTMNs with inter-attention, as an AllenNLP component."""
+"""Two LSTMNs with inter-attention, as configurations state them."""
 
 from typing import Optional
 
@@ -8,13 +8,15 @@ from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.nn.lstmn_inter_attention import LSTMNInterAttention
 
 
-class LstmnPairEncoder(LSTMNInterAttention, FromParams):
-    """`allennlp_sentmatch.nn.LSTMNInterAttention` as configurations state it.
+class LstmnPairEncoder(FromParams):
+    """Holds the `allennlp_sentmatch.nn.LSTMNInterAttention` that a configuration states.
+
+    A model takes a `Lazy[LstmnPairEncoder]`, fills in `input_size`, and keeps the `module`.
 
     # Parameters
 
     input_size : `int`
-        Models fill it in from their embedder.
+        The size of a token's vector.
     hidden_size : `int`
         The size of both readers' hidden states and of the pair's vector.
     attention_size : `int`, optional (default = `None`)
@@ -31,4 +33,6 @@ class LstmnPairEncoder(LSTMNInterAttention, FromParams):
         start_from_premise: bool = False,
     ) -> None:
         with configuration_errors():
-            super().__init__(input_size, hidden_size, attention_size, start_from_premise)
+            self.module = LSTMNInterAttention(
+                input_size, hidden_size, attention_size, start_from_premise
+            )

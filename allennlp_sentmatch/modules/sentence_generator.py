@@ -1,15 +1,16 @@
-"""The generator of sentences as an AllenNLP component."""
+"""The generator of sentences, as configurations state it."""
 
 from allennlp.common import FromParams
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.nn import cs_lvm
+from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel
 
 
-class SentenceGenerator(cs_lvm.ConditionalLanguageModel, FromParams):
-    """`allennlp_sentmatch.nn.cs_lvm.ConditionalLanguageModel`, constructed from a configuration.
+class SentenceGenerator(FromParams):
+    """Holds the `nn.cs_lvm.ConditionalLanguageModel` that a configuration states.
 
-    Models fill in all but the last argument.
+    A model takes a `Lazy[SentenceGenerator]`, fills in all but the last argument, and keeps the
+    `module`.
 
     # Parameters
 
@@ -30,6 +31,6 @@ class SentenceGenerator(cs_lvm.ConditionalLanguageModel, FromParams):
         label_embedding_size: int = 50,
     ) -> None:
         with configuration_errors():
-            super().__init__(
+            self.module = ConditionalLanguageModel(
                 vocab_size, embedding_size, latent_size, num_labels, label_embedding_size
             )

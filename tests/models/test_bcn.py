@@ -10,7 +10,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Maxout
-from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 
 from allennlp_sentmatch.models import BiattentiveClassificationNetwork
 from tests.models.model_contract import ClassifierContract
@@ -132,20 +131,15 @@ def test_equals_bcn_of_allennlp_models(vocab):
         torch.testing.assert_close(output[key], expected[their_key], atol=1e-9, rtol=0)
 
 
-def test_takes_every_output_layer_of_bcn_in_python(vocab):
+def test_takes_the_output_layers_of_bcn(vocab):
     """The one of allennlp-models' published configuration pools the logits too."""
-    model = bcn(vocab)
-    published = BiattentiveClassificationNetwork(
-        vocab=vocab,
-        text_field_embedder=BasicTextFieldEmbedder(
-            {"tokens": model._text_field_embedder.token_embedder_tokens}
-        ),
-        encoder=model._encoder,
-        integrator=model._integrator,
-        pre_encode_feedforward=model._pre_encode_feedforward,
-        output_layer=Maxout(16, 3, [8, 4, 3], 4),
-    )
-    assert published(TOKENS)["label_logits"].shape == (2, 3)
+    sizes = {"input_dim": 16, "num_layers": 3, "output_dims": [8, 4, 3], "pool_sizes": 4}
+    model = bcn(vocab, output_layer={**sizes, "dropout": 0.0})
+    assert isinstance(model._output_layer, Maxout)
+    assert model._output_layer._pool_sizes == [4, 4, 4]
+    assert model(TOKENS)["label_logits"].shape == (2, 3)
+    with pytest.raises(ConfigurationError, match="output_layer input dim"):
+        bcn(vocab, output_layer={**sizes, "input_dim": 15, "dropout": 0.0})
 
 
 @pytest.mark.parametrize("encoder", ["subilstm", "rcrn"])

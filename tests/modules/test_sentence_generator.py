@@ -13,7 +13,7 @@ def test_from_params_with_the_sizes_that_a_model_fills_in():
         embedding_size=5,
         latent_size=3,
         num_labels=2,
-    )
+    ).module
     shapes = {name: tuple(parameter.shape) for name, parameter in generator.named_parameters()}
     assert shapes["label_embedding.weight"] == (2, 7)
     assert shapes["output_bias"] == (11,)
@@ -23,7 +23,7 @@ def test_from_params_with_the_sizes_that_a_model_fills_in():
 
 
 def test_without_labels():
-    generator = SentenceGenerator(vocab_size=11, embedding_size=5, latent_size=3)
+    generator = SentenceGenerator(vocab_size=11, embedding_size=5, latent_size=3).module
     assert generator.label_embedding is None
     assert generator.decoder.input_size == 5 + 3
 

@@ -1,22 +1,21 @@
 """The matcher `heuristic_difference`."""
 
-from torch import Tensor
-
+from allennlp_sentmatch.modules.matchers.function_matcher import FunctionMatcher
 from allennlp_sentmatch.modules.matchers.matcher import Matcher
 from allennlp_sentmatch.nn import matching
 
 
 @Matcher.register("heuristic_difference")
-class HeuristicDifferenceMatcher(Matcher):
+class HeuristicDifferenceMatcher(FunctionMatcher):
     """[a; b; a - b; a * b]: thesis eq. 5.4, RCRN's entailment model.
 
     Registered as a `Matcher` with name "heuristic_difference".
+
+    # Parameters
+
+    input_size : `int`
+        d, the size of each of the two vectors. Models fill it in.
     """
 
-    def get_output_dim(self) -> int:
-        """4 times the input's size."""
-        return 4 * self.get_input_dim()
-
-    def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        """Match `a` and `b`, each (..., d), to (..., 4d)."""
-        return matching.heuristic_difference(a, b)
+    def __init__(self, input_size: int) -> None:
+        super().__init__(input_size, matching.heuristic_difference, num_parts=4)

@@ -1,22 +1,21 @@
 """The matcher `heuristic`."""
 
-from torch import Tensor
-
+from allennlp_sentmatch.modules.matchers.function_matcher import FunctionMatcher
 from allennlp_sentmatch.modules.matchers.matcher import Matcher
 from allennlp_sentmatch.nn import matching
 
 
 @Matcher.register("heuristic")
-class HeuristicMatcher(Matcher):
+class HeuristicMatcher(FunctionMatcher):
     """[a; b; |a - b|; a * b]: CAS-LSTM eq. 15, thesis eqs 3.27 and 6.24.
 
     Registered as a `Matcher` with name "heuristic".
+
+    # Parameters
+
+    input_size : `int`
+        d, the size of each of the two vectors. Models fill it in.
     """
 
-    def get_output_dim(self) -> int:
-        """4 times the input's size."""
-        return 4 * self.get_input_dim()
-
-    def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        """Match `a` and `b`, each (..., d), to (..., 4d)."""
-        return matching.heuristic(a, b)
+    def __init__(self, input_size: int) -> None:
+        super().__init__(input_size, matching.heuristic, num_parts=4)

@@ -1,14 +1,14 @@
-"""The Gaussian posterior as an AllenNLP component."""
+"""The Gaussian posterior as configurations state it."""
 
 from typing import Optional
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.posteriors.posterior import Posterior
-from allennlp_sentmatch.nn import cs_lvm
+from allennlp_sentmatch.nn.cs_lvm import GaussianInferenceNetwork
 
 
 @Posterior.register("gaussian")
-class GaussianPosterior(cs_lvm.GaussianInferenceNetwork, Posterior):
+class GaussianPosterior(Posterior):
     """A Gaussian with diagonal covariance, against N(0, I), with KL cost annealing.
 
     Thesis table 6.3, ablation (ii).
@@ -28,4 +28,7 @@ class GaussianPosterior(cs_lvm.GaussianInferenceNetwork, Posterior):
         self, input_size: int, latent_size: Optional[int] = None, kl_annealing_rate: float = 1e-4
     ) -> None:
         with configuration_errors():
-            super().__init__(input_size, latent_size or input_size, kl_annealing_rate)
+            module = GaussianInferenceNetwork(
+                input_size, latent_size or input_size, kl_annealing_rate
+            )
+        super().__init__(module)

@@ -1,27 +1,19 @@
-"""What every approximate posterior has in common."""
+"""The base class of approximate posteriors."""
 
 from allennlp.common import Registrable
-from torch import Tensor, nn
-from torch.distributions import Distribution
+
+from allennlp_sentmatch.nn.cs_lvm import InferenceNetwork
 
 
-class Posterior(nn.Module, Registrable):
-    """A `Posterior` turns an encoded sentence into a distribution over latent vectors.
+class Posterior(Registrable):
+    """Holds the `InferenceNetwork` that a configuration states.
 
-    It knows the prior that belongs to it, too.
+    A model takes a `Lazy[Posterior]`, fills in `input_size`, and keeps the `module`.
+
+    # Parameters
+
+    module : `InferenceNetwork`
     """
 
-    latent_size: int
-    """The size of a latent vector, m."""
-
-    def forward(self, sentence: Tensor) -> Distribution:
-        """The distributions q(z | x) of encoded sentences (B, E): batch shape (B,), event (m,)."""
-        raise NotImplementedError
-
-    def kl_divergence(self, posterior: Distribution) -> Tensor:
-        """KL(q(z | x) || p(z)), (B,), as it enters the loss."""
-        raise NotImplementedError
-
-    def advance(self) -> None:
-        """Called after each training step, for whatever is annealed."""
-        raise NotImplementedError
+    def __init__(self, module: InferenceNetwork) -> None:
+        self.module = module

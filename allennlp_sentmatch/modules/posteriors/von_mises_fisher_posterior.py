@@ -1,14 +1,14 @@
-"""The von Mises-Fisher posterior as an AllenNLP component."""
+"""The von Mises-Fisher posterior as configurations state it."""
 
 from typing import Optional
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.posteriors.posterior import Posterior
-from allennlp_sentmatch.nn import cs_lvm
+from allennlp_sentmatch.nn.cs_lvm import VonMisesFisherInferenceNetwork
 
 
 @Posterior.register("von_mises_fisher")
-class VonMisesFisherPosterior(cs_lvm.VonMisesFisherInferenceNetwork, Posterior):
+class VonMisesFisherPosterior(Posterior):
     """vMF(mu, kappa) with a fixed kappa, against the uniform distribution on the sphere.
 
     Thesis section 6.3.2 and eq. 6.3.
@@ -28,4 +28,7 @@ class VonMisesFisherPosterior(cs_lvm.VonMisesFisherInferenceNetwork, Posterior):
         self, input_size: int, latent_size: Optional[int] = None, concentration: float = 100.0
     ) -> None:
         with configuration_errors():
-            super().__init__(input_size, latent_size or input_size, concentration)
+            module = VonMisesFisherInferenceNetwork(
+                input_size, latent_size or input_size, concentration
+            )
+        super().__init__(module)

@@ -17,7 +17,7 @@ from allennlp_sentmatch.nn.pooling import Pooling
 
 
 @Seq2VecEncoder.register("pooled")
-class PooledEncoder(Pooling, Seq2VecEncoder):
+class PooledEncoder(Seq2VecEncoder):
     """A `Seq2SeqEncoder` and one or several poolings of its outputs:
     `allennlp_sentmatch.nn.Pooling`. An `InterpretableEncoder`, whose internals are the attention of
     its pooling and the internals of its encoder.
@@ -33,9 +33,13 @@ class PooledEncoder(Pooling, Seq2VecEncoder):
     """
 
     def __init__(self, encoder: Seq2SeqEncoder, pooling: Union[str, list[str]] = "max") -> None:
-        with configuration_errors():
-            super().__init__(encoder.get_output_dim(), pooling, encoder.is_bidirectional())
+        super().__init__()
         self.encoder = encoder
+        with configuration_errors():
+            self.pooling = Pooling(encoder.get_output_dim(), pooling, encoder.is_bidirectional())
+        self._register_load_state_dict_pre_hook(  # type: ignore[no-untyped-call]
+            _rename_attention
+        )
 
     def get_input_dim(self) -> int:
         """The size of a step of the inputs."""
@@ -44,9 +48,9 @@ class PooledEncoder(Pooling, Seq2VecEncoder):
 
     def get_output_dim(self) -> int:
         """The size of the vector of a sentence."""
-        return self.output_size
+        return self.pooling.output_size
 
-    def forward(  # type: ignore[override]
+    def forward(
         self,
         inputs: torch.Tensor,
         mask: Optional[torch.Tensor] = None,
@@ -72,8 +76,7 @@ class PooledEncoder(Pooling, Seq2VecEncoder):
         if mask is None:
             mask = inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
         outputs, internals = encode_with_internals(self.encoder, inputs, mask)
-        attends = "attention" in self.poolings
-        pooled = super().forward(outputs, mask, return_attention=attends)
+        pooled = self.pooling(outputs, mask, return_attention=self._attends())
         if isinstance(pooled, tuple):
             pooled, internals["pooling_attention"] = pooled
         return (pooled, internals) if return_internals else pooled
@@ -81,7 +84,7 @@ class PooledEncoder(Pooling, Seq2VecEncoder):
     @property
     def internal_names(self) -> tuple[str, ...]:
         """The encoder's, and `pooling_attention` with the pooling "attention"."""
-        own = ("pooling_attention",) if "attention" in self.poolings else ()
+        own = ("pooling_attention",) if self._attends() else ()
         if isinstance(self.encoder, InterpretableEncoder):
             return (*self.encoder.internal_names, *own)
         return own
@@ -92,8 +95,18 @@ class PooledEncoder(Pooling, Seq2VecEncoder):
         if isinstance(self.encoder, InterpretableEncoder):
             names = self.encoder.internal_names
             described.update(self.encoder.describe({n: internals[n] for n in names}, tokens))
-        if "attention" in self.poolings:
+        if self._attends():
             described["pooling_attention"] = trim_attention(
                 internals["pooling_attention"], len(tokens)
             )
         return described
+
+    def _attends(self) -> bool:
+        return "attention" in self.pooling.poolings
+
+
+def _rename_attention(state_dict: dict[str, torch.Tensor], prefix: str, *_: Any) -> None:
+    """Read weights that were saved when a `PooledEncoder` was itself a `Pooling`."""
+    for name in ("attention_projection.weight", "attention_projection.bias", "attention_vector"):
+        if prefix + name in state_dict:
+            state_dict[f"{prefix}pooling.{name}"] = state_dict.pop(prefix + name)

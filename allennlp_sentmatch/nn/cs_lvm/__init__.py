@@ -13,6 +13,7 @@ from allennlp_sentmatch.nn.cs_lvm.constraints import (
 )
 from allennlp_sentmatch.nn.cs_lvm.freeze_parameters import freeze_parameters
 from allennlp_sentmatch.nn.cs_lvm.gaussian_inference_network import GaussianInferenceNetwork
+from allennlp_sentmatch.nn.cs_lvm.inference_network import InferenceNetwork
 from allennlp_sentmatch.nn.cs_lvm.linear_schedule import LinearSchedule
 from allennlp_sentmatch.nn.cs_lvm.objectives import (
     generative_loss,
@@ -28,6 +29,7 @@ from allennlp_sentmatch.nn.cs_lvm.von_mises_fisher_inference_network import (
 __all__ = [
     "ConditionalLanguageModel",
     "GaussianInferenceNetwork",
+    "InferenceNetwork",
     "LSTMState",
     "LinearSchedule",
     "RelaxedSentence",

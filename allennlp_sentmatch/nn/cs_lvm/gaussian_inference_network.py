@@ -9,10 +9,11 @@ the prior, the KL term's weight grows from 0 to 1 (KL cost annealing, Bowman et 
 import torch
 from torch.distributions import Distribution, Independent, Normal, kl_divergence
 
+from allennlp_sentmatch.nn.cs_lvm.inference_network import InferenceNetwork
 from allennlp_sentmatch.nn.cs_lvm.linear_schedule import LinearSchedule
 
 
-class GaussianInferenceNetwork(torch.nn.Module):
+class GaussianInferenceNetwork(InferenceNetwork):
     """Maps encoded sentences to Gaussian distributions with diagonal covariance.
 
     # Parameters

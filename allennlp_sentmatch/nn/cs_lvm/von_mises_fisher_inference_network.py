@@ -10,10 +10,11 @@ import torch
 import torch.nn.functional as F
 from torch.distributions import Distribution, kl_divergence
 
+from allennlp_sentmatch.nn.cs_lvm.inference_network import InferenceNetwork
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 
 
-class VonMisesFisherInferenceNetwork(torch.nn.Module):
+class VonMisesFisherInferenceNetwork(InferenceNetwork):
     """Maps encoded sentences to von Mises-Fisher distributions.
 
     # Parameters
@@ -61,6 +62,3 @@ class VonMisesFisherInferenceNetwork(torch.nn.Module):
             posterior, HypersphericalUniform(self.latent_size, validate_args=False)
         )
         return divergence
-
-    def advance(self) -> None:
-        """Nothing here changes as training proceeds."""

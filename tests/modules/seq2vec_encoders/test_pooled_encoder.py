@@ -10,6 +10,7 @@ from allennlp.nn.util import get_final_encoder_states, masked_max, masked_mean
 from allennlp_sentmatch.modules.seq2vec_encoders import PooledEncoder
 
 MASK = torch.tensor([[True, True, True], [True, False, False], [True, True, False]])
+ATTENTION = ("attention_projection.weight", "attention_projection.bias", "attention_vector")
 LSTM = {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True}
 
 
@@ -52,13 +53,29 @@ def test_takes_one_direction_s_last_state_whole():
 def test_attention_is_its_own_and_can_be_had():
     encoder = from_json(pooling=["attention", "min"])
     own = {name for name, _ in encoder.named_parameters() if not name.startswith("encoder.")}
-    assert own == {"attention_projection.weight", "attention_projection.bias", "attention_vector"}
+    assert own == {f"pooling.{name}" for name in ATTENTION}
     inputs = torch.randn(3, 3, 4)
     pooled, internals = encoder(inputs, MASK, return_internals=True)
     weights = internals["pooling_attention"]
     steps = encoder.encoder(inputs, MASK)
     torch.testing.assert_close(pooled[:, :6], torch.einsum("bt,bte->be", weights, steps))
     torch.testing.assert_close(weights.sum(1), torch.ones(3))
+
+
+def test_loads_weights_from_when_it_was_a_pooling_itself():
+    encoder, loaded = from_json(pooling="attention"), from_json(pooling="attention")
+    saved = {
+        name[len("pooling.") :] if name.startswith("pooling.") else name: torch.randn(value.shape)
+        for name, value in encoder.state_dict().items()
+    }
+    assert set(ATTENTION) < saved.keys()
+    # In another module, as in a model, and strictly.
+    torch.nn.ModuleDict({"inner": loaded}).load_state_dict(
+        {f"inner.{name}": value for name, value in saved.items()}
+    )
+    for name in ATTENTION:
+        assert torch.equal(loaded.state_dict()[f"pooling.{name}"], saved[name])
+    assert torch.equal(loaded.encoder._module.weight_hh_l0, saved["encoder._module.weight_hh_l0"])
 
 
 def test_empty_sentence_and_no_mask():
@@ -71,7 +88,7 @@ def test_empty_sentence_and_no_mask():
 
 
 def test_pools_by_maximum_by_default():
-    assert from_json().poolings == ("max",)
+    assert from_json().pooling.poolings == ("max",)
 
 
 def test_impossible_settings_are_configuration_errors():
