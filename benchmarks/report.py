@@ -1,4 +1,7 @@
-"""Results as a table, a JSON file and a plot."""
+"""Benchmark results as a printed table, a JSON file and a plot.
+
+`scripts/fill_tables.py` copies the JSON files' figures into docs/speed.md.
+"""
 
 import json
 import math
@@ -16,12 +19,12 @@ from allennlp_sentmatch.nn.kernels.compiled_support import IS_COMPILED
 
 HERE = Path(__file__).resolve().parent
 
-#: Where results go.
+#: The folder of the committed results.
 RESULTS = HERE / "results"
 
 
 def machine(device: torch.device) -> dict[str, Any]:
-    """Where and when, as far as it bears on the speed."""
+    """The facts about the machine and the moment that the speed depends on."""
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "commit": _commit(),
@@ -40,7 +43,7 @@ def machine(device: torch.device) -> dict[str, Any]:
 
 
 def table(records: list[dict[str, Any]], columns: dict[str, str]) -> str:
-    """A Markdown table of the records, a column for each title and key."""
+    """The records as a Markdown table; `columns` maps titles to keys of a record."""
     rows = [list(columns), ["---"] * len(columns)]
     rows += [[_cell(record.get(key)) for key in columns.values()] for record in records]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
@@ -49,20 +52,19 @@ def table(records: list[dict[str, Any]], columns: dict[str, str]) -> str:
 def write(
     path: Path, info: dict[str, Any], records: list[dict[str, Any]], columns: dict[str, str]
 ) -> None:
-    """Print the results, and write them to `path` with the endings .json and .md."""
+    """Print the results, and write them to `path` with the ending .json."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = {"machine": info, "records": records}
-    path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
-    facts = "\n".join(f"- {key}: {value}" for key, value in info.items())
-    text = f"{facts}\n\n{table(records, columns)}\n"
-    print(text)
-    path.with_suffix(".md").write_text(text)
+    data = {"machine": info, "columns": columns, "records": records}
+    path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    for key, value in info.items():
+        print(f"{key}: {value}")
+    print(f"\n{table(records, columns)}")
 
 
 def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> None:
-    """Draw `path` with the ending .png: each encoder's training step by its baseline's, over T.
+    """Plot the ratio of each encoder's training step to its baseline's over T, as `path`.png.
 
-    A hollow point is of one run only of either, the first.
+    A hollow point marks a step that ran only once, without a warm-up.
     """
     from matplotlib.figure import Figure
 
@@ -74,22 +76,22 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
     grid = figure.subplots(num_rows, num_columns, squeeze=False)
     for axes, encoder in zip(grid.flat, encoders):
         for index, batch_size in enumerate(batch_sizes):
-            of_size = [
+            selected = [
                 record
                 for record in records
                 if record["encoder"] == encoder and record["batch_size"] == batch_size
             ]
-            lengths = [record["num_tokens"] for record in of_size]
+            lengths = [record["num_tokens"] for record in selected]
             for key, style, label in (
                 ("training_ratio", "o-", "fast path"),
                 ("plain_training_ratio", "s:", "plain path"),
             ):
-                ratios = [record.get(key) or math.nan for record in of_size]  # nan: left out
+                ratios = [record.get(key) or math.nan for record in selected]  # NaN: not measured
                 color = f"C{index}"
                 axes.plot(lengths, ratios, style, color=color, label=f"{label}, {batch_size}")
                 rounds = (key.replace("ratio", "rounds"), "baseline_training_rounds")
-                once = [1 in map(record.get, rounds) for record in of_size]
-                first_runs = [r if alone else math.nan for r, alone in zip(ratios, once)]
+                ran_once = [1 in map(record.get, rounds) for record in selected]
+                first_runs = [ratio if once else math.nan for ratio, once in zip(ratios, ran_once)]
                 axes.plot(lengths, first_runs, style[0], color=color, markerfacecolor="white")
         limits = {
             r["num_tokens"]: r["arithmetic_ratio"] for r in records if r["encoder"] == encoder
@@ -102,14 +104,14 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
         axes.set_xticks(sorted(limits), labels=sorted(limits))
         axes.yaxis.set_major_formatter("{x:g}")
         low, high = axes.get_ylim()
-        axes.set_ylim(min(low, 0.7), max(high, 2.5))  # so that there are two ticks at least
+        axes.set_ylim(min(low, 0.7), max(high, 2.5))  # at least two ticks
         axes.grid(alpha=0.3)
     for axes in list(grid.flat)[len(encoders) :]:
         axes.remove()
     figure.legend(
         *grid[0, 0].get_legend_handles_labels(),
         loc="outside right upper",
-        title="path, batch size\n(hollow: a first run)",
+        title="path, batch size\n(hollow: ran once)",
         title_fontsize=7,
         fontsize=7,
     )
@@ -127,6 +129,8 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
+    if isinstance(value, list):  # of several runs
+        return " to ".join(dict.fromkeys(_cell(end) for end in (min(value), max(value))))
     if isinstance(value, float):
         return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
     return str(value)

@@ -1,8 +1,9 @@
-"""Measure what the encoders' speed is held to; print one table of figures and targets.
+"""Measure the speed for which there are targets; print one table of figures and targets.
 
 The results are written to benchmarks/results/.
 
-    python benchmarks/targets.py              # a minute or two for each number of threads
+    python benchmarks/targets.py              # one to two minutes for each number of threads
+    python benchmarks/targets.py --runs 4     # four times that: the smallest and largest figures
 """
 
 import argparse
@@ -21,7 +22,7 @@ Targets = dict[str, tuple[float, str]]
 
 
 def suffixes_one_by_one(device: torch.device, seconds: float, num_tokens: int = 32) -> float:
-    """For one sentence: the time of an LSTM call for each suffix by that of SuBiLSTM's."""
+    """The time of calling an LSTM on each suffix of one sentence, divided by SuBiLSTM's time."""
     encoder = SuffixBiLSTM(300, 300).to(device)
     lstms = [torch.nn.LSTM(300, 300, batch_first=True).to(device) for _ in range(2)]
     inputs = torch.randn(1, num_tokens, 300, device=device)
@@ -29,7 +30,7 @@ def suffixes_one_by_one(device: torch.device, seconds: float, num_tokens: int = 
 
     def one_by_one(sentence: torch.Tensor) -> torch.Tensor:
         directions = zip(lstms, (sentence, sentence.flip(1)))
-        # Of the tied model, the first suffix's states are the prefixes.
+        # In the tied model the states of the first suffix are the encodings of the prefixes.
         return torch.stack(
             [lstm(x[:, i:])[0][:, -1] for lstm, x in directions for i in range(num_tokens)]
         )
@@ -44,7 +45,7 @@ def suffixes_one_by_one(device: torch.device, seconds: float, num_tokens: int = 
 
 
 def measure_all(device: torch.device, seconds: float) -> Targets:
-    """Each figure, and what it is held to, by what it says."""
+    """Map the description of each figure to the figure and its target."""
     cases = {case.name: case for case in CASES}
 
     def ratio(name: str, num_tokens: int, batch_size: int, key: str) -> Any:
@@ -84,20 +85,23 @@ def main() -> None:
         help="measure with each of these numbers of threads",
     )
     parser.add_argument("--seconds", type=float, default=5.0, help="for each measurement")
+    parser.add_argument("--runs", type=int, default=1, help="measure everything this many times")
     options = parser.parse_args()
     keep_freed_memory()
     device = torch.device(options.device)
     info = machine(device)
-    columns = {"what": "what"}
+    columns = {"measured": "what"}
     records: dict[str, dict[str, Any]] = {}
     for number in options.threads:
         torch.set_num_threads(number)
-        columns[f"threads: {number}"] = str(number)
-        for what, (measured, target) in measure_all(device, options.seconds).items():
-            record = records.setdefault(what, {"what": what, "target": target})
-            record[str(number)] = measured
+        columns["1 thread" if number == 1 else f"{number} threads"] = str(number)
+        for _ in range(options.runs):
+            for what, (measured, target) in measure_all(device, options.seconds).items():
+                record = records.setdefault(what, {"what": what, "target": target})
+                record.setdefault(str(number), []).append(measured)
     columns["target"] = "target"
     info["threads"] = options.threads
+    info["runs"] = options.runs
     info["load_after"] = machine(device)["load"]
     write(RESULTS / f"targets_{device.type}", info, list(records.values()), columns)
 

@@ -1,0 +1,194 @@
+"""Fill the tables of the documentation from JSON files.
+
+    python scripts/fill_tables.py            # rewrites the pages
+    python scripts/fill_tables.py --check    # fails if a page is out of date
+
+In a page, a table is what lies between two comments:
+
+    <!-- table docs/results/sick.json -->
+    <!-- end of table -->
+
+A file under docs/results/ has a row for each configuration that was trained on some data
+(`scripts/run_seeds.py --record` writes rows). A file under benchmarks/results/ has what a benchmark
+measured.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+DOCS = REPOSITORY / "docs"
+
+_TABLE = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+_PUBLISHED = re.compile(r"Published: (.+)\.$")
+
+
+def pages() -> list[Path]:
+    """The pages that may have tables."""
+    return [REPOSITORY / "README.md", *sorted(DOCS.glob("*.md"))]
+
+
+def fill(text: str) -> str:
+    """The text of a page with every table made again."""
+    return _TABLE.sub(lambda match: match[1] + blocks(match[2]) + match[3], text)
+
+
+def blocks(path: str) -> str:
+    """The Markdown of a JSON file, of which `path` is relative to the repository."""
+    data = json.loads((REPOSITORY / path).read_text(encoding="utf-8"))
+    made = measured_blocks(data) if "records" in data else result_blocks(data)
+    return "\n" + "".join(f"{block}\n\n" for block in made)
+
+
+def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
+    """The table of some data set, how its figures were obtained, and the command of each row."""
+    rows = data["rows"]
+    metrics = {
+        title: [metric(row["metrics"].get(name), title) for row in rows]
+        for name, title in data["metrics"].items()
+    }
+    yield table(
+        {
+            "model": [row["model"] for row in rows],
+            "configuration": [code(row.get("configuration")) for row in rows],
+            **metrics,
+            "published": [published(row) for row in rows],
+            "what differs": [row.get("differs", "") for row in rows],
+            "seeds": [", ".join(map(str, row.get("seeds", ()))) for row in rows],
+            "best epoch": [", ".join(map(str, row.get("epochs", ()))) for row in rows],
+            "parameters": [millions(row.get("parameters")) for row in rows],
+            "minutes": [number(row.get("minutes"), "{:.1f}") for row in rows],
+        }
+    )
+    trained = [row for row in rows if "command" in row]
+    facts = {
+        "Data": [data["data"]],
+        "Word vectors": [row.get("vectors", data["vectors"]) for row in trained],
+        "Machine": [machine(row.get("machine", data.get("machine", {}))) for row in trained],
+        "Revision": [row.get("revision", data.get("revision")) for row in trained],
+        "Date": [row.get("date", data.get("date")) for row in trained],
+    }
+    yield "\n".join(
+        f"- {name}: {'; '.join(dict.fromkeys(filter(None, values)))}"
+        for name, values in facts.items()
+        if any(values)
+    )
+    commands = dict.fromkeys(row["command"] for row in trained)
+    yield "\n".join(["```bash", *commands, "```"])
+
+
+def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:
+    """The table of a benchmark, and where it was measured."""
+    yield table(
+        {
+            title: [cell(record.get(key)) for record in data["records"]]
+            for title, key in data["columns"].items()
+        }
+    )
+    facts = {key.replace("_", " "): cell(value) for key, value in data["machine"].items()}
+    yield (
+        "Measured with "
+        + ", ".join(f"{key} {value}" for key, value in facts.items() if value)
+        + "."
+    )
+
+
+def table(columns: Mapping[str, Sequence[str]]) -> str:
+    """A Markdown table of the columns that are not empty."""
+    columns = {title: cells for title, cells in columns.items() if any(cells)}
+    rows = [columns, ["---"] * len(columns), *zip(*columns.values())]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def metric(value: Any, title: str) -> str:
+    """A figure with its standard deviation over the seeds; in percent if the title says so.
+
+    `value` is one figure, a list of one for each seed, or their `mean` and `std`.
+    """
+    if value is None:
+        return ""
+    percent = title.endswith("%")
+    if isinstance(value, list):
+        value = {"mean": statistics.mean(value), "std": spread(value)}
+    elif not isinstance(value, dict):
+        value = {"mean": value, "std": None}
+    digits = "{:.1f}" if percent else "{:.3g}"
+    figures = [value["mean"]] if value["std"] is None else [value["mean"], value["std"]]
+    return " ± ".join(digits.format(100 * figure if percent else figure) for figure in figures)
+
+
+def spread(values: Sequence[float]) -> Any:
+    """The standard deviation of several figures, `None` of a single one."""
+    return statistics.stdev(values) if len(values) > 1 else None
+
+
+def published(row: Mapping[str, Any]) -> str:
+    """The paper's figure, from the first line of the configuration unless the row has it."""
+    if "published" in row:
+        return str(row["published"])
+    if "configuration" not in row:
+        return ""
+    path = REPOSITORY / "training_config" / f"{row['configuration']}.jsonnet"
+    first_line = path.read_text(encoding="utf-8").splitlines()[0]
+    match = _PUBLISHED.search(first_line)
+    return match[1] if match else ""
+
+
+def machine(facts: Mapping[str, Any]) -> str:
+    """A machine and its software on one line."""
+    return ", ".join(f"{name} {value}" for name, value in facts.items())
+
+
+def code(text: Any) -> str:
+    """A text as code, nothing as nothing."""
+    return f"`{text}`" if text else ""
+
+
+def millions(count: Any) -> str:
+    """A number of parameters."""
+    return f"{count / 1e6:.2f}M" if count else ""
+
+
+def number(value: Any, digits: str) -> str:
+    """A number, or the mean of several."""
+    if value is None:
+        return ""
+    return digits.format(statistics.mean(value) if isinstance(value, list) else value)
+
+
+def cell(value: Any) -> str:
+    """A measured value with three digits; of several values, the smallest and the largest."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return " to ".join(dict.fromkeys(cell(end) for end in (min(value), max(value))))
+    if isinstance(value, float):
+        return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    return str(value)
+
+
+def main() -> None:
+    """Rewrite the pages, or check them."""
+    parser = argparse.ArgumentParser(description="Fill the tables of the documentation.")
+    parser.add_argument("--check", action="store_true", help="change nothing")
+    arguments = parser.parse_args()
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        made = fill(text)
+        if made == text:
+            continue
+        name = page.relative_to(REPOSITORY)
+        if arguments.check:
+            sys.exit(f"{name} is out of date: run python scripts/fill_tables.py")
+        page.write_text(made, encoding="utf-8")
+        print(f"filled {name}")
+
+
+if __name__ == "__main__":
+    main()

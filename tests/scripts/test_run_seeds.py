@@ -1,0 +1,85 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from scripts import run_seeds
+
+CONFIG = run_seeds.CONFIGURATIONS / "sick" / "subilstm.jsonnet"
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    """The folder of a series of which seeds 1 and 2 have finished."""
+    for seed, accuracy in ((1, 0.80), (2, 0.84)):
+        folder = tmp_path / "out" / str(seed)
+        folder.mkdir(parents=True)
+        metrics = {
+            "best_epoch": 3,
+            "epoch": 11,
+            "training_duration": "0:02:30.000000",
+            "best_validation_accuracy": 0.9,
+            "test_accuracy": accuracy,
+            "training_accuracy": 1.0,
+        }
+        (folder / "metrics.json").write_text(json.dumps(metrics))
+    return tmp_path / "out"
+
+
+def run(monkeypatch, *arguments: object) -> None:
+    monkeypatch.setattr("sys.argv", ["run_seeds.py", *map(str, arguments)])
+    run_seeds.main()
+
+
+def test_finished_seeds_are_not_trained_again(output, monkeypatch, capsys):
+    trained = []
+
+    def train(config, folder, overrides, seed):
+        trained.append((config, overrides, seed))
+        folder.mkdir()
+        text = (output / "1" / "metrics.json").read_text().replace("0.8,", "0.82,")
+        (folder / "metrics.json").write_text(text)
+
+    monkeypatch.setattr(run_seeds, "train", train)
+    run(monkeypatch, CONFIG, output, "--overrides", "{'a.b': 1 + 1}", "--seeds", 1, 2, 3)
+    assert trained == [(CONFIG, {"a.b": 2}, 3)]
+    printed = capsys.readouterr().out
+    assert "test_accuracy: 0.8200 +- 0.0200  (0.8000, 0.8400, 0.8200)" in printed
+    assert "training minutes: 2.5, 2.5, 2.5" in printed
+
+
+def test_overrides_may_be_a_file(output, tmp_path, monkeypatch):
+    received = []
+    monkeypatch.setattr(
+        run_seeds, "train", lambda *arguments: received.append(arguments) or exit("trained")
+    )
+    overrides = tmp_path / "local.json"
+    overrides.write_text('{"train_data_path": "here"}')
+    with pytest.raises(SystemExit, match="trained"):
+        run(monkeypatch, CONFIG, output, "--overrides", overrides, "--seeds", 4)
+    assert received[0][2] == {"train_data_path": "here"}
+
+
+def test_recorded_figures_replace_those_of_the_same_row(output, tmp_path, monkeypatch):
+    path = tmp_path / "sick.json"
+    other = {"model": "majority", "metrics": {"accuracy": 0.5}}
+    row = {"model": "SuBiLSTM", "configuration": "sick/subilstm", "differs": "random vectors"}
+    table = {"data": "SICK", "vectors": "random", "metrics": {"accuracy": "accuracy, %"}}
+    path.write_text(json.dumps({**table, "rows": [other, row]}))
+    run(monkeypatch, CONFIG, output, "--seeds", 1, 2, "--record", path)
+    recorded = json.loads(path.read_text())
+    assert recorded["rows"][0] == other
+    assert {**recorded, "rows": None} == {**table, "rows": None}
+    measured = recorded["rows"][1]
+    assert measured["model"] == "SuBiLSTM"
+    assert measured["differs"] == "random vectors"
+    assert measured["metrics"] == {"accuracy": [0.8, 0.84], "validation_accuracy": [0.9, 0.9]}
+    assert measured["seeds"] == [1, 2]
+    assert measured["epochs"] == ["4 of 12", "4 of 12"]
+    assert measured["minutes"] == [2.5, 2.5]
+    assert measured["machine"]["cores"] >= 1
+    assert measured["command"].endswith(f"--seeds 1 2 --record {path}")
+
+    run(monkeypatch, CONFIG, output, "--overrides", "{a: 1}", "--seeds", 1, "--record", path)
+    recorded = json.loads(path.read_text())
+    assert [len(row["metrics"]["accuracy"]) for row in recorded["rows"][1:]] == [2, 1]

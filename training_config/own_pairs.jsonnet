@@ -1,0 +1,56 @@
+// A few thousand pairs of your own: a 2-layer Bi-CAS-LSTM that stops when it no longer improves.
+//
+// glove: a file of pretrained word vectors, such as "glove.6B.100d.txt"; null: random vectors.
+// embedding_dim: how many numbers a vector has.
+function(glove=null, embedding_dim=100) {
+  dataset_reader: {
+    type: 'sentence_pair',
+    format: 'table',
+    sentence1: 'text_a',
+    sentence2: 'text_b',
+    label: 'same',
+    token_indexers: { tokens: { type: 'single_id', lowercase_tokens: true } },
+  },
+  train_data_path: 'train.tsv',
+  validation_data_path: 'validation.tsv',
+  datasets_for_vocab_creation: ['train'],
+  // With vectors, the file's first words are known to the model, whether training has them or not.
+  [if glove != null then 'vocabulary']: {
+    pretrained_files: { tokens: glove },
+    min_pretrained_embeddings: { tokens: 50000 },
+  },
+  model: {
+    type: 'siamese_classifier',
+    text_field_embedder: {
+      token_embedders: {
+        tokens: {
+          type: 'embedding',
+          embedding_dim: embedding_dim,
+          pretrained_file: glove,
+          trainable: true,
+        },
+      },
+    },
+    embedding_dropout: 0.2,
+    encoder: {
+      type: 'pooled',
+      encoder: {
+        type: 'cas_lstm',
+        input_size: embedding_dim,
+        hidden_size: 150,
+        bidirectional: true,
+      },
+      pooling: 'max',
+    },
+    matcher: 'heuristic',
+    classifier: { hidden_size: 300, dropout: 0.2 },
+  },
+  data_loader: { batch_sampler: { type: 'bucket', batch_size: 32 } },
+  trainer: {
+    num_epochs: 30,
+    patience: 4,
+    validation_metric: '+accuracy',
+    optimizer: { type: 'adam', lr: 0.001 },
+    learning_rate_scheduler: { type: 'reduce_on_plateau', mode: 'max', factor: 0.5, patience: 1 },
+  },
+}
