@@ -1,7 +1,7 @@
-"""Attentive pooling: two sentences that decide together what is pooled of each.
+"""Attentive pooling of two sentences with weights that depend on both.
 
 dos Santos, Tan, Xiang and Zhou 2016, "Attentive Pooling Networks" (arXiv:1602.03609), section 4.
-With q_i and a_j the tokens of a question and an answer and U learned:
+With q_i and a_j the token vectors of a question and an answer, and U learned:
 
     G_ij = tanh(q_i^T U a_j)
     sigma^q = softmax_i(max_j G_ij),   r^q = sum_i sigma^q_i q_i
@@ -30,7 +30,7 @@ class AttentivelyPooled(NamedTuple):
 
 
 class AttentivePooling(torch.nn.Module):
-    """Two-way attentive pooling (see the module's docstring).
+    """Two-way attentive pooling; the equations are in the module's docstring.
 
     # Parameters
 
@@ -44,7 +44,8 @@ class AttentivePooling(torch.nn.Module):
 
     # Raises
 
-    `ValueError` for an `input_size` less than 1.
+    `ValueError`
+        If `input_size` is less than 1.
     """
 
     def __init__(self, input_size: int) -> None:
@@ -73,14 +74,15 @@ class AttentivePooling(torch.nn.Module):
         # Returns
 
         `AttentivelyPooled`
-            The vector of an empty sentence is zero; one beside an empty sentence is its mean.
+            The vector of an empty sentence is zero. A sentence paired with an empty one is pooled
+            to its mean.
         """
-        # Padding is cleared: NaN there times a weight of zero would be NaN.
+        # Clear the padding, because NaN times a weight of zero is NaN.
         first = first.masked_fill(~first_mask.unsqueeze(-1), 0.0)
         second = second.masked_fill(~second_mask.unsqueeze(-1), 0.0)
         # Shape: (B, M, L)
         scores = torch.tanh(first.matmul(self.weight).bmm(second.transpose(1, 2)))
-        # No score is less than -1, so that padding never is the maximum.
+        # No score is less than -1, so padding is never the maximum.
         first_best = scores.masked_fill(~second_mask.unsqueeze(1), -1.0).max(dim=2).values
         second_best = scores.masked_fill(~first_mask.unsqueeze(2), -1.0).max(dim=1).values
         first_attention = masked_softmax(first_best, first_mask)  # (B, M)

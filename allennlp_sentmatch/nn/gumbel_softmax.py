@@ -15,15 +15,15 @@ import torch
 
 
 def gumbel_noise(logits: torch.Tensor, generator: Optional[torch.Generator] = None) -> torch.Tensor:
-    """Independent draws from Gumbel(0, 1), always finite.
+    """Draw independent, always finite samples from Gumbel(0, 1).
 
     # Parameters
 
     logits : `torch.Tensor`
-        Any shape. Only its shape, device and type count; the draws of half-precision
-        `logits` are float32, whose uniform variates are fine enough.
+        Any shape. Only its shape, device and type are used. For half-precision `logits` the
+        samples are float32, because half-precision uniform variates are too coarse.
     generator : `torch.Generator`, optional (default = `None`)
-        Where the randomness comes from; torch's global generator if `None`.
+        The source of randomness; torch's global generator if `None`.
 
     # Returns
 
@@ -40,30 +40,30 @@ def gumbel_noise(logits: torch.Tensor, generator: Optional[torch.Generator] = No
 def straight_through(
     scores: torch.Tensor, mask: torch.Tensor, temperature: float = 1.0
 ) -> torch.Tensor:
-    """The argmax of `scores` as a one-hot vector, with the gradient of their softmax.
+    """Return the argmax of `scores` as a one-hot vector with the gradient of their softmax.
 
     # Parameters
 
     scores : `torch.Tensor`
         Shape (..., K).
     mask : `torch.Tensor`
-        Shape (..., K), bool: the entries that may be chosen. What `scores` holds elsewhere,
-        NaN included, has no effect and gets no gradient.
+        Shape (..., K), bool: the entries that may be chosen. Other scores, including NaN, have no
+        effect and get no gradient.
     temperature : `float`, optional (default = `1.0`)
         Divides the scores in the softmax.
 
     # Returns
 
     `torch.Tensor`
-        Shape (..., K): exactly one-hot, or all zeros (with zero gradient) where no entry of a
-        row may be chosen. Of equal scores, the first is chosen.
+        Shape (..., K): exactly one-hot, or zero with a zero gradient in a row where no entry may
+        be chosen. Of equal scores, the first is chosen.
     """
     lowest = torch.finfo(scores.dtype).min
-    # A row without a single choice would otherwise be uniform: hence the products with the mask.
+    # Without the products with the mask, a row without choices would be uniform.
     relaxed = (scores / temperature).masked_fill(~mask, lowest).softmax(-1) * mask
     best = scores.masked_fill(~mask, lowest).argmax(-1, keepdim=True)
     chosen = torch.zeros_like(scores).scatter(-1, best, 1.0) * mask
-    # The bracket is exactly zero, so that rounding cannot make the value other than one-hot.
+    # The difference is exactly zero, so the value is exactly one-hot.
     return chosen + (relaxed - relaxed.detach())
 
 
@@ -73,19 +73,19 @@ def straight_through_gumbel_softmax(
     temperature: float = 1.0,
     generator: Optional[torch.Generator] = None,
 ) -> torch.Tensor:
-    """One sample per row from the categorical distribution softmax(`logits`).
+    """Draw one sample per row from the categorical distribution softmax(`logits`).
 
     # Parameters
 
     logits : `torch.Tensor`
         Shape (..., K), unnormalized log probabilities.
     mask : `torch.Tensor`
-        Shape (..., K), bool: the entries that may be sampled. What `logits` holds elsewhere has
-        no effect and gets no gradient.
+        Shape (..., K), bool: the entries that may be sampled. Other logits have no effect and get
+        no gradient.
     temperature : `float`, optional (default = `1.0`)
-        Of the relaxation that the gradient is taken of; the samples do not depend on it.
+        The temperature of the relaxation, which affects the gradient but not the samples.
     generator : `torch.Generator`, optional (default = `None`)
-        Where the noise comes from; torch's global generator if `None`.
+        The source of randomness; torch's global generator if `None`.
 
     # Returns
 

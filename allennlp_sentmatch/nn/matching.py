@@ -1,6 +1,6 @@
-"""Matching functions: two vectors in, the features of their relation out.
+"""Matching functions: features of the relation between two vectors.
 
-`a` and `b` are (..., d), `*` is element-wise, `;` concatenates the last dimension:
+`a` and `b` are (..., d), `*` is element-wise and `;` concatenates along the last dimension:
 
     concat                [a; b]                       thesis table 5.1
     heuristic             [a; b; |a - b|; a * b]       CAS-LSTM eq. 15, thesis eqs 3.27, 6.24
@@ -18,32 +18,32 @@ from torch import Tensor
 
 
 def concat(a: Tensor, b: Tensor) -> Tensor:
-    """[a; b], (..., 2d)."""
+    """Return [a; b], (..., 2d)."""
     return torch.cat([a, b], dim=-1)
 
 
 def heuristic(a: Tensor, b: Tensor) -> Tensor:
-    """[a; b; |a - b|; a * b], (..., 4d)."""
+    """Return [a; b; |a - b|; a * b], (..., 4d)."""
     return torch.cat([a, b, (a - b).abs(), a * b], dim=-1)
 
 
 def heuristic_difference(a: Tensor, b: Tensor) -> Tensor:
-    """[a; b; a - b; a * b], (..., 4d)."""
+    """Return [a; b; a - b; a * b], (..., 4d)."""
     return torch.cat([a, b, a - b, a * b], dim=-1)
 
 
 def symmetric(a: Tensor, b: Tensor) -> Tensor:
-    """[|a - b|; a * b], (..., 2d): unchanged when a and b are swapped."""
+    """Return [|a - b|; a * b], (..., 2d), which is symmetric in a and b."""
     return torch.cat([(a - b).abs(), a * b], dim=-1)
 
 
 def sum_difference(a: Tensor, b: Tensor) -> Tensor:
-    """[a + b; |a - b|], (..., 2d): unchanged when a and b are swapped."""
+    """Return [a + b; |a - b|], (..., 2d), which is symmetric in a and b."""
     return torch.cat([a + b, (a - b).abs()], dim=-1)
 
 
 class ElementwiseBilinear(torch.nn.Module):
-    """ElBiS: a bilinear form of [a_i, b_i, 1] with itself, learned for each dimension i.
+    """ElBiS: a learned bilinear form of [a_i, b_i, 1] with itself for each dimension i.
 
     Thesis eqs 5.1-5.3. Output element `m * d + i` is tanh(g^T W[m * d + i] g).
 
@@ -52,15 +52,16 @@ class ElementwiseBilinear(torch.nn.Module):
     input_size : `int`
         d, the size of each of the two vectors.
     num_interactions : `int`, optional (default = `1`)
-        M, how many forms there are for each dimension; the output has M * d elements.
+        M, the number of forms for each dimension; the output has M * d elements.
     commutative : `bool`, optional (default = `False`)
-        Use the part of W that swapping a and b does not change, so that the output cannot depend
-        on their order. The parameters have the same shape; the thesis (section 5.3.2) names
-        such a restriction as future work.
+        Use only the part of W that is invariant to swapping a and b, so that the output does not
+        depend on their order. The parameters have the same shape. The thesis (section 5.3.2)
+        leaves such a restriction to future work.
 
     # Raises
 
-    `ValueError` where `input_size` or `num_interactions` is less than 1.
+    `ValueError`
+        If `input_size` or `num_interactions` is less than 1.
     """
 
     def __init__(
@@ -77,18 +78,18 @@ class ElementwiseBilinear(torch.nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """He initialization, as the thesis has it; nine coefficients feed each output."""
+        """Apply He initialization, as in the thesis; each output has nine coefficients."""
         torch.nn.init.kaiming_normal_(self.weight)
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        """Match `a` and `b`, each (..., d); the result is (..., M * d)."""
+        """Match `a` and `b`, each (..., d), and return features (..., M * d)."""
         # Shape: (M, d, 3, 3)
         weight = self.weight.view(self.num_interactions, self.input_size, 3, 3)
         if self.commutative:
             # Renaming a <-> b exchanges rows 0 and 1 and columns 0 and 1 of W.
             swapped = weight[:, :, [1, 0, 2]][:, :, :, [1, 0, 2]]
             weight = (weight + swapped) / 2
-        # Shape: (M, d, 6): of a^2, b^2, a b, a, b and 1
+        # Shape: (M, d, 6), the coefficients of a^2, b^2, a b, a, b and 1
         coefficients = torch.stack(
             [
                 weight[..., 0, 0],
@@ -107,7 +108,7 @@ class ElementwiseBilinear(torch.nn.Module):
         return torch.tanh(forms.flatten(-2))
 
     def extra_repr(self) -> str:
-        """The settings, for `print(module)`."""
+        """Return the settings, for `print(module)`."""
         return (
             f"{self.input_size}, num_interactions={self.num_interactions}, "
             f"commutative={self.commutative}"

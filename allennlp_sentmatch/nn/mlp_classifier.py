@@ -1,10 +1,10 @@
-"""The multi-layer perceptron that turns features into label scores.
+"""A multi-layer perceptron from features to label scores.
 
-With BN batch normalization and D dropout (thesis section 4.4.1: dropout with probability p_c and
-batch normalization on the input and after each hidden layer; CAS-LSTM eq. 14):
+BN is batch normalization and D is dropout. Both are applied to the input and after each hidden
+layer (thesis section 4.4.1, with dropout probability p_c; CAS-LSTM eq. 14):
 
     x_0 = D(BN(features))
-    x_k = D(BN(ReLU(W_k x_{k-1} + b_k)))      k = 1 .. num_layers; or tanh for ReLU
+    x_k = D(BN(ReLU(W_k x_{k-1} + b_k)))      k = 1 .. num_layers; ReLU or tanh
     logits = W_c x_K + b_c
 
 Choi, Kim and Lee 2019, arXiv:1809.02279; Choi 2020 (thesis).
@@ -18,7 +18,7 @@ ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 
 
 class MLPClassifier(torch.nn.Module):
-    """A multi-layer perceptron with a linear last layer.
+    """A multi-layer perceptron with a linear output layer.
 
     # Parameters
 
@@ -29,18 +29,19 @@ class MLPClassifier(torch.nn.Module):
     hidden_size : `int`, optional (default = `1024`)
         Size of every hidden layer.
     num_layers : `int`, optional (default = `1`)
-        Number of hidden layers; with 0 the classifier is linear.
+        Number of hidden layers; 0 makes the classifier linear.
     dropout : `float`, optional (default = `0.0`)
-        Drop probability on the input and after each hidden layer, the thesis's p_c.
+        Dropout probability on the input and after each hidden layer, p_c in the thesis.
     batch_norm : `bool`, optional (default = `True`)
         Normalize the input and the output of each hidden layer over the batch.
     activation : `str`, optional (default = `"relu"`)
-        Of the hidden layers: `"relu"` or `"tanh"` (ESIM's).
+        The hidden layers' activation: `"relu"`, or `"tanh"` as in ESIM.
 
     # Raises
 
-    `ValueError` for a size less than 1, `num_layers` less than 0, `dropout` outside [0, 1) or an
-    unknown `activation`.
+    `ValueError`
+        If a size is less than 1, `num_layers` is negative, `dropout` is outside [0, 1) or
+        `activation` is unknown.
     """
 
     def __init__(
@@ -63,7 +64,9 @@ class MLPClassifier(torch.nn.Module):
         if not 0.0 <= dropout < 1.0:
             raise ValueError(f"dropout must be at least 0 and less than 1, got {dropout}")
         if activation not in ACTIVATIONS:
-            raise ValueError(f"activation must be of {', '.join(ACTIVATIONS)}; got {activation!r}")
+            raise ValueError(
+                f"activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}"
+            )
 
         def regularization(size: int) -> torch.nn.Module:
             normalization = BatchNorm(size) if batch_norm else torch.nn.Identity()
@@ -83,16 +86,16 @@ class MLPClassifier(torch.nn.Module):
         self.output_layer = torch.nn.Linear(hidden_size if num_layers else input_size, num_labels)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Score `features` (B, input_size); the logits are (B, num_labels)."""
+        """Return the logits (B, num_labels) of `features` (B, input_size)."""
         logits: Tensor = self.output_layer(self.hidden_layers(self.input_regularization(features)))
         return logits
 
 
 class BatchNorm(torch.nn.BatchNorm1d):
-    """Batch normalization that takes batches of one, too.
+    """Batch normalization that also accepts a batch of one in training.
 
-    They occur in training wherever a data set's size leaves a remainder of one. There is no
-    variance in them, and `torch.nn.BatchNorm1d` refuses them: the running averages stand in.
+    The last batch of an epoch may hold one example. It has no variance, and `torch.nn.BatchNorm1d`
+    raises an error; here it is normalized by the running averages, which it does not update.
     """
 
     def forward(self, input: Tensor) -> Tensor:

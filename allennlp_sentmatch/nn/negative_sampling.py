@@ -1,4 +1,4 @@
-"""Pairs of a right and a wrong answer, to learn a ranking from."""
+"""Pairs of a correct and an incorrect answer for training a ranking model."""
 
 from typing import NamedTuple, Optional
 
@@ -15,27 +15,27 @@ class AnswerPairs(NamedTuple):
 
 
 def answer_pairs(labels: Tensor, num_negatives: Optional[int] = None) -> AnswerPairs:
-    """Pair each right answer with wrong ones.
+    """Pair each correct answer with incorrect answers to the same question.
 
     # Parameters
 
     labels : `Tensor`
-        (B, K): 1 for a right answer, 0 for a wrong one, anything else for padding.
+        (B, K): 1 for a correct answer, 0 for an incorrect one, any other value for padding.
     num_negatives : `int`, optional (default = `None`)
-        How many wrong answers to draw for each right one, without replacement, or all if the
-        question has fewer. By default all of them.
+        The number of incorrect answers to sample for each correct one, without replacement; all
+        of them if `None` or if the question has fewer.
 
     # Returns
 
     `AnswerPairs`
-        None for a question without a right or without a wrong answer.
+        No pairs for a question without a correct or without an incorrect answer.
     """
     question, positive = (labels == 1).nonzero(as_tuple=True)  # (P,), (P,)
-    wrong = (labels == 0)[question]  # (P, K)
+    incorrect = (labels == 0)[question]  # (P, K)
     if num_negatives is not None:
-        # The wrong answers with the smallest random numbers, which are less than 1.
-        numbers = torch.rand(wrong.shape, device=labels.device).masked_fill(~wrong, 1.0)
+        # Keep the incorrect answers with the smallest random numbers, which are less than 1.
+        numbers = torch.rand(incorrect.shape, device=labels.device).masked_fill(~incorrect, 1.0)
         ranks = numbers.argsort(dim=1).argsort(dim=1)
-        wrong = wrong & (ranks < num_negatives)
-    pair, negative = wrong.nonzero(as_tuple=True)  # (N,), (N,)
+        incorrect = incorrect & (ranks < num_negatives)
+    pair, negative = incorrect.nonzero(as_tuple=True)  # (N,), (N,)
     return AnswerPairs(question[pair], positive[pair], negative)

@@ -8,7 +8,7 @@ from torch import Tensor
 def stack_padded(
     first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """Join two padded batches into one, so that an encoder reads both in a single call.
+    """Stack two padded batches into one, so that a single call encodes both.
 
     # Parameters
 
@@ -20,7 +20,8 @@ def stack_padded(
     # Returns
 
     `Tuple[Tensor, Tensor]`
-        Inputs (B1 + B2, T, D) and mask (B1 + B2, T) with T = max(T1, T2), the first batch first.
+        Inputs (B1 + B2, T, D) and mask (B1 + B2, T) with T = max(T1, T2). The first
+        batch comes first.
     """
     num_tokens = max(first[0].size(1), second[0].size(1))
     inputs = [F.pad(x, (0, 0, 0, num_tokens - x.size(1))) for x, _ in (first, second)]

@@ -1,13 +1,13 @@
-"""Poolings: from one vector a step to one vector a sentence.
+"""Poolings from one vector per step to one vector per sentence.
 
-With h_t a sentence's N steps:
+For a sentence with the steps h_1 .. h_N:
 
     max, min, mean    over t, for each dimension
     last              [forward half of h_N; backward half of h_1]; one direction: h_N
     attention         sum_t a_t h_t,  a = softmax_t(v . tanh(W h_t + b))
 
 "attention" is the word attention of Yang et al. (2016), "Hierarchical Attention Networks for
-Document Classification", equations 5 to 7, with v for its context vector u_w.
+Document Classification", equations 5 to 7, with v for the context vector u_w.
 """
 
 from collections.abc import Sequence
@@ -23,29 +23,31 @@ POOLINGS = ("max", "mean", "min", "last", "attention")
 class Pooling(torch.nn.Module):
     """Poolings over the unmasked steps of a sentence, concatenated in the order given.
 
-    An empty sentence is pooled to zeros.
+    The vector of an empty sentence is zero.
 
     # Parameters
 
     input_size : `int`
         The size E of a step.
     pooling : `Union[str, Sequence[str]]`, optional (default = `"max"`)
-        One or several of `"max"`, `"mean"`, `"min"`, `"last"` and `"attention"`.
+        One or more of `"max"`, `"mean"`, `"min"`, `"last"` and `"attention"`.
     bidirectional : `bool`, optional (default = `False`)
-        Whether a step is `[left-to-right; right-to-left]`, which "last" needs to know.
+        Whether a step is `[left-to-right; right-to-left]`. This affects "last" only.
 
     # Attributes
 
     output_size : `int`
         `input_size` times the number of poolings.
     attention_projection : `torch.nn.Linear(E, E)`
+        Only with "attention".
     attention_vector : `torch.nn.Parameter`
-        Of shape (E,). These two exist only with "attention".
+        Shape (E,), only with "attention".
 
     # Raises
 
-    `ValueError` for an unknown pooling, for none at all, and for an odd `input_size` whose halves
-    "last" would need.
+    `ValueError`
+        If `pooling` is empty or unknown, if `input_size` is less than 1, or if it is odd and
+        "last" needs its halves.
     """
 
     def __init__(
@@ -60,7 +62,7 @@ class Pooling(torch.nn.Module):
             raise ValueError(f"pooling must name at least one of {', '.join(POOLINGS)}; got none")
         for name in poolings:
             if name not in POOLINGS:
-                raise ValueError(f"pooling must be of {', '.join(POOLINGS)}; got {name!r}")
+                raise ValueError(f"pooling must be one of {', '.join(POOLINGS)}; got {name!r}")
         if input_size < 1:
             raise ValueError(f"input_size must be at least 1, got {input_size}")
         if bidirectional and "last" in poolings and input_size % 2:
@@ -80,28 +82,29 @@ class Pooling(torch.nn.Module):
     def forward(
         self, inputs: torch.Tensor, mask: torch.Tensor, return_attention: bool = False
     ) -> Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
-        """Pools the steps of each sentence.
+        """Pool the steps of each sentence.
 
         # Parameters
 
         inputs : `torch.Tensor`
-            Of shape (B, T, E).
+            Shape (B, T, E).
         mask : `torch.Tensor`
-            Bool, of shape (B, T), right-padded.
+            Shape (B, T), bool, right-padded.
         return_attention : `bool`, optional (default = `False`)
             Whether to return the weights of "attention" as well.
 
         # Returns
 
-        The pooled sentences, of shape (B, output_size); with `return_attention` a pair of them and
-        the weights, of shape (B, T), zero at padded steps.
+        `Union[torch.Tensor, Tuple[torch.Tensor, torch.Tensor]]`
+            The pooled sentences, (B, output_size). With `return_attention`, a pair of these and
+            the attention weights, (B, T), which are zero at padded steps.
         """
         if return_attention and "attention" not in self.poolings:
             raise ValueError(
                 "return_attention needs the pooling 'attention'; "
                 f"this module has {', '.join(self.poolings)}"
             )
-        if inputs.size(1) == 0:  # no step to take a maximum of
+        if inputs.size(1) == 0:  # the maximum over no steps is an error in torch
             pooled = inputs.new_zeros(inputs.size(0), self.output_size)
             return (pooled, inputs.new_zeros(mask.shape)) if return_attention else pooled
         if "attention" in self.poolings:
@@ -123,7 +126,7 @@ class Pooling(torch.nn.Module):
         return (pooled, weights) if return_attention else pooled
 
     def _attention_weights(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        # Padding is cleared before the projection: NaN there would reach its gradient.
+        # Clear the padding before the projection, whose gradient a NaN in it would reach.
         steps = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
         # Shape: (B, T)
         scores = torch.tanh(self.attention_projection(steps)).matmul(self.attention_vector)
@@ -131,21 +134,21 @@ class Pooling(torch.nn.Module):
 
 
 def max_pooling(inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """The maximum over the unmasked steps: (B, T, E), (B, T) -> (B, E); of none: zeros."""
+    """Take the maximum over the unmasked steps, (B, T, E), (B, T) -> (B, E), zero without any."""
     maximum = inputs.masked_fill(~mask.unsqueeze(-1), float("-inf")).max(dim=1).values
     return maximum.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
 
 
 def mean_pooling(inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """The mean over the unmasked steps: (B, T, E), (B, T) -> (B, E); of none: zeros."""
+    """Take the mean over the unmasked steps, (B, T, E), (B, T) -> (B, E), zero without any."""
     total = inputs.masked_fill(~mask.unsqueeze(-1), 0.0).sum(dim=1)
     return total / mask.sum(dim=1, keepdim=True).clamp(min=1)
 
 
 def last_pooling(inputs: torch.Tensor, mask: torch.Tensor, bidirectional: bool) -> torch.Tensor:
-    """The state each direction ends in: (B, T, E), (B, T) -> (B, E), zeros for an empty sentence.
+    """Take each direction's final state, (B, T, E), (B, T) -> (B, E), zero for an empty sentence.
 
-    As AllenNLP's `get_final_encoder_states`, which however fails on empty sentences.
+    AllenNLP's `get_final_encoder_states` computes the same but fails on empty sentences.
     """
     lengths = mask.sum(dim=1)
     last = (lengths - 1).clamp(min=0)

@@ -1,13 +1,13 @@
-"""Measures of a ranking as trec_eval computes them, and the order that they judge.
+"""Ranking measures as trec_eval computes them, and the ranking itself.
 
-With the K candidates of a question in the order of their scores, the best first, and rel_k whether
-the k-th is relevant:
+The K candidates of a question are ordered by score, the best first; rel_k is 1 if the k-th of them
+is relevant, else 0:
 
-    average precision = sum_k rel_k * (rel_1 + ... + rel_k) / k  /  number of relevant ones
+    average precision = sum_k rel_k * (rel_1 + ... + rel_k) / k  /  number of relevant candidates
     reciprocal rank   = 1 / min {k: rel_k}
 
 Both are 0 for a question without a relevant candidate. Of candidates with equal scores, the later
-one comes first: that is trec_eval's order of documents named "0000", "0001", ...
+one comes first; trec_eval orders documents named "0000", "0001", ... in the same manner.
 """
 
 import torch
@@ -15,7 +15,7 @@ from torch import Tensor
 
 
 def rank_order(scores: Tensor, mask: Tensor) -> Tensor:
-    """The candidates' positions, the best first.
+    """Sort the candidates by score, the best first.
 
     # Parameters
 
@@ -27,17 +27,17 @@ def rank_order(scores: Tensor, mask: Tensor) -> Tensor:
     # Returns
 
     `Tensor`
-        (B, K), int64, a permutation in each row. What is masked comes last.
+        The candidates' indices, (B, K), int64. Masked candidates come last.
     """
-    # Both sorts are stable, and the first one sees the later candidates first.
-    backwards = scores.flip(-1).sort(dim=-1, descending=True, stable=True).indices
-    order = scores.size(-1) - 1 - backwards
+    # Both sorts are stable. The first one sorts the flipped scores, so that later candidates win.
+    flipped = scores.flip(-1).sort(dim=-1, descending=True, stable=True).indices
+    order = scores.size(-1) - 1 - flipped
     masked_last = (~mask).gather(-1, order).long().sort(dim=-1, stable=True).indices
     return order.gather(-1, masked_last)
 
 
 def average_precision(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
-    """The average precision (B,), float64, of scores, bool relevance and mask, each (B, K)."""
+    """Compute average precision (B,), float64, from scores, bool relevance and mask, all (B, K)."""
     ranked = _ranked_relevance(scores, relevant, mask)
     ranks = torch.arange(1, ranked.size(-1) + 1, device=ranked.device)
     precisions = ranked.cumsum(-1) / ranks  # (B, K)
@@ -45,7 +45,7 @@ def average_precision(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
 
 
 def reciprocal_rank(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
-    """The reciprocal rank (B,), float64, of scores, bool relevance and mask, each (B, K)."""
+    """Compute reciprocal rank (B,), float64, from scores, bool relevance and mask, all (B, K)."""
     ranked = _ranked_relevance(scores, relevant, mask)
     ranks = torch.arange(1, ranked.size(-1) + 1, device=ranked.device)
     reciprocals: Tensor = (ranked / ranks).max(dim=-1).values
@@ -53,5 +53,5 @@ def reciprocal_rank(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
 
 
 def _ranked_relevance(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
-    """The 0 or 1 (B, K), float64, of each rank."""
+    """Return rel_k for each rank k, (B, K), float64."""
     return (relevant & mask).gather(-1, rank_order(scores, mask)).double()

@@ -1,7 +1,7 @@
-"""Binary trees over a sentence as the sequence of their merges.
+"""Binary trees over sentences, represented by the sequences of their merges.
 
-A tree over N tokens is N - 1 positions: at each step, where among the nodes then left the left
-node of the merged pair stands, counted from 0. Batches are padded with -1.
+A tree over N tokens is a sequence of N - 1 merges. Each merge is the index, counted from 0, of the
+pair's left node among the remaining nodes. Batches are padded with -1.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ import torch
 def choose_greedily(
     scores: torch.Tensor, allowed: torch.Tensor, query: torch.Tensor
 ) -> torch.Tensor:
-    """The best pair of each sentence, the leftmost where several are equally good.
+    """Choose the best pair of each sentence, the leftmost among equally good ones.
 
-    Pairs of the same words have the same score but for rounding, which depends on what else is in
-    the batch. So that the tree does not, scores count as equal if rounding can set them apart.
+    Pairs of the same words have equal scores up to rounding, which depends on the rest of the
+    batch. Scores within the rounding error count as equal, so that the tree does not depend on it.
 
     # Parameters
 
     scores : `torch.Tensor`
-        Shape (B, M), products of `query` with vectors in [-1, 1].
+        Shape (B, M), products of `query` with vectors whose elements are in [-1, 1].
     allowed : `torch.Tensor`
         Shape (B, M), bool.
     query : `torch.Tensor`
@@ -30,7 +30,7 @@ def choose_greedily(
     # Returns
 
     `torch.Tensor`
-        Shape (B), positions; 0 where none is allowed.
+        Shape (B), indices; 0 in a row where no pair is allowed.
     """
     scores = scores.masked_fill(~allowed, -torch.inf)
     rounding = 16 * torch.finfo(scores.dtype).eps * query.norm()
@@ -39,16 +39,16 @@ def choose_greedily(
 
 
 def bracketing(merges: Union[torch.Tensor, Sequence[int]], tokens: Sequence[str]) -> str:
-    """A tree as nested parentheses, such as "((the cat) (sat down))".
+    """Render a tree as nested parentheses, such as "((the cat) (sat down))".
 
     # Parameters
 
     merges : `torch.Tensor` or `Sequence[int]`
-        One sentence's row of `TreeComposition.merges`; what follows its first
-        `len(tokens) - 1` entries is left out of account.
+        One sentence's row of `TreeComposition.merges`. Entries after the first `len(tokens) - 1`
+        are ignored.
     tokens : `Sequence[str]`
-        The sentence's tokens. As in the Penn Treebank, a parenthesis among them becomes -LRB- or
-        -RRB-.
+        The sentence's tokens. Parentheses in them are written as -LRB- and -RRB-, as in the Penn
+        Treebank.
 
     # Returns
 
@@ -58,26 +58,26 @@ def bracketing(merges: Union[torch.Tensor, Sequence[int]], tokens: Sequence[str]
     # Raises
 
     `ValueError`
-        If `merges` is no tree over that many tokens.
+        If `merges` is not a tree over that many tokens.
     """
     nodes = [token.replace("(", "-LRB-").replace(")", "-RRB-") for token in tokens]
-    positions = [int(position) for position in merges]
-    if len(positions) < len(nodes) - 1:
+    indices = [int(index) for index in merges]
+    if len(indices) < len(nodes) - 1:
         raise ValueError(
-            f"merges must hold {len(nodes) - 1} steps for {len(nodes)} tokens, got {len(positions)}"
+            f"merges must hold {len(nodes) - 1} steps for {len(nodes)} tokens, got {len(indices)}"
         )
-    for step, position in enumerate(positions[: max(len(nodes) - 1, 0)]):
-        if not 0 <= position < len(nodes) - 1:
+    for step, index in enumerate(indices[: max(len(nodes) - 1, 0)]):
+        if not 0 <= index < len(nodes) - 1:
             raise ValueError(
                 f"merges[{step}] must lie between 0 and {len(nodes) - 2}, for {len(nodes)} nodes "
-                f"are left of {len(tokens)} tokens; got {position}"
+                f"are left of {len(tokens)} tokens; got {index}"
             )
-        nodes[position : position + 2] = [f"({nodes[position]} {nodes[position + 1]})"]
+        nodes[index : index + 2] = [f"({nodes[index]} {nodes[index + 1]})"]
     return nodes[0] if nodes else ""
 
 
 def check_merges(merges: torch.Tensor, mask: torch.Tensor) -> None:
-    """Make sure that there is a tree over each sentence to compose along.
+    """Check that `merges` holds a tree over each sentence.
 
     # Parameters
 
@@ -89,7 +89,7 @@ def check_merges(merges: torch.Tensor, mask: torch.Tensor) -> None:
     # Raises
 
     `ValueError`
-        If `merges` has another shape or holds a position where there is no pair to merge.
+        If `merges` has another shape or holds an index without a pair.
     """
     steps = max(mask.size(1) - 1, 0)
     if merges.shape != (mask.size(0), steps):

@@ -212,7 +212,7 @@ def test_attentive_pooling_has_no_vector_of_one_sentence(vocab):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"pooling": "sum"}, "pooling must be of max, .*; got 'sum'"),
+        ({"pooling": "sum"}, "pooling must be one of max, .*; got 'sum'"),
         ({"margin": -1.0}, "margin must be at least 0, got -1.0"),
         ({"num_negatives": 0}, "num_negatives must be at least 1, .*; got 0"),
         ({"questions": "none"}, "questions must be of .*; got 'none'"),

@@ -54,7 +54,7 @@ def test_equations(start_from_premise: bool):
     model = make(start_from_premise)
     premises, _, hypotheses, _ = pairs()
     outputs, attention = model(*pairs(), return_attention=True)
-    assert torch.equal(outputs, model(*pairs()))
+    assert_same(outputs, model(*pairs()))
     zero = torch.zeros(H, dtype=torch.float64)
     for row, (M, N) in enumerate(zip(PREMISE_LENGTHS, HYPOTHESIS_LENGTHS)):
         Y, cells, own = read_as_in_the_paper(model.premise_reader, premises[row, :M])

@@ -22,7 +22,9 @@ def test_equals_the_softmax_without_padding(offset):
 def test_nothing_to_attend_to():
     scores = torch.tensor([[1.0, float("nan")], [float("nan"), float("inf")]], requires_grad=True)
     weights = masked_softmax(scores, torch.tensor([[True, False], [False, False]]))
-    assert weights.tolist() == [[1.0, 0.0], [0.0, 0.0]]
+    assert weights[0, 0].item() == pytest.approx(1.0)
+    assert not weights[0, 1:].any()
+    assert not weights[1].any()
     weights.sum().backward()
     assert torch.isfinite(scores.grad).all()
 
@@ -38,4 +40,5 @@ NO_HALF = pytest.mark.skipif(
 def test_low_precision(dtype):
     scores = torch.full((1, 4), -3e4, dtype=dtype)
     weights = masked_softmax(scores, torch.tensor([[True, True, False, False]]))
-    assert weights.tolist() == [[0.5, 0.5, 0.0, 0.0]]
+    assert weights[0, :2].tolist() == pytest.approx([0.5, 0.5], rel=0.01)
+    assert not weights[0, 2:].any()

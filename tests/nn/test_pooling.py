@@ -119,7 +119,7 @@ def test_batch_without_any_step(pooling):
 
 
 def test_rejects_impossible_settings(batch):
-    with pytest.raises(ValueError, match=r"pooling must be of max, mean, .*; got 'sum'"):
+    with pytest.raises(ValueError, match=r"pooling must be one of max, mean, .*; got 'sum'"):
         Pooling(6, ["max", "sum"])
     with pytest.raises(ValueError, match="pooling must name at least one"):
         Pooling(6, [])

@@ -69,7 +69,7 @@ def test_by_hand():
     mask = torch.tensor([[True, True, True, False]])
     assert average_precision(scores, relevant, mask).item() == pytest.approx((1 + 2 / 3) / 2)
     assert average_precision(-scores, relevant, mask).item() == pytest.approx((1 + 2 / 3) / 2)
-    assert reciprocal_rank(scores, ~relevant, mask).item() == 0.5
+    assert reciprocal_rank(scores, ~relevant, mask).item() == pytest.approx(0.5)
 
 
 def test_a_tie_is_won_by_the_later_candidate():

@@ -5,8 +5,8 @@
     p(w_i | w_{<i}, y, z_s) = softmax(g_out(s_i)),   g_out(s) = E s + b                     (6.9)
     s_i  = LSTM(v_i, s_{i-1}),        s_0 = 0                                              (6.10)
 
-The input that predicts w_i is the embedding of the word before it. E (V, D) is the table of word
-embeddings that the encoder reads too (Press and Wolf 2017); so the LSTM has D units.
+The input that predicts w_i is the embedding of the preceding word. E (V, D) holds the word
+embeddings, shared with the encoder (Press and Wolf 2017); hence the LSTM has D units.
 """
 
 from typing import NamedTuple, Optional
@@ -25,7 +25,7 @@ class LSTMState(NamedTuple):
 def teacher_forcing(
     tokens: torch.Tensor, mask: torch.Tensor, start_index: int, end_index: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """What the decoder reads and what it must predict.
+    """Return the decoder's inputs and targets for teacher forcing.
 
     # Parameters
 
@@ -52,18 +52,18 @@ def teacher_forcing(
 
 
 class ConditionalLanguageModel(torch.nn.Module):
-    """An LSTM language model that reads a latent vector and, if there are labels, a label.
+    """An LSTM language model conditioned on a latent vector and, if there are labels, on a label.
 
     # Parameters
 
     vocab_size : `int`
         V, the number of rows of the embedding table that the output is tied to.
     embedding_size : `int`
-        D, its number of columns; also the number of LSTM units.
+        D, the embedding table's number of columns; also the number of LSTM units.
     latent_size : `int`
         The size of z.
     num_labels : `int`, optional (default = `0`)
-        With 0, sentences do not depend on a label: p(x | z).
+        If 0, sentences do not depend on a label: p(x | z).
     label_embedding_size : `int`, optional (default = `50`)
 
     # Raises
@@ -96,7 +96,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         self.output_bias = torch.nn.Parameter(torch.zeros(vocab_size))
 
     def _condition(self, latent: torch.Tensor, labels: Optional[torch.Tensor]) -> torch.Tensor:
-        """What every step reads beside its word: [y; z], (B, label_embedding_size + m)."""
+        """Return the condition of every step, [y; z], (B, label_embedding_size + m)."""
         if self.label_embedding is None:
             return latent
         return torch.cat([self.label_embedding(labels), latent], dim=-1)
@@ -110,14 +110,14 @@ class ConditionalLanguageModel(torch.nn.Module):
         labels: Optional[torch.Tensor],
         word_embeddings: torch.Tensor,
     ) -> torch.Tensor:
-        """The logarithm of eq. 6.7, teacher-forced.
+        """Compute the logarithm of eq. 6.7 by teacher forcing.
 
         # Parameters
 
         embedded_inputs : `torch.Tensor`
-            (B, T, D), the embeddings of `teacher_forcing`'s inputs.
+            (B, T, D), the embedded inputs from `teacher_forcing`.
         targets, mask : `torch.Tensor`
-            (B, T), the rest of what it returns.
+            (B, T), the targets and the mask from `teacher_forcing`.
         latent : `torch.Tensor`
             z, (B, m).
         labels : `torch.Tensor`, optional
@@ -135,7 +135,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         condition = condition.unsqueeze(1).expand(-1, embedded_inputs.size(1), -1)
         # shape: (B, T, D)
         states, _ = self.decoder(torch.cat([embedded_inputs, condition], dim=-1))
-        # The softmax over the vocabulary is most of the work: it skips the padding.
+        # The softmax over the vocabulary dominates the cost, so it skips the padding.
         # shape: (number of unpadded words, V)
         logits = F.linear(states[mask], word_embeddings, self.output_bias)
         log_probs = -F.cross_entropy(logits, targets[mask], reduction="none")
@@ -144,7 +144,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         return per_word.sum(dim=1)
 
     def initial_state(self, latent: torch.Tensor) -> LSTMState:
-        """The state before the first word: zeros, (B, D)."""
+        """Return the state before the first word: zeros, (B, D)."""
         zeros = latent.new_zeros(latent.size(0), self.embedding_size)
         return LSTMState(zeros, zeros)
 
@@ -156,7 +156,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         labels: Optional[torch.Tensor],
         word_embeddings: torch.Tensor,
     ) -> tuple[torch.Tensor, LSTMState]:
-        """Read one word, (B, D), and return the next one's logits, (B, V), and the new state."""
+        """Take one word, (B, D), and return the next word's logits, (B, V), and the new state."""
         inputs = torch.cat([embedded_input, self._condition(latent, labels)], dim=-1)
         hidden, cell = state
         output, (hidden, cell) = self.decoder(

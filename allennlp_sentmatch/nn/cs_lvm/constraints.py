@@ -5,8 +5,8 @@
     R^mu = -mean_i d(mu_i, mean_j mu_j),  d(a, b) = 1 - <a, b>                              (6.22)
     R    = sum_k R^k / sigma_k^2 + log sigma_k                                              (6.23)
 
-x~_t is the sentence generated from z_s and y~, and mu_i the mean direction encoded from the
-batch's i-th one.
+x~_t is the sentence generated from z_s and y~; mu_i is the mean direction of the posterior of the
+batch's i-th generated sentence.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from torch.distributions import Distribution
 
 
 def label_constraint(label_log_probs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """R^y, eq. 6.20, the mean over the batch.
+    """Compute R^y, eq. 6.20, averaged over the batch.
 
     # Parameters
 
@@ -31,7 +31,7 @@ def label_constraint(label_log_probs: torch.Tensor, labels: torch.Tensor) -> tor
 def latent_constraint(
     target_posterior: Distribution, generated_latent: torch.Tensor
 ) -> torch.Tensor:
-    """R^z, eq. 6.21, the mean over the batch.
+    """Compute R^z, eq. 6.21, averaged over the batch.
 
     # Parameters
 
@@ -45,7 +45,7 @@ def latent_constraint(
 
 
 def mean_direction_constraint(mean_directions: torch.Tensor) -> torch.Tensor:
-    """R^mu, eq. 6.22.
+    """Compute R^mu, eq. 6.22.
 
     # Parameters
 
@@ -59,12 +59,12 @@ def mean_direction_constraint(mean_directions: torch.Tensor) -> torch.Tensor:
 class UncertaintyWeighting(torch.nn.Module):
     """Homoscedastic uncertainty weighting (Kendall et al. 2018), eq. 6.23.
 
-    The trained parameters are log sigma_k^2, at first zero (thesis section 6.4.5), in
-    `log_variances` (K,).
+    The trained parameters are log sigma_k^2 in `log_variances` (K,), initially zero (thesis
+    section 6.4.5).
 
-    R^mu is never positive, nor is R^z where the posterior is concentrated: for these the minimum
-    over sigma is at sigma = 0. The weights grow by about the learning rate a step, so that this
-    bears on long training only; the thesis prints the equation without a remedy, and so it is here.
+    R^mu is never positive, and neither is R^z if the posterior is concentrated: for these the
+    minimum over sigma is at sigma = 0. A step increases the weights by about the learning rate, so
+    this affects long training only. The thesis gives no remedy, and this class follows the thesis.
 
     # Parameters
 
@@ -77,6 +77,6 @@ class UncertaintyWeighting(torch.nn.Module):
         self.log_variances = torch.nn.Parameter(torch.zeros(num_losses))
 
     def forward(self, losses: Sequence[torch.Tensor]) -> torch.Tensor:
-        """The weighted sum, a scalar, of K scalars."""
+        """Return the weighted sum, a scalar, of K scalars."""
         weighted = torch.stack(list(losses)) * torch.exp(-self.log_variances)
         return (weighted + self.log_variances / 2).sum()

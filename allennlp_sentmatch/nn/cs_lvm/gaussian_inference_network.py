@@ -2,8 +2,8 @@
 
     q(z | x) = N(W m + b, diag(exp(W' m + b'))),   p(z) = N(0, I)
 
-with m the encoded sentence (Kingma and Welling 2014). So that the posterior does not collapse onto
-the prior, the KL term's weight grows from 0 to 1 (KL cost annealing, Bowman et al. 2016b).
+with m the encoded sentence (Kingma and Welling 2014). The KL term's weight grows from 0 to 1, which
+keeps the posterior from collapsing onto the prior (KL cost annealing, Bowman et al. 2016b).
 """
 
 import torch
@@ -23,8 +23,8 @@ class GaussianInferenceNetwork(InferenceNetwork):
     latent_size : `int`
         The size of z.
     kl_annealing_rate : `float`, optional (default = `1e-4`)
-        What a training step adds to the KL term's weight, from 0 up to 1. The thesis searched for
-        the rate and does not print it.
+        The increase of the KL term's weight per training step, from 0 up to 1. The thesis tuned
+        the rate and does not report it.
 
     # Raises
 
@@ -41,18 +41,18 @@ class GaussianInferenceNetwork(InferenceNetwork):
         self.kl_weight = LinearSchedule(start=0.0, end=1.0, rate=kl_annealing_rate)
 
     def forward(self, sentence: torch.Tensor) -> Distribution:
-        """The distributions of `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
+        """Return q(z | x) for `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
         mean = self.mean_projection(sentence)
         scale = torch.exp(self.log_variance_projection(sentence) / 2)
         return Independent(Normal(mean, scale, validate_args=False), 1, validate_args=False)
 
     def kl_divergence(self, posterior: Distribution) -> torch.Tensor:
-        """KL(q(z|x) || p(z)) times its present weight, (B,)."""
+        """Return KL(q(z|x) || p(z)) times its current weight, (B,)."""
         mean = posterior.mean
         prior = Independent(Normal(torch.zeros_like(mean), torch.ones_like(mean)), 1)
         divergence: torch.Tensor = self.kl_weight() * kl_divergence(posterior, prior)
         return divergence
 
     def advance(self) -> None:
-        """Move the annealing on by one training step."""
+        """Advance the annealing by one training step."""
         self.kl_weight.advance()

@@ -1,23 +1,23 @@
-"""A value that goes linearly from one number to another as training proceeds."""
+"""A value that changes linearly during training."""
 
 import torch
 
 
 class LinearSchedule(torch.nn.Module):
-    """The value start + sign * rate * t at training step t, until it reaches `end`.
+    """A schedule with the value start + sign * rate * t at training step t, up to `end`.
 
     With start 1.0, end 0.1 and rate 1e-4 it is the temperature of thesis eq. 6.26,
     max(0.1, 1.0 - r t); with start 0 and end 1, KL cost annealing (Bowman et al. 2016b).
 
-    The step is a buffer: a checkpoint holds it, so that interrupted training goes on where it
-    stopped.
+    The step is a buffer, so checkpoints hold it and interrupted training resumes with the right
+    value.
 
     # Parameters
 
     start, end : `float`
         The first and the last value.
     rate : `float`
-        What a step adds or takes off, > 0.
+        The change per step, > 0.
 
     # Raises
 
@@ -37,12 +37,12 @@ class LinearSchedule(torch.nn.Module):
         self.register_buffer("step", torch.tensor(0))
 
     def forward(self) -> float:
-        """The value at the present step."""
+        """Return the value at the current step."""
         change = self.rate * int(self.step)
         if self.end < self.start:
             return max(self.end, self.start - change)
         return min(self.end, self.start + change)
 
     def advance(self) -> None:
-        """Go on to the next step."""
+        """Advance to the next step."""
         self.step += 1

@@ -1,4 +1,4 @@
-"""The training objectives of thesis section 6.3.3, all to be minimized, one value an example.
+"""The training objectives of thesis section 6.3.3, all to be minimized, one value per example.
 
     L_gen(x_s, x_t, y) = -log p(x_t | y, z_s) - log p(y) + KL(q(z_s | x_s) || p(z_s))       (6.12)
     L_disc             = -log q(y | x_s, x_t)                                               (6.13)
@@ -16,16 +16,16 @@ import torch
 def generative_loss(
     log_likelihood: torch.Tensor, kl_divergence: torch.Tensor, num_labels: int
 ) -> torch.Tensor:
-    """L_gen, eq. 6.12.
+    """Compute L_gen, eq. 6.12.
 
     # Parameters
 
     log_likelihood : `torch.Tensor`
         log p(x_t | y, z_s), any shape.
     kl_divergence : `torch.Tensor`
-        KL(q(z_s | x_s) || p(z_s)), a shape that broadcasts with it.
+        KL(q(z_s | x_s) || p(z_s)), of a shape that broadcasts against `log_likelihood`.
     num_labels : `int`
-        The number of labels, of which p(y) is the inverse.
+        The number of labels, 1 / p(y).
     """
     return -log_likelihood + math.log(num_labels) + kl_divergence
 
@@ -33,7 +33,7 @@ def generative_loss(
 def supervised_loss(
     generative: torch.Tensor, discriminative: torch.Tensor, discriminative_weight: float
 ) -> torch.Tensor:
-    """L_l, eq. 6.14, from L_gen, L_disc and lambda."""
+    """Compute L_l, eq. 6.14, from L_gen, L_disc and lambda."""
     return generative + discriminative_weight * discriminative
 
 
@@ -44,7 +44,7 @@ def _negative_entropy(label_log_probs: torch.Tensor) -> torch.Tensor:
 def unsupervised_loss(
     label_log_probs: torch.Tensor, generative_losses: torch.Tensor
 ) -> torch.Tensor:
-    """L_u, eq. 6.18, the expectation by enumeration.
+    """Compute L_u, eq. 6.18, with the expectation by enumeration.
 
     # Parameters
 
@@ -65,11 +65,11 @@ def unsupervised_loss(
 def sampled_unsupervised_loss(
     label_log_probs: torch.Tensor, labels: torch.Tensor, generative_losses: torch.Tensor
 ) -> torch.Tensor:
-    """L_u, eq. 6.18, the expectation from one sample of y; its gradient is unbiased.
+    """Estimate L_u, eq. 6.18, from one sample of y per example; the gradient is unbiased.
 
-    The sample does not depend differentiably on the classifier. Its gradient is the score
-    function's, with the mean of the batch's other losses as baseline (which, as it does not depend
-    on the example's own sample, adds no bias). The thesis does not name its estimator.
+    Sampling is not differentiable, so the classifier's gradient is the score-function estimate. Its
+    baseline is the mean of the batch's other losses, which adds no bias because it does not depend
+    on the example's own sample. The thesis does not name its estimator.
 
     # Parameters
 
@@ -78,7 +78,7 @@ def sampled_unsupervised_loss(
     labels : `torch.Tensor`
         y ~ q(y | x_s, x_t), (B,).
     generative_losses : `torch.Tensor`
-        L_gen(x_s, x_t, y) for these, (B,).
+        L_gen(x_s, x_t, y) for these labels, (B,).
 
     # Returns
 
@@ -89,6 +89,6 @@ def sampled_unsupervised_loss(
     cost = generative_losses.detach()
     baseline = (cost.sum() - cost) / max(batch_size - 1, 1)
     log_prob = label_log_probs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-    # Zero in value: only its gradient counts.
+    # Its value is zero; only its gradient matters.
     score = (cost - baseline) * (log_prob - log_prob.detach())
     return _negative_entropy(label_log_probs) + generative_losses + score

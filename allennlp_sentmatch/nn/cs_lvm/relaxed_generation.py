@@ -1,7 +1,7 @@
-"""Generation with a gradient (thesis section 6.3.3, "Fine-Tuning with Semantic Constraints").
+"""Differentiable generation (thesis section 6.3.3, "Fine-Tuning with Semantic Constraints").
 
-Each word is drawn by the Gumbel-softmax trick (Jang et al. 2017) from the generator's distribution
-for it, and its expected embedding is the next step's input.
+Each word is sampled from the generator's distribution by the Gumbel-softmax trick (Jang et al.
+2017), and its expected embedding is the input of the next step.
 """
 
 from typing import NamedTuple, Optional
@@ -13,7 +13,7 @@ from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise, straight_through_
 
 
 class RelaxedSentence(NamedTuple):
-    """Generated sentences, without their sentence boundaries."""
+    """Generated sentences without <s> and </s>."""
 
     embedded: torch.Tensor
     """The (expected) word embeddings, (B, T, D)."""
@@ -35,7 +35,7 @@ def generate_relaxed(
     temperature: float,
     straight_through: bool = False,
 ) -> RelaxedSentence:
-    """Draw sentences that are differentiable in the generator's parameters.
+    """Sample sentences that are differentiable with respect to the generator's parameters.
 
     # Parameters
 
@@ -45,24 +45,24 @@ def generate_relaxed(
     labels : `torch.Tensor`, optional
         (B,), for a generator with labels.
     word_embeddings : `torch.Tensor`
-        E, (V, D): the output's weight, and what the words' expectation is taken over.
+        E, (V, D): the output's weight matrix, and the embeddings that expectations are taken of.
     start_index, end_index : `int`
         The indices of <s> and </s>.
     allowed_words : `torch.Tensor`
-        (V,), bool: what may be generated, </s> included.
+        (V,), bool: the words that may be generated, including </s>.
     max_length : `int`
-        The largest number of words.
+        The maximum number of words.
     temperature : `float`
         tau > 0 of the Gumbel-softmax.
     straight_through : `bool`, optional (default = `False`)
-        If `False`, the next input is the expectation of the embedding under the relaxed sample, as
-        the thesis says; if `True`, the embedding of one word, with the relaxed sample's gradient.
+        If `False`, the next input is the expected embedding under the relaxed sample, as in the
+        thesis; if `True`, it is the embedding of one word, with the relaxed sample's gradient.
 
     # Returns
 
     `RelaxedSentence`
-        A sentence ends before the step whose most probable word is </s>; that is never the first
-        one, because encoders need a word.
+        A sentence ends before the first step whose most probable word is </s>. Every sentence has
+        at least one word, because encoders need one.
     """
     batch_size = latent.size(0)
     allowed = allowed_words.expand(batch_size, -1)
@@ -71,7 +71,7 @@ def generate_relaxed(
     state = generator.initial_state(latent)
     # shape: (B, D)
     embedded = word_embeddings[start_index].expand(batch_size, -1)
-    open_ = torch.ones(batch_size, dtype=torch.bool, device=latent.device)
+    unfinished = torch.ones(batch_size, dtype=torch.bool, device=latent.device)
     words, masks = [], []
     for position in range(max_length):
         logits, state = generator.step(embedded, state, latent, labels, word_embeddings)
@@ -84,10 +84,10 @@ def generate_relaxed(
                 ~candidates, torch.finfo(logits.dtype).min
             )
             sample = (noisy / temperature).softmax(dim=-1)
-        open_ = open_ & (sample.argmax(dim=-1) != end_index)
-        if not open_.any():
+        unfinished = unfinished & (sample.argmax(dim=-1) != end_index)
+        if not unfinished.any():
             break
         embedded = sample @ word_embeddings
         words.append(embedded)
-        masks.append(open_)
+        masks.append(unfinished)
     return RelaxedSentence(torch.stack(words, dim=1), torch.stack(masks, dim=1))

@@ -2,8 +2,8 @@
 
     q(z | x) = vMF(g_code(m), kappa),  g_code(m) = (W m + b) / |W m + b|
 
-with m the encoded sentence, kappa fixed and the prior uniform on the sphere: the KL divergence
-between the two is a constant.
+with m the encoded sentence and kappa fixed. The prior is uniform on the sphere, so the KL
+divergence from the prior is a constant.
 """
 
 import torch
@@ -24,7 +24,7 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
     latent_size : `int`
         m, the size of z.
     concentration : `float`, optional (default = `100.0`)
-        kappa > 0, the same for every sentence, not trained. The best values were 100 to 150
+        kappa > 0, the same for every sentence and not trained. The best values were 100 to 150
         (thesis tables 6.6 and 6.7).
 
     # Raises
@@ -45,11 +45,11 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
         self.register_buffer("concentration", torch.tensor([float(concentration)]))
 
     def forward(self, sentence: torch.Tensor) -> VonMisesFisher:
-        """The distributions of `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
+        """Return q(z | x) for `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
         # At least float32: half precision is too coarse for a unit vector.
         projected = self.projection(sentence)
         projected = projected.to(torch.promote_types(projected.dtype, torch.float32))
-        # Arguments are unit by construction; a check would cost a synchronization each step.
+        # The arguments are valid by construction; a check would synchronize with the GPU.
         return VonMisesFisher(
             F.normalize(projected, dim=-1),
             self.concentration.to(projected.dtype),
@@ -57,7 +57,7 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
         )
 
     def kl_divergence(self, posterior: Distribution) -> torch.Tensor:
-        """KL(q(z|x) || p(z)), (B,): eq. 6.3."""
+        """Return KL(q(z|x) || p(z)), (B,), eq. 6.3."""
         divergence: torch.Tensor = kl_divergence(
             posterior, HypersphericalUniform(self.latent_size, validate_args=False)
         )

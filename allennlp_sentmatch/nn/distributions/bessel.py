@@ -1,21 +1,21 @@
-"""Ratio and logarithm of modified Bessel functions, as a von Mises-Fisher distribution needs them.
+"""The ratio and logarithm of modified Bessel functions for the von Mises-Fisher distribution.
 
 On the sphere of R^m, with v = m/2 - 1 and k the concentration:
 
     A(k) = I_{v+1}(k) / I_v(k)                                    the mean resultant length
     F(k) = log 0F1(; m/2; k^2/4) = log(Gamma(v+1) (2/k)^v I_v(k))      the log-normalizer
 
-F is the logarithm of E[exp(k t)] where t is a coordinate of a uniform point of the sphere, so
-F(0) = 0, F' = A, and neither over- nor underflows where I_v itself does (I_499(0.1) is 1e-1760).
+F is the logarithm of E[exp(k t)] with t a coordinate of a uniform point on the sphere. Hence
+F(0) = 0 and F' = A, and F neither overflows nor underflows where I_v does (I_499(0.1) is 1e-1760).
 
-At a high order n >= 30 both come from the uniform asymptotic expansions, DLMF 10.41.3 and 10.41.5,
-which hold for every k. The recurrence I_{n-1} = I_{n+1} + (2n/k) I_n then leads down to v;
-downwards it is stable, and written as
+For an order n >= 30 both follow from the uniform asymptotic expansions DLMF 10.41.3 and 10.41.5,
+which hold for every k. The recurrence I_{n-1} = I_{n+1} + (2n/k) I_n then goes down to v. It is
+stable in this direction, and in the form
 
     A_{n-1} = 1 / (2n/k + A_n)      F_{n-1} = F_n + log(1 + k A_n / (2n))
 
-it adds positive terms only. At least one step is taken, because it also removes the cancellation
-that 10.41.5 suffers from where k is much smaller than n.
+it adds positive terms only. At least one step is taken, because the step also removes the
+cancellation in 10.41.5 for k much smaller than n.
 """
 
 import math
@@ -36,7 +36,7 @@ def _add(polynomial: _Polynomial, power: int, coefficient: Fraction) -> None:
 
 
 def _debye_polynomials() -> tuple[list[_Polynomial], list[_Polynomial]]:
-    """The polynomials U_k(p) and V_k(p) of DLMF 10.41.9 to 10.41.11, k = 0 .. `_NUM_TERMS`."""
+    """Return the polynomials U_k(p) and V_k(p) of DLMF 10.41.9-10.41.11, k = 0 .. `_NUM_TERMS`."""
     u: list[_Polynomial] = [{0: Fraction(1)}]
     v: list[_Polynomial] = [{0: Fraction(1)}]
     for _ in range(_NUM_TERMS):
@@ -57,7 +57,7 @@ _U, _V = _debye_polynomials()
 
 
 def _debye_sum(polynomials: list[_Polynomial], p: torch.Tensor, order: float) -> torch.Tensor:
-    """Sum of polynomial_k(p) / order^k over k."""
+    """Sum polynomial_k(p) / order^k over k."""
     coefficients = [0.0] * (3 * _NUM_TERMS + 1)
     for k, polynomial in enumerate(polynomials):
         for power, c in polynomial.items():
@@ -69,7 +69,7 @@ def _debye_sum(polynomials: list[_Polynomial], p: torch.Tensor, order: float) ->
 
 
 def _log_normalizer_and_ratio(dim: int, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """F and A, each of the shape of `k` (float64, positive)."""
+    """Return F and A, each of the shape of `k` (float64, positive)."""
     order = dim / 2 - 1
     steps = max(1, math.ceil(_LOWEST_EXPANDED_ORDER - order))
     n = order + steps
@@ -103,7 +103,7 @@ class _MeanResultantLength(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[None, torch.Tensor]:
         (concentration,) = ctx.saved_tensors
-        # Riccati: A' = 1 - A^2 - (m-1) A / k. It cancels for a large k: hence double precision.
+        # Riccati: A' = 1 - A^2 - (m-1) A / k. Double precision, because it cancels for a large k.
         k = concentration.double()
         a = mean_resultant_length(ctx.dim, k)
         derivative = 1 - a * a - (ctx.dim - 1) * a / k
@@ -125,24 +125,25 @@ class _LogNormalizer(torch.autograd.Function):
 
 
 def mean_resultant_length(dim: int, concentration: torch.Tensor) -> torch.Tensor:
-    """A(k) = I_{m/2}(k) / I_{m/2-1}(k), the length of the mean of vMF(mu, k), in (0, 1).
+    """Compute A(k) = I_{m/2}(k) / I_{m/2-1}(k), the length of the mean of vMF(mu, k), in (0, 1).
 
     # Parameters
 
     dim : `int`
-        m >= 2, the dimension of the space that the sphere lies in.
+        m >= 2, the dimension of the space that contains the sphere.
     concentration : `torch.Tensor`
-        k > 0, of any shape and any floating type; computed in float64 and returned in its own
-        type. Differentiable twice.
+        k > 0, of any shape and any floating type. The result is computed in float64 and returned
+        in the type of `concentration`. It can be differentiated twice.
     """
     apply = cast(_Apply, _MeanResultantLength.apply)
     return apply(dim, concentration)
 
 
 def log_normalizer(dim: int, concentration: torch.Tensor) -> torch.Tensor:
-    """F(k) = log 0F1(; m/2; k^2/4), the log-normalizer of vMF(mu, k) against the uniform density.
+    """Compute F(k) = log 0F1(; m/2; k^2/4), the log-normalizer of vMF(mu, k).
 
-    Arguments as in `mean_resultant_length`, which is its derivative.
+    The reference measure is the uniform density. The parameters are those of
+    `mean_resultant_length`, which is the derivative.
     """
     apply = cast(_Apply, _LogNormalizer.apply)
     return apply(dim, concentration)

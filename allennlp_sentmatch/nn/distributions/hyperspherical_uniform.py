@@ -1,6 +1,6 @@
 """The uniform distribution on the unit hypersphere of R^m, U(S^{m-1}) = vMF(., 0).
 
-Its density is one over the sphere's area, Gamma(m/2) / (2 pi^{m/2}) (thesis eq. 6.3).
+Its density is the inverse of the sphere's area, Gamma(m/2) / (2 pi^{m/2}) (thesis eq. 6.3).
 """
 
 import math
@@ -14,7 +14,7 @@ from allennlp_sentmatch.nn.distributions.unit_vector import unit_vector
 
 
 class HypersphericalUniform(Distribution):
-    """The prior p(z) of the cross-sentence latent variable model.
+    """U(S^{m-1}), the prior p(z) of the cross-sentence latent variable model.
 
     # Parameters
 
@@ -55,7 +55,7 @@ class HypersphericalUniform(Distribution):
     def expand(
         self, batch_shape: _size, _instance: Optional[Distribution] = None
     ) -> "HypersphericalUniform":
-        """The same distribution with another batch shape."""
+        """Return this distribution with another batch shape."""
         return HypersphericalUniform(
             self.dim, torch.Size(batch_shape), self.dtype, self.device, validate_args=False
         )
@@ -72,20 +72,20 @@ class HypersphericalUniform(Distribution):
         return self.mean + 1 / self.dim
 
     def rsample(self, sample_shape: _size = torch.Size()) -> torch.Tensor:  # noqa: B008
-        """Samples, (*sample_shape, *batch_shape, m)."""
+        """Draw samples, (*sample_shape, *batch_shape, m)."""
         shape = self._extended_shape(torch.Size(sample_shape))
         normal = torch.randn(shape, dtype=self.dtype, device=self.device)
         unit: torch.Tensor = normal / normal.norm(dim=-1, keepdim=True)
         return unit
 
     def log_prob(self, value: torch.Tensor) -> torch.Tensor:
-        """The log-density, the same at every point of the sphere: (*sample_shape, *batch_shape)."""
+        """Return the log-density, a constant, (*sample_shape, *batch_shape)."""
         if self._validate_args:
             self._validate_sample(value)
-        # Adding zeros of the value's batch shape broadcasts.
+        # Zeros of the value's batch shape broadcast the constant.
         return value.new_zeros(value.shape[:-1]) - self.entropy().to(value)
 
     def entropy(self) -> torch.Tensor:
-        """The logarithm of the sphere's area: (*batch_shape)."""
+        """Return the logarithm of the sphere's area, (*batch_shape)."""
         log_area = math.log(2) + self.dim / 2 * math.log(math.pi) - math.lgamma(self.dim / 2)
         return torch.full(self.batch_shape, log_area, dtype=self.dtype, device=self.device)

@@ -1,11 +1,11 @@
-"""The support of distributions on the unit hypersphere, as `torch.distributions` constraint."""
+"""The support of distributions on the unit hypersphere, as a `torch.distributions` constraint."""
 
 import torch
 from torch.distributions.constraints import Constraint
 
 
 class _UnitVector(Constraint):
-    """A vector of Euclidean norm 1, to the precision of its type."""
+    """A vector of Euclidean norm 1, up to the precision of its type."""
 
     event_dim = 1
 

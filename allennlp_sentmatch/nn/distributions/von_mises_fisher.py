@@ -25,19 +25,20 @@ from allennlp_sentmatch.nn.distributions.unit_vector import unit_vector
 class VonMisesFisher(Distribution):
     """vMF(loc, concentration).
 
-    `rsample` is differentiable. The gradient to `loc` is unbiased. The gradient to `concentration`
-    is the pathwise one, through the accepted proposal. The correction for how the acceptance itself
-    depends on the concentration (g_cor in Davidson et al., appendix D, after Naesseth et al. 2017)
-    is a score-function term of the whole loss, which a sampler cannot know; it is **not** included.
-    Measured on E[mu^T x], the gradient is too small by 20 % for m = 3 and kappa = 1, by 0.7 % for
-    m = kappa = 100. The gradients of `log_prob`, `entropy` and the KL divergence are exact.
+    `rsample` is differentiable. The gradient with respect to `loc` is unbiased. The gradient with
+    respect to `concentration` is the pathwise gradient through the accepted proposal. It does
+    **not** include the correction for the dependence of the acceptance on the concentration (g_cor
+    in Davidson et al., appendix D, after Naesseth et al. 2017): that is a score-function term of
+    the whole loss, which a sampler cannot know. For E[mu^T x] the gradient is too small by 20 % at
+    m = 3, kappa = 1, and by 0.7 % at m = kappa = 100. The gradients of `log_prob`, `entropy` and
+    the KL divergence are exact.
 
     # Parameters
 
     loc : `torch.Tensor`
         mu: unit vectors, (..., m), m >= 2.
     concentration : `torch.Tensor`
-        kappa > 0: (..., 1); it broadcasts against `loc`, so that one value may serve all.
+        kappa > 0, (..., 1); it broadcasts against `loc`.
     validate_args : `bool`, optional (default = `None`)
         As in `torch.distributions.Distribution`.
 
@@ -77,7 +78,7 @@ class VonMisesFisher(Distribution):
     def expand(
         self, batch_shape: _size, _instance: Optional[Distribution] = None
     ) -> "VonMisesFisher":
-        """The same distribution with another batch shape."""
+        """Return this distribution with another batch shape."""
         batch_shape = torch.Size(batch_shape)
         return VonMisesFisher(
             self.loc.expand(batch_shape + self.event_shape),
@@ -97,18 +98,18 @@ class VonMisesFisher(Distribution):
 
     @property
     def variance(self) -> torch.Tensor:
-        """The variance of each coordinate, (*batch_shape, m): along mu A', across it A / kappa."""
+        """The variance of each coordinate, (*batch_shape, m): A' along mu, A / kappa across it."""
         length = mean_resultant_length(self._dim, self.concentration)
         across = length / self.concentration
         along = 1 - length**2 - (self._dim - 1) * across
         return across + (along - across) * self.loc**2
 
     def rsample(self, sample_shape: _size = torch.Size()) -> torch.Tensor:  # noqa: B008
-        """Samples, (*sample_shape, *batch_shape, m), with gradients as the class says."""
+        """Draw samples, (*sample_shape, *batch_shape, m), differentiable as described above."""
         shape = self._extended_shape(torch.Size(sample_shape))
         # shape: (*sample_shape, *batch_shape, 1)
         cosine, sine = self._sample_angle(shape[:-1] + (1,))
-        # A uniform direction of the subspace orthogonal to the first axis, (..., m - 1).
+        # A uniform direction in the subspace orthogonal to the first axis, (..., m - 1).
         direction = torch.randn(
             shape[:-1] + (self._dim - 1,), dtype=self.loc.dtype, device=self.loc.device
         )
@@ -117,9 +118,9 @@ class VonMisesFisher(Distribution):
         return self._rotate_axis_to_loc(around_axis)
 
     def _sample_angle(self, shape: torch.Size) -> tuple[torch.Tensor, torch.Tensor]:
-        """The cosine w = mu^T x and the sine sqrt(1 - w^2), each of the given shape.
+        """Draw the cosine w = mu^T x and the sine sqrt(1 - w^2), each of the given shape.
 
-        The formulas are Davidson's, rearranged so that none subtracts numbers near 1: with
+        The formulas of Davidson et al. are rearranged to avoid differences of numbers near 1. With
         e ~ Beta((m-1)/2, (m-1)/2) and D = 1 - (1-b) e,
 
             w = (1 - (1+b) e) / D,   1 - w = 2 b e / D,   1 - w^2 = 4 b e (1-e) / D^2,
@@ -133,19 +134,19 @@ class VonMisesFisher(Distribution):
         with torch.no_grad():
             proposal = Beta(b.new_tensor(degrees / 2), b.new_tensor(degrees / 2))
             accepted_e = torch.empty_like(b).flatten()
-            # Indices, in the flattened shape, of what is still to be accepted.
-            open_ = torch.arange(accepted_e.numel(), device=b.device)
+            # Flat indices of the samples without an accepted proposal.
+            pending = torch.arange(accepted_e.numel(), device=b.device)
             flat_b, flat_k = b.flatten(), k.flatten()
-            while open_.numel() > 0:
-                open_b, open_k = flat_b[open_], flat_k[open_]
-                e = proposal.sample(open_.shape)
-                denominator = 1 - (1 - open_b) * e
-                log_ratio = open_k * (
-                    2 * open_b / (1 + open_b) - 2 * open_b * e / denominator
-                ) + degrees * torch.log((1 + open_b) / (2 * denominator))
+            while pending.numel() > 0:
+                pending_b, pending_k = flat_b[pending], flat_k[pending]
+                e = proposal.sample(pending.shape)
+                denominator = 1 - (1 - pending_b) * e
+                log_ratio = pending_k * (
+                    2 * pending_b / (1 + pending_b) - 2 * pending_b * e / denominator
+                ) + degrees * torch.log((1 + pending_b) / (2 * denominator))
                 accept = log_ratio >= torch.log(torch.rand_like(e))
-                accepted_e[open_[accept]] = e[accept]
-                open_ = open_[~accept]
+                accepted_e[pending[accept]] = e[accept]
+                pending = pending[~accept]
             e = accepted_e.view(shape)
 
         denominator = 1 - (1 - b) * e
@@ -154,10 +155,10 @@ class VonMisesFisher(Distribution):
         return cosine, sine
 
     def _rotate_axis_to_loc(self, x: torch.Tensor) -> torch.Tensor:
-        """Apply an orthogonal map that takes the first axis to `loc`: a Householder reflection.
+        """Apply an orthogonal map from the first axis to `loc`: a Householder reflection.
 
-        The reflection that swaps the axis and -mu or mu, whichever is the farther from it, is
-        well conditioned for every mu, unlike Davidson's, which divides by |e1 - mu|.
+        The reflection that swaps the axis with -mu or mu, whichever is farther away, is well
+        conditioned for every mu. The one of Davidson et al. divides by |e1 - mu|.
         """
         # shape: (*batch_shape, 1)
         first = self.loc[..., :1]
@@ -168,7 +169,7 @@ class VonMisesFisher(Distribution):
         return sign * (projection * normal - x)
 
     def log_prob(self, value: torch.Tensor) -> torch.Tensor:
-        """The log-density at unit vectors `value`, (*sample_shape, *batch_shape)."""
+        """Return the log-density at unit vectors `value`, (*sample_shape, *batch_shape)."""
         if self._validate_args:
             self._validate_sample(value)
         cosine = (self.loc * value).sum(dim=-1, keepdim=True)
@@ -180,13 +181,13 @@ class VonMisesFisher(Distribution):
         return log_prob
 
     def entropy(self) -> torch.Tensor:
-        """The differential entropy, (*batch_shape)."""
+        """Return the differential entropy, (*batch_shape)."""
         return self._log_area() - self._divergence_from_uniform()
 
     def _divergence_from_uniform(self) -> torch.Tensor:
-        """KL(self || uniform), (*batch_shape): what eq. 6.3 comes to, kappa A - F."""
+        """Return KL(self || uniform) = kappa A - F, eq. 6.3, (*batch_shape)."""
         k = self.concentration
-        # In float64, because the difference of two large numbers is small for a large kappa.
+        # In float64, because for a large kappa this is a small difference of large numbers.
         k64 = k.double()
         divergence = k64 * mean_resultant_length(self._dim, k64) - log_normalizer(self._dim, k64)
         return divergence.to(k.dtype).squeeze(-1).expand(self.batch_shape)
@@ -203,5 +204,5 @@ def _kl_von_mises_fisher_uniform(p: VonMisesFisher, q: HypersphericalUniform) ->
             f"{p.event_shape[0]} and {q.event_shape[0]} dimensions"
         )
     divergence = p._divergence_from_uniform()
-    # Adding zeros of the other's batch shape broadcasts.
+    # Zeros of the prior's batch shape broadcast the divergence.
     return divergence + divergence.new_zeros(q.batch_shape)

@@ -92,7 +92,7 @@ def test_pools_by_maximum_by_default():
 
 
 def test_impossible_settings_are_configuration_errors():
-    with pytest.raises(ConfigurationError, match=r"pooling must be of max, .*; got 'sum'"):
+    with pytest.raises(ConfigurationError, match=r"pooling must be one of max, .*; got 'sum'"):
         from_json(pooling="sum")
     with pytest.raises(ConfigurationError, match="pooling must name at least one"):
         from_json(pooling=[])

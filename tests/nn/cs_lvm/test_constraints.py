@@ -46,7 +46,8 @@ def test_mean_direction_constraint_by_hand():
 def test_uncertainty_weighting_by_hand():
     weighting = UncertaintyWeighting(3).double()
     losses = [tensor(2.0).squeeze(), tensor(3.0).squeeze(), tensor(-5.0).squeeze()]
-    assert weighting(losses).item() == 0  # sigma = 1 at first: the plain sum
+    # Initially sigma = 1, which gives the plain sum.
+    assert weighting(losses).item() == pytest.approx(0, abs=1e-12)
     with torch.no_grad():
         weighting.log_variances.copy_(tensor(math.log(4), 0.0, math.log(0.25)))
     # 2/4 + 3/1 - 5/0.25 + log 2 + log 1 + log 0.5

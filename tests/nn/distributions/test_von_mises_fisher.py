@@ -209,7 +209,9 @@ def test_shapes_and_expansion():
     expanded = distribution.expand((2, 4))
     assert expanded.batch_shape == (2, 4)
     value = expanded.sample()
-    assert torch.equal(expanded.log_prob(value), distribution.log_prob(value))
+    torch.testing.assert_close(
+        expanded.log_prob(value), distribution.log_prob(value), rtol=1e-12, atol=1e-12
+    )
     assert expanded.entropy().shape == (2, 4)
     many = VonMisesFisher(loc[0], torch.rand(6, 1, dtype=torch.float64) + 1)
     assert many.batch_shape == (6,)
