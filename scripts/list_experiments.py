@@ -35,6 +35,9 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 CONFIGURATIONS = REPOSITORY / "training_config"
 FIXTURES = REPOSITORY / "fixtures" / "training_config"
 
+# The environment variables that configurations read; fixtures replace what they name.
+_VARIABLES = {"CS_LVM_ARCHIVE": "model.tar.gz"}
+
 _COMMENT = re.compile(r"// (?P<row>.+?): (?P<sources>.+)\. Published: (?P<published>.+)\.")
 _SOURCE = re.compile(r"(?P<paper>[\w-]+) tables? (?P<tables>[\d.]+(, [\d.]+)*)")
 
@@ -112,7 +115,8 @@ def on_fixtures(path: Path) -> dict[str, Any]:
 
 @cache  # jsonnet can take longer than making the model
 def _evaluated(path: Path) -> dict[str, Any]:
-    configuration: dict[str, Any] = Params.from_file(str(path)).as_dict(quiet=True)
+    params = Params.from_file(str(path), ext_vars=_VARIABLES)
+    configuration: dict[str, Any] = params.as_dict(quiet=True)
     return configuration
 
 

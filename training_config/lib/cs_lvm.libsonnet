@@ -128,9 +128,11 @@ local semi_supervised(
   untied: { model+: { posterior_encoder: self.encoder } },
   without_cross_sentence: { model+: { cross_sentence: false } },
 
-  // Fine-tuning with the semantic constraints `names` (some of y, z and mu), from the weights and
-  // with the vocabulary of `archive`, which the configuration without them has made.
-  fine_tuning(archive, names): {
+  // Fine-tuning with the semantic constraints `names` (some of y, z and mu). The environment variable
+  // CS_LVM_ARCHIVE names an archive that the configuration without constraints has made; its weights
+  // and its vocabulary are taken.
+  fine_tuning(names): {
+    local archive = std.extVar('CS_LVM_ARCHIVE'),
     vocabulary: { type: 'from_files', directory: archive },
     model+: {
       constraints: { names: names },

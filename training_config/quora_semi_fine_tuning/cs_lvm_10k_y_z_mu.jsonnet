@@ -1,6 +1,5 @@
 // CS-LVM + R^y, R^z, R^mu on Quora, 10k labeled: thesis table 6.2. Published: 74.7 %.
-// First train ../quora_semi/cs_lvm_10k.jsonnet into out/quora_semi/cs_lvm_10k.
+// The environment variable CS_LVM_ARCHIVE names the archive of ../quora_semi/cs_lvm_10k.jsonnet.
 local cs_lvm = import '../lib/cs_lvm.libsonnet';
 
-cs_lvm.quora(10000) +
-cs_lvm.fine_tuning('out/quora_semi/cs_lvm_10k/model.tar.gz', ['y', 'z', 'mu'])
+cs_lvm.quora(10000) + cs_lvm.fine_tuning(['y', 'z', 'mu'])

@@ -1,6 +1,5 @@
 // CS-LVM + R^y on Quora, 25k labeled: thesis table 6.2. Published: 77.5 %.
-// First train ../quora_semi/cs_lvm_25k.jsonnet into out/quora_semi/cs_lvm_25k.
+// The environment variable CS_LVM_ARCHIVE names the archive of ../quora_semi/cs_lvm_25k.jsonnet.
 local cs_lvm = import '../lib/cs_lvm.libsonnet';
 
-cs_lvm.quora(25000) +
-cs_lvm.fine_tuning('out/quora_semi/cs_lvm_25k/model.tar.gz', ['y'])
+cs_lvm.quora(25000) + cs_lvm.fine_tuning(['y'])
