@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CLASSIC := .venv-classic
-COMPILED := $(wildcard allennlp_sentmatch/nn/kernels/*.cpp allennlp_sentmatch/nn/kernels/*.h)
+COMPILED := $(wildcard allennlp_sentmatch/nn/ops/native/*.cpp allennlp_sentmatch/nn/ops/native/*.h)
 # allennlp-models is kept beside the environment: AllenNLP loads it in every command when it can.
 WITH_MODELS := PYTHONPATH=$(CURDIR)/$(VENV)/beside
 # The tests' tensors are tiny: more threads would only wait for each other.
@@ -66,12 +66,11 @@ test-browser: $(VENV)/.installed-test  ## Try the demo page in Chromium, where o
 	@echo "== Running the tests in a browser"
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -m browser -rs
 
-test-triton: $(VENV)/.installed-triton  ## Test the kernels for GPUs, without one: interpret and compile
-	@echo "== Running the GPU kernels' tests"
+test-triton: $(VENV)/.installed-triton  ## Test the backend for GPUs, without one: interpret and compile
+	@echo "== Running the GPU backend's tests"
 	$(ONE_THREAD) $(WITH_TRITON) TRITON_INTERPRET=1 $(BIN)/python -m pytest -q \
-		tests/nn/kernels/test_triton_support.py tests/nn/kernels/test_cell_aware_lstm.py \
-		tests/nn/kernels/test_controlled_recurrence.py
-	$(ONE_THREAD) $(WITH_TRITON) $(BIN)/python -m pytest -q tests/nn/kernels/test_triton_compilation.py
+		tests/nn/ops/test_backends.py tests/nn/ops/lstm tests/nn/ops/controlled
+	$(ONE_THREAD) $(WITH_TRITON) $(BIN)/python -m pytest -q tests/nn/ops/test_triton_compilation.py
 
 $(VENV)/.installed-triton: $(VENV)/.installed-test requirements/triton.txt
 	$(PIP_INSTALL) --no-deps --upgrade --target $(VENV)/triton -r requirements/triton.txt

@@ -6,7 +6,7 @@ from pathlib import Path
 from setuptools import Extension, find_packages, setup
 
 HERE = Path(__file__).parent
-KERNELS = HERE / "allennlp_sentmatch/nn/kernels"
+NATIVE = "allennlp_sentmatch/nn/ops/native"
 COMPILE_ARGS = ["-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
 PLOTS = ["matplotlib>=3.5", "seaborn>=0.12", "svgling>=0.4"]
 VERSION = re.search(
@@ -26,13 +26,13 @@ setup(
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
     ],
     packages=find_packages(include=["allennlp_sentmatch", "allennlp_sentmatch.*"]),
-    package_data={"allennlp_sentmatch": ["py.typed", "demo/*.css", "nn/kernels/*.pyi"]},
+    package_data={"allennlp_sentmatch": ["py.typed", "demo/*.css", "nn/ops/native/*.pyi"]},
     # Only speed is lost where there is no compiler.
     ext_modules=[
         Extension(
-            f"allennlp_sentmatch.nn.kernels.{name}",
-            [f"allennlp_sentmatch/nn/kernels/{name}.cpp"],
-            depends=list(map(str, KERNELS.glob("*.h"))),
+            f"allennlp_sentmatch.nn.ops.native.{name}",
+            [f"{NATIVE}/{name}.cpp"],
+            depends=[str(header) for header in (HERE / NATIVE).glob("*.h")],
             extra_compile_args=COMPILE_ARGS,
             py_limited_api=True,
             optional=True,

@@ -12,7 +12,7 @@ from typing import Callable, Optional
 import torch
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.fast_paths import fast_paths
+from allennlp_sentmatch.nn.ops.backends import use_backend
 
 Forward = Callable[[Tensor], Tensor]
 
@@ -32,7 +32,7 @@ class Candidate:
         """An encoder on its fast or on its plain path."""
 
         def call(inputs: Tensor) -> Tensor:
-            with fast_paths(fast):
+            with use_backend(None if fast else "naive"):
                 outputs: Tensor = module(inputs, mask)
             return outputs
 
@@ -67,7 +67,7 @@ def disagreement(module: nn.Module, inputs: Tensor, mask: Tensor) -> float:
     for fast in (True, False):
         torch.manual_seed(0)
         leaf = inputs.detach().requires_grad_()
-        with fast_paths(fast):
+        with use_backend(None if fast else "naive"):
             outputs = module.train()(leaf, mask)
         leaves = [leaf, *module.parameters()]
         gradients = torch.autograd.grad(outputs.square().sum(), leaves)

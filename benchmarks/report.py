@@ -15,7 +15,7 @@ from typing import Any, Optional
 
 import torch
 
-from allennlp_sentmatch.nn.kernels.compiled_support import IS_COMPILED
+from allennlp_sentmatch.nn.ops.backends import COMPILED
 
 HERE = Path(__file__).resolve().parent
 
@@ -37,7 +37,7 @@ def machine(device: torch.device) -> dict[str, Any]:
         "torch": torch.__version__,
         "cuda": torch.version.cuda,
         "onednn": torch.backends.mkldnn.is_available(),
-        "compiled_steps": IS_COMPILED,
+        "compiled_steps": COMPILED,
         "command": " ".join(["python", Path(sys.argv[0]).name, *sys.argv[1:]]),
     }
 

@@ -121,7 +121,7 @@ def test_the_built_sdist_is_complete(tmp_path):
     assert Path(found).is_relative_to(target)
     assert (target / "allennlp_sentmatch" / "py.typed").is_file()
     if CAN_COMPILE:
-        compiled = (target / "allennlp_sentmatch" / "nn" / "kernels").glob("*.so")
+        compiled = (target / "allennlp_sentmatch" / "nn" / "ops" / "native").glob("*.so")
         names = {file.name.split(".")[0] for file in compiled}
         assert names == {"_lstm_steps", "_lstmn_attention", "_suffix_steps"}
 

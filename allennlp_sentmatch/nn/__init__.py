@@ -16,6 +16,7 @@ from allennlp_sentmatch.nn.matching import (
     symmetric,
 )
 from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
+from allennlp_sentmatch.nn.ops.backends import BackendError, use_backend
 from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.ranking import average_precision, reciprocal_rank
@@ -27,6 +28,7 @@ __all__ = [
     "LSTMN",
     "AttentivePooling",
     "AttentivelyPooled",
+    "BackendError",
     "CellAwareLSTM",
     "CellAwareLSTMGates",
     "ElementwiseBilinear",
@@ -50,4 +52,5 @@ __all__ = [
     "straight_through_gumbel_softmax",
     "sum_difference",
     "symmetric",
+    "use_backend",
 ]

@@ -25,10 +25,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.autocast import widened, without_autocast
-from allennlp_sentmatch.nn.fast_paths import use_fast_path
-from allennlp_sentmatch.nn.kernels.cell_aware_lstm import LayerWeights, read_stack
-from allennlp_sentmatch.nn.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.backends import Name, resolve
+from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.lstm.stack import LayerWeights, read_stack
 
 
 class CellAwareLSTMGates(NamedTuple):
@@ -213,9 +213,13 @@ class CellAwareLSTM(nn.Module):
             for layer in range(self.num_layers)
         ]
         inputs = widened(inputs, layers[0][0].weight_ih)
-        if not return_gates and use_fast_path(inputs, *self.parameters()) and mask.any():
+        implementations: tuple[Name, ...] = (
+            ("naive",) if return_gates else ("naive", "eager", "cpu", "gpu")
+        )
+        backend = resolve("CAS-LSTM", implementations, inputs, *self.parameters())
+        if backend.name != "naive" and mask.any():
             with without_autocast(inputs.device):
-                return read_stack(inputs, mask, layers, self.dropout, self.training)
+                return read_stack(backend, inputs, mask, layers, self.dropout, self.training)
         # Whatever stands in the padding, NaN included, reaches neither outputs nor gradients.
         inputs = _clear_padding(inputs, mask)
 

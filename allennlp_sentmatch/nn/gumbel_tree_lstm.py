@@ -29,11 +29,11 @@ import torch
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn import gumbel_softmax
-from allennlp_sentmatch.nn.autocast import without_autocast
-from allennlp_sentmatch.nn.fast_paths import use_fast_path
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
-from allennlp_sentmatch.nn.kernels.gumbel_tree_lstm import Choices, compose_cached
 from allennlp_sentmatch.nn.lstm_states import lstm_states
+from allennlp_sentmatch.nn.ops.backends import resolve
+from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
+from allennlp_sentmatch.nn.ops.tree.composition import Choices, compose_cached
 from allennlp_sentmatch.nn.tree_lstm_cell import tree_lstm_cell
 from allennlp_sentmatch.nn.tree_merges import check_merges, choose_greedily
 
@@ -160,7 +160,8 @@ class GumbelTreeLSTM(torch.nn.Module):
         with without_autocast(inputs.device):
             hidden, cell = self._leaves(inputs.to(self.query.dtype), mask)
             # Without a pair to merge there is nothing to save.
-            if use_fast_path(hidden, self.query) and mask[:, 1:2].any():
+            backend = resolve("GumbelTreeLSTM", ("naive", "eager"), hidden, self.query)
+            if backend.name == "eager" and mask[:, 1:2].any():
                 return self._compose_cached(hidden, cell, mask, merges)
             return self._compose_plainly(hidden, cell, mask, merges)
 

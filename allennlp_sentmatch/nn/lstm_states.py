@@ -3,11 +3,11 @@
 import torch
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.autocast import widened, without_autocast
-from allennlp_sentmatch.nn.fast_paths import use_fast_path
-from allennlp_sentmatch.nn.kernels.lstm_layer import lstm_layer
-from allennlp_sentmatch.nn.kernels.packing import Packing
-from allennlp_sentmatch.nn.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.backends import Name, resolve
+from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.packing import Packing
+from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.lstm.layer import lstm_layer
 
 
 def lstm_states(
@@ -35,12 +35,16 @@ def lstm_states(
         for suffix in (("", "_reverse") if lstm.bidirectional else ("",))
     ]
     inputs = widened(inputs, directions[0][0])
-    if use_fast_path(inputs, *lstm.parameters()) and mask.any():
+    implementations: tuple[Name, ...] = ("naive", "eager", "cpu", "gpu")
+    backend = resolve("the states of an LSTM", implementations, inputs, *lstm.parameters())
+    if backend.name != "naive" and mask.any():
         packing = Packing.of(mask, lstm.bidirectional)
         weight_ih, weight_hh, biases = zip(*directions)
         bias = torch.stack(biases)  # (number of directions, 4H)
         with without_autocast(inputs.device):
-            hidden, cell = lstm_layer(packing.pack(inputs), weight_ih, weight_hh, bias, packing)
+            hidden, cell = lstm_layer(
+                backend, packing.pack(inputs), weight_ih, weight_hh, bias, packing
+            )
         return packing.unpack(hidden), packing.unpack(cell)
     padding = ~mask.unsqueeze(-1)  # (B, T, 1)
     inputs = inputs.masked_fill(padding, 0.0)

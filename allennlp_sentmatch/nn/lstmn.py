@@ -21,11 +21,11 @@ from typing import Literal, NamedTuple, Optional, Union, overload
 import torch
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.autocast import widened, without_autocast
-from allennlp_sentmatch.nn.fast_paths import use_fast_path
-from allennlp_sentmatch.nn.kernels import lstmn as kernel
-from allennlp_sentmatch.nn.kernels.lstmn_steps import Weights
-from allennlp_sentmatch.nn.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.backends import resolve
+from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.lstmn import sequence
+from allennlp_sentmatch.nn.ops.lstmn.eager import Weights
 
 Attention = Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]
 
@@ -178,9 +178,10 @@ class LSTMN(torch.nn.Module):
             start = widened(start, weights[0].weight_ih_l0)
         inputs = widened(inputs, weights[0].weight_ih_l0)
         tensors = [inputs, *self.parameters(), *(() if start is None else (start,))]
-        if use_fast_path(*tensors) and mask.any():
+        backend = resolve("LSTMN", ("naive", "eager", "cpu"), *tensors)
+        if backend.name != "naive" and mask.any():
             with without_autocast(inputs.device):
-                hidden, cell, attention = kernel.read(inputs, mask, weights, start)
+                hidden, cell, attention = sequence.read(backend, inputs, mask, weights, start)
         else:
             hidden, cell, attention = _read(inputs, mask, weights, start)
         if not self.bidirectional:
@@ -195,7 +196,7 @@ def _read(
     directions: Sequence[Weights],
     initial_state: Optional[torch.Tensor],
 ) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:
-    """As `kernels.lstmn.read`, token by token."""
+    """As `ops.lstmn.sequence.read`, token by token."""
     padding = ~mask.unsqueeze(-1)  # (B, T, 1)
     # What is in the padding must not matter, not even in a product with zero.
     inputs = inputs.masked_fill(padding, 0.0)

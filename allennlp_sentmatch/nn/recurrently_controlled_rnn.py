@@ -16,9 +16,9 @@ from typing import Literal, Union
 import torch
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from allennlp_sentmatch.nn.autocast import without_autocast
-from allennlp_sentmatch.nn.fast_paths import use_fast_path
-from allennlp_sentmatch.nn.kernels.controlled_recurrence import (
+from allennlp_sentmatch.nn.ops.backends import resolve
+from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
+from allennlp_sentmatch.nn.ops.controlled.recurrence import (
     controlled_recurrence as fast_controlled_recurrence,
 )
 
@@ -119,8 +119,11 @@ class RecurrentlyControlledRNN(torch.nn.Module):
         # None of the rest is a product, which is what autocast would narrow.
         with without_autocast(inputs.device):
             f = h1.sigmoid()
-            fast = use_fast_path(f, h3)
-            c = (fast_controlled_recurrence if fast else controlled_recurrence)(f, h3)
+            backend = resolve("RCRN", ("naive", "eager", "gpu"), f, h3)
+            if backend.name == "naive":
+                c = controlled_recurrence(f, h3)
+            else:
+                c = fast_controlled_recurrence(backend, f, h3)
             o = h2.sigmoid() if self.output_gate == "sigmoid" else h2
             return (o * c).masked_fill(padding, 0.0)
 

@@ -30,13 +30,13 @@ from typing import Literal, Optional
 import torch
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.autocast import widened, without_autocast
-from allennlp_sentmatch.nn.fast_paths import use_fast_path
-from allennlp_sentmatch.nn.kernels.linear import linear
-from allennlp_sentmatch.nn.kernels.suffix_recurrence import (
+from allennlp_sentmatch.nn.ops.backends import Name, resolve
+from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.products import linear
+from allennlp_sentmatch.nn.ops.common.reversal import reversed_places
+from allennlp_sentmatch.nn.ops.suffix.recurrence import (
     suffix_recurrence as fast_suffix_recurrence,
 )
-from allennlp_sentmatch.nn.reversal import reversed_places
 
 
 class SuffixCell(torch.nn.Module):
@@ -228,7 +228,11 @@ def read_suffixes(
     """
     weights = [cell.weight_hh_l0 for cell in cells]
     tokens = widened(tokens, weights[0])
-    if use_fast_path(tokens, *weights):
+    implementations: tuple[Name, ...] = (
+        ("naive", "eager", "cpu") if kind == "lstm" else ("naive", "eager")
+    )
+    backend = resolve(f"SuBiLSTM of {kind} cells", implementations, tokens, *weights)
+    if backend.name != "naive":
         with without_autocast(tokens.device):
             projected = [
                 linear(
@@ -239,7 +243,9 @@ def read_suffixes(
                 for of_cell, cell in zip(tokens, cells)
             ]  # (1, T * B, GH) each
             in_steps = torch.cat(projected).view(*tokens.shape[:3], -1)  # (S, T, B, GH)
-            return fast_suffix_recurrence(in_steps, weights, sizes, window, num_starts, kind)
+            return fast_suffix_recurrence(
+                backend, in_steps, weights, sizes, window, num_starts, kind
+            )
     encodings = []
     for of_cell, cell in zip(tokens, cells):
         x = F.linear(of_cell, cell.weight_ih_l0, cell.bias_l0)  # (T, B, GH)

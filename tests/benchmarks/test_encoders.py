@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.fast_paths import fast_paths
-from allennlp_sentmatch.nn.kernels import cell_aware_lstm
+from allennlp_sentmatch.nn.ops.backends import use_backend
+from allennlp_sentmatch.nn.ops.lstm import stack
 from tests.conftest import REPOSITORY
 
 NAMES = ("cases", "measure", "report", "encoders")
@@ -54,13 +54,13 @@ def test_every_encoder_is_measured_and_reported(benchmark, tmp_path, capsys):
 
 
 def test_a_wrong_kernel_is_not_measured(benchmark, tmp_path, monkeypatch):
-    layer = cell_aware_lstm.lstm_layer
+    layer = stack.lstm_layer
 
     def wrong(*args):
         hidden, cell = layer(*args)
         return hidden * 1.01, cell
 
-    monkeypatch.setattr(cell_aware_lstm, "lstm_layer", wrong)
+    monkeypatch.setattr(stack, "lstm_layer", wrong)
     with pytest.raises(SystemExit, match=r"cas_lstm: the fast path is .* off the plain path"):
         benchmark.encoders.main(arguments(tmp_path / "small", "--encoders", "cas_lstm"))
     assert not list(tmp_path.iterdir())
@@ -83,7 +83,7 @@ def test_the_arithmetic_is_what_torch_counts(benchmark, name):
     counter = pytest.importorskip("torch.utils.flop_counter")
     case = next(case for case in benchmark.cases.CASES if case.name == name)
     T = 5
-    with fast_paths(False), torch.no_grad(), counter.FlopCounterMode(display=False) as flops:
+    with use_backend("naive"), torch.no_grad(), counter.FlopCounterMode(display=False) as flops:
         case.encoder()(torch.randn(1, T, case.input_size), torch.ones(1, T, dtype=torch.bool))
     assert flops.get_total_flops() == 2 * T * case.products(T)  # a multiplication and an addition
 

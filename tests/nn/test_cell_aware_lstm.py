@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import CellAwareLSTM
-from allennlp_sentmatch.nn.fast_paths import fast_paths
+from allennlp_sentmatch.nn.ops.backends import use_backend
 
 D, H = 5, 3
 VARIANTS = {
@@ -106,7 +106,7 @@ class Paper:
 @pytest.fixture(autouse=True)
 def plain_path():
     """The kernels have their own tests, which compare them with what is tested here."""
-    with fast_paths(False):
+    with use_backend("naive"):
         yield
 
 

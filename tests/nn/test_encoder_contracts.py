@@ -15,7 +15,7 @@ from allennlp_sentmatch.nn import (
     RecurrentlyControlledRNN,
     SuffixBiLSTM,
 )
-from allennlp_sentmatch.nn.fast_paths import fast_paths
+from allennlp_sentmatch.nn.ops.backends import use_backend
 
 D, H = 5, 4
 LENGTHS = (6, 1, 0, 4, 3)
@@ -84,11 +84,11 @@ def variants() -> dict[str, Variant]:
 VARIANTS = variants()
 
 
-@pytest.fixture(params=[True, False], ids=["fast", "plain"], autouse=True)
+@pytest.fixture(params=[None, "naive"], ids=["default", "naive"], autouse=True)
 def path(request):
     """All of it holds for the kernels and for the plain path, where single precision is no TF32."""
     cudnn = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
-    with fast_paths(request.param), cudnn:
+    with use_backend(request.param), cudnn:
         yield
 
 

@@ -9,8 +9,8 @@ import torch
 from scipy import stats
 
 from allennlp_sentmatch.nn import gumbel_softmax
-from allennlp_sentmatch.nn.fast_paths import fast_paths
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
+from allennlp_sentmatch.nn.ops.backends import use_backend
 
 D, H = 3, 4
 LENGTHS = (6, 1, 4, 0, 2, 5)
@@ -127,9 +127,9 @@ def noise(monkeypatch: pytest.MonkeyPatch) -> torch.Tensor:
     return noise
 
 
-@pytest.fixture(params=[True, False], ids=["fast", "plain"])
+@pytest.fixture(params=[None, "naive"], ids=["default", "naive"])
 def path(request: pytest.FixtureRequest) -> Iterator[None]:
-    with fast_paths(request.param):
+    with use_backend(request.param):
         yield
 
 
@@ -332,7 +332,7 @@ def test_repeated_words_have_one_tree():
         inputs = torch.randn(1 + others, length + padding, input_size)
         mask = torch.ones(1 + others, length + padding).bool()
         inputs[0, :length], mask[0, length:] = sentence[0], False
-        with fast_paths(fast):
+        with use_backend(None if fast else "naive"):
             actual = model.compose(inputs, mask)
         assert torch.equal(actual.merges[:1, : length - 1], expected.merges)
         torch.testing.assert_close(actual.hidden[:1], expected.hidden, atol=1e-5, rtol=0)

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from allennlp_sentmatch.nn.fast_paths import fast_paths
 from allennlp_sentmatch.nn.lstm_states import lstm_states
+from allennlp_sentmatch.nn.ops.backends import use_backend
 
 D, H = 3, 4
 LENGTHS = (5, 1, 3)
@@ -35,7 +35,7 @@ in_one_direction_or_two = pytest.mark.parametrize("bidirectional", [False, True]
 def test_the_hidden_states_are_torch_s(bidirectional: bool, fast: bool):
     lstm = make(bidirectional)
     inputs, mask = batch()
-    with fast_paths(fast):
+    with use_backend(None if fast else "naive"):
         hidden, cell = lstm_states(lstm, inputs, mask)
     packed = pack_padded_sequence(inputs, torch.tensor(LENGTHS), True, enforce_sorted=False)
     expected, _ = pad_packed_sequence(lstm(packed)[0], batch_first=True, total_length=6)
@@ -47,7 +47,7 @@ def test_the_hidden_states_are_torch_s(bidirectional: bool, fast: bool):
 def test_a_cell_is_torch_s_last_cell_of_what_was_read_until_then(fast: bool):
     lstm = make(bidirectional=True)
     inputs, mask = batch()
-    with fast_paths(fast):
+    with use_backend(None if fast else "naive"):
         _, cell = lstm_states(lstm, inputs, mask)
     for row, length in enumerate(LENGTHS):
         for t in range(length):
@@ -65,7 +65,7 @@ def test_gradcheck(bidirectional: bool, fast: bool):
     inputs.requires_grad_()
 
     def read(*_: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # changed in place
-        with fast_paths(fast):
+        with use_backend(None if fast else "naive"):
             return lstm_states(lstm, inputs, mask)
 
     assert torch.autograd.gradcheck(read, (inputs, *lstm.parameters()))
@@ -77,7 +77,7 @@ def test_padding_does_not_matter(bidirectional: bool, fast: bool):
     lstm = make(bidirectional)
     inputs, mask = batch()
     spoiled = inputs.masked_fill(~mask.unsqueeze(-1), float("nan")).requires_grad_()
-    with fast_paths(fast):
+    with use_backend(None if fast else "naive"):
         states, expected = (lstm_states(lstm, x, mask) for x in (spoiled, inputs))
     for state, clean in zip(states, expected):
         assert torch.equal(state, clean)
@@ -89,7 +89,7 @@ def test_padding_does_not_matter(bidirectional: bool, fast: bool):
 @on_both_paths
 @pytest.mark.parametrize("num_tokens", [0, 2])
 def test_nothing_but_padding(num_tokens: int, fast: bool):
-    with fast_paths(fast):
+    with use_backend(None if fast else "naive"):
         states = lstm_states(
             make(bidirectional=True),
             torch.full((2, num_tokens, D), float("nan"), dtype=torch.float64),

@@ -6,8 +6,8 @@ from typing import Optional
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.fast_paths import fast_paths
 from allennlp_sentmatch.nn.lstmn import LSTMN
+from allennlp_sentmatch.nn.ops.backends import use_backend
 
 D, H, A = 3, 4, 5
 LENGTHS = (5, 1, 3, 0, 2)
@@ -73,9 +73,9 @@ def read_as_in_the_paper(
     return hs, cs, attention
 
 
-@pytest.fixture(params=[True, False], ids=["fast", "plain"])
+@pytest.fixture(params=[None, "naive"], ids=["default", "naive"])
 def path(request: pytest.FixtureRequest) -> Iterator[None]:
-    with fast_paths(request.param):
+    with use_backend(request.param):
         yield
 
 

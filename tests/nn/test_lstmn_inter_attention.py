@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.fast_paths import fast_paths
 from allennlp_sentmatch.nn.lstmn_inter_attention import LSTMNInterAttention
+from allennlp_sentmatch.nn.ops.backends import use_backend
 from tests.nn.test_lstmn import read_as_in_the_paper
 
 D, H, A = 3, 4, 5
@@ -34,9 +34,9 @@ def make(start_from_premise: bool = False) -> LSTMNInterAttention:
     return model
 
 
-@pytest.fixture(params=[True, False], ids=["fast", "plain"])
+@pytest.fixture(params=[None, "naive"], ids=["default", "naive"])
 def path(request: pytest.FixtureRequest) -> Iterator[None]:
-    with fast_paths(request.param):
+    with use_backend(request.param):
         yield
 
 

@@ -4,16 +4,16 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import RecurrentlyControlledRNN
-from allennlp_sentmatch.nn.fast_paths import fast_paths
+from allennlp_sentmatch.nn.ops.backends import use_backend
 
 CELLS = ["lstm", "gru"]
 GATES = ["sigmoid", "identity"]
 
 
-@pytest.fixture(params=[True, False], ids=["fast", "plain"])
+@pytest.fixture(params=[None, "naive"], ids=["default", "naive"])
 def path(request):
     """The kernel and the plain path."""
-    with fast_paths(request.param):
+    with use_backend(request.param):
         yield
 
 

@@ -4,17 +4,17 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import SuffixBiLSTM
-from allennlp_sentmatch.nn.fast_paths import fast_paths
+from allennlp_sentmatch.nn.ops.backends import use_backend
 from tests.nn.operations import Operations
 
 CELLS = ["lstm", "gru"]
 COMBINATIONS = ["max", "mean", "concat", "gate"]
 
 
-@pytest.fixture(params=[True, False], ids=["fast", "plain"])
+@pytest.fixture(params=[None, "naive"], ids=["default", "naive"])
 def path(request):
     """The kernels and the plain path."""
-    with fast_paths(request.param):
+    with use_backend(request.param):
         yield
 
 

@@ -1,0 +1,151 @@
+"""Which implementation of a recurrence runs, decided here and nowhere else.
+
+A recurrence has some of these implementations, its backends. They agree to rounding.
+
+- "naive": the equations, token by token, as operations of torch that autograd differentiates. Runs
+  everywhere, in any precision, traced and compiled too, and has derivatives of any order.
+- "eager": whole batches without their padding in a few operations of torch, with an analytic
+  backward pass.
+- "cpu": the same, with the element-wise part of each step compiled from C++.
+- "gpu": the same, with the element-wise part of each step in Triton. No GPU has run these kernels
+  yet; they are tested in Triton's interpreter. They run on request only.
+
+The default is "cpu" where it can run, then "eager", then "naive". To choose another one, for
+instance to take a gradient of a gradient:
+
+    with use_backend("naive"):
+        outputs = encoder(inputs, mask)
+
+An encoder's forward pass calls `resolve` once; the backward pass uses what the forward pass used.
+"""
+
+import importlib
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib.util import find_spec
+from typing import Literal, NamedTuple, Optional, get_args
+
+import torch
+
+Name = Literal["naive", "eager", "cpu", "gpu"]
+
+#: What runs without a request: the first of these that can.
+DEFAULTS: tuple[Name, ...] = ("cpu", "eager", "naive")
+
+_requested: ContextVar[Optional[Name]] = ContextVar("backend", default=None)
+
+
+class BackendError(RuntimeError):
+    """The requested backend cannot run."""
+
+
+class Backend(NamedTuple):
+    """The implementation of a recurrence that was chosen for the tensors of a call."""
+
+    name: Name
+
+
+@contextmanager
+def use_backend(name: Optional[Name]) -> Iterator[None]:
+    """Within the context, run recurrences by this backend, or by the default one.
+
+    The choice holds for the thread that enters the context. A backward pass uses what its forward
+    pass used, wherever it runs.
+
+    # Parameters
+
+    name : `Optional[str]`
+        "naive", "eager", "cpu", "gpu" or, for the default, `None`; see this module's docstring.
+
+    # Raises
+
+    `ValueError`
+        If there is no backend of this name. Where the backend cannot run for an encoder and its
+        inputs, the encoder's call raises a `BackendError` with the reason.
+    """
+    if name is not None and name not in get_args(Name):
+        raise ValueError(f"backend must be one of {get_args(Name)} or None, got {name!r}")
+    token = _requested.set(name)
+    try:
+        yield
+    finally:
+        _requested.reset(token)
+
+
+def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.Tensor) -> Backend:
+    """The backend for a call: the requested one, or else the default.
+
+    # Parameters
+
+    recurrence : `str`
+        What it is called in an error.
+    implementations : `Collection[str]`
+        The backends that it has; "naive" is one of them.
+    tensors : `torch.Tensor`
+        Inputs and parameters. All but "naive" need them on one device in one precision, float32 or
+        float64. Under autocast, run those within `without_autocast`.
+
+    # Raises
+
+    `BackendError`
+        If the requested backend cannot run.
+    """
+    if _is_traced():  # a compiler can read no context variable
+        return Backend("naive")
+    requested = _requested.get()
+    if requested is None:
+        return Backend(
+            next(x for x in DEFAULTS if x in implementations and _obstacle(x, tensors) is None)
+        )
+    if requested not in implementations:
+        raise BackendError(
+            f'{recurrence} has no backend "{requested}", only {", ".join(sorted(implementations))}'
+        )
+    obstacle = _obstacle(requested, tensors)
+    if obstacle is not None:
+        raise BackendError(f'The backend "{requested}" cannot run {recurrence}: {obstacle}')
+    return Backend(requested)
+
+
+def _find_compiled() -> bool:
+    try:
+        for name in ("_lstm_steps", "_lstmn_attention", "_suffix_steps"):
+            importlib.import_module(f"allennlp_sentmatch.nn.ops.native.{name}")
+    except ImportError:
+        return False
+    return True
+
+
+#: Whether the package was installed with a C++ compiler, so that there is the backend "cpu".
+COMPILED = _find_compiled()
+
+
+def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
+    """Why a backend cannot run for these tensors; `None` if it can."""
+    if name == "naive":
+        return None
+    device, dtype = tensors[0].device, tensors[0].dtype
+    if any(x.device != device or x.dtype != dtype for x in tensors):
+        return "its tensors differ in device or precision"
+    if dtype not in (torch.float32, torch.float64):
+        return f"it computes in float32 and float64, not in {dtype}"
+    if device.type not in ("cpu", "cuda"):
+        return f"it runs on a CPU or a CUDA device, not on {device}"
+    if name == "cpu" and device.type != "cpu":
+        return f"its tensors are on {device}"
+    if name == "cpu" and not COMPILED:
+        return "the package was installed without a C++ compiler"
+    if name == "gpu" and find_spec("triton") is None:
+        return "Triton is not installed"
+    # Triton interprets its kernels, slowly, for tests.
+    if name == "gpu" and device.type != "cuda" and os.environ.get("TRITON_INTERPRET") != "1":
+        return f"its tensors are on {device}"
+    return None
+
+
+def _is_traced() -> bool:
+    compiler = getattr(torch, "compiler", None)  # torch < 2.1 has no `is_compiling`
+    is_compiling = getattr(compiler, "is_compiling", lambda: False)
+    return bool(is_compiling() or torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]

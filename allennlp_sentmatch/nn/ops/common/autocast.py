@@ -1,0 +1,34 @@
+"""Leaving `torch.autocast`, which narrows products to half precision, where that has no use.
+
+A recurrence feeds each step's rounding to the next, and its products are too small to gain much:
+backends compute in the precision of the parameters, also under autocast.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+
+
+def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
+    """A context in which products keep the precision of what they are given."""
+    if device.type in ("cpu", "cuda"):  # torch 1.12 has no other autocast to switch off
+        return torch.autocast(device.type, enabled=False)
+    return nullcontext()
+
+
+def widened(inputs: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
+    """`inputs` in the precision of `parameter`, if it is autocast that may have narrowed them.
+
+    Where it is not, precisions that differ remain an error of torch's.
+    """
+    return inputs.to(parameter.dtype) if _is_autocast_enabled(inputs.device.type) else inputs
+
+
+def _is_autocast_enabled(device_type: str) -> bool:
+    try:
+        return torch.is_autocast_enabled(device_type)
+    except TypeError:  # torch < 2.4 has a function for each device
+        if device_type == "cpu":
+            return torch.is_autocast_cpu_enabled()
+        return torch.is_autocast_enabled()

@@ -1,0 +1,1 @@
+"""The steps compiled from C++, and how they share threads."""

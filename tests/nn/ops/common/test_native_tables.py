@@ -1,0 +1,99 @@
+"""Whether steps are compiled, and what they run on; that they are right is each kernel's test."""
+
+import ctypes
+import sys
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn import CellAwareLSTM
+from allennlp_sentmatch.nn.ops import backends
+from allennlp_sentmatch.nn.ops.common import native_tables
+from tests.conftest import CAN_COMPILE
+from tests.nn.ops.conftest import NEEDS_COMPILED
+
+PARALLEL = ctypes.CFUNCTYPE(
+    None,
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p),
+    ctypes.c_void_p,
+    ctypes.c_uint,
+    ctypes.c_uint,
+)
+
+
+@pytest.mark.skipif(not CAN_COMPILE, reason="there is no compiler, or there are no Python headers")
+def test_a_compiler_is_made_use_of():
+    assert backends.COMPILED
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not torch.backends.openmp.is_available(),
+    reason="torch runs on no OpenMP library with GNU's interface",
+)
+def test_torch_s_threads_are_found():
+    _, number = native_tables.threads(native_tables.MIN_NUMBERS)
+    assert number == torch.get_num_threads()
+    torch.set_num_threads(number + 1)
+    try:
+        address, number_then = native_tables.threads(native_tables.MIN_NUMBERS)
+        assert number_then == number + 1
+        assert native_tables.threads(native_tables.MIN_NUMBERS - 1) == (address, 1)
+    finally:
+        torch.set_num_threads(number)
+    threads = []
+    PARALLEL(address)(
+        PARALLEL._argtypes_[0](lambda data: threads.append(data)),
+        ctypes.c_void_p(7),
+        ctypes.c_uint(3),
+        ctypes.c_uint(0),
+    )
+    assert threads == [7, 7, 7]
+
+
+def test_without_them_there_is_one(monkeypatch):
+    monkeypatch.setattr(native_tables, "_PARALLEL", 0)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
+    assert native_tables.threads(2**30) == (0, 1)
+
+
+@NEEDS_COMPILED
+@pytest.mark.parametrize("threads_had", [1, 2, 5])
+def test_all_is_done_by_whatever_threads_there_are(monkeypatch, threads_had):
+    """OpenMP may have fewer threads than it is asked for."""
+    asked = []
+
+    @PARALLEL
+    def parallel(function, data, number, flags):
+        asked.append(number)
+        for _ in range(threads_had):
+            function(data)
+
+    torch.manual_seed(0)
+    encoder, inputs = CellAwareLSTM(4, 3).double(), torch.randn(7, 5, 4, dtype=torch.float64)
+    inputs.requires_grad_()
+    mask = torch.ones(7, 5, dtype=torch.bool)
+    expected = encoder(inputs, mask)
+    upstream = torch.randn_like(expected)
+    expected_gradient = torch.autograd.grad(expected, inputs, upstream)
+    monkeypatch.setattr(native_tables, "MIN_NUMBERS", 0)
+    monkeypatch.setattr(native_tables, "_PARALLEL", ctypes.cast(parallel, ctypes.c_void_p).value)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 5)
+    actual = encoder(inputs, mask)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-12)
+    gradient = torch.autograd.grad(actual, inputs, upstream)
+    torch.testing.assert_close(gradient, expected_gradient, rtol=0, atol=1e-12)
+    assert asked
+    assert set(asked) == {5}
+
+
+@NEEDS_COMPILED
+def test_calls_with_wrong_arguments_are_refused():
+    """Rather than to read from wherever."""
+    from allennlp_sentmatch.nn.ops.native import _lstm_steps
+
+    with pytest.raises(IndexError):
+        _lstm_steps.read(False, 0, 1)
+    with pytest.raises(TypeError):
+        _lstm_steps.read(False, "0")
+    with pytest.raises(TypeError, match="too many"):
+        _lstm_steps.read(False, *[0] * 17)

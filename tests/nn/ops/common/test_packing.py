@@ -1,0 +1,72 @@
+import pytest
+import torch
+from torch.nn.utils.rnn import pack_padded_sequence
+
+from allennlp_sentmatch.nn.ops.common.packing import Packing
+
+LENGTHS = [[4, 2, 6, 1, 6], [3, 3], [1], [5, 0, 2]]
+
+
+def batch(lengths):
+    T = max(lengths) + 1
+    mask = torch.arange(T) < torch.tensor(lengths).unsqueeze(1)
+    return torch.randn(len(lengths), T, 3), mask
+
+
+@pytest.mark.parametrize("lengths", LENGTHS[:3])  # torch's own packs no empty sentence
+def test_one_direction_is_packed_as_torch_packs_it(lengths):
+    sequence, mask = batch(lengths)
+    expected = pack_padded_sequence(
+        sequence, torch.tensor(lengths), batch_first=True, enforce_sorted=False
+    )
+    packing = Packing.of(mask, bidirectional=False)
+    assert packing.sizes == expected.batch_sizes.tolist()
+    # Sentences of the same length stand in their own order here, in any order there.
+    actual, rows = packing.pack(sequence).squeeze(0), expected.data
+    for step, other in zip(actual.split(packing.sizes), rows.split(packing.sizes)):
+        assert sorted(step.tolist()) == sorted(other.tolist())
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_a_sentence_keeps_its_row_within_the_steps_and_reads_in_its_direction(lengths):
+    sequence, mask = batch(lengths)
+    packing = Packing.of(mask, bidirectional=True)
+    forward, reverse = (x.split(packing.sizes) for x in packing.pack(sequence))
+    order = sorted(range(len(lengths)), key=lambda b: -lengths[b])
+    for row, b in enumerate(order):
+        for t in range(lengths[b]):
+            assert torch.equal(forward[t][row], sequence[b, t])
+            assert torch.equal(reverse[t][row], sequence[b, lengths[b] - 1 - t])
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_unpacking_restores_both_directions_with_zeros_at_padding(lengths):
+    sequence, mask = batch(lengths)
+    packing = Packing.of(mask, bidirectional=True)
+    packed = packing.pack(sequence)
+    packed = torch.stack([packed[0], 2 * packed[1]])
+    expected = sequence.masked_fill(~mask.unsqueeze(-1), 0)
+    assert torch.equal(packing.unpack(packed), torch.cat([expected, 2 * expected], -1))
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_previous_gives_each_row_that_of_its_sentence_one_step_before(lengths):
+    sequence, mask = batch(lengths)
+    packing = Packing.of(mask, bidirectional=True)
+    packed = packing.pack(sequence)
+    steps = packed.split(packing.sizes, 1)
+    expected = [before[:, : now.size(1)] for before, now in zip(steps, steps[1:])]
+    expected = torch.cat(expected, 1) if expected else packed[:, :0]
+    assert torch.equal(packing.previous(packed), expected)
+
+
+def test_no_gradient_reaches_padding():
+    sequence, mask = batch([2, 3])
+    sequence.requires_grad_()
+    packing = Packing.of(mask, bidirectional=True)
+    packing.unpack(packing.pack(sequence)).sum().backward()
+    assert torch.equal(sequence.grad, mask.unsqueeze(-1).expand_as(sequence) * 2.0)
+
+
+def test_a_batch_of_empty_sentences_has_no_steps():
+    assert Packing.of(torch.zeros(2, 3, dtype=torch.bool), bidirectional=False).sizes == []

@@ -1,0 +1,204 @@
+"""The kernel of LSTMN against its plain path, which is the equations token by token."""
+
+from collections.abc import Iterator
+from typing import Optional
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn.lstmn import LSTMN
+from allennlp_sentmatch.nn.ops.backends import Backend, use_backend
+from allennlp_sentmatch.nn.ops.common.packing import Packing
+from allennlp_sentmatch.nn.ops.lstmn import cpu, eager, sequence
+from allennlp_sentmatch.nn.ops.lstmn.eager import Weights
+from tests.nn.ops.conftest import BACKENDS, run_by
+
+D, H, A = 3, 19, 35  # of no vector's width
+LENGTHS = [7, 2, 0, 5, 7, 1, 4]
+
+State = tuple[torch.Tensor, torch.Tensor]
+
+
+@pytest.fixture(params=BACKENDS)
+def way(request: pytest.FixtureRequest) -> Iterator[str]:
+    with run_by(request.param):
+        yield request.param.partition(",")[0]
+
+
+def make(bidirectional: bool) -> LSTMN:
+    torch.manual_seed(0)
+    model = LSTMN(D, H, A, bidirectional).double()
+    for parameter in model.parameters():  # large enough for the attention to be far from even
+        torch.nn.init.normal_(parameter)
+    return model
+
+
+def batch(lengths: list[int], num_tokens: int) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    inputs = torch.randn(len(lengths), num_tokens, D, dtype=torch.float64, generator=generator)
+    return inputs, torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
+
+
+def values_and_gradients(
+    model: LSTMN, inputs: torch.Tensor, mask: torch.Tensor, start: Optional[State], use: set[str]
+) -> dict[str, torch.Tensor]:
+    """The tapes, and the gradients of a sum of the tapes in `use` with random weights."""
+    inputs = inputs.clone().requires_grad_()
+    if start is not None:
+        start = tuple(state.clone().requires_grad_() for state in start)
+    tapes = model.read(inputs, mask, start)
+    results = {"hidden": tapes.hidden, "cell": tapes.cell}
+    attention = tapes.attention if model.bidirectional else (tapes.attention,)
+    for direction, weights in enumerate(attention):
+        results[f"attention {direction}"] = weights
+    generator = torch.Generator().manual_seed(2)
+    loss = sum(
+        (value * torch.randn(value.shape, generator=generator, dtype=torch.float64)).sum()
+        for name, value in results.items()
+        if name.split()[0] in use
+    )
+    variables = {"inputs": inputs, **dict(model.named_parameters())}
+    if start is not None:
+        variables.update(zip(("start h", "start c"), start))
+    gradients = torch.autograd.grad(loss, list(variables.values()), allow_unused=True)
+    return {**results, **dict(zip(variables, gradients))}
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("started", [False, True])
+@pytest.mark.parametrize("use", ["hidden", "cell", "attention", "hidden cell attention"])
+def test_values_and_gradients_are_those_of_the_plain_path(
+    use: str, started: bool, bidirectional: bool
+):
+    model = make(bidirectional)
+    inputs, mask = batch(LENGTHS, 9)
+    start = None
+    if started:
+        start = torch.randn(2, len(LENGTHS), model.output_size, dtype=torch.float64).unbind()
+    parts = set(use.split())
+    actual = values_and_gradients(model, inputs, mask, start, parts)
+    with use_backend("naive"):
+        expected = values_and_gradients(model, inputs, mask, start, parts)
+    for name, value in expected.items():
+        if value is None:
+            assert actual[name] is None or not actual[name].any(), name
+        else:
+            torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
+    with torch.no_grad():
+        tapes = model.read(inputs, mask, start)
+    torch.testing.assert_close(tapes.hidden, actual["hidden"], atol=1e-12, rtol=1e-12)
+    torch.testing.assert_close(tapes.cell, actual["cell"], atol=1e-12, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("lengths", [[1, 1], [2, 0, 1], [3]])
+def test_short_sentences(lengths: list[int]):
+    model = make(bidirectional=True)
+    inputs, mask = batch(lengths, max(lengths) + 1)
+    actual = values_and_gradients(model, inputs, mask, None, {"hidden", "cell"})
+    with use_backend("naive"):
+        expected = values_and_gradients(model, inputs, mask, None, {"hidden", "cell"})
+    for name, value in expected.items():
+        if actual[name] is None or value is None:  # nothing to attend to
+            assert name.startswith("attention")
+            assert all(x is None or not x.any() for x in (actual[name], value))
+        else:
+            torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
+
+
+@pytest.mark.usefixtures("way")
+def test_scores_may_be_far_apart():
+    """Farther than what has an exponential."""
+    model = make(bidirectional=False)
+    with torch.no_grad():
+        model.attention_vector *= 1e4
+    inputs, mask = batch(LENGTHS, 7)
+    actual = values_and_gradients(model, inputs, mask, None, {"hidden", "cell"})
+    with use_backend("naive"):
+        expected = values_and_gradients(model, inputs, mask, None, {"hidden", "cell"})
+    for name, value in expected.items():
+        torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
+
+
+@pytest.mark.usefixtures("way")
+def test_what_is_no_number_stays_in_its_sentence():
+    model = make(bidirectional=False)
+    inputs, mask = batch(LENGTHS, 7)
+    expected = inputs.clone().requires_grad_()
+    model(expected, mask).sum().backward()
+    inputs[0, 2] = float("nan")
+    inputs.requires_grad_()
+    outputs = model(inputs, mask)
+    assert outputs[0, :2].isfinite().all()
+    assert outputs[0, 2:].isnan().all()
+    outputs.sum().backward()
+    torch.testing.assert_close(inputs.grad[1:], expected.grad[1:], atol=1e-9, rtol=1e-9)
+
+
+def test_gradients_from_outside_may_lie_in_memory_in_any_order(way):
+    model = make(bidirectional=False)
+    inputs, mask = batch(LENGTHS, 7)
+    packing = Packing.of(mask, bidirectional=False)
+    weights = [model.get_parameter(name).unsqueeze(0) for name in Weights._fields]
+    outputs = sequence._Reading.apply(Backend(way), packing, packing.pack(inputs), None, *weights)
+    gradients = [torch.randn_like(x).mT.contiguous().mT for x in outputs]
+    assert not any(x.is_contiguous() for x in gradients)
+    in_order = [x.contiguous() for x in gradients]
+    expected = torch.autograd.grad(outputs, weights, in_order, retain_graph=True)
+    actual = torch.autograd.grad(outputs, weights, gradients)
+    torch.testing.assert_close(actual, expected, atol=1e-12, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("way")
+def test_float32_is_near_float64():
+    """tanh is computed by way of the sigmoid, also where its argument is near zero or large."""
+    model = make(bidirectional=True)
+    inputs, mask = batch(LENGTHS, 7)
+    for scale in (1e-3, 1.0, 30.0):
+        expected = model(scale * inputs, mask)
+        actual = model.float()((scale * inputs).float(), mask)
+        model.double()
+        torch.testing.assert_close(actual.double(), expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("training", [False, True])
+def test_each_token_s_key_is_projected_once(monkeypatch: pytest.MonkeyPatch, training: bool):
+    rows = []
+    product = eager.product
+
+    def counting_product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        if weight.shape == (A, H):
+            rows.append(x.size(0))
+        return product(x, weight)
+
+    for module in (eager, cpu):
+        monkeypatch.setattr(module, "product", counting_product)
+    model = make(bidirectional=False)
+    inputs, mask = batch(LENGTHS, 9)
+    with torch.set_grad_enabled(training):
+        model(inputs, mask)
+    # Nothing attends to the last tokens of the longest sentences.
+    assert sum(rows) == sum(LENGTHS) - LENGTHS.count(max(LENGTHS))
+
+
+@pytest.mark.usefixtures("way")
+def test_the_attention_s_hidden_layer_is_not_kept():
+    """What a forward pass keeps for its backward pass grows with T, but for the attention."""
+    kept = {}
+    model = make(bidirectional=False)
+    for num_tokens in (20, 40):
+        inputs, mask = batch([num_tokens] * 2, num_tokens)
+        sizes = {}
+
+        def pack(x: torch.Tensor, sizes: dict[int, int] = sizes) -> torch.Tensor:
+            sizes[x.data_ptr()] = x.numel()
+            return x
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+            model(inputs, mask)
+        kept[num_tokens] = sum(sizes.values())
+    growth = kept[40] - 2 * kept[20]
+    attention = 2 * (40**2 - 2 * 20**2)
+    assert growth <= 2 * attention  # with a hidden layer of A values, at least A times

@@ -1,0 +1,137 @@
+import threading
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn import BackendError, CellAwareLSTM, SuffixBiLSTM, use_backend
+from allennlp_sentmatch.nn.ops import backends
+from allennlp_sentmatch.nn.ops.backends import resolve
+from tests.nn.ops.conftest import NEEDS_COMPILED
+
+ALL = ("naive", "eager", "cpu", "gpu")
+
+
+def chosen(*tensors, implementations=ALL):
+    return resolve("LSTM", implementations, *(tensors or [torch.zeros(2)])).name
+
+
+@NEEDS_COMPILED
+def test_the_default_is_the_fastest_that_has_run_where_it_is_meant_to():
+    assert chosen() == "cpu"
+    assert chosen(implementations=("naive", "eager", "gpu")) == "eager"
+    assert chosen(implementations=("naive",)) == "naive"
+
+
+def test_without_a_compiler_the_default_is_eager(monkeypatch):
+    monkeypatch.setattr(backends, "COMPILED", False)
+    assert chosen() == "eager"
+    with (
+        use_backend("cpu"),
+        pytest.raises(BackendError, match=r'"cpu" .* without a C\+\+ compiler'),
+    ):
+        chosen()
+
+
+def test_a_request_holds_until_the_context_ends():
+    default = chosen()
+    with use_backend("naive"):
+        assert chosen() == "naive"
+        with use_backend("eager"):
+            assert chosen() == "eager"
+        with use_backend(None):
+            assert chosen() == default
+        assert chosen() == "naive"
+    assert chosen() == default
+
+
+def test_an_exception_ends_a_request():
+    default = chosen()
+    with pytest.raises(KeyError), use_backend("naive"):
+        raise KeyError
+    assert chosen() == default
+
+
+def test_a_request_is_the_thread_s_own():
+    default = chosen()
+    seen = []
+    with use_backend("naive"):
+        thread = threading.Thread(target=lambda: seen.append(chosen()))
+        thread.start()
+        thread.join()
+    assert seen == [default]
+
+
+def test_there_is_no_other_backend():
+    with pytest.raises(ValueError, match="'fast'"), use_backend("fast"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("tensors", "reason"),
+    [
+        ([torch.zeros(2), torch.zeros(2).double()], "differ in device or precision"),
+        ([torch.zeros(2), torch.zeros(2, device="meta")], "differ in device or precision"),
+        ([torch.zeros(2).half()], "not in torch.float16"),
+        ([torch.zeros(2).bfloat16()], "not in torch.bfloat16"),
+        ([torch.zeros(2, device="meta")], "not on meta"),
+    ],
+)
+def test_what_only_the_naive_form_can_take(tensors, reason):
+    assert chosen(*tensors) == "naive"
+    with use_backend("eager"), pytest.raises(BackendError, match=f'"eager" cannot run .*{reason}'):
+        chosen(*tensors)
+
+
+def test_a_gpu_needs_triton_and_a_gpu(monkeypatch):
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    monkeypatch.setattr(backends, "find_spec", lambda name: None)
+    with use_backend("gpu"), pytest.raises(BackendError, match="Triton is not installed"):
+        chosen()
+    monkeypatch.setattr(backends, "find_spec", lambda name: name)
+    with use_backend("gpu"), pytest.raises(BackendError, match="its tensors are on cpu"):
+        chosen()
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    with use_backend("gpu"):
+        assert chosen() == "gpu"
+
+
+def test_an_encoder_says_what_it_has_not():
+    inputs, mask = torch.zeros(2, 3, 4), torch.ones(2, 3, dtype=torch.bool)
+    with use_backend("gpu"), pytest.raises(BackendError, match=r'SuBiLSTM .* no backend "gpu"'):
+        SuffixBiLSTM(4, 3)(inputs, mask)
+    with use_backend("eager"), pytest.raises(BackendError, match="only naive"):
+        CellAwareLSTM(4, 3)(inputs, mask, return_gates=True)
+
+
+@pytest.mark.parametrize("name", ["eager", pytest.param("cpu", marks=NEEDS_COMPILED)])
+def test_a_backward_pass_uses_what_its_forward_pass_used(name):
+    encoder, inputs = CellAwareLSTM(4, 3), torch.randn(2, 3, 4, requires_grad=True)
+    mask = torch.ones(2, 3, dtype=torch.bool)
+    gradients = []
+    for later in (name, "naive"):
+        with use_backend(name):
+            outputs = encoder(inputs, mask)
+        with use_backend(later):
+            gradients.append(torch.autograd.grad(outputs.sum(), inputs))
+    assert torch.equal(*gradients[0], *gradients[1])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, of tracing
+def test_tracing_takes_the_naive_form():
+    seen = []
+
+    def function(x):
+        seen.append(chosen(x))
+        return x + 1
+
+    torch.jit.trace(function, torch.zeros(2), check_trace=False)
+    assert seen == ["naive"]
+
+
+@pytest.mark.skipif(not hasattr(torch, "compiler"), reason="this torch has no compiler")
+def test_the_compiler_takes_the_naive_form():
+    def function(x):
+        return x - 1 if chosen(x) == "naive" else x + 1
+
+    compiled = torch.compile(function, backend="eager", fullgraph=True)
+    assert compiled(torch.zeros(2)).tolist() == [-1, -1]

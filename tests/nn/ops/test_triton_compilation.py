@@ -1,0 +1,77 @@
+"""That the Triton kernels compile for GPUs, which need not be there.
+
+Encoders run as on a GPU, with arguments bound and specialized as for a launch, but in place of
+launches there is the compilation, down to the GPU's machine code. What kernels compute is tested by
+`TRITON_INTERPRET=1`; see `make test-triton`.
+"""
+
+import os
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn import CellAwareLSTM, RecurrentlyControlledRNN, use_backend
+
+triton = pytest.importorskip("triton", reason="Triton is not installed; see `make test-triton`")
+if os.environ.get("TRITON_INTERPRET") == "1":
+    pytest.skip("Triton interprets its kernels here", allow_module_level=True)
+
+B, T, D, H = 4, 5, 16, 300
+ENCODERS = {
+    "CAS-LSTM": lambda: CellAwareLSTM(D, H, num_layers=2, bidirectional=True),
+    "CAS-LSTM, trainable lambda": lambda: CellAwareLSTM(
+        D, H, num_layers=2, vertical_weight="trainable"
+    ),
+    "CAS-LSTM, peephole": lambda: CellAwareLSTM(D, H, num_layers=2, vertical_gate="peephole"),
+    "RCRN": lambda: RecurrentlyControlledRNN(D, H),
+}
+KERNELS = {"CAS-LSTM": {"_read_step", "_read_step_back"}, "RCRN": {"_read", "_read_back"}}
+
+
+class Device:
+    """As much of a GPU as compiling needs to know."""
+
+    def __init__(self, compute_capability):
+        self.target = triton.backends.compiler.GPUTarget("cuda", compute_capability, 32)
+
+    def get_current_device(self):
+        return self.target.arch
+
+    def get_current_stream(self, device):
+        return 0
+
+    def get_current_target(self):
+        return self.target
+
+
+@pytest.fixture
+def compiled(monkeypatch, tmp_path):
+    """The kernels that would have been launched."""
+    from triton.runtime.jit import JITFunction
+
+    kernels = []
+    run = JITFunction.run
+
+    def compile_only(function, *args, warmup, **kwargs):
+        kernel = run(function, *args, warmup=True, **kwargs)
+        kernels.append(kernel)
+        return kernel
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(JITFunction, "run", compile_only)
+    with use_backend("gpu"):
+        yield kernels
+
+
+@pytest.mark.parametrize("compute_capability", [75, 80, 90, 100])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", ENCODERS)
+def test_kernels_compile(name, dtype, compute_capability, compiled, monkeypatch):
+    monkeypatch.setattr(triton.runtime.driver, "_active", Device(compute_capability))
+    encoder = ENCODERS[name]().to(dtype)
+    inputs = torch.randn(B, T, D, dtype=dtype)
+    encoder(inputs, torch.ones(B, T, dtype=torch.bool)).sum().backward()
+    assert {kernel.metadata.name for kernel in compiled} == KERNELS[name.split(",")[0]]
+    for kernel in compiled:
+        assert kernel.metadata.target.arch == compute_capability
+        assert kernel.asm["cubin"].startswith(b"\x7fELF")
