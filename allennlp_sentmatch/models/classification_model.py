@@ -1,4 +1,4 @@
-"""What all models that choose a label have in common."""
+"""The base class of models that choose a label."""
 
 from typing import Any, Optional
 
@@ -23,14 +23,14 @@ class ClassificationModel(Model):
     label_namespace : `str`, optional (default = `"labels"`)
         Vocabulary namespace of the labels.
     positive_label : `str`, optional (default = `None`)
-        Of a binary task, the label whose F1 is reported beside the accuracy. By default the last
-        of the two in alphabetic order: "1" of "0" and "1", "positive" of "negative" and
-        "positive".
+        The label whose F1 is reported beside the accuracy, as `f1_<label>`. By default, a binary
+        task has the F1 of each of its labels and, as `f1_macro`, their mean; other tasks have none.
     regularizer : `RegularizerApplicator`, optional (default = `None`)
 
     # Raises
 
-    `ConfigurationError` where the vocabulary has no label, or `positive_label` is not one.
+    `ConfigurationError`
+        If the vocabulary has fewer than two labels, or `positive_label` is not among them.
     """
 
     def __init__(
@@ -48,14 +48,20 @@ class ClassificationModel(Model):
                 f"the vocabulary's namespace {label_namespace!r} has no label; is the training "
                 f"data labeled, and is `label_namespace` right?"
             )
+        if len(labels) == 1:
+            raise ConfigurationError(
+                f"the only label in the vocabulary is {next(iter(labels))!r}; a classifier needs "
+                f"training data of at least two"
+            )
         if positive_label is not None and positive_label not in labels:
             raise ConfigurationError(
                 f"positive_label {positive_label!r} is not among the labels {sorted(labels)}"
             )
         self._accuracy = CategoricalAccuracy()
-        self._f1: Optional[F1Measure] = None
-        if positive_label is not None or len(labels) == 2:
-            self._f1 = F1Measure(labels[positive_label or max(labels)])
+        scored = list(labels) if len(labels) == 2 else []
+        if positive_label is not None:
+            scored = [positive_label]
+        self._f1 = {label: F1Measure(labels[label]) for label in sorted(scored)}
         self._loss = torch.nn.CrossEntropyLoss()
 
     def output(
@@ -90,8 +96,8 @@ class ClassificationModel(Model):
         if label is not None:
             output["loss"] = self._loss(logits, label.long())
             self._accuracy(logits, label)
-            if self._f1 is not None:
-                self._f1(logits, label)
+            for f1 in self._f1.values():
+                f1(logits, label)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -106,8 +112,10 @@ class ClassificationModel(Model):
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """`accuracy`, and for a binary task the `f1` of its positive label."""
+        """`accuracy`, and the F1 of `positive_label` or of both labels of a binary task."""
         metrics = {"accuracy": self._accuracy.get_metric(reset)}
-        if self._f1 is not None:
-            metrics["f1"] = self._f1.get_metric(reset)["f1"]
+        scores = [f1.get_metric(reset)["f1"] for f1 in self._f1.values()]
+        metrics.update({f"f1_{label}": score for label, score in zip(self._f1, scores)})
+        if len(scores) == 2:
+            metrics["f1_macro"] = sum(scores) / 2
         return metrics

@@ -120,4 +120,4 @@ def test_label_settings_are_the_members(tmp_path):
     predictor._model.forward_on_instances(
         list(predictor._dataset_reader.read(REPOSITORY / "fixtures/data/trec.label"))
     )
-    assert predictor._model.get_metrics().keys() == {"accuracy", "f1"}
+    assert predictor._model.get_metrics().keys() == {"accuracy", "f1_HUM"}

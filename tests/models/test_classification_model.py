@@ -1,0 +1,71 @@
+"""The metrics and the requirements that all classifiers share."""
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
+from allennlp.models import Model
+
+from allennlp_sentmatch.models import ClassificationModel
+
+
+def vocabulary(*labels: str) -> Vocabulary:
+    vocab = Vocabulary()
+    vocab.add_tokens_to_namespace(labels, "labels")
+    return vocab
+
+
+def count(model: ClassificationModel, predicted: list[str], gold: list[str]) -> None:
+    indices = model.vocab.get_token_to_index_vocabulary("labels")
+    logits = torch.eye(len(indices))[[indices[label] for label in predicted]]
+    model.output(logits, torch.tensor([indices[label] for label in gold]))
+
+
+@pytest.mark.parametrize("labels", [("1", "0"), ("0", "1")])
+def test_f1_of_both_labels_of_a_binary_task_whatever_their_order(labels):
+    model = ClassificationModel(vocabulary(*labels))
+    count(model, predicted=list("11100"), gold=list("10010"))
+    # "1": one true positive, two false positives, one false negative; "0": one, one and two.
+    expected = {"accuracy": 0.4, "f1_1": 2 / 5, "f1_0": 2 / 5, "f1_macro": 2 / 5}
+    assert model.get_metrics() == pytest.approx(expected)
+    count(model, predicted=["1", "1"], gold=["1", "1"])
+    # "1": three true positives, two false positives, one false negative.
+    expected = {"accuracy": 4 / 7, "f1_1": 6 / 9, "f1_0": 2 / 5, "f1_macro": (6 / 9 + 2 / 5) / 2}
+    assert model.get_metrics(reset=True) == pytest.approx(expected)
+    count(model, predicted=["0"], gold=["0"])
+    assert model.get_metrics() == pytest.approx(
+        {"accuracy": 1.0, "f1_1": 0.0, "f1_0": 1.0, "f1_macro": 0.5}
+    )
+
+
+@pytest.mark.parametrize("others", [("no",), ("no", "maybe")])
+def test_f1_of_the_positive_label_alone(others):
+    model = ClassificationModel(vocabulary(*others, "yes"), positive_label="yes")
+    count(model, predicted=["yes", "yes", "no"], gold=["yes", "no", "no"])
+    assert model.get_metrics() == pytest.approx({"accuracy": 2 / 3, "f1_yes": 2 / 3})
+
+
+def test_no_f1_of_more_than_two_labels():
+    model = ClassificationModel(vocabulary("a", "b", "c"))
+    count(model, predicted=["a"], gold=["a"])
+    assert model.get_metrics() == {"accuracy": 1.0}
+
+
+def test_positive_label_must_be_a_label():
+    with pytest.raises(ConfigurationError, match=r"positive_label 'yes' .* \['0', '1'\]"):
+        ClassificationModel(vocabulary("1", "0"), positive_label="yes")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [((), "'labels' has no label"), (("yes",), "the only label in the vocabulary is 'yes'")],
+)
+def test_fewer_than_two_labels(labels, message):
+    params = {
+        "type": "sentence_classifier",
+        "text_field_embedder": {"token_embedders": {}},
+        "encoder": {"type": "boe", "embedding_dim": 0},
+    }
+    with pytest.raises(ConfigurationError, match=message):
+        Model.from_params(Params(params), vocab=vocabulary(*labels))
