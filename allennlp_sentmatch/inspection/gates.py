@@ -22,7 +22,7 @@ from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, import_plots, new_figure
-from allennlp_sentmatch.inspection.model_state import left_as_it_was
+from allennlp_sentmatch.inspection.evaluation_mode import evaluation_mode
 from allennlp_sentmatch.nn import CellAwareLSTM
 
 NUM_BINS = 50
@@ -107,7 +107,7 @@ def collect_gates(
 
     handles = [stack.register_forward_pre_hook(collect) for stack in stacks]
     try:
-        with left_as_it_was(model):
+        with evaluation_mode(model):
             for batch in lazy_groups_of(inputs, batch_size):
                 predictor.predict_batch_json(batch)
     finally:

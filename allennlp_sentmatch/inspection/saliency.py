@@ -1,22 +1,31 @@
-"""Which words a prediction depends on: AllenNLP's saliency, as numbers and as colored text."""
+"""Which words a prediction depends on, as numbers and as colored text."""
 
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 import torch
+import torch.nn.functional as F
 from allennlp.common.checks import ConfigurationError
-from allennlp.interpret.saliency_interpreters import (
-    IntegratedGradient,
-    SimpleGradient,
-    SmoothGradient,
-)
+from allennlp.data import Batch, Instance
+from allennlp.data.fields import TextField
+from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
+from torch import Tensor
 
 from allennlp_sentmatch.inspection.drawing import HTML, Drawing
-from allennlp_sentmatch.inspection.model_state import left_as_it_was
+from allennlp_sentmatch.inspection.embedding_hooks import EmbeddingHooks
+from allennlp_sentmatch.inspection.evaluation_mode import evaluation_mode
+from allennlp_sentmatch.inspection.word_pieces import (
+    join_word_pieces,
+    sum_over_words,
+    unfold_segments,
+)
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
 from allennlp_sentmatch.predictors.ensemble_predictor import EnsemblePredictor
+
+NUM_SAMPLES = 10
+NOISE = 0.01  # standard deviation, relative to the range of the embeddings
 
 # Over white and over near-black, text in the page's own color stays readable on it.
 COLOR = "rgba(255, 140, 0, {opacity:.2f})"
@@ -41,33 +50,35 @@ class Saliency:
     values: list[float]
 
 
-class WordwiseGradient(SimpleGradient):
-    """AllenNLP's simple gradients, each multiplied by the embedding of its own word.
-
-    `SimpleGradient` of AllenNLP 2.10.1 drops the batch's dimension of the embeddings twice, and so
-    multiplies the gradient of every word by the embedding of the first one.
-    """
-
-    def _register_hooks(
-        self, embeddings_list: list[torch.Tensor], token_offsets: list[torch.Tensor]
-    ) -> list[Any]:
-        def keep(module: torch.nn.Module, inputs: Any, output: torch.Tensor) -> None:
-            embeddings_list.append(output.detach().clone())  # (1, T, D)
-
-        handles: list[Any] = super()._register_hooks([], token_offsets)
-        return [*handles, self.predictor.get_interpretable_layer().register_forward_hook(keep)]
+def _unchanged(embedded: Tensor) -> Tensor:
+    """For simple gradients."""
+    return embedded.clone()
 
 
-INTERPRETERS = {
-    "simple": WordwiseGradient,
-    "integrated": IntegratedGradient,
-    "smooth": SmoothGradient,
+def _scaled(embedded: Tensor) -> Tensor:
+    """For integrated gradients: the midpoints of the steps from zero to the embeddings."""
+    steps = torch.arange(len(embedded), dtype=embedded.dtype, device=embedded.device)
+    return embedded * ((steps + 0.5) / len(embedded)).view(-1, 1, 1, 1)
+
+
+def _noisy(embedded: Tensor) -> Tensor:
+    """For SmoothGrad: normal noise."""
+    generator = torch.Generator().manual_seed(0)
+    noise = torch.randn(embedded.shape, generator=generator).to(embedded)
+    return embedded + NOISE * (embedded.max() - embedded.min()) * noise
+
+
+#: The number of samples, and how they are computed from the embeddings (samples, N, T, D).
+METHODS = {
+    "simple": (1, _unchanged),
+    "integrated": (NUM_SAMPLES, _scaled),
+    "smooth": (NUM_SAMPLES, _noisy),
 }
-SALIENCY_METHODS = tuple(INTERPRETERS)
+SALIENCY_METHODS = tuple(METHODS)
 
 
 def has_saliency(predictor: Predictor) -> bool:
-    """Whether there is saliency: for one classifier's labels, not for rankings or ensembles."""
+    """Whether a predictor has saliency: it classifies by one model, not by an ensemble."""
     return isinstance(predictor, ClassificationPredictor) and not isinstance(
         predictor, EnsemblePredictor
     )
@@ -76,19 +87,30 @@ def has_saliency(predictor: Predictor) -> bool:
 def interpret(
     predictor: Predictor, inputs: dict[str, Any], method: str = "simple"
 ) -> list[Saliency]:
-    """The saliency of each text of one input, from gradients by the word embeddings.
+    r"""Compute the saliency of each text of one input from the gradients by its word embeddings.
 
-    Embeddings that were frozen in training take part. The model is left as it was, its gradients
-    included, and the same input has the same saliency each time.
+    The saliency of a word with the embedding e is |sum_i e_i g_i|, divided by the sum over the
+    words of the text. With L(e) the cross-entropy of the predicted label, g is
+
+    - simple: dL/de;
+    - integrated ([Sundararajan et al. 2017](https://arxiv.org/abs/1703.01365)): the mean of dL/de
+      over the embeddings alpha e, for 10 values of alpha from 0 to 1;
+    - smooth ([Smilkov et al. 2017](https://arxiv.org/abs/1706.03825)): the mean of dL/de over 10
+      samples of e with normal noise, of 0.01 times the range of the embeddings. The noise is the
+      same in each call.
+
+    Embeddings that were frozen in training are included. The saliency of a word is that of all its
+    word pieces together; special tokens such as "[CLS]" are left out. The model and the global
+    random state are unchanged.
 
     # Parameters
 
     predictor : `Predictor`
-        One for pairs or for single sentences: `has_saliency` is true of it.
+        One for pairs or for single sentences, for which `has_saliency` is true.
     inputs : `dict[str, Any]`
         The JSON object that the predictor takes.
     method : `str`, optional (default = `"simple"`)
-        AllenNLP's "simple", "integrated" or "smooth" gradients.
+        "simple", "integrated" or "smooth".
 
     # Raises
 
@@ -98,23 +120,56 @@ def interpret(
         raise ConfigurationError(f"method must be one of {SALIENCY_METHODS}, got {method!r}")
     if not has_saliency(predictor):
         raise ConfigurationError(
-            "saliency explains the label of a model with word embeddings of its own: there is none "
-            f"from {type(predictor).__name__}"
+            "saliency explains the label of a model with its own word embeddings, which "
+            f"{type(predictor).__name__} does not have"
         )
+    instance = predictor._json_to_instance(inputs)
+    predictor._dataset_reader.apply_token_indexers(instance)
+    result = []
+    for name, contributions in _contributions(predictor, instance, method).items():
+        tokens = cast(TextField, instance[name]).tokens
+        words, values = join_word_pieces(tokens, contributions.tolist())
+        text = "sentence" if name == "tokens" else name
+        result.append(Saliency(text, words, _normalized(values)))
+    return result
+
+
+def _contributions(predictor: Predictor, instance: Instance, method: str) -> dict[str, Tensor]:
+    """sum_i e_i g_i for each token of each text, or for each word piece where these are tokens."""
     model = predictor._model
-    with left_as_it_was(model), torch.random.fork_rng():
-        metadata = predictor.predict_json(inputs)["metadata"]
-        torch.manual_seed(0)  # smooth gradients average over noise
-        interpreter = INTERPRETERS[method](predictor)
-        result = interpreter.saliency_interpret_from_json(inputs)["instance_1"]
-    names = [key[: -len("_tokens")] for key in metadata if key.endswith("_tokens")]
-    tokens = [metadata[f"{name}_tokens"] for name in names] or [metadata["tokens"]]
-    # A gradient arrives the later, the earlier its text was embedded.
-    values = [result[f"grad_input_{number}"] for number in range(len(tokens), 0, -1)]
-    return [
-        Saliency(name, words, _normalized(salience[: len(words)]))
-        for name, words, salience in zip(names or ["sentence"], tokens, values)
-    ]
+    num_samples, sample = METHODS[method]
+    batch = Batch([instance] * num_samples)
+    batch.index_instances(model.vocab)
+    tensors = move_to_device(batch.as_tensor_dict(), predictor.cuda_device)
+    texts = {
+        name: tensors[name]
+        for name, field in instance.fields.items()
+        if isinstance(field, TextField)
+    }
+    # A long text has several rows (segments) of word pieces for each sample.
+    hooks = EmbeddingHooks(
+        model, texts, lambda x: sample(x.unflatten(0, (num_samples, -1))).flatten(0, 1)
+    )
+    # cuDNN has no backward pass of recurrent networks in evaluation mode.
+    with evaluation_mode(model), torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
+        with torch.no_grad():
+            label = model(**tensors)["label_logits"].argmax(dim=-1)
+        with hooks:
+            logits = model(**tensors)["label_logits"]
+        loss = F.cross_entropy(logits, label)  # the mean over the samples
+        leaves = [leaf for name in texts for leaf in hooks.leaves[name]]
+        gradients = iter(torch.autograd.grad(loss, leaves))
+    contributions = {}
+    for name, text in texts.items():
+        # Shape: (segments, T), of each call of the embedder with this text
+        calls = [
+            (original * next(gradients)).sum(-1).unflatten(0, (num_samples, -1)).sum(0)
+            for original in hooks.originals[name]
+        ]
+        contributions[name] = sum_over_words(
+            unfold_segments(torch.stack(calls).sum(0), hooks.embedders[name]), text
+        )
+    return contributions
 
 
 def draw_saliency(predictor: Predictor, inputs: dict[str, Any], method: str = "simple") -> Drawing:
@@ -135,5 +190,5 @@ def draw_saliency(predictor: Predictor, inputs: dict[str, Any], method: str = "s
 
 
 def _normalized(values: list[float]) -> list[float]:
-    total = sum(values)
-    return [value / total for value in values] if total > 0 else [0.0] * len(values)
+    total = sum(map(abs, values))
+    return [abs(value) / total for value in values] if total > 0 else [0.0] * len(values)

@@ -4,7 +4,10 @@ import re
 
 import pytest
 import torch
+from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Vocabulary
+from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.inspection import SALIENCY_METHODS, draw_saliency, has_saliency, interpret
@@ -99,19 +102,207 @@ def test_the_model_is_left_as_it_was(predictor):
         assert gradient.eq(1).all()
 
 
-@pytest.mark.parametrize("name", ["cs_lvm", "vae_siamese", "lstmn_classifier", "rcrn_entailment"])
-def test_every_pair_classifier_has_saliency(untrained_predictor, name):
-    result = interpret(untrained_predictor(name), PAIR)
-    assert [saliency.text for saliency in result] == ["premise", "hypothesis"]
-    for saliency in result:
-        assert len(saliency.values) == len(saliency.tokens) == 4
+def derivatives(predictor, inputs, scale=1.0, step=1e-4):
+    """d loss / d a of each word by central differences, the word's embedding being (scale + a) e.
+
+    Only the embedding matrix changes: no hook, no gradient. Each word may occur only once.
+    """
+    model = predictor._model
+    instance = predictor._json_to_instance(inputs)
+    predictor._dataset_reader.apply_token_indexers(instance)
+    label = model.forward_on_instance(instance)["label_logits"].argmax()
+    ((name, embedding),) = model._text_field_embedder._token_embedders.items()
+    original = embedding.weight.data.clone()
+
+    def loss():
+        logits = model.forward_on_instance(instance)["label_logits"]
+        return -torch.tensor(logits).log_softmax(0)[label].item()
+
+    def derivative(word):
+        embedding.weight.data = scale * original
+        losses = []
+        for sign in (1, -1):
+            embedding.weight.data[word] = (scale + sign * step) * original[word]
+            losses.append(loss())
+        return (losses[0] - losses[1]) / (2 * step)
+
+    result = {}
+    for key, text in inputs.items():
+        words = [model.vocab.get_token_index(word, name) for word in text.split()]
+        result[key] = torch.tensor([derivative(word) for word in words])
+    embedding.weight.data = original
+    return result
 
 
-@pytest.mark.parametrize("name", ["bcn", "sentence_classifier"])
-def test_single_sentences_have_saliency(untrained_predictor, name):
-    (saliency,) = interpret(untrained_predictor(name), {"sentence": "who was it ?"})
-    assert saliency.text == "sentence"
-    assert len(saliency.values) == 4
+def different_words(predictor, keys):
+    """Texts of four words each that the model knows, no word twice."""
+    words = [w for w in predictor._model.vocab.get_token_to_index_vocabulary() if w.isalpha()]
+    return {key: " ".join(words[4 * i : 4 * i + 4]) for i, key in enumerate(keys)}
+
+
+def shares(values):
+    return (values.abs() / values.abs().sum()).tolist()
+
+
+@pytest.mark.parametrize(
+    "name", ["bcn", "cs_lvm", "esim", "lstmn_classifier", "sentence_classifier", "vae_siamese"]
+)
+def test_the_saliency_of_every_model_is_the_effect_of_each_word(untrained_predictor, name):
+    predictor = untrained_predictor(name)
+    predictor._model.double()
+    inputs = different_words(predictor, predictor.input_keys[0])
+    result = interpret(predictor, inputs)
+    assert [saliency.text for saliency in result] == list(inputs)
+    for saliency, expected in zip(result, derivatives(predictor, inputs).values()):
+        assert saliency.tokens == inputs[saliency.text].split()
+        assert saliency.values == pytest.approx(shares(expected), abs=1e-4)
+    assert len({tuple(saliency.values) for saliency in result}) == len(result)
+
+
+def test_several_token_embedders_count_together(untrained_predictor, monkeypatch):
+    predictor = untrained_predictor("rcrn_entailment")
+    model = predictor._model.double()
+    inputs = different_words(predictor, PAIR)
+    instance = predictor._json_to_instance(inputs)
+    predictor._dataset_reader.apply_token_indexers(instance)
+    label = model.forward_on_instance(instance)["label_logits"].argmax()
+    embed = model._text_field_embedder.forward
+
+    def loss(scales):
+        calls = iter(scales)
+        monkeypatch.setattr(
+            model._text_field_embedder,
+            "forward",
+            lambda *args, **kwargs: embed(*args, **kwargs) * next(calls).unsqueeze(-1),
+        )
+        logits = model.forward_on_instance(instance)["label_logits"]
+        monkeypatch.undo()
+        return -torch.tensor(logits).log_softmax(0)[label].item()
+
+    expected = torch.zeros(2, 4)
+    for text in range(2):
+        for word in range(4):
+            step = torch.zeros(2, 4, dtype=torch.float64)
+            step[text, word] = 1e-4
+            expected[text, word] = (loss(1 + step) - loss(1 - step)) / 2e-4
+    for saliency, values in zip(interpret(predictor, inputs), expected):
+        assert saliency.values == pytest.approx(shares(values), abs=1e-4)
+
+
+def test_integrated_gradients_are_the_mean_on_the_way_from_zero(untrained_predictor):
+    predictor = untrained_predictor("esim")
+    predictor._model.double()
+    inputs = different_words(predictor, PAIR)
+    label = predictor.predict_json(inputs)["label"]
+    total = {key: torch.zeros(4) for key in inputs}
+    for step in range(10):
+        scale = (step + 0.5) / 10
+        for key, values in derivatives(predictor, inputs, scale).items():
+            total[key] += values
+    assert predictor.predict_json(inputs)["label"] == label
+    for saliency in interpret(predictor, inputs, "integrated"):
+        assert saliency.values == pytest.approx(shares(total[saliency.text]), abs=1e-4)
+
+
+@pytest.fixture
+def tiny_bert(tmp_path, monkeypatch) -> str:
+    """The folder of a BERT of 8 units with word pieces, made here."""
+    transformers = pytest.importorskip("transformers")
+    from allennlp.common import cached_transformers
+
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "man", "sleep", "##s", "##ing"]
+    pieces += ["is", "un", "##happi", "##ly", "dog", "."]
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces) + "\n")
+    transformers.BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    config = transformers.BertConfig(
+        vocab_size=len(pieces),
+        hidden_size=8,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=8,
+        initializer_range=1.0,
+    )
+    torch.manual_seed(0)
+    transformers.BertModel(config).save_pretrained(tmp_path)
+    monkeypatch.setattr(cached_transformers, "_tokenizer_cache", {})
+    monkeypatch.setattr(cached_transformers, "_model_cache", {})
+    load = transformers.AutoTokenizer.from_pretrained
+
+    def from_pretrained(name, *, add_special_tokens=None, **kwargs):
+        # AllenNLP 2.10.1 passes a keyword that transformers does not take any more.
+        return load(name, **kwargs)
+
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", from_pretrained)
+    return str(tmp_path)
+
+
+PIECES = {"premise": "a man sleeps.", "hypothesis": "is dog unhappily."}
+"""The pieces of either text differ, but for the full stop."""
+
+
+def transformer_predictor(folder, kind, max_length=None):
+    """A predictor of pairs with word pieces ("pretrained_transformer") or words as tokens."""
+    transformer = {"type": kind, "model_name": folder, "max_length": max_length}
+    tokenizer = {"type": "pretrained_transformer", "model_name": folder}
+    reader = DatasetReader.from_params(
+        Params(
+            {
+                "type": "sentence_pair",
+                "format": "snli",
+                "tokenizer": tokenizer if kind == "pretrained_transformer" else "spacy_blank",
+                "token_indexers": {"tokens": dict(transformer)},
+            }
+        )
+    )
+    vocab = Vocabulary.empty()
+    vocab.add_tokens_to_namespace(["yes", "no", "maybe"], "labels")
+    torch.manual_seed(0)
+    model = Model.from_params(
+        Params(
+            {
+                "type": "siamese_classifier",
+                "text_field_embedder": {"token_embedders": {"tokens": dict(transformer)}},
+                "encoder": {"type": "boe", "embedding_dim": 8, "averaged": True},
+                "matcher": "heuristic",
+                "classifier": {"hidden_size": 4, "batch_norm": False},
+            }
+        ),
+        vocab=vocab,
+    )
+    return Predictor.by_name("sentence_pair")(model.eval().double(), reader)
+
+
+@pytest.mark.parametrize("kind", ["pretrained_transformer", "pretrained_transformer_mismatched"])
+@pytest.mark.parametrize("max_length", [None, 5])
+def test_the_word_pieces_of_a_transformer_are_shown_as_words(tiny_bert, kind, max_length):
+    predictor = transformer_predictor(tiny_bert, kind, max_length)
+    result = interpret(predictor, PIECES)
+    assert [s.tokens for s in result] == [
+        ["a", "man", "sleeps", "."],
+        ["is", "dog", "unhappily", "."],
+    ]
+    model = predictor._model
+    embedding = next(m for m in model.modules() if isinstance(m, torch.nn.Embedding))  # of pieces
+    instance = predictor._json_to_instance(PIECES)
+    predictor._dataset_reader.apply_token_indexers(instance)
+    label = model.forward_on_instance(instance)["label_logits"].argmax()
+    original = embedding.weight.data.clone()
+
+    def derivative(piece_ids):
+        losses = []
+        for scale in (1 + 1e-4, 1 - 1e-4):
+            embedding.weight.data = original.clone()
+            embedding.weight.data[piece_ids] *= scale
+            logits = torch.tensor(model.forward_on_instance(instance)["label_logits"])
+            losses.append(-logits.log_softmax(0)[label].item())
+        embedding.weight.data = original
+        return (losses[0] - losses[1]) / 2e-4
+
+    # All but the full stop, which is in both texts
+    for saliency, words in zip(result, ([[5], [6], [7, 8]], [[10], [14], [11, 12, 13]])):
+        expected = torch.tensor([derivative(piece_ids) for piece_ids in words])
+        values = torch.tensor(saliency.values[:3])
+        assert shares(values) == pytest.approx(shares(expected), abs=1e-4)
 
 
 def test_a_ranking_has_none(untrained_predictor):
