@@ -19,7 +19,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.files.rows import read_lines
+from allennlp_sentmatch.data.files.json_lines import parse_json_object
+from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.inspection import (
     SALIENCY_METHODS,
     Drawing,
@@ -34,7 +35,6 @@ from allennlp_sentmatch.inspection import (
     trees_of,
 )
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors.json_object import parse_json_object
 
 KINDS = ("trees", "attention", "gates", "saliency")
 

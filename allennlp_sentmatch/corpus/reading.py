@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Optional
 
-from allennlp_sentmatch.data.files.rows import Column, PathOrStr, read_lines
+from allennlp_sentmatch.data.files.lines import PathOrStr, read_lines
+from allennlp_sentmatch.data.files.row import Column
 from allennlp_sentmatch.data.files.table import Table
 
 

@@ -5,7 +5,7 @@ from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.predictors.json_object import parse_json_object
+from allennlp_sentmatch.data.files.json_lines import parse_json_object
 
 
 @Predictor.register("answer_ranker")

@@ -9,7 +9,7 @@ from allennlp.data import Instance
 from allennlp.data.fields import LabelField
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.predictors.json_object import parse_json_object
+from allennlp_sentmatch.data.files.json_lines import parse_json_object
 
 
 class ClassificationPredictor(Predictor):

@@ -10,8 +10,8 @@ from allennlp.models import Model
 from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
-from allennlp_sentmatch.predictors.json_object import parse_json_object
 
 
 @Predictor.register("pair_generator")

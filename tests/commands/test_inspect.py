@@ -81,8 +81,8 @@ def test_trees_of_two_models(allennlp, tree_archives, pairs, tmp_path, capsys):
     [
         ("", "holds no inputs"),
         ("{}\n", r"pairs.jsonl, input 1: expected premise/hypothesis"),
-        ('{"premise": "a"', r"pairs.jsonl, line 1 is not JSON"),
-        ("[1]\n", r"pairs.jsonl, line 1 must be a JSON object"),
+        ('{"premise": "a"', r"pairs.jsonl, line 1: not valid JSON"),
+        ("[1]\n", r"pairs.jsonl, line 1: expected a JSON object"),
     ],
 )
 def test_bad_inputs_leave_nothing_behind(allennlp, small_archive, pairs, tmp_path, text, message):

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional, Union
+from functools import partial
+from typing import Any, Callable, Optional, Union
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -12,10 +13,14 @@ from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Tokenizer
 
+from allennlp_sentmatch.data.dataset_readers.label_presence import all_or_none_labeled
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.files.delimited import delimited_rows
 from allennlp_sentmatch.data.files.folds import split_data_path
+from allennlp_sentmatch.data.files.lines import PathOrStr, check_encoding
 from allennlp_sentmatch.data.files.penn_treebank import unescape
-from allennlp_sentmatch.data.files.rows import Column, PathOrStr, check_encoding
+from allennlp_sentmatch.data.files.row import Column, Row
+from allennlp_sentmatch.data.files.source import Source
 from allennlp_sentmatch.data.files.table import Table
 
 FORMATS: dict[str, dict[str, Optional[str]]] = {
@@ -34,6 +39,7 @@ FORMATS: dict[str, dict[str, Optional[str]]] = {
 class _Group:
     question: str
     id: Optional[str]
+    source: Source
     candidates: list[str] = field(default_factory=list)
     labels: list[int] = field(default_factory=list)
     candidate_ids: list[str] = field(default_factory=list)
@@ -124,16 +130,16 @@ class AnswerSelectionReader(TokenizingReader):
                 "question_id": question_id,
                 "candidate_id": candidate_id,
             }
-            self._table = Table(self._columns, delimiter, quoted)
+            self._rows: Callable[..., Iterator[Row]] = Table(self._columns, delimiter, quoted).rows
         elif format in FORMATS:
             self._columns = dict(FORMATS[format])
             quoted = format == "trecqa"
-            self._table = Table(self._columns, delimiter="," if quoted else "\t", quoted=quoted)
+            delimiter = "," if quoted else "\t"
+            self._rows = partial(delimited_rows, delimiter=delimiter, quoted=quoted)
         else:
             raise ConfigurationError(
                 f"format={format!r}: expected one of {', '.join([*FORMATS, 'table'])}"
             )
-        self._all_columns_required = format == "table"
         self._escaped = format == "trecqa"
         self._encoding = check_encoding(encoding)
 
@@ -151,28 +157,35 @@ class AnswerSelectionReader(TokenizingReader):
     def _groups(self, file_path: PathOrStr) -> list[_Group]:
         """The file's rows by question, in the order in which the questions first appear."""
         columns = {name: [column] for name, column in self._columns.items() if column is not None}
-        groups: dict[str, _Group] = {}
-        for row in self._table.rows(file_path, self._encoding):
-            if self._all_columns_required:
-                for column in columns.values():
-                    row.require(column)
+        labels = columns.get("label", ())
+        rows = self._rows(file_path, encoding=self._encoding)
+        groups: dict[Union[str, tuple[str]], _Group] = {}
+        for row, label in all_or_none_labeled((row, row.label(labels)) for row in rows):
             question = row.text(columns["question"])
             candidate = row.text(columns["candidate"])
             if self._escaped:
                 question, candidate = unescape(question), unescape(candidate)
             id = row.joined(columns.get("question_id", ()))
-            group = groups.setdefault(question if id is None else id, _Group(question, id))
+            # An id and a question may be the same string.
+            key = (question,) if id is None else id
+            group = groups.setdefault(key, _Group(question, id, row.source))
+            if question != group.question:
+                raise row.error(
+                    f"the question id {id!r} belongs to another question in {group.source}"
+                )
             group.candidates.append(candidate)
-            label = row.label(columns.get("label", ()))
             if label is not None:
                 if label not in ("0", "1"):
                     raise row.error(f"expected the label 0 or 1, got {label!r}")
                 group.labels.append(int(label))
-            if len(group.labels) not in (0, len(group.candidates)):
-                raise row.error("either all candidates of a question have a label, or none has")
             candidate_id = row.joined(columns.get("candidate_id", ()))
             if candidate_id is not None:
                 group.candidate_ids.append(candidate_id)
+            if len(group.candidate_ids) not in (0, len(group.candidates)):
+                raise row.error(
+                    "either all candidates of a question have an id, or none has; this row "
+                    f"{'has' if candidate_id is not None else 'lacks'} one"
+                )
         return list(groups.values())
 
     def text_to_instance(

@@ -1,6 +1,7 @@
 """Labeled pairs of sentences."""
 
 import logging
+import math
 from collections.abc import Iterator
 from typing import Any, Optional, Union
 
@@ -12,11 +13,13 @@ from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Tokenizer
 
+from allennlp_sentmatch.data.dataset_readers.label_presence import all_or_none_labeled
 from allennlp_sentmatch.data.dataset_readers.sentence_pair_formats import FORMATS, PairFormat
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.rows import PathOrStr, Row, check_encoding
+from allennlp_sentmatch.data.files.lines import PathOrStr, check_encoding
+from allennlp_sentmatch.data.files.row import Row
 from allennlp_sentmatch.data.files.source import Source
 from allennlp_sentmatch.data.files.table import Table
 
@@ -119,7 +122,6 @@ class SentencePairReader(TokenizingReader):
                 hypothesis=(sentence2,),
                 label=() if label is None else (label,),
                 id=() if id is None else (id,),
-                required=tuple(column for column in (label, id) if column is not None),
             )
         elif format in FORMATS:
             self._format = FORMATS[format]
@@ -132,7 +134,8 @@ class SentencePairReader(TokenizingReader):
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
         file_path, in_folds = split_data_path(file_path)
-        for row, label in self.shard_iterable(in_folds(self._labeled_rows(file_path))):
+        rows = all_or_none_labeled(self._labeled_rows(file_path))
+        for row, label in self.shard_iterable(in_folds(rows)):
             premise = row.text(self._format.premise)
             hypothesis = row.text(self._format.hypothesis)
             score = row.number(self._format.score)
@@ -145,8 +148,6 @@ class SentencePairReader(TokenizingReader):
         """The rows that are to be read, each with its label; `None` where it has no label."""
         read = skipped = unlabeled = 0
         for row in self._format.rows(file_path, self._encoding):
-            for column in self._format.required:
-                row.require([column])
             label = row.label(self._format.label)
             if label == NO_GOLD_LABEL:
                 skipped += 1
@@ -207,8 +208,8 @@ class SentencePairReader(TokenizingReader):
         if label is not None:
             fields["label"] = LabelField(label, source=source)
         elif score is not None:
-            if not isinstance(score, (int, float)):
-                raise ConfigurationError(f"score must be a number, not {score!r}")
+            if not isinstance(score, (int, float)) or not math.isfinite(score):
+                raise ConfigurationError(f"score must be a finite number, not {score!r}")
             fields["score"] = TensorField(torch.tensor(float(score)))
         if score is not None:
             metadata["score"] = score

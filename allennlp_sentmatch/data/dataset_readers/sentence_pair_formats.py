@@ -4,14 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Callable
 
-from allennlp_sentmatch.data.files.rows import (
-    Column,
-    PathOrStr,
-    Row,
-    delimited_rows,
-    first_line,
-    json_rows,
-)
+from allennlp_sentmatch.data.files.delimited import delimited_rows
+from allennlp_sentmatch.data.files.json_lines import json_rows
+from allennlp_sentmatch.data.files.lines import PathOrStr, first_line
+from allennlp_sentmatch.data.files.row import Column, Row
 
 Columns = tuple[Column, ...]
 
@@ -38,8 +34,6 @@ class PairFormat:
         The columns whose values, joined by hyphens, are the pair's id.
     rename_label : `Callable[[str], str]`, optional
         From the label in the file to the label in the instance. By default they are the same.
-    required : `tuple[Column, ...]`, optional (default = `()`)
-        Columns that no row may lack, besides those of the sentences.
     """
 
     rows: Callable[[PathOrStr, str], Iterator[Row]]
@@ -49,7 +43,6 @@ class PairFormat:
     score: Columns = ()
     id: Columns = ()
     rename_label: Callable[[str], str] = _as_published
-    required: Columns = ()
 
 
 def _tab_separated_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:

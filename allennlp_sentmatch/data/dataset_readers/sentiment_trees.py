@@ -15,8 +15,9 @@ from nltk.tree import Tree
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.files.folds import split_data_path
+from allennlp_sentmatch.data.files.lines import text_rows
 from allennlp_sentmatch.data.files.penn_treebank import unescape
-from allennlp_sentmatch.data.files.rows import Row, text_rows
+from allennlp_sentmatch.data.files.row import Row
 from allennlp_sentmatch.data.files.source import Source
 
 LABELS: dict[str, dict[str, str]] = {
@@ -98,10 +99,13 @@ class SentimentTreesReader(TokenizingReader):
         """The tokens and labels of a sentence and its phrases, if they are to be read."""
         try:
             # A sentence's phrases share its Token objects.
-            tree = Tree.fromstring(row.values["text"], read_leaf=_token)
+            tree = Tree.fromstring(row.text(["text"]), read_leaf=_token)
+            tree.height()
         except ValueError as error:
             reason = " ".join(str(error).split())
             raise row.error(f"expected a labeled tree ({reason})") from None
+        except RecursionError:
+            raise row.error("the tree is nested too deeply") from None
         source = row.source
         for phrase in tree.subtrees() if self._use_subtrees else [tree]:
             label = phrase.label()

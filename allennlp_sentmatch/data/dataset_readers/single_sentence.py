@@ -24,7 +24,7 @@ from allennlp_sentmatch.data.dataset_readers.single_sentence_formats import (
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.rows import check_encoding
+from allennlp_sentmatch.data.files.lines import check_encoding
 from allennlp_sentmatch.data.files.source import Source
 from allennlp_sentmatch.data.files.table import Table
 

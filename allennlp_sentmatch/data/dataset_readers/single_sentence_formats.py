@@ -11,16 +11,18 @@ from typing import NamedTuple, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.files.rows import (
-    Column,
+from allennlp_sentmatch.data.dataset_readers.label_presence import all_or_none_labeled
+from allennlp_sentmatch.data.files.lines import (
     PathOrStr,
     local_path,
     not_empty,
     read_lines,
     text_rows,
 )
+from allennlp_sentmatch.data.files.row import Column
 from allennlp_sentmatch.data.files.source import Source
 from allennlp_sentmatch.data.files.table import Table
+from allennlp_sentmatch.data.text import check_text
 
 
 class Example(NamedTuple):
@@ -44,7 +46,7 @@ def trec(file_path: PathOrStr, encoding: str, fine: bool) -> Parts:
 
 def _trec_questions(file_path: PathOrStr, encoding: str, fine: bool) -> Iterator[Example]:
     for row in text_rows(file_path, encoding):
-        match = _TREC_LINE.fullmatch(row.values["text"])
+        match = _TREC_LINE.fullmatch(row.text(["text"]))
         if match is None:
             raise row.error("expected 'COARSE:fine question', as in 'NUM:date When was it built ?'")
         coarse, name, question = match.groups()
@@ -58,7 +60,7 @@ def label_first(file_path: PathOrStr, encoding: str) -> Parts:
 
 def _after_their_labels(file_path: PathOrStr, encoding: str) -> Iterator[Example]:
     for row in text_rows(file_path, encoding):
-        label, tab, text = row.values["text"].partition("\t")
+        label, tab, text = row.text(["text"]).partition("\t")
         if not tab or not label.strip():
             raise row.error("expected a label, a tab and the text")
         yield Example(text, label.strip(), None, row.source)
@@ -81,7 +83,7 @@ def two_files(file_path: Union[PathOrStr, dict[str, PathOrStr]], encoding: str) 
             )
     for label, path in files.items():
         yield (
-            Example(row.values["text"], label, None, row.source)
+            Example(row.text(["text"]), label, None, row.source)
             for row in text_rows(path, encoding)
         )
 
@@ -100,6 +102,7 @@ def directories(file_path: PathOrStr, encoding: str) -> Parts:
 def _files_of(folder: Path, encoding: str) -> Iterator[Example]:
     for path in _visible(folder):
         text = "".join(line for _, line in read_lines(path, encoding)).strip()
+        check_text(text, str(path))
         yield Example(text, folder.name, f"{folder.name}/{path.name}", Source(path))
 
 
@@ -123,16 +126,11 @@ def _of_a_table(
     label: Optional[Column],
     id: Optional[Column],
 ) -> Iterator[Example]:
-    for row in rows.rows(file_path, encoding):
-        for column in (label, id):
-            if column is not None:
-                row.require([column])
-        yield Example(
-            row.text([text]),
-            None if label is None else row.label([label]),
-            None if id is None else row.joined([id]),
-            row.source,
-        )
+    labels = () if label is None else (label,)
+    ids = () if id is None else (id,)
+    labeled = ((row, row.label(labels)) for row in rows.rows(file_path, encoding))
+    for row, name in all_or_none_labeled(labeled):
+        yield Example(row.text([text]), name, row.joined(ids), row.source)
 
 
 def _folder(file_path: PathOrStr) -> Path:

@@ -3,6 +3,8 @@
 from os import PathLike
 from typing import NamedTuple, Optional, Union
 
+from allennlp_sentmatch.data.text import printable
+
 
 class Source(NamedTuple):
     """The place of an example, for errors about it: `str(source)` is `pairs.tsv, line 3`."""
@@ -13,4 +15,5 @@ class Source(NamedTuple):
     """The example's first line, counted from 1; `None` if the example is the whole file."""
 
     def __str__(self) -> str:
-        return str(self.file_path) if self.line is None else f"{self.file_path}, line {self.line}"
+        place = str(self.file_path)
+        return printable(place if self.line is None else f"{place}, line {self.line}")

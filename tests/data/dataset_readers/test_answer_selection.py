@@ -1,4 +1,5 @@
 import gzip
+import json
 import pickle
 from collections import Counter
 
@@ -163,7 +164,7 @@ def test_labels_for_some_candidates_only(write):
         '{"question": "q", "candidate": "a", "label": 0}\n'
         '{"question": "q", "candidate": "b", "label": null}\n'
     )
-    with pytest.raises(ConfigurationError, match="line 2: either all candidates"):
+    with pytest.raises(ConfigurationError, match="line 2: no label, but line 1 has one"):
         read("table", path)
 
 
@@ -230,3 +231,32 @@ def test_every_row_of_the_published_data(
     assert counts[1] == right
     assert sum(1 in labels for labels in found) == answered
     assert sum(labels == {0, 1} for labels in found) == mixed
+
+
+def test_the_id_of_one_question_may_be_the_text_of_another(write):
+    rows = [("a", "b", 1), ("b", None, 0), ("a", "b", 0)]
+    path = write(
+        "".join(
+            json.dumps({"question": question, "candidate": "c", "label": label, "id": id}) + "\n"
+            for question, id, label in rows
+        )
+    )
+    instances = list(AnswerSelectionReader("table", question_id="id").read(path))
+    assert [instance["labels"].tensor.tolist() for instance in instances] == [[1, 0], [0]]
+
+
+def test_two_questions_under_one_id(write):
+    path = write("QuestionID\tQuestion\tSentence\tLabel\n1\tq\ta\t1\n1\tr\tb\t0\n")
+    message = r"line 3: the question id '1' belongs to another question in .*line 2"
+    with pytest.raises(ConfigurationError, match=message):
+        list(AnswerSelectionReader("wikiqa").read(path))
+
+
+@pytest.mark.parametrize("ids", ['"x" null', 'null "x"'])
+def test_candidate_ids_for_some_candidates_only(write, ids):
+    path = write(
+        "".join(f'{{"question": "q", "candidate": "a", "id": {id}}}\n' for id in ids.split())
+    )
+    reader = AnswerSelectionReader("table", label=None, candidate_id="id")
+    with pytest.raises(ConfigurationError, match=r"line 2: either all candidates .* have an id"):
+        list(reader.read(path))

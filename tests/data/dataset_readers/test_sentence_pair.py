@@ -291,7 +291,9 @@ class TestBadInput:
             ("msrp", "Quality\t#1 String\t#2 String\n\ta\tb\n", "line 2: .*'Quality' is empty"),
             ("quora", "1\ta\tb\n", "line 1: 3 columns, expected 4"),
             ("scitail", "a\tb\n", "line 1: 2 columns, expected 3"),
-            ("sts", "g\tf\t1\t2\tmuch\ta\tb\n", "line 1: .*'score' must be a number, not 'much'"),
+            ("sts", "g\tf\t1\t2\tmuch\ta\tb\n", "line 1: .*'score' must be .* not 'much'"),
+            ("sts", "g\tf\t1\t2\tnan\ta\tb\n", "line 1: .*'score' must be a finite number"),
+            ("sts", "g\tf\t1\t2\t-inf\ta\tb\n", "line 1: .*'score' must be a finite number"),
         ],
     )
     def test_names_file_and_line(self, table, format, content, message):

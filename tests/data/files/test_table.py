@@ -4,16 +4,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp_sentmatch.data.files.table import Table
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content):
-        path = tmp_path / "data.txt"
-        path.write_text(content)
-        return path
-
-    return write
-
-
 def values(rows):
     return [row.values for row in rows]
 
@@ -57,3 +47,30 @@ class TestTable:
     def test_impossible_settings(self, columns, settings, message):
         with pytest.raises(ConfigurationError, match=message):
             Table(columns, **settings)
+
+    @pytest.mark.parametrize("delimiter", [";", "|"])
+    @pytest.mark.parametrize("columns", [{"text": "x", "label": "y"}, {"text": 0, "label": 1}])
+    def test_another_delimiter_than_the_expected(self, write, delimiter, columns):
+        path = write(f'"x"{delimiter}y\na, b{delimiter}c\n')
+        with pytest.raises(ConfigurationError) as error:
+            list(Table(columns).rows(path))
+        assert str(error.value) == (
+            f"{path}: the columns are separated by {delimiter!r}, it seems; set the reader's "
+            f"`delimiter` to {delimiter!r}"
+        )
+        assert len(list(Table(columns, delimiter=delimiter, quoted=True).rows(path))) > 0
+
+    @pytest.mark.parametrize("content", ['[{"x": 1}]', '[\n{"x": 1}\n]\n', '\n [ {"x": 1},\n'])
+    def test_a_json_array(self, write, content):
+        with pytest.raises(ConfigurationError, match=r"data\.txt, line \d: .*jq -c '\.\[\]'"):
+            list(Table(self.names).rows(write(content)))
+
+    def test_a_text_that_begins_with_a_bracket(self, write):
+        path = write("[a] b\tc\n")
+        assert values(Table({"text": 0, "label": 1}).rows(path)) == [{0: "[a] b", 1: "c"}]
+
+    @pytest.mark.parametrize("content", ["x\nb\n", '{"x": "a", "y": "b"}\n{"x": "a"}\n'])
+    def test_a_column_that_is_missing_is_named_with_its_setting(self, write, content):
+        message = "line 2: there is no column 'y'; the columns are 'x'; name it in .* 'label'"
+        with pytest.raises(ConfigurationError, match=message):
+            list(Table(self.names).rows(write(content)))

@@ -1,0 +1,68 @@
+"""JSON lines: an object on each line."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.data.files.lines import PathOrStr, not_empty, read_lines
+from allennlp_sentmatch.data.files.row import Row, first_repeated
+from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.text import printable, shorten
+
+# Python's own limit since 3.11.
+_MOST_DIGITS = 4300
+
+
+def parse_json_object(line: str, where: str = "input line") -> dict[str, Any]:
+    """The JSON object on a line.
+
+    # Raises
+
+    `ConfigurationError`, which begins with `where`, for anything else, and for an object that has
+    a key twice, an integer of more than 4,300 digits, or deeper nesting than Python can follow.
+    """
+    shown = printable(line.strip()[:80])
+    try:
+        parsed = json.loads(line, object_pairs_hook=_distinct, parse_int=_integer)
+    except RecursionError:
+        raise ConfigurationError(f"{where}: JSON that is nested too deeply: {shown}") from None
+    except ValueError as error:
+        array = " (a JSON array becomes JSON lines by `jq -c '.[]'`)" if shown[:1] == "[" else ""
+        raise ConfigurationError(
+            f"{where}: not valid JSON ({printable(str(error))}); expected a whole object on "
+            f"each line{array}: {shown}"
+        ) from None
+    if not isinstance(parsed, dict):
+        array = "; a JSON array becomes JSON lines by `jq -c '.[]'`" * isinstance(parsed, list)
+        raise ConfigurationError(
+            f'{where}: expected a JSON object, as in {{"key": "value"}}, got {shown}{array}'
+        )
+    return parsed
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        key = first_repeated(key for key, _ in pairs)
+        raise ValueError(f"the key {shorten(key)} occurs twice in an object")
+    return values
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"an integer of {len(digits)} digits; at most {_MOST_DIGITS} are read")
+    return int(digits)
+
+
+def json_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
+    """Yield the rows of JSON lines: an object a line, its keys are the columns."""
+    return not_empty(_json_rows(file_path, encoding), file_path)
+
+
+def _json_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
+    for number, line in read_lines(file_path, encoding):
+        if line.strip():
+            source = Source(file_path, number)
+            yield Row(source, parse_json_object(line, str(source)))

@@ -1,0 +1,191 @@
+r"""Lines of data files.
+
+A path is anything AllenNLP's `cached_path` takes: a file, a URL, or `archive!member` for a file
+inside a zip or tar archive. Gzip-compressed files are read as they are. A byte order mark and
+`\r\n` line ends do not belong to the text.
+
+Every error about a file's content is a `ConfigurationError` that names the file and the line.
+"""
+
+import codecs
+import gzip
+import io
+import lzma
+import string
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from os import PathLike, path
+from typing import BinaryIO, TypeVar, Union, cast
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.file_utils import cached_path
+
+from allennlp_sentmatch.data.files.row import Row
+from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.text import printable
+
+PathOrStr = Union[str, "PathLike[str]"]
+
+T = TypeVar("T")
+
+_BYTE_ORDER_MARKS = {
+    # UTF-32's begins with UTF-16's.
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+_WIDE = ("utf-16", "utf-32")
+
+_SYNTAX = string.ascii_letters + string.digits + '\t\n\r ,:;"{}[]'
+"""The characters that structure a file: bytes of ASCII in every encoding but the wide ones."""
+
+
+def check_encoding(encoding: str) -> str:
+    """Return `encoding` if it is the name of one that files can be read in."""
+    try:
+        name = codecs.lookup(encoding).name
+        known = name.startswith(_WIDE) or (
+            _SYNTAX.encode(encoding) == _SYNTAX.encode("ascii")
+            and _SYNTAX.encode("ascii").decode(encoding) == _SYNTAX
+        )
+    # Codecs that are not encodings of text (hex, undefined, idna) fail in ways of their own.
+    except (LookupError, ValueError, TypeError):
+        known = False
+    if not known:
+        raise ConfigurationError(
+            f"encoding={encoding!r}: expected the name of a text encoding, such as 'utf-8', "
+            "'latin-1' or 'windows-1252'"
+        )
+    return encoding
+
+
+def local_path(file_path: PathOrStr) -> str:
+    """The path of a file or folder, once it is downloaded and extracted.
+
+    # Raises
+
+    `FileNotFoundError` for a path where there is nothing, `ConfigurationError` for any other that
+    cannot be used, such as a damaged archive's.
+    """
+    if not isinstance(file_path, (str, PathLike)):
+        raise ConfigurationError(f"expected the path of a file or folder, got {file_path!r}")
+    try:
+        return str(cached_path(file_path, extract_archive="!" in str(file_path)))
+    except FileNotFoundError as error:
+        raise FileNotFoundError(printable(str(error))) from None
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        # An encrypted zip archive is a RuntimeError, one of an unknown compression is its subclass.
+        RuntimeError,
+        tarfile.TarError,
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+    ) as error:
+        reason = printable(f"{type(error).__name__}: {error}")
+        raise ConfigurationError(
+            f"{Source(file_path)} cannot be opened ({reason}); is the path right, and the "
+            "file or archive whole?"
+        ) from error
+
+
+def read_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """Yield `(number, line)` for every line, counted from 1, with its line end.
+
+    A byte order mark decides the encoding, whatever `encoding` is. Only line feeds end a line.
+    """
+    local = local_path(file_path)
+    if path.isdir(local):
+        raise ConfigurationError(
+            f"{Source(file_path)} is a folder or an archive; expected a file (a file inside an "
+            "archive is written archive!member)"
+        )
+    number = 0
+    try:
+        with open(local, "rb") as file, _decompressed(file) as content:
+            encoding = _marked_encoding(content) or encoding
+            for number, line in enumerate(_decoded(content, encoding), start=1):
+                if number == 1:
+                    _check_width(line, file_path, encoding)
+                yield number, line
+    except UnicodeError as error:
+        raise ConfigurationError(
+            f"{Source(file_path, number + 1)}: not {encoding} ({error}); convert the file, or name "
+            "its encoding where the reader has that setting"
+        ) from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ConfigurationError(
+            f"{Source(file_path)}: damaged gzip data after line {number} ({error})"
+        ) from None
+
+
+def _decompressed(file: BinaryIO) -> BinaryIO:
+    compressed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    # Both can look ahead.
+    return cast(BinaryIO, gzip.open(file)) if compressed else file
+
+
+def _marked_encoding(content: BinaryIO) -> str:
+    """The encoding that a byte order mark says; an empty string where there is none."""
+    beginning = content.read(4)
+    content.seek(0)
+    marks = (name for mark, name in _BYTE_ORDER_MARKS.items() if beginning.startswith(mark))
+    return next(marks, "")
+
+
+def _decoded(content: BinaryIO, encoding: str) -> Iterator[str]:
+    if codecs.lookup(encoding).name.startswith(_WIDE):
+        # A line feed is several bytes there, and its byte may be a part of another character. These
+        # lines are decoded a piece at a time, so that an error may lie some lines further down.
+        with io.TextIOWrapper(content, encoding, newline="\n") as lines:
+            yield from lines
+        return
+    for number, line in enumerate(content):
+        # Line by line, so that an error names its line. The mark is in the first one alone.
+        yield line.decode("utf-8" if number and encoding == "utf-8-sig" else encoding)
+
+
+def _check_width(line: str, file_path: PathOrStr, encoding: str) -> None:
+    """Raise an error for UTF-16 without a mark: every second byte of English text is null."""
+    if line.count("\0") * 4 > len(line):
+        raise ConfigurationError(
+            f"{Source(file_path, 1)}: null characters, so that the encoding is not {encoding}; it "
+            "may be UTF-16: convert the file to UTF-8, or name its encoding where the reader has "
+            "that setting"
+        )
+
+
+def first_line(file_path: PathOrStr, encoding: str = "utf-8") -> str:
+    """The first line that is not blank, without its line end, by which forms are told apart."""
+    lines = (line.rstrip("\r\n") for _, line in read_lines(file_path, encoding) if line.strip())
+    return next(not_empty(lines, file_path))
+
+
+def not_empty(rows: Iterator[T], file_path: PathOrStr) -> Iterator[T]:
+    """Yield the `rows`; raise an error if there were none."""
+    empty = True
+    for row in rows:
+        empty = False
+        yield row
+    if empty:
+        raise ConfigurationError(f"{Source(file_path)} is empty: there is no row to read")
+
+
+def text_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
+    """Yield a row for each line that is not blank, the line itself as its column "text"."""
+    return not_empty(
+        (
+            Row(Source(file_path, number), {"text": line.rstrip("\r\n")})
+            for number, line in read_lines(file_path, encoding)
+            if line.strip()
+        ),
+        file_path,
+    )

@@ -1,0 +1,121 @@
+"""The values of one example."""
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Optional, Union
+
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.text import check_text, shorten
+
+Column = Union[int, str]
+"""A column's name, or its position counted from 0."""
+
+
+def first_repeated(names: Iterable[str]) -> Optional[str]:
+    """The first of the names that has occurred before; `None` if they are all different."""
+    seen = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+class Row:
+    """The values of one example and their source.
+
+    The methods take several columns where forms of a data set differ in a column's name. Their
+    errors name the file and the line.
+
+    # Parameters
+
+    source : `Source`
+        The file and the row's first line.
+    values : `dict[Column, Any]`
+        Values by column. Those of a delimited file are strings; those of JSON lines are any that
+        JSON has.
+    """
+
+    __slots__ = ("source", "values")
+
+    def __init__(self, source: Source, values: dict[Any, Any]) -> None:
+        self.source = source
+        self.values = values
+
+    def error(self, problem: str) -> ConfigurationError:
+        """An error that says where in which file the `problem` is."""
+        return ConfigurationError(f"{self.source}: {problem}")
+
+    def find(self, columns: Sequence[Column]) -> Optional[Any]:
+        """The value of the first of the `columns` that the row has; `None` if it has none."""
+        for column in columns:
+            if column in self.values:
+                return self.values[column]
+        return None
+
+    def require(self, columns: Sequence[Column], remedy: str = "") -> None:
+        """Raise an error that lists the row's columns if none of `columns` is among them."""
+        if not any(column in self.values for column in columns):
+            wanted = " or ".join(repr(column) for column in columns)
+            present = ", ".join(map(shorten, self.values))
+            raise self.error(f"there is no column {wanted}; the columns are {present}{remedy}")
+
+    def text(self, columns: Sequence[Column]) -> str:
+        """The string in the first of the `columns` that the row has; it may be empty."""
+        value = self.find(columns)
+        if not isinstance(value, str):
+            self.require(columns)
+            raise self.error(f"{_named(columns)} must be a string, not {shorten(value)}")
+        return check_text(value, f"{self.source}: {_named(columns)}")
+
+    def label(self, columns: Sequence[Column]) -> Optional[str]:
+        """The label's name in the first of the `columns` that the row has; `None` where the row has
+        none of them, or a JSON null. JSON's integers and booleans become strings: "1", "true".
+        """
+        value = self.find(columns)
+        if value is None:
+            return None
+        if isinstance(value, int):
+            return json.dumps(value)
+        if not isinstance(value, str):
+            raise self.error(f"{_named(columns)} must be a label, not {shorten(value)}")
+        label = value.strip()
+        if not label:
+            raise self.error(
+                f"{_named(columns)} is empty: expected a label; give the row one or delete it "
+                "(a file without any labels has no such column)"
+            )
+        return check_text(label, f"{self.source}: {_named(columns)}")
+
+    def number(self, columns: Sequence[Column]) -> Optional[float]:
+        """The finite number in the first of the `columns`; `None` if the row has none of them."""
+        value = self.find(columns)
+        if value is None:
+            return None
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise self.error(f"{_named(columns)} must be a finite number, not {shorten(value)}")
+        return number
+
+    def joined(self, columns: Sequence[Column]) -> Optional[str]:
+        """The values of all `columns`, joined by hyphens: an id.
+
+        `None` if the row lacks one of them, or has a JSON null or an empty cell there.
+        """
+        values = [self.values.get(column) for column in columns]
+        for column, value in zip(columns, values):
+            if isinstance(value, (dict, list)):
+                raise self.error(f"{_named([column])} must be an id, not {shorten(value)}")
+        if not values or any(value is None or value == "" for value in values):
+            return None
+        return check_text("-".join(map(str, values)), f"{self.source}: {_named(columns)}")
+
+
+def _named(columns: Sequence[Column]) -> str:
+    return "column " + " or ".join(repr(column) for column in columns)

@@ -1,0 +1,41 @@
+"""Checks and short displays of text from outside."""
+
+import re
+import reprlib
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+_short_repr = reprlib.Repr()
+_short_repr.maxstring = _short_repr.maxother = 80
+
+
+def check_text(text: str, name: str) -> str:
+    r"""Return `text`, unless it holds half of a UTF-16 pair.
+
+    JSON's `"\ud800"` is such a half, a lone surrogate. No encoding can write it: spaCy's tokenizer
+    and the vocabulary's files would fail on it later, without saying where it came from.
+
+    # Raises
+
+    `ConfigurationError`, which begins with `name`.
+    """
+    surrogate = None if text.isascii() else _SURROGATE.search(text)
+    if surrogate is not None:
+        raise ConfigurationError(
+            f"{name} has the lone surrogate {surrogate[0]!r} at character {surrogate.start()}, "
+            "which is half of a UTF-16 pair and not a character; remove it"
+        )
+    return text
+
+
+def printable(text: str) -> str:
+    r"""The text with lone surrogates as `\ud800`, so that any terminal and file takes it."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def shorten(value: Any) -> str:
+    """A value's `repr`, cut short: for errors about values of any size and depth."""
+    return printable(_short_repr.repr(value))

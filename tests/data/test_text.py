@@ -1,0 +1,32 @@
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.data.text import check_text, printable, shorten
+
+
+@pytest.mark.parametrize("text", ["", "plain", "caf\u00e9", "\U0001f600", "\ud7ff\ue000"])
+def test_text_that_can_be_written(text):
+    assert check_text(text, "premise") == text
+    assert printable(text) == text
+
+
+@pytest.mark.parametrize("code", [0xD800, 0xDBFF, 0xDC00, 0xDFFF])
+def test_half_of_a_pair(code):
+    surrogate = chr(code)
+    text = f"ab{surrogate}c"
+    with pytest.raises(ConfigurationError) as error:
+        check_text(text, "premise")
+    message = str(error.value)
+    assert message.startswith(f"premise has the lone surrogate {surrogate!r} at character 2")
+    assert message.isascii()
+    assert printable(text).encode() == f"ab\\u{code:04x}c".encode()
+
+
+def test_shorten():
+    assert shorten("a") == "'a'"
+    assert shorten(["\ud800"]).isascii()
+    assert len(shorten("a" * 10**6)) < 100
+    deep = []
+    for _ in range(10**5):
+        deep = [deep]
+    assert len(shorten(deep)) < 100
