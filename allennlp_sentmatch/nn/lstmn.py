@@ -15,17 +15,14 @@ with h~_1 = c~_1 = 0, the tapes being empty.
 """
 
 import math
-from collections.abc import Sequence
 from typing import Literal, NamedTuple, Optional, Union, overload
 
 import torch
-from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.ops.backends import resolve
-from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import widened
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
-from allennlp_sentmatch.nn.ops.lstmn import sequence
-from allennlp_sentmatch.nn.ops.lstmn.eager import Weights
+from allennlp_sentmatch.nn.ops.lstmn.recurrence import recurrence
+from allennlp_sentmatch.nn.ops.lstmn.tables import Weights
 
 Attention = Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]
 
@@ -177,79 +174,8 @@ class LSTMN(torch.nn.Module):
             start = torch.stack(halves)  # (2, S, B, H)
             start = widened(start, weights[0].weight_ih_l0)
         inputs = widened(inputs, weights[0].weight_ih_l0)
-        tensors = [inputs, *self.parameters(), *(() if start is None else (start,))]
-        backend = resolve("LSTMN", ("naive", "eager", "cpu"), *tensors)
-        if backend.name != "naive" and mask.any():
-            with without_autocast(inputs.device):
-                hidden, cell, attention = sequence.read(backend, inputs, mask, weights, start)
-        else:
-            hidden, cell, attention = _read(inputs, mask, weights, start)
+        hidden, cell, attention = recurrence(inputs, mask, weights, start)
         if not self.bidirectional:
             return Tapes(hidden, cell, attention[0])
         columns_reversed = reverse_sentences(attention[1].transpose(1, 2), mask).transpose(1, 2)
         return Tapes(hidden, cell, (attention[0], reverse_sentences(columns_reversed, mask)))
-
-
-def _read(
-    inputs: torch.Tensor,
-    mask: torch.Tensor,
-    directions: Sequence[Weights],
-    initial_state: Optional[torch.Tensor],
-) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:
-    """As `ops.lstmn.sequence.read`, token by token."""
-    padding = ~mask.unsqueeze(-1)  # (B, T, 1)
-    # What is in the padding must not matter, not even in a product with zero.
-    inputs = inputs.masked_fill(padding, 0.0)
-    hiddens, cells, attentions = [], [], []
-    for direction, weights in enumerate(directions):
-        # Both directions read from left to right; the second one, the reversed sentence. A token
-        # sees the ones read before it only, so no token sees padding.
-        in_order = reverse_sentences(inputs, mask) if direction else inputs
-        start = None if initial_state is None else initial_state[:, direction]
-        hidden, cell, attention = _read_direction(in_order, weights, start)
-        hiddens.append(reverse_sentences(hidden, mask) if direction else hidden)
-        cells.append(reverse_sentences(cell, mask) if direction else cell)
-        attentions.append(attention.masked_fill(padding, 0.0))
-    return (
-        torch.cat(hiddens, -1).masked_fill(padding, 0.0),
-        torch.cat(cells, -1).masked_fill(padding, 0.0),
-        attentions,
-    )
-
-
-def _read_direction(
-    inputs: torch.Tensor, weights: Weights, initial_state: Optional[torch.Tensor]
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """H and c (B, T, H), and s (B, T, T), of inputs (B, T, D) read from left to right."""
-    B, T = inputs.shape[:2]
-    H = weights.weight_hh_l0.size(1)
-    dtype = weights.weight_hh_l0.dtype  # autocast narrows the products, not what is carried on
-    if initial_state is None:
-        initial_state = inputs.new_zeros(2, B, H, dtype=dtype)
-    h_summary, c_summary = initial_state  # h~, c~: (B, H)
-    # For T = 0, each begins with no step.
-    h_tape = c_tape = inputs.new_zeros(B, 0, H, dtype=dtype)
-    keys = inputs.new_zeros(B, 0, weights.attention_vector.size(0), dtype=dtype)
-    attention = [inputs.new_zeros(B, 0, T, dtype=dtype)]
-    for t in range(T):
-        x = inputs[:, t]
-        s = h_tape.new_zeros(B, 0)
-        if t > 0:
-            query = F.linear(x, weights.attention_input) + F.linear(
-                h_summary, weights.attention_previous
-            )  # (B, A)
-            a = torch.tanh(keys + query.unsqueeze(1)) @ weights.attention_vector  # (B, t)
-            s = a.softmax(1).to(dtype)
-            h_summary = (s.unsqueeze(2) * h_tape).sum(1)
-            c_summary = (s.unsqueeze(2) * c_tape).sum(1)
-        attention.append(F.pad(s, (0, T - t)).unsqueeze(1))
-        gates = F.linear(x, weights.weight_ih_l0, weights.bias_l0) + F.linear(
-            h_summary, weights.weight_hh_l0
-        )  # (B, 4H)
-        i, f, g, o = gates.to(dtype).chunk(4, 1)
-        c = f.sigmoid() * c_summary + i.sigmoid() * g.tanh()  # (B, H)
-        h = o.sigmoid() * c.tanh()  # (B, H)
-        h_tape = torch.cat([h_tape, h.unsqueeze(1)], 1)  # (B, t + 1, H)
-        c_tape = torch.cat([c_tape, c.unsqueeze(1)], 1)
-        keys = torch.cat([keys, F.linear(h, weights.attention_hidden).unsqueeze(1)], 1)
-    return h_tape, c_tape, torch.cat(attention, 1)

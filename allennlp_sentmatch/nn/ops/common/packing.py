@@ -40,6 +40,12 @@ class Packing(NamedTuple):
         sizes = [size for size in reading.sum(1).tolist() if size]
         return cls(sizes, torch.stack(places), (B, T))
 
+    @property
+    def order(self) -> Tensor:
+        """The indices of the sentences that have tokens, longest first: (sizes[0])."""
+        first_tokens = self.places[0, : self.sizes[0]]
+        return torch.div(first_tokens, self.shape[1], rounding_mode="floor")
+
     def pack(self, sequence: Tensor) -> Tensor:
         """The tokens' vectors in each direction's order: (B, T, D) -> (S, N, D)."""
         B, T = self.shape

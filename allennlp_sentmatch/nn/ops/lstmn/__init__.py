@@ -1,1 +1,1 @@
-"""LSTMN."""
+"""The recurrence of the LSTMN."""

@@ -1,4 +1,4 @@
-"""The kernel of LSTMN against its plain path, which is the equations token by token."""
+"""The backends of the LSTMN against its naive form, the equations token by token."""
 
 from collections.abc import Iterator
 from typing import Optional
@@ -7,22 +7,24 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.lstmn import LSTMN
-from allennlp_sentmatch.nn.ops.backends import Backend, use_backend
+from allennlp_sentmatch.nn.ops.backends import resolve, use_backend
 from allennlp_sentmatch.nn.ops.common.packing import Packing
-from allennlp_sentmatch.nn.ops.lstmn import cpu, eager, sequence
-from allennlp_sentmatch.nn.ops.lstmn.eager import Weights
+from allennlp_sentmatch.nn.ops.lstmn import cpu, eager, recurrence
+from allennlp_sentmatch.nn.ops.lstmn.tables import Weights
 from tests.nn.ops.conftest import BACKENDS, run_by
 
 D, H, A = 3, 19, 35  # of no vector's width
 LENGTHS = [7, 2, 0, 5, 7, 1, 4]
 
+every_backend = pytest.mark.usefixtures("backend")
+
 State = tuple[torch.Tensor, torch.Tensor]
 
 
 @pytest.fixture(params=BACKENDS)
-def way(request: pytest.FixtureRequest) -> Iterator[str]:
+def backend(request: pytest.FixtureRequest) -> Iterator[str]:
     with run_by(request.param):
-        yield request.param.partition(",")[0]
+        yield request.param
 
 
 def make(bidirectional: bool) -> LSTMN:
@@ -64,11 +66,11 @@ def values_and_gradients(
     return {**results, **dict(zip(variables, gradients))}
 
 
-@pytest.mark.usefixtures("way")
+@every_backend
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("use", ["hidden", "cell", "attention", "hidden cell attention"])
-def test_values_and_gradients_are_those_of_the_plain_path(
+def test_values_and_gradients_are_those_of_the_equations(
     use: str, started: bool, bidirectional: bool
 ):
     model = make(bidirectional)
@@ -91,14 +93,19 @@ def test_values_and_gradients_are_those_of_the_plain_path(
     torch.testing.assert_close(tapes.cell, actual["cell"], atol=1e-12, rtol=1e-12)
 
 
-@pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("lengths", [[1, 1], [2, 0, 1], [3]])
-def test_short_sentences(lengths: list[int]):
-    model = make(bidirectional=True)
+@every_backend
+@pytest.mark.parametrize("started", [False, True])
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("lengths", [[1], [1, 1], [2, 0, 1], [3]])
+def test_short_sentences(lengths: list[int], bidirectional: bool, started: bool):
+    model = make(bidirectional)
     inputs, mask = batch(lengths, max(lengths) + 1)
-    actual = values_and_gradients(model, inputs, mask, None, {"hidden", "cell"})
+    start = None
+    if started:
+        start = torch.randn(2, len(lengths), model.output_size, dtype=torch.float64).unbind()
+    actual = values_and_gradients(model, inputs, mask, start, {"hidden", "cell"})
     with use_backend("naive"):
-        expected = values_and_gradients(model, inputs, mask, None, {"hidden", "cell"})
+        expected = values_and_gradients(model, inputs, mask, start, {"hidden", "cell"})
     for name, value in expected.items():
         if actual[name] is None or value is None:  # nothing to attend to
             assert name.startswith("attention")
@@ -107,7 +114,7 @@ def test_short_sentences(lengths: list[int]):
             torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
 
 
-@pytest.mark.usefixtures("way")
+@every_backend
 def test_scores_may_be_far_apart():
     """Farther than what has an exponential."""
     model = make(bidirectional=False)
@@ -121,7 +128,7 @@ def test_scores_may_be_far_apart():
         torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
 
 
-@pytest.mark.usefixtures("way")
+@every_backend
 def test_what_is_no_number_stays_in_its_sentence():
     model = make(bidirectional=False)
     inputs, mask = batch(LENGTHS, 7)
@@ -136,12 +143,15 @@ def test_what_is_no_number_stays_in_its_sentence():
     torch.testing.assert_close(inputs.grad[1:], expected.grad[1:], atol=1e-9, rtol=1e-9)
 
 
-def test_gradients_from_outside_may_lie_in_memory_in_any_order(way):
+@every_backend
+def test_gradients_from_outside_may_have_any_memory_format():
     model = make(bidirectional=False)
     inputs, mask = batch(LENGTHS, 7)
     packing = Packing.of(mask, bidirectional=False)
     weights = [model.get_parameter(name).unsqueeze(0) for name in Weights._fields]
-    outputs = sequence._Reading.apply(Backend(way), packing, packing.pack(inputs), None, *weights)
+    packed = packing.pack(inputs)
+    backend = resolve("LSTMN", recurrence.BACKENDS, packed)
+    outputs = recurrence._Recurrence.apply(backend, packing, packed, None, *weights)
     gradients = [torch.randn_like(x).mT.contiguous().mT for x in outputs]
     assert not any(x.is_contiguous() for x in gradients)
     in_order = [x.contiguous() for x in gradients]
@@ -150,7 +160,7 @@ def test_gradients_from_outside_may_lie_in_memory_in_any_order(way):
     torch.testing.assert_close(actual, expected, atol=1e-12, rtol=1e-12)
 
 
-@pytest.mark.usefixtures("way")
+@every_backend
 def test_float32_is_near_float64():
     """tanh is computed by way of the sigmoid, also where its argument is near zero or large."""
     model = make(bidirectional=True)
@@ -162,7 +172,7 @@ def test_float32_is_near_float64():
         torch.testing.assert_close(actual.double(), expected, atol=1e-5, rtol=0)
 
 
-@pytest.mark.usefixtures("way")
+@every_backend
 @pytest.mark.parametrize("training", [False, True])
 def test_each_token_s_key_is_projected_once(monkeypatch: pytest.MonkeyPatch, training: bool):
     rows = []
@@ -183,7 +193,7 @@ def test_each_token_s_key_is_projected_once(monkeypatch: pytest.MonkeyPatch, tra
     assert sum(rows) == sum(LENGTHS) - LENGTHS.count(max(LENGTHS))
 
 
-@pytest.mark.usefixtures("way")
+@every_backend
 def test_the_attention_s_hidden_layer_is_not_kept():
     """What a forward pass keeps for its backward pass grows with T, but for the attention."""
     kept = {}

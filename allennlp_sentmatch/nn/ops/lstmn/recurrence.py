@@ -1,0 +1,161 @@
+r"""The LSTMN's recurrence over a batch of sentences.
+
+`naive` holds the equations. The other backends compute over packed sentences, with an analytic
+backward pass. They project a token's key W_h h_i once, when its state is written to the tapes, and
+multiply h~ once per step, for the gates of this step and the attention of the next. As tanh(x) =
+2 sigmoid(2x) - 1 and a softmax is invariant to a constant added to all scores, the scores are
+
+    a_i = 2 v . sigmoid(2 W_h h_i + 2 (W_x x_t + W_h~ h~_{t-1}))
+
+The backward pass overwrites the gates with their gradients. The gradient of each weight is a single
+product over all steps.
+"""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, Optional
+
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
+from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
+from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writable
+from allennlp_sentmatch.nn.ops.common.packing import Packing
+from allennlp_sentmatch.nn.ops.common.products import affine, input_gradient, weight_gradient
+from allennlp_sentmatch.nn.ops.lstmn import cpu, eager, naive
+from allennlp_sentmatch.nn.ops.lstmn.tables import (
+    Arguments,
+    OutputGradients,
+    Tables,
+    Weights,
+)
+
+BACKENDS: tuple[Name, ...] = ("naive", "eager", "cpu")
+
+_STEPS: dict[str, ModuleType] = {"eager": eager, "cpu": cpu}
+
+
+def recurrence(
+    inputs: Tensor,
+    mask: Tensor,
+    directions: Sequence[Weights],
+    initial_state: Optional[Tensor] = None,
+) -> tuple[Tensor, Tensor, list[Tensor]]:
+    """Compute the tapes of sentences in one or two directions.
+
+    # Parameters
+
+    inputs : `Tensor`
+        Shape (B, T, D).
+    mask : `Tensor`
+        Shape (B, T), right-padded.
+    directions : `Sequence[Weights]`
+        The weights of each direction, left-to-right first.
+    initial_state : `Tensor`, optional (default = zeros)
+        Shape (2, S, B, H): h~ and c~ at the first step.
+
+    # Returns
+
+    `Tuple[Tensor, Tensor, List[Tensor]]`
+        The tapes h and c, each (B, T, S * H) and zero at padding; and the attention of each
+        direction, (B, T, T), with rows and columns in the order of the direction.
+    """
+    tensors = [inputs, *(weight for weights in directions for weight in weights)]
+    if initial_state is not None:
+        tensors.append(initial_state)
+    backend = resolve("LSTMN", BACKENDS, *tensors)
+    if backend.name == "naive":
+        return naive.recurrence(inputs, mask, directions, initial_state)
+    packing = Packing.of(mask, bidirectional=len(directions) == 2)
+    if not packing.sizes:  # no token in the batch, hence no step
+        return naive.recurrence(inputs, mask, directions, initial_state)
+    with without_autocast(inputs.device):
+        return _packed(backend, packing, inputs, directions, initial_state)
+
+
+def _packed(
+    backend: Backend,
+    packing: Packing,
+    inputs: Tensor,
+    directions: Sequence[Weights],
+    initial_state: Optional[Tensor],
+) -> tuple[Tensor, Tensor, list[Tensor]]:
+    """Compute `recurrence` over packed sentences, of which there is at least one."""
+    B, T = packing.shape
+    order = packing.order
+    weights = [
+        same[0].unsqueeze(0) if len(same) == 1 else torch.stack(same) for same in zip(*directions)
+    ]
+    arguments = Arguments(
+        packing.pack(inputs),
+        None if initial_state is None else initial_state[:, :, order],
+        *weights,
+    )
+    if torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in arguments):
+        hidden, cell, attention = _Recurrence.apply(  # type: ignore[no-untyped-call]
+            backend, packing, *arguments
+        )
+    else:
+        tables = _forward(backend, packing.sizes, arguments)
+        hidden, cell, attention = tables.hidden, tables.cell, tables.attention
+    S, longest = attention.size(0), attention.size(-1)
+    by_sentence = attention.new_zeros(S, B, T, T)
+    by_sentence[:, order, :longest, :longest] = attention
+    return packing.unpack(hidden), packing.unpack(cell), list(by_sentence)
+
+
+def _forward(backend: Backend, sizes: list[int], arguments: Arguments) -> Tables:
+    """Project the inputs and run the steps."""
+    weights = arguments.weights
+    gates = affine(arguments.inputs, weights.weight_ih_l0, weights.bias_l0)
+    no_bias = torch.zeros_like(weights.attention_vector)
+    queries = affine(arguments.inputs, 2 * weights.attention_input, no_bias)
+    tables: Tables = _STEPS[backend.name].forward(sizes, weights, gates, queries, arguments.initial)
+    return tables
+
+
+class _Recurrence(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, backend: Backend, packing: Packing, *tensors: Any
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        tables = _forward(backend, packing.sizes, Arguments(*tensors))
+        ctx.backend, ctx.packing = backend, packing
+        ctx.save_for_backward(*tensors, *tables)
+        ctx.set_materialize_grads(False)
+        return tables.hidden, tables.cell, tables.attention
+
+    @staticmethod
+    @analytic_backward
+    def backward(ctx: Any, *gradients: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
+        saved, packing = ctx.saved_tensors, ctx.packing
+        arguments = Arguments(*saved[: len(Arguments._fields)])
+        tables = Tables(*saved[len(Arguments._fields) :])
+        tables = tables._replace(gates=writable(tables.gates))
+        grads = _STEPS[ctx.backend.name].backward(
+            packing.sizes, arguments.weights, tables, OutputGradients(*gradients)
+        )
+        needs = Arguments(*ctx.needs_input_grad[2:])
+        grad_inputs: Any = None
+        if needs.inputs:
+            grad_inputs = input_gradient(arguments.weight_ih_l0, grads.gates)
+            grad_inputs.add_(input_gradient(arguments.attention_input, grads.queries))
+        summary_hidden = tables.summary[0]
+        return (
+            None,
+            None,
+            *Arguments(
+                inputs=grad_inputs,
+                initial=None if arguments.initial is None else grads.initial,
+                weight_ih_l0=weight_gradient(arguments.inputs, grads.gates),
+                weight_hh_l0=weight_gradient(summary_hidden, grads.gates),
+                bias_l0=grads.gates.sum(1),
+                attention_hidden=weight_gradient(tables.hidden, grads.keys),
+                attention_input=weight_gradient(arguments.inputs, grads.queries),
+                attention_previous=weight_gradient(
+                    packing.previous(summary_hidden), grads.queries[:, packing.sizes[0] :]
+                ),
+                attention_vector=grads.vector,
+            ),
+        )

@@ -1,0 +1,82 @@
+"""The tables of the LSTMN's recurrence.
+
+There are S directions, N tokens, B sentences of at most T tokens, H units and A units of attention.
+Rows of N tokens are packed; see `allennlp_sentmatch.nn.ops.common.packing`.
+"""
+
+from typing import NamedTuple, Optional
+
+import torch
+from torch import Tensor
+
+
+class Weights(NamedTuple):
+    """The parameters of one direction under their names in `LSTMN`; or of S directions, stacked."""
+
+    weight_ih_l0: Tensor
+    weight_hh_l0: Tensor
+    bias_l0: Tensor
+    attention_hidden: Tensor
+    attention_input: Tensor
+    attention_previous: Tensor
+    attention_vector: Tensor
+
+
+class Arguments(NamedTuple):
+    """The differentiable arguments of the recurrence, or in the same order their gradients."""
+
+    inputs: Tensor  # (S, N, D)
+    initial: Optional[Tensor]  # (2, S, B, H): h~ and c~ at the first step; `None` for zeros
+    weight_ih_l0: Tensor
+    weight_hh_l0: Tensor
+    bias_l0: Tensor
+    attention_hidden: Tensor
+    attention_input: Tensor
+    attention_previous: Tensor
+    attention_vector: Tensor
+
+    @property
+    def weights(self) -> Weights:
+        """The parameters of S directions."""
+        return Weights(*self[2:])
+
+
+class Tables(NamedTuple):
+    """The results of a forward pass that its backward pass needs."""
+
+    gates: Tensor  # (S, N, 4H): i, f, g, o
+    queries: Tensor  # (S, N, A): 2 (W_x x_t + W_h~ h~_{t-1})
+    hidden: Tensor  # (S, N, H)
+    cell: Tensor  # (S, N, H)
+    attention: Tensor  # (S, B, T, T)
+    summary: Tensor  # (2, S, N, H): h~ and c~
+    keys: Tensor  # 2 W_h h: (S, T, B, A) in eager, (S, N, A) in cpu
+    tapes: Optional[Tensor]  # h and c: (2, S, T, B, H) in eager, `None` in cpu
+
+
+class OutputGradients(NamedTuple):
+    """The gradients of the recurrence's outputs; `None` for an output that is not used."""
+
+    hidden: Optional[Tensor]  # (S, N, H)
+    cell: Optional[Tensor]  # (S, N, H)
+    attention: Optional[Tensor]  # (S, B, T, T)
+
+
+class Gradients(NamedTuple):
+    """The results of a backward pass through the steps."""
+
+    gates: Tensor  # (S, N, 4H): of the gates' arguments
+    queries: Tensor  # (S, N, A): of W_x x_t + W_h~ h~_{t-1}
+    keys: Tensor  # (S, N, A): of W_h h_t
+    vector: Tensor  # (S, A)
+    initial: Tensor  # (2, S, B, H): of h~ and c~ at the first step
+
+
+def from_summary_and_hidden(weights: Weights) -> tuple[Tensor, Tensor]:
+    """Return the weights that are applied to h~ and to h at each step.
+
+    The first, (S, 4H + A, H), maps h~ to its part of the gates' arguments and of the next query.
+    The second, (S, A, H), maps h to its key. Queries and keys are doubled, as in `Tables`.
+    """
+    to_query = 2 * weights.attention_previous
+    return torch.cat([weights.weight_hh_l0, to_query], 1), 2 * weights.attention_hidden
