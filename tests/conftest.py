@@ -79,6 +79,20 @@ def small_archive(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def generator_archives(tmp_path_factory) -> list[str]:
+    """Archives of a `cs_lvm` and of a classifier, trained for a moment on the same pairs."""
+    from allennlp.commands.train import train_model_from_file
+
+    folder = tmp_path_factory.mktemp("generator_archives")
+    pairs = str(REPOSITORY / "fixtures" / "data" / "snli.jsonl")
+    overrides = json.dumps({"train_data_path": pairs, "validation_data_path": pairs})
+    for name in ("cs_lvm", "vae_siamese"):
+        config = REPOSITORY / "fixtures" / "models" / f"{name}.jsonnet"
+        train_model_from_file(str(config), str(folder / name), overrides)
+    return [str(folder / name / "model.tar.gz") for name in ("cs_lvm", "vae_siamese")]
+
+
+@pytest.fixture(scope="session")
 def untrained_predictor() -> Callable[..., Any]:
     """Makes a predictor of a configuration in fixtures/models, with `settings` in its model's."""
     from allennlp.common import Params

@@ -1,5 +1,6 @@
 """Subcommands of `allennlp`."""
 
+from allennlp_sentmatch.commands import program
 from allennlp_sentmatch.commands.demo import Demo
 from allennlp_sentmatch.commands.encode import Encode
 from allennlp_sentmatch.commands.ensemble import EnsembleArchives
@@ -8,3 +9,11 @@ from allennlp_sentmatch.commands.inspect import Inspect
 from allennlp_sentmatch.commands.search import Search
 
 __all__ = ["Demo", "Encode", "EnsembleArchives", "EvaluateGenerator", "Inspect", "Search"]
+
+if program.is_running():
+    program.set_up(
+        [
+            subcommand().name
+            for subcommand in (Demo, Encode, EnsembleArchives, EvaluateGenerator, Inspect, Search)
+        ]
+    )

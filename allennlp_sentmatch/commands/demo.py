@@ -11,6 +11,11 @@ from typing import Optional
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.commands.options import (
+    add_device_option,
+    add_trust_option,
+    add_verbose_option,
+)
 from allennlp_sentmatch.corpus import read_sentences
 from allennlp_sentmatch.demo import CORPUS, DemoModel, InMemorySearch, create_app, serve
 
@@ -34,16 +39,18 @@ class Demo(Subcommand):
         subparser.add_argument(
             "--host",
             default="127.0.0.1",
-            help="the address to serve at; 0.0.0.0 lets other machines in (default: 127.0.0.1)",
+            help="the address to serve at; 0.0.0.0 lets other machines in",
         )
-        subparser.add_argument("--port", type=int, default=7860, help="default: 7860")
-        subparser.add_argument("--cuda-device", type=int, default=-1, help="default: -1, the CPU")
+        subparser.add_argument("--port", type=int, default=7860, help="the port to serve at")
+        add_device_option(subparser)
+        add_trust_option(subparser)
+        add_verbose_option(subparser)
         subparser.set_defaults(func=_from_args)
         return subparser
 
 
 def _from_args(args: argparse.Namespace) -> None:
-    model = DemoModel.from_archive(args.archive_file, args.cuda_device)
+    model = DemoModel.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
     serve(create_app(model, _search(model, args.corpus)), args.host, args.port)
 
 

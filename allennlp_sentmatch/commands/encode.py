@@ -4,18 +4,22 @@ Interrupted, it goes on where it stopped when the same command is given again.
 """
 
 import argparse
-import hashlib
 import os
 from functools import partial
-from pathlib import Path
 from typing import Union
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common import logging as common_logging
-from allennlp.common.file_utils import cached_path
 
+from allennlp_sentmatch.commands.options import (
+    add_device_option,
+    add_progress_option,
+    add_trust_option,
+    add_verbose_option,
+)
 from allennlp_sentmatch.corpus import RayEncoder, encode_corpus, read_sentences
 from allennlp_sentmatch.corpus.encoding import BlockEncoder
+from allennlp_sentmatch.models.archival import archive_digest
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 
 RAY_BLOCKS = 32
@@ -43,14 +47,17 @@ class Encode(Subcommand):
             help="of a tsv, csv or JSON lines file, the sentences' column: its name, or its "
             "position counted from 0 where there is no header",
         )
-        subparser.add_argument("--batch-size", type=int, default=128, help="default: 128")
+        subparser.add_argument(
+            "--batch-size", type=int, default=128, help="sentences encoded at a time"
+        )
         subparser.add_argument(
             "--block-size",
             type=int,
             default=8192,
-            help="sentences sorted by length together, and saved together (default: 8192)",
+            help="sentences sorted by length together, and saved together",
         )
-        subparser.add_argument("--cuda-device", type=int, default=-1, help="default: -1, the CPU")
+        add_device_option(subparser)
+        add_trust_option(subparser)
         subparser.add_argument(
             "--engine",
             choices=["local", "ray"],
@@ -62,14 +69,9 @@ class Encode(Subcommand):
             help="of the Ray cluster (default: the environment variable RAY_ADDRESS; without it, "
             "Ray is started on this machine)",
         )
-        subparser.add_argument(
-            "--ray-workers", type=int, default=1, help="how many of them encode (default: 1)"
-        )
-        subparser.add_argument(
-            "--file-friendly-logging",
-            action="store_true",
-            help="print progress on separate lines, at most every ten seconds",
-        )
+        subparser.add_argument("--ray-workers", type=int, default=1, help="how many of them encode")
+        add_progress_option(subparser)
+        add_verbose_option(subparser)
         subparser.set_defaults(func=_from_args)
         return subparser
 
@@ -87,10 +89,16 @@ def _from_args(args: argparse.Namespace) -> None:
     encoder: BlockEncoder
     if args.engine == "ray":
         encoder = RayEncoder(
-            args.archive_file, args.cuda_device, args.ray_address, args.ray_workers
+            args.archive_file,
+            args.cuda_device,
+            args.ray_address,
+            args.ray_workers,
+            trust=args.trust_archive,
         )
     else:
-        encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device)
+        encoder = SentenceEncoder.from_archive(
+            args.archive_file, args.cuda_device, args.trust_archive
+        )
     encode_corpus(
         encoder,
         partial(read_sentences, args.input_file, args.column),
@@ -98,15 +106,5 @@ def _from_args(args: argparse.Namespace) -> None:
         batch_size=args.batch_size,
         block_size=args.block_size,
         blocks_at_once=RAY_BLOCKS if args.engine == "ray" else 1,
-        fingerprint=_digest(args.archive_file),
+        fingerprint=archive_digest(args.archive_file),
     )
-
-
-def _digest(archive_file: str) -> str:
-    """A digest of an archive, or of the weights in a serialization directory."""
-    path = Path(os.fspath(cached_path(archive_file)))
-    digest = hashlib.sha256()
-    with open(path / "best.th" if path.is_dir() else path, "rb") as file:
-        for piece in iter(lambda: file.read(1 << 20), b""):
-            digest.update(piece)
-    return digest.hexdigest()

@@ -19,6 +19,12 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.commands.options import (
+    add_device_option,
+    add_progress_option,
+    add_trust_option,
+    add_verbose_option,
+)
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.inspection import (
@@ -77,12 +83,10 @@ class Inspect(Subcommand):
             metavar="N",
             help="take N inputs at random, with the same seed each time, instead of all of them",
         )
-        subparser.add_argument("--cuda-device", type=int, default=-1, help="default: -1, the CPU")
-        subparser.add_argument(
-            "--file-friendly-logging",
-            action="store_true",
-            help="print progress on separate lines, at most every ten seconds",
-        )
+        add_device_option(subparser)
+        add_trust_option(subparser)
+        add_progress_option(subparser)
+        add_verbose_option(subparser)
         subparser.set_defaults(func=_from_args)
         return subparser
 
@@ -101,7 +105,7 @@ def _from_args(args: argparse.Namespace) -> None:
             )
         inputs = random.Random(0).sample(inputs, args.sample)
     predictors = [
-        Predictor.from_archive(load_archive(archive, cuda_device=args.cuda_device))
+        Predictor.from_archive(load_archive(archive, args.cuda_device, args.trust_archive))
         for archive in (args.archive_file, args.beside)
         if archive is not None
     ]

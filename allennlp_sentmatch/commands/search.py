@@ -16,6 +16,11 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
 
 from allennlp_sentmatch.commands.encode import column
+from allennlp_sentmatch.commands.options import (
+    add_device_option,
+    add_trust_option,
+    add_verbose_option,
+)
 from allennlp_sentmatch.corpus import SentenceSearch, read_sentences
 from allennlp_sentmatch.corpus.sentence_search import lines
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
@@ -42,7 +47,7 @@ class Search(Subcommand):
         queries = subparser.add_mutually_exclusive_group()
         queries.add_argument("--query", help="one sentence to search for")
         queries.add_argument("--queries", help="a file of them, one a line")
-        subparser.add_argument("--top-k", type=int, default=5, help="default: 5")
+        subparser.add_argument("--top-k", type=int, default=5, help="neighbors of each query")
         subparser.add_argument(
             "--rescore",
             action="store_true",
@@ -57,8 +62,12 @@ class Search(Subcommand):
             help="write the neighbors here, as JSON lines, and do not print them; not an existing "
             "file",
         )
-        subparser.add_argument("--batch-size", type=int, default=128, help="default: 128")
-        subparser.add_argument("--cuda-device", type=int, default=-1, help="default: -1, the CPU")
+        subparser.add_argument(
+            "--batch-size", type=int, default=128, help="queries encoded at a time"
+        )
+        add_device_option(subparser)
+        add_trust_option(subparser)
+        add_verbose_option(subparser)
         subparser.set_defaults(func=_from_args)
         return subparser
 
@@ -72,7 +81,7 @@ def _from_args(args: argparse.Namespace) -> None:
             f"{args.output_file} exists already; delete it or name another file"
         )
     search = SentenceSearch(
-        SentenceEncoder.from_archive(args.archive_file, args.cuda_device),
+        SentenceEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive),
         list(read_sentences(args.corpus_file, args.column)),
         _load_vectors(args.vectors_file),
         args.index,

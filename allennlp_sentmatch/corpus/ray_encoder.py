@@ -34,6 +34,8 @@ class RayEncoder:
     num_threads : `int`, optional (default = `None`)
         The threads of each worker, for which Ray sets aside as many CPUs; by default, those of
         this process.
+    trust : `bool`, optional (default = `False`)
+        See `load_archive`.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class RayEncoder:
         address: Optional[str] = None,
         num_workers: int = 1,
         num_threads: Optional[int] = None,
+        trust: bool = False,
     ) -> None:
         for name, number in (("num_workers", num_workers), ("num_threads", num_threads)):
             if number is not None and number < 1:
@@ -53,10 +56,11 @@ class RayEncoder:
         is_here = os.path.exists(archive_file)
         self._archive_file = os.path.abspath(archive_file) if is_here else archive_file
         self._cuda_device = cuda_device
+        self._trust = trust
         self._num_workers = num_workers
         self._num_threads = num_threads or torch.get_num_threads()
         # Loaded here too: what is wrong with the archive is told at once, and by this process.
-        self.vector_size = SentenceEncoder.from_archive(self._archive_file).vector_size
+        self.vector_size = SentenceEncoder.from_archive(self._archive_file, trust=trust).vector_size
         if not self._ray.is_initialized():
             address = address or os.environ.get("RAY_ADDRESS")
             # An own cluster has the CPUs it is asked for, however few this machine has.
@@ -85,7 +89,12 @@ class RayEncoder:
         gpu = {"num_gpus": 1} if self._cuda_device >= 0 else {}
         vectors = data.from_arrow(tables).map_batches(
             _Worker,
-            fn_constructor_args=(self._archive_file, self._cuda_device, self._num_threads),
+            fn_constructor_args=(
+                self._archive_file,
+                self._cuda_device,
+                self._num_threads,
+                self._trust,
+            ),
             fn_kwargs={"batch_size": batch_size},
             batch_size=None,
             compute=data.ActorPoolStrategy(size=self._num_workers),
@@ -106,10 +115,10 @@ class RayEncoder:
 class _Worker:
     """What each worker of Ray's holds: a `SentenceEncoder`."""
 
-    def __init__(self, archive_file: str, cuda_device: int, num_threads: int) -> None:
+    def __init__(self, archive_file: str, cuda_device: int, num_threads: int, trust: bool) -> None:
         torch.set_num_threads(num_threads)
         # Ray shows a worker the one GPU it may use.
-        self._encoder = SentenceEncoder.from_archive(archive_file, min(cuda_device, 0))
+        self._encoder = SentenceEncoder.from_archive(archive_file, min(cuda_device, 0), trust)
 
     def __call__(self, batch: dict[str, Any], batch_size: int) -> dict[str, FloatArray]:
         sentences = [str(sentence) for sentence in batch["sentence"]]

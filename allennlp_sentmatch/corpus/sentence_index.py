@@ -1,5 +1,6 @@
 """Nearest neighbors among the vectors of a corpus, by cosine."""
 
+import logging
 import os
 import uuid
 from collections.abc import Sequence
@@ -12,6 +13,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
+
+FAISS_LOGGER = logging.getLogger("faiss.loader")
 
 MAGIC = b"IxFI"
 """What a file of FAISS's flat inner-product index begins with."""
@@ -189,6 +192,9 @@ def normalized(vectors: FloatArray) -> FloatArray:
 
 
 def _faiss() -> Any:
+    # At INFO, FAISS reports each instruction set that it has no build for as a failed import.
+    if FAISS_LOGGER.level == logging.NOTSET:
+        FAISS_LOGGER.setLevel(logging.WARNING)
     try:
         import faiss
     except ImportError as error:

@@ -118,10 +118,13 @@ class DemoModel:
 
     @classmethod
     def from_archive(
-        cls, archive_file: Union[str, "os.PathLike[str]"], cuda_device: int = -1
+        cls,
+        archive_file: Union[str, "os.PathLike[str]"],
+        cuda_device: int = -1,
+        trust: bool = False,
     ) -> "DemoModel":
-        """The model of a `model.tar.gz` (a path or URL) or of a serialization directory."""
-        archive = load_archive(archive_file, cuda_device=cuda_device)
+        """The model of an archive; the arguments are those of `load_archive`."""
+        archive = load_archive(archive_file, cuda_device, trust)
         count = sum(parameter.numel() for parameter in archive.model.parameters())
         parts = [*_parts(archive.config["model"].as_dict()), f"{count / 1e6:.1f}M parameters"]
         return cls(Predictor.from_archive(archive), " · ".join(parts))

@@ -1,62 +1,42 @@
-"""Loading archives with a look at what is in them first."""
+"""Loading archives that may come from anybody."""
 
-import logging
+import hashlib
+import json
 import os
-import tarfile
-from pathlib import PurePosixPath
+import pickle
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.models import archival
-from allennlp.models.archival import Archive
+from allennlp.models.archival import CONFIG_NAME, Archive, get_weights_path
 
-logger = logging.getLogger(__name__)
+from allennlp_sentmatch.models.archive_extraction import extracted_archive
+from allennlp_sentmatch.models.registered_names import TRUST_HINT, registered_names_only
 
-
-def check_archive(archive_file: Union[str, "os.PathLike[str]"]) -> None:
-    """Refuse an archive that would write outside the folder it is extracted to.
-
-    AllenNLP extracts every member as it is. A model's archive needs regular files and folders
-    under relative paths, and nothing else.
-
-    # Parameters
-
-    archive_file : `Union[str, os.PathLike]`
-        A local tar file.
-
-    # Raises
-
-    `ConfigurationError` for an absolute path, a path with `..`, a link or a device, naming the
-    member; nothing has been extracted then. Also for a file that is not a gzipped tar.
-    """
-    try:
-        with tarfile.open(archive_file, "r:gz") as archive:
-            for member in archive:
-                path = PurePosixPath(member.name)
-                if path.is_absolute() or ".." in path.parts:
-                    problem = "lies outside the archive"
-                elif not (member.isreg() or member.isdir()):
-                    problem = "is neither a regular file nor a folder"
-                else:
-                    continue
-                raise ConfigurationError(
-                    f"{archive_file}: the member {member.name!r} {problem}; a model's archive has "
-                    "regular files under relative paths only, so it was not extracted"
-                )
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise ConfigurationError(
-            f"{archive_file}: cannot be read as an archive (model.tar.gz): {error}"
-        ) from error
+REFUSED_SETTINGS = {
+    "_pretrained": "opens another archive",
+    "archive_file": "opens another archive",
+    "trust_remote_code": "runs code from a transformer's repository",
+}
+"""Settings that only a trusted configuration may have, and what each does."""
 
 
 def load_archive(
-    archive_file: Union[str, "os.PathLike[str]"], cuda_device: int = -1, **options: Any
+    archive_file: Union[str, "os.PathLike[str]"],
+    cuda_device: int = -1,
+    trust: bool = False,
+    **options: Any,
 ) -> Archive:
-    """AllenNLP's `load_archive`, after `check_archive`.
+    """AllenNLP's `load_archive`, for archives that may come from anybody.
 
-    An archive's configuration may name any registered class, so it is code all the same: load
-    archives of people you trust (SECURITY.md).
+    Members are checked when they are extracted (`extract_archive`). The configuration must be plain
+    JSON, as AllenNLP writes it, without jsonnet's `import` and `importstr`, and may name registered
+    components only. These are still made with whatever settings the archive's author chose: see
+    SECURITY.md.
 
     # Parameters
 
@@ -64,10 +44,97 @@ def load_archive(
         A path or URL of a `model.tar.gz`, or a serialization directory.
     cuda_device : `int`, optional (default = `-1`)
         The GPU to load to; -1 is the CPU.
+    trust : `bool`, optional (default = `False`)
+        Let the configuration be jsonnet, name any importable class and open other archives, as
+        AllenNLP does: this can run any code.
     options
         Further arguments of `allennlp.models.archival.load_archive`.
+
+    # Raises
+
+    `ConfigurationError` for whatever is wrong with the archive, naming it; `FileNotFoundError` if
+    there is no such file.
     """
     path = cached_path(archive_file)
-    if not os.path.isdir(path):
-        check_archive(path)
-    return archival.load_archive(archive_file, cuda_device=cuda_device, **options)
+    with ExitStack() as stack:
+        folder = str(path)
+        if not os.path.isdir(folder):
+            folder = stack.enter_context(extracted_archive(path))
+        try:
+            _check_files(folder, options.get("weights_file"))
+            if not trust:
+                _check_configuration(Path(folder) / CONFIG_NAME)
+                stack.enter_context(registered_names_only())
+            return archival.load_archive(folder, cuda_device=cuda_device, **options)
+        except Exception as error:
+            # Anything can be wrong with a file from elsewhere.
+            raise ConfigurationError(
+                f"{archive_file} cannot be loaded: {_problem(error, folder)}"
+            ) from (None if isinstance(error, pickle.UnpicklingError) else error)
+
+
+def archive_digest(archive_file: Union[str, "os.PathLike[str]"]) -> str:
+    """A digest of an archive, or of the weights in a serialization directory."""
+    path = Path(cached_path(archive_file))
+    digest = hashlib.sha256()
+    with open(get_weights_path(path) if path.is_dir() else path, "rb") as file:
+        for piece in iter(lambda: file.read(1 << 20), b""):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _check_files(folder: str, weights_file: Any) -> None:
+    weights = get_weights_path(folder) if weights_file is None else weights_file
+    for path in (os.path.join(folder, CONFIG_NAME), weights, os.path.join(folder, "vocabulary")):
+        if not os.path.exists(path):
+            raise ConfigurationError(f"there is no {os.path.relpath(path, folder)} in it")
+
+
+def _check_configuration(file: Path) -> None:
+    """Refuse jsonnet's imports, and what else a configuration from elsewhere must not have."""
+    try:
+        config = json.loads(file.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(
+            f"its {CONFIG_NAME} is not plain JSON, and only a trusted one may be jsonnet "
+            f"{TRUST_HINT}: {error}"
+        ) from error
+    for section in ("model", "dataset_reader"):
+        if not isinstance(config, dict) or section not in config:
+            raise ConfigurationError(f"its {CONFIG_NAME} has no section {section!r}")
+    for setting in _settings(config):
+        if setting in REFUSED_SETTINGS:
+            raise ConfigurationError(
+                f"the setting {setting!r} of its {CONFIG_NAME} {REFUSED_SETTINGS[setting]}; only a "
+                f"trusted one may have it {TRUST_HINT}"
+            )
+
+
+def _settings(config: Any) -> Iterator[str]:
+    """Yields the names of all settings, nested ones included."""
+    if isinstance(config, dict):
+        yield from config
+        config = list(config.values())
+    if isinstance(config, list):
+        for value in config:
+            yield from _settings(value)
+
+
+def _problem(error: Exception, folder: str) -> str:
+    """What went wrong, in a sentence, with paths relative to the archive."""
+    if isinstance(error, pickle.UnpicklingError):
+        # torch's own message advises to load it in a way that runs whatever is in it.
+        return "its weights are damaged, or hold something other than tensors"
+    if isinstance(error, UnicodeDecodeError):
+        return f"{_undecodable_file(folder)} is not encoded in UTF-8"
+    message = " ".join(str(error).split()) or type(error).__name__
+    return message.replace(os.path.join(folder, ""), "")
+
+
+def _undecodable_file(folder: str) -> str:
+    for file in sorted(Path(folder, "vocabulary").iterdir()):
+        try:
+            file.read_text("utf-8")
+        except UnicodeDecodeError:
+            return os.path.relpath(file, folder)
+    return "a file"

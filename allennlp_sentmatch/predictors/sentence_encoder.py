@@ -53,7 +53,10 @@ class SentenceEncoder:
 
     @classmethod
     def from_archive(
-        cls, archive_file: Union[str, "os.PathLike[str]"], cuda_device: int = -1
+        cls,
+        archive_file: Union[str, "os.PathLike[str]"],
+        cuda_device: int = -1,
+        trust: bool = False,
     ) -> "SentenceEncoder":
         """The sentence encoder of a trained model.
 
@@ -63,8 +66,10 @@ class SentenceEncoder:
             A path or URL of a `model.tar.gz`, or a serialization directory.
         cuda_device : `int`, optional (default = `-1`)
             The GPU to encode on; -1 is the CPU.
+        trust : `bool`, optional (default = `False`)
+            See `load_archive`.
         """
-        archive: Archive = load_archive(archive_file, cuda_device=cuda_device)
+        archive: Archive = load_archive(archive_file, cuda_device, trust)
         return cls(archive.model, archive.validation_dataset_reader)
 
     @cached_property

@@ -1,0 +1,139 @@
+"""How the `allennlp` program prints with this package loaded."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.file_utils import cached_path
+
+from allennlp_sentmatch.commands import program
+from tests.conftest import REPOSITORY, SMALL_QUICK_START
+
+
+def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess:
+    """The program in a process of its own, without allennlp-models, which prints when it loads."""
+    unset = {"PYTHONPATH", "ALLENNLP_DEBUG", "ALLENNLP_LOG_LEVEL", "TQDM_DISABLE"}
+    inherited = {name: value for name, value in os.environ.items() if name not in unset}
+    return subprocess.run(
+        [str(Path(sys.executable).with_name("allennlp")), *map(str, arguments)],
+        cwd=REPOSITORY,
+        env={**inherited, "PYTHONPATH": str(REPOSITORY), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def without_progress(printed: str, *bars: str) -> list[str]:
+    """The lines that are neither empty nor begin like one of the progress bars."""
+    return [line for line in printed.splitlines() if line and not line.startswith(bars)]
+
+
+def test_an_own_subcommand_prints_its_progress_alone(small_archive, tmp_path):
+    (tmp_path / "s.txt").write_text("A man is asleep.\n")
+    result = run("encode", small_archive, tmp_path / "s.txt", tmp_path / "v.npy")
+    assert result.returncode == 0
+    assert result.stdout == ""
+    assert without_progress(result.stderr, "encoding: ") == []
+
+
+def test_searching_prints_the_neighbors_alone(allennlp, small_archive, tmp_path):
+    pytest.importorskip("faiss")
+    files = [tmp_path / "s.txt", tmp_path / "v.npy"]
+    files[0].write_text("A man is asleep.\n")
+    allennlp("encode", small_archive, *files)
+    result = run("search", small_archive, *files, "--query", "A man sits.")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("#\tA man sits.\n1\tA man is asleep.\t")
+
+
+def test_drawing_prints_its_progress_alone(small_archive, tmp_path):
+    pytest.importorskip("seaborn")
+    (tmp_path / "p.jsonl").write_text('{"premise": "A man sits.", "hypothesis": "A man eats."}\n')
+    result = run("inspect", small_archive, tmp_path / "p.jsonl", tmp_path / "out")
+    assert (result.returncode, result.stdout) == (0, "")
+    assert without_progress(result.stderr, "drawing: ", "gates: ") == []
+
+
+def test_a_mistake_is_one_sentence(tmp_path):
+    arguments = ["search", tmp_path / "none.tar.gz", "corpus.txt", "vectors.npy"]
+    result = run(*arguments)
+    assert result.returncode == 1
+    expected = f"allennlp search: error: file {tmp_path / 'none.tar.gz'} not found\n"
+    assert (result.stdout, result.stderr) == ("", expected)
+    for verbose in (run(*arguments, "--verbose"), run(*arguments, ALLENNLP_DEBUG="1")):
+        assert verbose.returncode == 1
+        assert "Traceback" in verbose.stderr
+        assert "FileNotFoundError" in verbose.stderr
+
+
+def test_a_mistake_in_a_training_is_one_sentence(tmp_path):
+    overrides = json.dumps({**SMALL_QUICK_START, "validation_data_path": "none.tsv"})
+    config = "training_config/quick_start.jsonnet"
+    result = run("train", config, "-s", tmp_path / "out", "-o", overrides)
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1] == "allennlp train: error: file none.tsv not found"
+    assert "Traceback" not in result.stdout + result.stderr
+    log = (tmp_path / "out" / "out.log").read_text()
+    assert "Traceback" in log
+    assert log.rstrip().endswith("FileNotFoundError: file none.tsv not found")
+
+
+def _raised(function, *arguments) -> BaseException:
+    with pytest.raises(Exception) as raised:  # noqa: PT011
+        function(*arguments)
+    return raised.value
+
+
+class TestMistake:
+    def test_of_configuration(self):
+        assert program.mistake(ConfigurationError("max_length must be 1")) == "max_length must be 1"
+
+    def test_of_files(self, tmp_path):
+        missing = tmp_path / "none"
+        error = _raised(open, missing)
+        assert program.mistake(error) == f"{missing}: No such file or directory"
+        assert program.mistake(_raised(open, tmp_path)) == f"{tmp_path}: Is a directory"
+        assert program.mistake(_raised(cached_path, missing)) == f"file {missing} not found"
+
+    def test_of_jsonnet(self, tmp_path):
+        config = tmp_path / "config.jsonnet"
+        config.write_text("{\n  a: ,\n}")
+        sentence = program.mistake(_raised(Params.from_file, config))
+        assert sentence is not None
+        assert sentence.startswith(f"{config}:2:6: ")
+        config.write_text('{a: error "no data"}')
+        sentence = program.mistake(_raised(Params.from_file, config))
+        assert sentence == "no data (jsonnet: runtime error)"
+
+    def test_of_an_installation(self):
+        error = _raised(__import__, "wandb_that_is_not_installed.sdk")
+        assert program.mistake(error) == (
+            "the package wandb_that_is_not_installed is not installed; install it with: "
+            "pip install wandb_that_is_not_installed"
+        )
+
+    @pytest.mark.parametrize("error", [RuntimeError("size mismatch"), ValueError(), OSError("no")])
+    def test_other_errors_keep_their_traceback(self, error):
+        assert program.mistake(error) is None
+
+
+@pytest.mark.parametrize(
+    ("started", "expected"),
+    [
+        ("/usr/bin/allennlp", True),
+        ("allennlp.exe", True),
+        ("/lib/allennlp/__main__.py", True),
+        ("/lib/pytest/__main__.py", False),
+        ("-c", False),
+        ("", False),
+    ],
+)
+def test_only_the_program_is_changed(monkeypatch, started, expected):
+    monkeypatch.setattr(sys, "argv", [started])
+    assert program.is_running() is expected
