@@ -1,4 +1,4 @@
-"""What is measured: each encoder, and the torch.nn.LSTM that it is compared with."""
+"""The encoders to measure, each with the torch.nn.LSTM that it is compared with."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -15,7 +15,7 @@ from allennlp_sentmatch.nn import (
 
 
 def lstm_products(input_size: int, hidden_size: int, num_layers: int, num_directions: int) -> int:
-    """The multiplications in the matrix products of an LSTM, for each token."""
+    """The number of multiplications for each token in the matrix products of an LSTM."""
     H, S = hidden_size, num_directions
     widths = [input_size] + [S * H] * (num_layers - 1)
     return sum(S * 4 * H * (width + H) for width in widths)
@@ -23,14 +23,14 @@ def lstm_products(input_size: int, hidden_size: int, num_layers: int, num_direct
 
 @dataclass(frozen=True)
 class Case:
-    """An encoder and its baseline, both of the widths below."""
+    """An encoder and its baseline, both with the sizes below."""
 
     name: str
     encoder: Callable[[], nn.Module]
-    #: Multiplications in the encoder's products for each token of a sentence of T tokens.
+    #: Multiplications for each token in the encoder's products, in a sentence of T tokens.
     products: Callable[[int], float]
-    #: The peak memory of a training step, in numbers by B * T * H, on the fast and on the plain
-    #: path: a + b * T as it was measured, to tell which settings do not fit.
+    #: Measured peak memory of a training step on the fast and on the plain path: (a, b) for
+    #: (a + b * T) * B * T * H numbers. Settings that do not fit into memory are left out.
     memory: tuple[float, float]
     plain_memory: tuple[float, float]
     input_size: int = 300
@@ -40,7 +40,7 @@ class Case:
 
     @property
     def baseline_name(self) -> str:
-        """What the baseline is called in a table."""
+        """The baseline's name in a table."""
         kind = "BiLSTM" if self.baseline_bidirectional else "LSTM"
         return f"{self.baseline_layers}-layer {kind}"
 
@@ -55,13 +55,13 @@ class Case:
         )
 
     def training_bytes(self, num_tokens: int, batch_size: int, plain: bool) -> float:
-        """About what a training step takes in memory."""
+        """The approximate peak memory of a training step."""
         constant, slope = self.plain_memory if plain else self.memory
         numbers = batch_size * num_tokens * self.hidden_size * (constant + slope * num_tokens)
         return 4 * numbers
 
     def arithmetic_ratio(self, num_tokens: int) -> float:
-        """The encoder's multiplications by the baseline's: the least that its time can come to."""
+        """The encoder's multiplications divided by the baseline's, a lower bound for its time."""
         directions = 2 if self.baseline_bidirectional else 1
         return self.products(num_tokens) / lstm_products(
             self.input_size, self.hidden_size, self.baseline_layers, directions
@@ -97,7 +97,7 @@ CASES = [
     Case(
         name="subilstm",
         encoder=lambda: SuffixBiLSTM(300, 300),
-        # A token is projected once and read by T (T + 1) / 2 / T suffixes, in each direction.
+        # In each direction a token is projected once, and read by (T + 1) / 2 suffixes on average.
         products=lambda T: 2 * 4 * 300 * (300 + 300 * (T + 1) / 2),
         memory=(100, 8),
         plain_memory=(100, 9),
@@ -106,8 +106,8 @@ CASES = [
     Case(
         name="lstmn",
         encoder=lambda: LSTMN(300, 300),
-        # A projection to the attention's width of h, x and h~ for each token; a score, and a
-        # weight for h and for c, for each token before it.
+        # For each token, projections of h, x and h~ to the attention's size; for each earlier
+        # token, a score, and the weighting of its h and c.
         products=lambda T: lstm_products(300, 300, 1, 1) + 3 * 300**2 + (T - 1) / 2 * 3 * 300,
         memory=(50, 0),
         plain_memory=(50, 3),
@@ -115,7 +115,8 @@ CASES = [
     Case(
         name="gumbel_tree_lstm",
         encoder=lambda: GumbelTreeLSTM(300, 300),
-        # An LSTM for the leaves; each of the 2 T - 1 nodes is projected once for either side.
+        # An LSTM for the leaves; each of the 2 T - 1 nodes is projected once as a left child and
+        # once as a right child.
         products=lambda T: lstm_products(300, 300, 1, 1) + (2 * T - 1) / T * 5 * 300 * 2 * 300,
         memory=(350, 0),
         plain_memory=(200, 5),

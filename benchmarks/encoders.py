@@ -1,12 +1,12 @@
 """Time each encoder and the torch.nn.LSTM it is compared with, in one run; print one table.
 
-For each encoder, sentence length and batch size: the time of a forward pass and of a training step,
-their ratios to the baseline's, the ratio of arithmetic, which is the limit, the peak memory, and
-the encoder's plain path beside it. Nothing is reported of an encoder whose fast path does not agree
-with its plain path. The C library keeps freed memory meanwhile. The results are written to
+For each encoder, sentence length and batch size, the table has the time of a forward pass and of a
+training step, their ratios to the baseline's, the ratio of arithmetic (the limit), the peak memory,
+and the ratios of the encoder's plain path. An encoder whose fast path disagrees with its plain path
+is not reported. The C library keeps freed memory during the run. The results are written to
 benchmarks/results/.
 
-    python benchmarks/encoders.py                                   # everything: some 30 minutes
+    python benchmarks/encoders.py                                   # everything: about 30 minutes
     python benchmarks/encoders.py --encoders cas_lstm rcrn --lengths 16 32 --batch-sizes 32
 """
 
@@ -30,10 +30,10 @@ from measure import (
 from report import RESULTS, machine, plot, write
 from tqdm import tqdm
 
-#: The fast path may differ from the plain one by this much of its norm, in float32.
+#: Largest relative difference in norm between the fast and the plain path, in float32.
 TOLERANCE = 1e-3
 
-#: Column titles, and the keys of a record.
+#: Column titles, each with the key of a record.
 COLUMNS = {
     "encoder": "encoder",
     "T": "num_tokens",
@@ -56,7 +56,7 @@ COLUMNS = {
 def measure(
     case: Case, num_tokens: int, batch_size: int, device: torch.device, seconds: float
 ) -> dict[str, Any]:
-    """One row of the table."""
+    """Measure one row of the table."""
     record: dict[str, Any] = {
         "encoder": case.name,
         "num_tokens": num_tokens,

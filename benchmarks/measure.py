@@ -1,4 +1,4 @@
-"""Time and memory of callables, interleaved, so that a busy moment falls on all of them."""
+"""Time and memory of callables, interleaved so that a busy moment affects all of them."""
 
 import ctypes
 import gc
@@ -18,9 +18,9 @@ Forward = Callable[[Tensor], Tensor]
 
 
 class Candidate:
-    """A module as the benchmarks call it, from inputs (B, T, D) to one tensor.
+    """A module to measure, which maps inputs (B, T, D) to one tensor.
 
-    Its methods `forward` and `training` are what is measured.
+    The benchmarks time its methods `forward` and `training`.
     """
 
     def __init__(self, module: nn.Module, call: Forward) -> None:
@@ -40,28 +40,28 @@ class Candidate:
 
     @classmethod
     def lstm(cls, module: nn.LSTM) -> "Candidate":
-        """A baseline, reading padding and all."""
+        """A baseline, which reads the padding, too."""
         return cls(module, lambda inputs: module(inputs)[0])
 
     def forward(self, inputs: Tensor) -> None:
-        """An evaluation, of which no gradient is taken."""
+        """Run the module in evaluation mode, without gradients."""
         self.module.eval()
         with torch.no_grad():
             self.call(inputs)
 
     def training(self, inputs: Tensor) -> None:
-        """A forward and a backward pass, to the parameters and to the inputs."""
+        """Run a forward and a backward pass, to the parameters and to the inputs."""
         self.module.train()
         self.module.zero_grad(set_to_none=True)
         self.call(inputs.detach().requires_grad_()).sum().backward()
 
 
 def disagreement(module: nn.Module, inputs: Tensor, mask: Tensor) -> float:
-    """How far the fast path is from the plain one, in norm and relative to it.
+    """Return the largest difference between the fast and the plain path, relative and in norm.
 
-    Outputs and all gradients are compared, in training mode from the same random state. A single
-    element may well differ by more than rounding: where two values are all but equal, rounding
-    decides which of them is their maximum, to which the gradient goes.
+    Outputs and all gradients are compared, in training mode from the same random state. Single
+    elements may differ by more than rounding: where two values are almost equal, rounding decides
+    which of them is the maximum and receives the gradient.
     """
     results = []
     for fast in (True, False):
@@ -81,10 +81,10 @@ def disagreement(module: nn.Module, inputs: Tensor, mask: Tensor) -> float:
 def interleave(
     steps: dict[str, Callable[[], None]], seconds: float, device: torch.device
 ) -> dict[str, list[float]]:
-    """Seconds that each step takes, in rounds over all of them until `seconds` have passed.
+    """Time the steps in turn until `seconds` have passed; return the seconds of every run.
 
-    There are three rounds at least. A first run of each warms it up and does not count, unless it
-    takes longer than `seconds`: then it is the only one.
+    There are at least three rounds. The first run of each step is a warm-up and does not count,
+    unless it takes longer than `seconds`; then it is the only run.
     """
     times = {name: [_run(step, device)] for name, step in steps.items()}
     again = [name for name, (first,) in times.items() if first <= seconds]
@@ -108,39 +108,39 @@ def _run(step: Callable[[], None], device: torch.device) -> float:
 
 
 def median_ratio(times: list[float], others: list[float]) -> float:
-    """The median over rounds of one time by another of the same round."""
+    """The median over the rounds of the ratio of two times in the same round."""
     return statistics.median(a / b for a, b in zip(times, others))
 
 
 def keep_freed_memory() -> None:
-    """Have the C library keep for itself what is freed, as torch does on a GPU, where it can.
+    """Make the GNU C library keep freed memory, as torch does on a GPU.
 
-    Otherwise the larger steps, ours and the baselines', would measure how fast the system hands
-    out memory page by page, which in a virtual machine is slowly.
+    Otherwise the larger steps, ours and the baselines', would mostly measure how fast the system
+    provides new pages, which is slow in a virtual machine. Other C libraries are left as they are.
     """
-    with suppress(OSError, AttributeError):  # of another C library
+    with suppress(OSError, AttributeError):  # another C library
         mallopt = ctypes.CDLL(None).mallopt
-        mallopt(-4, 0)  # M_MMAP_MAX: everything comes from the heap
-        mallopt(-1, -1)  # M_TRIM_THRESHOLD: which never shrinks
+        mallopt(-4, 0)  # M_MMAP_MAX: allocate everything on the heap
+        mallopt(-1, -1)  # M_TRIM_THRESHOLD: never shrink the heap
 
 
 def return_freed_memory() -> None:
-    """Give back to the system what is free now, where that can be done."""
+    """Return freed memory to the system, where the C library can."""
     gc.collect()
-    with suppress(OSError, AttributeError):  # of another C library
+    with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def peak_memory(step: Callable[[], None], device: torch.device) -> Optional[int]:
-    """Bytes that a step holds at most beyond what was held before, if that can be told here."""
-    return_freed_memory()  # or what an earlier step freed would not count
+    """The peak memory of a step in bytes, beyond what was allocated before; None if unknown."""
+    return_freed_memory()  # otherwise memory that an earlier step freed would not count
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)
         step()
         return torch.cuda.max_memory_allocated(device) - before
     try:
-        Path("/proc/self/clear_refs").write_text("5")  # sets the peak back to the present
+        Path("/proc/self/clear_refs").write_text("5")  # reset the peak
     except OSError:
         return None  # not Linux
     before = _status("VmRSS")

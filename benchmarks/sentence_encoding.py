@@ -1,8 +1,8 @@
-"""Measure how many sentences a second become vectors, beside a small transformer.
+"""Compare the speed of encoding sentences with that of a small transformer.
 
 A trained model of this package and sentence-transformers' all-MiniLM-L6-v2 encode the distinct
-sentences of SICK, from strings to vectors, in turns. Beside the speed stands what the vectors are
-worth: the accuracy on SICK's test pairs. The results are written to benchmarks/results/.
+sentences of SICK in turns, from strings to vectors. The quality of the vectors is reported, too, as
+the accuracy on SICK's test pairs. The results are written to benchmarks/results/.
 
     python benchmarks/sentence_encoding.py model.tar.gz path/to/sick --threads 2
 """
@@ -43,7 +43,7 @@ Encode = Callable[[list[str]], Array]
 
 
 class Pairs:
-    """One of SICK's files."""
+    """The pairs of one of SICK's files."""
 
     def __init__(self, path: Path) -> None:
         self.first = list(read_sentences(path, "sentence_A"))
@@ -62,21 +62,24 @@ def probe(encode: Encode, train: Pairs, validation: Pairs, test: Pairs) -> float
         u, v = encode(pairs.first), encode(pairs.second)
         return numpy.concatenate([u, v, u * v, numpy.abs(u - v)], axis=1)
 
-    inputs, of_validation, of_test = (features(pairs) for pairs in (train, validation, test))
+    train_inputs, validation_inputs, test_inputs = map(features, (train, validation, test))
     fitted = [
-        LogisticRegression(C=c, max_iter=1000).fit(inputs, train.labels) for c in REGULARIZATIONS
+        LogisticRegression(C=c, max_iter=1000).fit(train_inputs, train.labels)
+        for c in REGULARIZATIONS
     ]
-    best = max(fitted, key=lambda regression: regression.score(of_validation, validation.labels))
-    return 100 * float(best.score(of_test, test.labels))
+    best = max(
+        fitted, key=lambda regression: regression.score(validation_inputs, validation.labels)
+    )
+    return 100 * float(best.score(test_inputs, test.labels))
 
 
 def own_accuracy(encoder: SentenceEncoder, test: Pairs) -> float:
     """The test accuracy (%) of the model's own matcher and classifier."""
-    said = encoder.match(
+    predictions = encoder.match(
         *(encoder.encode(texts, show_progress=False) for texts in (test.first, test.second))
     )
     return 100 * statistics.mean(
-        of_pair["label"] == label for of_pair, label in zip(said, test.labels)
+        prediction["label"] == label for prediction, label in zip(predictions, test.labels)
     )
 
 
@@ -106,9 +109,9 @@ def main() -> None:
         MINILM: partial(minilm.encode, show_progress_bar=False),
         OURS: partial(ours.encode, show_progress=False),
     }
-    for encode in encoders.values():  # a warm-up, also where one pass takes all the time there is
+    for encode in encoders.values():  # warm up, even if one pass takes longer than --seconds
         encode(sentences[::10])
-    # Each encoder is compared with the batch size that suits it best.
+    # Each encoder gets the batch size with which it is fastest.
     steps = {
         (name, batch_size): partial(encode, sentences, batch_size=batch_size)
         for name, encode in encoders.items()
@@ -119,17 +122,17 @@ def main() -> None:
     records = []
     for name, encode in encoders.items():
         best = {
-            of: min(options.batch_sizes, key=lambda size: statistics.median(times[of, size]))
-            for of in (name, MINILM)
+            other: min(options.batch_sizes, key=lambda size: statistics.median(times[other, size]))
+            for other in (name, MINILM)
         }
-        of_best = times[name, best[name]]
+        best_times = times[name, best[name]]
         records.append(
             {
                 "encoder": name,
                 "size": encode(sentences[:1]).shape[1],
                 "batch_size": best[name],
-                "sentences_per_second": len(sentences) / statistics.median(of_best),
-                "ratio": median_ratio(times[MINILM, best[MINILM]], of_best),
+                "sentences_per_second": len(sentences) / statistics.median(best_times),
+                "ratio": median_ratio(times[MINILM, best[MINILM]], best_times),
                 "probe_accuracy": probe(encode, train, validation, test),
                 "own_accuracy": own_accuracy(ours, test) if name != MINILM else None,
             }

@@ -1,7 +1,7 @@
-r"""Profile `allennlp train`: how much of its time is spent inside the model.
+r"""Profile `allennlp train`: measure how much of its time is spent inside the model.
 
-Reading, indexing and batching count as time outside; so do metrics, checkpoints and the optimizer.
-Only the last has to be there. The results are written to benchmarks/results/.
+Reading, indexing, batching, metrics, checkpoints and the optimizer count as time outside. The
+results are written to benchmarks/results/.
 
     python benchmarks/training.py training_config/sick/cas_lstm.jsonnet \
         --overrides training_config/local/sick.json
@@ -30,7 +30,7 @@ COLUMNS = {"part": "part", "seconds": "seconds", "share": "share"}
 
 
 class Stopwatch:
-    """Seconds spent in some methods, by name."""
+    """The seconds spent in some methods, by name."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -38,7 +38,7 @@ class Stopwatch:
 
     @contextmanager
     def watch(self, owner: type, method: str, name: str) -> Iterator[None]:
-        """Within the context, time every call of the method that no other timed call makes."""
+        """Time every call of the method within the context, except calls by other timed methods."""
         attribute = vars(owner)[method] if method in vars(owner) else getattr(owner, method)
         is_classmethod = isinstance(attribute, classmethod)
         original: Callable[..., Any] = attribute.__func__ if is_classmethod else attribute
@@ -63,7 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("config", type=Path)
     parser.add_argument("--overrides", type=Path, help="a JSON file of overrides")
-    parser.add_argument("--epochs", type=int, help="default: as many as the configuration says")
+    parser.add_argument("--epochs", type=int, help="default: those of the configuration")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     options = parser.parse_args()
     torch.set_num_threads(options.threads)

@@ -60,10 +60,10 @@ def configurations() -> list[Path]:
 
 
 def experiment(path: Path) -> Experiment:
-    """What the configuration at `path` states, and the size of its model.
+    """The line for the configuration at `path`.
 
-    One that is not from a paper has a comment of another form: its row is the comment, and there
-    are dashes for paper, table and published figure.
+    A configuration that is not from a paper has a comment of another form: the comment becomes the
+    row, and paper, table and published figure are dashes.
 
     # Raises
 
@@ -102,7 +102,8 @@ def on_fixtures(path: Path) -> dict[str, Any]:
     `ValueError` if there is no fixture data for it.
     """
     configuration = copy.deepcopy(_evaluated(path))
-    fixture = FIXTURES / f"{path.parent.name}.json"
+    in_folder = path.parent != CONFIGURATIONS
+    fixture = FIXTURES / f"{path.parent.name if in_folder else path.stem}.json"
     if fixture.exists():
         overrides = json.loads(fixture.read_text(encoding="utf-8"))
         configuration = with_overrides(configuration, overrides)

@@ -1,4 +1,4 @@
-"""Write the quick-start data: sentence pairs from a small grammar, the same bytes every time.
+"""Write the quick-start data: sentence pairs from a small grammar, the same in every run.
 
     python scripts/make_quick_start_data.py fixtures/quick_start
 
@@ -7,12 +7,12 @@ hypotheses:
 
 - entailment: the same scene in more general words (a poodle is a dog, dragging is moving), with
   parts left out;
-- contradiction: one part changed for what excludes it (another kind of creature or thing, the
-  opposite action or place), or the whole denied;
-- neutral: a detail that the premise does not tell (a reason, a beneficiary, a time).
+- contradiction: one part replaced by one that excludes it (another kind of creature or thing, the
+  opposite action or place), or the whole scene denied;
+- neutral: a detail that the premise does not mention (a reason, a beneficiary, a time).
 
-All forms of sentences and nearly all words occur under all three labels, so that no hypothesis
-can be classified without its premise. No premise stands in two of the three files.
+All forms of sentences and nearly all words occur with all three labels, so that a hypothesis cannot
+be classified without its premise. Each premise is in only one of the three files.
 """
 
 import argparse
@@ -84,7 +84,7 @@ DETAILS = [
 
 
 class Scene(NamedTuple):
-    """What a premise tells."""
+    """The parts of a premise."""
 
     adjective: str
     creature: str
@@ -95,7 +95,7 @@ class Scene(NamedTuple):
     detail: str
 
     def premise(self) -> str:
-        """The scene with all its parts."""
+        """The premise with all parts of the scene."""
         return sentence(
             f"a {self.adjective} {self.creature} is {self.action} a {self.color} {self.thing}",
             self.place,
@@ -104,7 +104,7 @@ class Scene(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What a hypothesis tells: the parts of a scene that are left, in words of its own."""
+    """The parts of a hypothesis: those of the scene that are left, in other words."""
 
     creature: str
     action: str
@@ -113,7 +113,7 @@ class Claim(NamedTuple):
     detail: str
 
     def hypothesis(self, form: str) -> str:
-        """The claim as a plain sentence, or with one part brought out."""
+        """The claim as a plain sentence, or with one part emphasized."""
         creature, thing = with_article(self.creature), with_article(self.thing)
         if form == "creature":
             return sentence(
@@ -129,7 +129,7 @@ class Claim(NamedTuple):
 
 
 def with_article(noun: str) -> str:
-    """The noun with the indefinite article that its first letter asks for."""
+    """The noun with its indefinite article."""
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
@@ -140,7 +140,7 @@ def sentence(*parts: str) -> str:
 
 
 def kind_of(word: str, kinds: dict[str, tuple[str, ...]]) -> str:
-    """The kind whose members hold the word."""
+    """The kind that the word belongs to."""
     return next(kind for kind, members in kinds.items() if word in members)
 
 

@@ -1,0 +1,111 @@
+"""The commands and code of README.md work, and the pages agree with the package and the files."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from allennlp.common import Registrable
+
+import allennlp_sentmatch  # noqa: F401  (registers the components)
+from tests.conftest import REPOSITORY
+
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+PAGES = [
+    *REPOSITORY.glob("*.md"),
+    *(REPOSITORY / "docs").glob("*.md"),
+    REPOSITORY / "training_config" / "README.md",
+]
+
+
+def blocks(language: str) -> list[str]:
+    """The README's code blocks in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def block_with(language: str, text: str) -> str:
+    (block,) = (block for block in blocks(language) if text in block)
+    return block
+
+
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 170
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the README's "Train on your own pairs" was followed."""
+    folder = tmp_path_factory.mktemp("project")
+    header, *pairs = block_with("", "text_a").splitlines()
+    for name in ("train", "validation", "test"):
+        (folder / f"{name}.tsv").write_text("\n".join([header, *pairs * 4, ""]))
+    shutil.copy(REPOSITORY / "training_config" / "own_pairs.jsonnet", folder)
+    scripts = Path(sys.executable).parent
+    environment = {
+        **os.environ,
+        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")]),
+        "OMP_NUM_THREADS": "1",
+    }
+    commands = block_with("bash", "allennlp train own_pairs.jsonnet")
+    result = subprocess.run(
+        ["bash", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr[-3000:]
+    assert '"label": "' in result.stdout
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("SentenceEncoder", {"vectors": (2, 300)}),
+        ("CellAwareLSTM", {"outputs": (8, 25, 600)}),
+    ],
+)
+def test_the_python_of_the_readme_runs(project, monkeypatch, text, shapes):
+    monkeypatch.chdir(project)
+    variables = {}
+    exec(block_with("python", text), variables)
+    assert {name: tuple(variables[name].shape) for name in shapes} == shapes
+
+
+def test_every_python_block_of_the_readme_is_tested():
+    assert len(blocks("python")) == 2
+
+
+def registered_names() -> list[tuple[str, str]]:
+    """The names that this package registers, each with its base class's name."""
+    return sorted(
+        (base.__name__, name)
+        for base, registry in Registrable._registry.items()
+        for name, (registered, _) in registry.items()
+        if registered.__module__.startswith("allennlp_sentmatch.")
+    )
+
+
+@pytest.mark.parametrize(("base", "name"), registered_names())
+def test_every_component_is_documented(base, name):
+    components = (REPOSITORY / "docs" / "components.md").read_text(encoding="utf-8")
+    assert f"`{base}`" in components or f"## {base}s" in components
+    assert f"`{name}`" in components
+
+
+def heading_anchors(path: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_the_links_of_a_page_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if link.startswith(("http://", "https://")):
+            continue
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        assert not anchor or anchor in heading_anchors(target), link
