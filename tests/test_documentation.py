@@ -50,7 +50,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "PYTHONPATH": os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")]),
         "OMP_NUM_THREADS": "1",
     }
-    commands = block_with("bash", "allennlp train own_pairs.jsonnet")
+    (override,) = re.findall(r"`(-o .*model='siamese'.*)`", README)
+    commands = block_with("bash", "allennlp train own_pairs.jsonnet") + (
+        f"allennlp train own_pairs.jsonnet -s out/siamese {override} "
+        "--include-package allennlp_sentmatch\n"
+    )
     result = subprocess.run(
         ["bash", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True
     )
