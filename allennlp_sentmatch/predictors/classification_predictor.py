@@ -1,4 +1,4 @@
-"""What the predictors of one label have in common."""
+"""The base class of predictors of one label."""
 
 from typing import Any
 
@@ -7,36 +7,27 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.data.fields import LabelField
-from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
+from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.predictors.echoing_predictor import (
+    EchoingPredictor,
+    check_string,
+    has_keys,
+)
 
 
-class ClassificationPredictor(Predictor):
+class ClassificationPredictor(EchoingPredictor):
     """Predicts one label from one or several texts, and echoes the texts.
 
     The output of `predict_json` holds the texts under the names they came with, `label`,
-    `label_probs`, `probs_by_label` {name: probability} and what else the model shows. AllenNLP's
+    `label_probs`, `probs_by_label` {name: probability} and the model's other outputs. AllenNLP's
     saliency interpreters work with it. Not registered itself.
 
-    A subclass names its texts in `input_keys`: each element is one way to call all of them, in the
-    order in which the reader's `text_to_instance` takes them.
+    A subclass names its texts in `input_keys`: each element is a tuple of names for all of them, in
+    the order in which the reader's `text_to_instance` takes them.
     """
 
     input_keys: list[tuple[str, ...]]
-
-    def load_line(self, line: str) -> JsonDict:
-        """The JSON object on a line of the input file of `allennlp predict`."""
-        return parse_json_object(line)
-
-    def predict_json(self, inputs: JsonDict) -> JsonDict:
-        """The prediction for one JSON object, with the inputs echoed."""
-        return {**self._texts(inputs), **super().predict_json(inputs)}
-
-    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        """The predictions for several JSON objects, with the inputs echoed."""
-        outputs = super().predict_batch_json(inputs)
-        return [{**self._texts(texts), **output} for texts, output in zip(inputs, outputs)]
 
     def predictions_to_labeled_instances(
         self, instance: Instance, outputs: dict[str, "numpy.ndarray[Any, Any]"]
@@ -50,15 +41,9 @@ class ClassificationPredictor(Predictor):
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         return self._dataset_reader.text_to_instance(*self._texts(json_dict).values())
 
-    def _texts(self, json_dict: JsonDict) -> dict[str, str]:
-        """The texts of a JSON object, in order, under the names they have there."""
+    def _texts(self, json_dict: JsonDict) -> JsonDict:
         for keys in self.input_keys:
-            if all(key in json_dict for key in keys):
-                for key in keys:
-                    if not isinstance(json_dict[key], str):
-                        raise ConfigurationError(
-                            f"{key!r} must be a string, got {json_dict[key]!r} in {json_dict}"
-                        )
-                return {key: json_dict[key] for key in keys}
+            if has_keys(json_dict, keys):
+                return {key: check_string(json_dict[key], repr(key), json_dict) for key in keys}
         expected = " or ".join("/".join(keys) for keys in self.input_keys)
-        raise ConfigurationError(f"expected {expected} in the JSON, got {sorted(json_dict)}")
+        raise ConfigurationError(f"expected {expected} in the JSON, got {shorten(list(json_dict))}")

@@ -11,7 +11,9 @@ from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
+from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
+from allennlp_sentmatch.predictors.echoing_predictor import check_string, has_keys
 
 
 @Predictor.register("pair_generator")
@@ -68,6 +70,8 @@ class PairGenerator(Predictor):
 
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """Generate for several inputs at once."""
+        if not inputs:
+            return []
         requests = [self._requests(json_dict) for json_dict in inputs]
         instances = [
             self._request_to_instance(source, label)
@@ -82,14 +86,19 @@ class PairGenerator(Predictor):
 
     def _requests(self, json_dict: JsonDict) -> tuple[str, list[str]]:
         """The source sentence and the labels that are asked for."""
-        source = json_dict.get("source")
-        if not isinstance(source, str):
-            raise ConfigurationError(f'expected a string under "source" in {json_dict}')
+        if not has_keys(json_dict, ("source",)):
+            raise ConfigurationError(
+                f"expected source, and perhaps label, in the JSON, got {shorten(list(json_dict))}"
+            )
+        source = check_string(json_dict["source"], "'source'", json_dict)
         label = json_dict.get("label")
         if label is None:
             return source, self.labels
         if label not in self.labels:
-            raise ConfigurationError(f"label is {label!r}; expected one of {self.labels}")
+            raise ConfigurationError(
+                f"'label' is {shorten(label)} in {shorten(json_dict)}; expected one of "
+                f"{self.labels}"
+            )
         return source, [label]
 
     def _request_to_instance(self, source: str, label: str) -> Instance:

@@ -4,6 +4,7 @@ import inspect
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from numbers import Integral
 from typing import Any, Union
 
 import numpy
@@ -14,6 +15,7 @@ from allennlp.data import Batch, DatasetReader, Instance, TextFieldTensors
 from allennlp.models import Archive, Model
 from allennlp.nn.util import move_to_device
 
+from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.models import SiameseClassifier
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
@@ -78,7 +80,7 @@ class SentenceEncoder:
         return int(self._encode_batch(["a"]).shape[1])
 
     def encode(
-        self, sentences: Sequence[str], batch_size: int = 128, show_progress: bool = True
+        self, sentences: Iterable[str], batch_size: int = 128, show_progress: bool = True
     ) -> FloatArray:
         """The vectors of sentences.
 
@@ -87,7 +89,8 @@ class SentenceEncoder:
 
         # Parameters
 
-        sentences : `Sequence[str]`
+        sentences : `Iterable[str]`
+            A list, a NumPy array, a generator or any other iterable of strings.
         batch_size : `int`, optional (default = `128`)
         show_progress : `bool`, optional (default = `True`)
             Whether to show a progress bar.
@@ -99,14 +102,14 @@ class SentenceEncoder:
 
         # Raises
 
-        `ConfigurationError` for a sentence that is not a string, naming its position, or a
-        `batch_size` less than 1.
+        `ConfigurationError` for a sentence that is not a string or has a lone surrogate, naming its
+        position, for a single string, and for a `batch_size` that is not an integer of at least 1.
         """
-        if batch_size < 1:
-            raise ConfigurationError(f"batch_size must be at least 1, got {batch_size}")
-        for position, sentence in enumerate(sentences):
-            if not isinstance(sentence, str):
-                raise ConfigurationError(f"sentence {position} must be a string, got {sentence!r}")
+        if not isinstance(batch_size, Integral) or batch_size < 1:
+            raise ConfigurationError(
+                f"batch_size must be an integer of at least 1, got {batch_size!r}"
+            )
+        sentences = _checked(sentences)
         if len(sentences) == 0:
             return numpy.empty((0, self.vector_size), dtype=numpy.float32)
         # Words are counted roughly: a batch is tokenized when it is encoded, for thousands of
@@ -185,3 +188,20 @@ class SentenceEncoder:
         vectors: torch.Tensor = self._model.encode(tokens)  # type: ignore[operator]
         array: FloatArray = vectors.float().cpu().numpy()
         return array
+
+
+def _checked(sentences: Iterable[str]) -> list[str]:
+    if isinstance(sentences, (str, bytes)) or not isinstance(sentences, Iterable):
+        raise ConfigurationError(
+            f"sentences must be a list or another iterable of strings, got {shorten(sentences)}; "
+            "a single sentence goes into a list"
+        )
+    checked = []
+    for position, sentence in enumerate(sentences):
+        if not isinstance(sentence, str):
+            raise ConfigurationError(
+                f"sentence {position} must be a string, got {shorten(sentence)}"
+            )
+        # NumPy's strings are of a subclass that spaCy does not take.
+        checked.append(check_text(str(sentence), f"sentence {position}"))
+    return checked

@@ -64,9 +64,19 @@ def test_a_batch(predictor):
         ({"question": None, "candidates": ["a"]}, "'question' must be a string, got None"),
         ({"question": "who", "candidates": "a"}, "must be a list of at least one string, got 'a'"),
         ({"question": "who", "candidates": []}, r"must be a list of at least one string, got \[\]"),
-        ({"question": "who", "candidates": ["a", 3]}, "'candidates' must be strings, got 3"),
+        (
+            {"question": "who", "candidates": ["a", 3]},
+            "each of 'candidates' must be a string, got 3",
+        ),
+        ({"question": "\udc00", "candidates": ["a"]}, "'question' in .* has the lone surrogate"),
+        ({"question": "a", "candidates": ["\udc00"]}, "'candidates' in .* has the lone surrogate"),
+        ("question, candidates", "expected a JSON object, got 'question, candidates'"),
     ],
 )
 def test_json_that_is_no_question(predictor, json, message):
     with pytest.raises(ConfigurationError, match=message):
         predictor.predict_json(json)
+
+
+def test_no_requests(predictor):
+    assert predictor.predict_batch_json([]) == []

@@ -78,9 +78,21 @@ def test_sampled_latents():
 
 
 def test_bad_inputs(generator):
-    with pytest.raises(ConfigurationError, match='expected a string under "source"'):
+    with pytest.raises(ConfigurationError, match=r"expected source, .*got \['premise'\]"):
         generator.predict_json({"premise": SOURCE})
-    with pytest.raises(ConfigurationError, match=r"label is 'maybe'; expected one of \['"):
+    with pytest.raises(ConfigurationError, match="'source' must be a string, got None"):
+        generator.predict_json({"source": None})
+    with pytest.raises(ConfigurationError, match=r"'source' in .* has the lone surrogate"):
+        generator.generate("\ud800")
+    with pytest.raises(ConfigurationError, match=r"expected a JSON object, got \['source'\]"):
+        generator.predict_json(["source"])
+    with pytest.raises(ConfigurationError, match=r"'label' is \[\['neutral'\]\] in"):
+        generator.generate(SOURCE, [["neutral"]])
+    with pytest.raises(ConfigurationError, match=r"'label' is 'maybe' in .* expected one of \['"):
         generator.generate(SOURCE, "maybe")
     with pytest.raises(ConfigurationError, match="needs a cs_lvm model, got VAESiamese"):
         PairGenerator(*from_fixture("vae_siamese"))
+
+
+def test_no_requests(generator):
+    assert generator.predict_batch_json([]) == []

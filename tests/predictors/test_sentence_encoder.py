@@ -65,8 +65,32 @@ def test_no_sentences(encoder):
 def test_bad_input(encoder):
     with pytest.raises(ConfigurationError, match="sentence 1 must be a string, got None"):
         encoder.encode(["a", None])
-    with pytest.raises(ConfigurationError, match="batch_size must be at least 1, got 0"):
-        encoder.encode(["a"], batch_size=0)
+    with pytest.raises(ConfigurationError, match="sentence 1 has the lone surrogate"):
+        encoder.encode(["a", "b\udfff"])
+    for sentences in ("one string", b"bytes", None, 3):
+        with pytest.raises(
+            ConfigurationError, match="sentences must be a list or another iterable"
+        ):
+            encoder.encode(sentences)
+    with pytest.raises(ConfigurationError, match=r"sentence 0 must be a string, got array\(\['a'"):
+        encoder.encode(numpy.array([["a", "b"]]))
+
+
+@pytest.mark.parametrize("batch_size", [0, -1, 1.5, 2.0, "2", None])
+def test_an_impossible_batch_size(encoder, batch_size):
+    with pytest.raises(ConfigurationError, match=f"batch_size must be .*, got {batch_size!r}"):
+        encoder.encode(["a"], batch_size=batch_size)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [tuple, numpy.array, iter, dict.fromkeys, lambda sentences: numpy.array(sentences, object)],
+)
+def test_any_iterable_of_strings(encoder, make):
+    sentences = [*SENTENCES[:4], SENTENCES[5]]
+    numpy.testing.assert_array_equal(
+        encoder.encode(make(sentences), numpy.int64(2)), encoder.encode(sentences, 2)
+    )
 
 
 def test_a_model_without_a_sentence_encoder(small_archive):

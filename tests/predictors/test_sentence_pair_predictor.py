@@ -44,6 +44,9 @@ def test_both_names_of_the_sentences_and_batches(predictor):
         ({"premise": "a"}, r"expected premise/hypothesis or sentence1/sentence2.*\['premise'\]"),
         ({"premise": "a", "hypothesis": None}, "'hypothesis' must be a string, got None"),
         ({"sentence1": 3, "sentence2": "a"}, "'sentence1' must be a string, got 3"),
+        ({"premise": "a", "hypothesis": "\ud800"}, r"'hypothesis' in .* has the lone surrogate"),
+        (["premise", "hypothesis"], r"expected a JSON object, got \['premise', 'hypothesis'\]"),
+        ({"premise": "a", 3: "b"}, r"expected premise/hypothesis .*\['premise', 3\]"),
     ],
 )
 def test_a_pair_that_is_none(predictor, pair, message):
@@ -71,3 +74,20 @@ def test_saliency_of_both_sentences(predictor, name):
             assert sum(values) == pytest.approx(1.0, abs=1e-4)  # AllenNLP normalizes them
             assert max(values) > min(values)
     assert results[0] != results[1]
+
+
+def test_an_input_does_not_replace_the_prediction(predictor):
+    expected = predictor.predict_json(PAIR)
+    named_alike = {**PAIR, "label": "none", "label_probs": [], "probs_by_label": None, "id": 3}
+    for output in (
+        predictor.predict_json(named_alike),
+        predictor.predict_batch_json([named_alike, PAIR])[0],
+    ):
+        assert output.keys() == expected.keys()
+        assert output["label"] == expected["label"]
+        assert output["label_probs"] == pytest.approx(expected["label_probs"], abs=1e-6)
+        assert output["probs_by_label"].keys() == expected["probs_by_label"].keys()
+
+
+def test_no_requests(predictor):
+    assert predictor.predict_batch_json([]) == []

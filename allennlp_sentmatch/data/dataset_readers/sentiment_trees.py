@@ -6,7 +6,7 @@ from typing import Any, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import Field, MetadataField, TextField
+from allennlp.data.fields import Field, MetadataField
 from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Token, Tokenizer
@@ -19,6 +19,7 @@ from allennlp_sentmatch.data.files.lines import text_rows
 from allennlp_sentmatch.data.files.penn_treebank import unescape
 from allennlp_sentmatch.data.files.row import Row
 from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.text import check_text, shorten
 
 LABELS: dict[str, dict[str, str]] = {
     "5-class": {"0": "0", "1": "1", "2": "2", "3": "3", "4": "4"},
@@ -145,7 +146,7 @@ class SentimentTreesReader(TokenizingReader):
             own = [token if isinstance(token, Token) else _token(token) for token in tokens]
             text = " ".join(token.ensure_text() for token in own)
             if self._keep_tokens and own:
-                field = TextField(own[: self._max_length])
+                field = self._field_of_tokens(own)
             else:
                 field = self._text_field(text, "tokens")
         metadata = {"text": text, "tokens": [token.text for token in field.tokens]}
@@ -157,5 +158,5 @@ class SentimentTreesReader(TokenizingReader):
 
 def _token(word: str) -> Token:
     if not isinstance(word, str):
-        raise ConfigurationError(f"tokens must be strings, not {word!r}")
-    return Token(unescape(word))
+        raise ConfigurationError(f"tokens must be strings, not {shorten(word)}")
+    return Token(unescape(check_text(word, "a token")))

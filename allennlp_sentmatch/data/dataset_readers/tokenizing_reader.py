@@ -8,8 +8,9 @@ from allennlp.data.fields import ListField, TextField
 from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
 from allennlp.data.tokenizers import Token, Tokenizer
-from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
+from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, DEFAULT_PADDING_TOKEN
 
+from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 
 
@@ -19,6 +20,9 @@ class TokenizingReader(DatasetReader):
     A text without a single token becomes one out-of-vocabulary token. Real data have such texts
     (three pairs of the Quora release), and neither AllenNLP's encoders nor `torch.nn.LSTM` take
     a batch in which every sentence is empty.
+
+    The word `@@PADDING@@`, which AllenNLP's vocabulary takes for padding, becomes an
+    out-of-vocabulary token, too.
 
     # Parameters
 
@@ -52,10 +56,17 @@ class TokenizingReader(DatasetReader):
         """The tokens of `text`, without indexers; `name` is what an error calls it."""
         if not isinstance(text, str):
             raise ConfigurationError(
-                f"{name} must be a string, not {text!r} of type {type(text).__name__}"
+                f"{name} must be a string, not {shorten(text)} of type {type(text).__name__}"
             )
-        tokens = self._tokenizer.tokenize(text)
-        return TextField(tokens[: self._max_length] or [Token(DEFAULT_OOV_TOKEN)])
+        # NumPy's strings are of a subclass that spaCy does not take.
+        tokens = self._tokenizer.tokenize(check_text(str(text), name))
+        return self._field_of_tokens(tokens)
+
+    def _field_of_tokens(self, tokens: list[Token]) -> TextField:
+        tokens = tokens[: self._max_length]
+        if any(token.text == DEFAULT_PADDING_TOKEN for token in tokens):
+            tokens = [_not_padding(token) for token in tokens]
+        return TextField(tokens or [Token(DEFAULT_OOV_TOKEN)])
 
     def apply_token_indexers(self, instance: Instance) -> None:
         """Gives every text field of the `instance`, alone or in a list, its token indexers."""
@@ -63,3 +74,10 @@ class TokenizingReader(DatasetReader):
             for text_field in field.field_list if isinstance(field, ListField) else [field]:
                 if isinstance(text_field, TextField):
                     text_field.token_indexers = self._token_indexers
+
+
+def _not_padding(token: Token) -> Token:
+    # A tokenizer that numbers its tokens (a transformer's) does not need the vocabulary.
+    if token.text != DEFAULT_PADDING_TOKEN or token.text_id is not None:
+        return token
+    return Token(DEFAULT_OOV_TOKEN, token.idx, token.idx_end)

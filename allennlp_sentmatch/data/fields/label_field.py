@@ -6,6 +6,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary, fields
 
 from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.text import check_text
 
 _MOST_LISTED = 10
 
@@ -28,7 +29,8 @@ class LabelField(fields.LabelField):
 
     # Raises
 
-    `ConfigurationError` upon indexing, if the vocabulary lacks the label.
+    `ConfigurationError` for a label with a lone surrogate, which no vocabulary's file can hold;
+    upon indexing, if the vocabulary lacks the label.
     """
 
     __slots__ = ["_source"]
@@ -40,6 +42,8 @@ class LabelField(fields.LabelField):
         skip_indexing: bool = False,
         source: Optional[Source] = None,
     ) -> None:
+        if isinstance(label, str):
+            check_text(label, "the label" if source is None else f"{source}: the label")
         super().__init__(label, label_namespace, skip_indexing)
         self._source = source
 

@@ -1,5 +1,7 @@
 """spaCy's rule-based tokenizer without a trained model."""
 
+import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Callable, Optional
 
@@ -7,6 +9,8 @@ import spacy
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import Token, Tokenizer
 from spacy.tokens import Doc
+
+from allennlp_sentmatch.data.text import check_text
 
 
 @Tokenizer.register("spacy_blank")
@@ -17,6 +21,10 @@ class SpacyBlankTokenizer(Tokenizer):
     are: the tokens are those of AllenNLP's `SpacyTokenizer` with, for instance, `en_core_web_sm`.
     There are no part-of-speech tags, lemmas or entities; where those are needed, use the tokenizer
     `spacy`.
+
+    The time of spaCy's rules grows with the square of a run of marks: 20,000 brackets would take
+    minutes. A piece of text without whitespace that is longer than `max_word_length` is therefore
+    cut into pieces of that length first.
 
     Whitespace never makes a token. Upper and lower case are kept: lower-casing is the token
     indexer's decision.
@@ -31,6 +39,8 @@ class SpacyBlankTokenizer(Tokenizer):
         Tokens put before every text, in this order, as by `SpacyTokenizer`.
     end_tokens : `list[str]`, optional (default = `None`)
         Tokens put after every text.
+    max_word_length : `int`, optional (default = `256`)
+        In characters, at least 1.
     """
 
     def __init__(
@@ -38,8 +48,13 @@ class SpacyBlankTokenizer(Tokenizer):
         language: str = "en",
         start_tokens: Optional[list[str]] = None,
         end_tokens: Optional[list[str]] = None,
+        max_word_length: int = 256,
     ) -> None:
+        if max_word_length < 1:
+            raise ConfigurationError(f"max_word_length={max_word_length}: expected at least 1")
         self._language = language
+        self._max_word_length = max_word_length
+        self._long_word = re.compile(rf"\S{{{max_word_length + 1},}}")
         self._start_tokens = list(start_tokens or [])
         self._end_tokens = list(end_tokens or [])
         self._split = _rules(language)
@@ -56,18 +71,35 @@ class SpacyBlankTokenizer(Tokenizer):
 
         `list[Token]`
             With `text` and the character offsets `idx` and `idx_end`.
+
+        # Raises
+
+        `ConfigurationError` for a lone surrogate, which spaCy cannot take.
         """
+        check_text(text, "the text to tokenize")
         tokens = []
-        for spacy_token in self._split(text):
-            if not spacy_token.is_space:
-                word = spacy_token.text
-                start = spacy_token.idx
-                tokens.append(Token(word, start, start + len(word)))
+        for piece_start, piece in self._pieces(text):
+            for spacy_token in self._split(piece):
+                if not spacy_token.is_space:
+                    word = spacy_token.text
+                    start = piece_start + spacy_token.idx
+                    tokens.append(Token(word, start, start + len(word)))
         if self._start_tokens:
             tokens = [Token(word, 0) for word in self._start_tokens] + tokens
         # The offsets of what is not in the text are SpacyTokenizer's: 0 before it, -1 after it.
         tokens.extend(Token(word, -1) for word in self._end_tokens)
         return tokens
+
+    def _pieces(self, text: str) -> Iterator[tuple[int, str]]:
+        """Pieces of the text, in order, with their offsets; mostly the whole text is one."""
+        start = 0
+        for match in self._long_word.finditer(text):
+            for end in range(
+                match.start() + self._max_word_length, match.end(), self._max_word_length
+            ):
+                yield start, text[start:end]
+                start = end
+        yield start, text[start:]
 
     def __getstate__(self) -> dict[str, Any]:
         # spaCy's object is rebuilt where a copy lands: a pickled one carries the whole vocabulary
@@ -84,6 +116,7 @@ class SpacyBlankTokenizer(Tokenizer):
             "language": self._language,
             "start_tokens": self._start_tokens,
             "end_tokens": self._end_tokens,
+            "max_word_length": self._max_word_length,
         }
 
 

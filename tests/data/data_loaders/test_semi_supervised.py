@@ -246,3 +246,19 @@ def test_labeled_data_without_labels(tmp_path, data_path):
     unlabeled = write(tmp_path / "unlabeled.jsonl", range(3), labeled=False)
     with pytest.raises(ConfigurationError, match=r"unlabeled\.jsonl: this example has no label"):
         loader(unlabeled, unlabeled_data_path=data_path)
+
+
+@pytest.mark.parametrize("num_labeled", [3, 7, 8])
+def test_the_workers_share_the_labeled_examples_without_a_remainder(
+    data_path, monkeypatch, num_labeled
+):
+    module = "allennlp_sentmatch.data.data_loaders.semi_supervised"
+    monkeypatch.setattr(f"{module}.is_distributed", lambda: True)
+    monkeypatch.setattr(f"{module}.distributed.get_world_size", lambda: 3)
+    numbers_of_workers = []
+    for rank in range(3):
+        monkeypatch.setattr(f"{module}.distributed.get_rank", lambda rank=rank: rank)
+        instances = loader(data_path, num_labeled=num_labeled).iter_instances()
+        numbers_of_workers.append(sum("label" in instance.fields for instance in instances))
+    assert sum(numbers_of_workers) == num_labeled
+    assert max(numbers_of_workers) - min(numbers_of_workers) <= 1

@@ -1,11 +1,20 @@
 from collections import Counter
 
+import numpy
 import pytest
 import torch
-from allennlp.data import Vocabulary
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.data.tokenizers import Token, WhitespaceTokenizer
+from allennlp.nn.util import get_text_field_mask
 
-from allennlp_sentmatch.data.dataset_readers import AnswerSelectionReader, SentencePairReader
+from allennlp_sentmatch.data.dataset_readers import (
+    AnswerSelectionReader,
+    SentencePairReader,
+    SentimentTreesReader,
+    SingleSentenceReader,
+)
 
 
 @pytest.mark.parametrize("num_workers", [0, 2])
@@ -31,3 +40,55 @@ def test_batches_from_worker_processes(fixtures, reader, file, id_count, num_wor
                 tokens = field["tokens"]["tokens"]
                 assert tokens.dtype == torch.int64
                 assert tokens.any()
+
+
+@pytest.mark.parametrize(
+    ("reader", "arguments", "name"),
+    [
+        (SentencePairReader("snli"), ("a @@PADDING@@ b", "c"), "premise"),
+        (
+            SentencePairReader("snli", tokenizer=WhitespaceTokenizer()),
+            ("a @@PADDING@@ b", "c"),
+            "premise",
+        ),
+        (SentimentTreesReader(), (["a", "@@PADDING@@", "b"],), "tokens"),
+    ],
+)
+def test_the_word_padding_is_a_word(reader, arguments, name):
+    instance = reader.text_to_instance(*arguments)
+    reader.apply_token_indexers(instance)
+    batch = Batch([instance])
+    batch.index_instances(Vocabulary.from_instances([instance]))
+    tensors = batch.as_tensor_dict()[name]
+    assert get_text_field_mask(tensors).tolist() == [[True, True, True]]
+
+
+def test_a_token_with_a_number_of_its_own_is_kept():
+    class NumberingTokenizer(WhitespaceTokenizer):
+        def tokenize(self, text):
+            return [Token(word, text_id=7) for word in text.split()]
+
+    reader = SentencePairReader("snli", tokenizer=NumberingTokenizer())
+    tokens = reader.text_to_instance("@@PADDING@@", "a")["premise"].tokens
+    assert [(token.text, token.text_id) for token in tokens] == [("@@PADDING@@", 7)]
+
+
+@pytest.mark.parametrize(
+    ("reader", "arguments", "name"),
+    [
+        (SentencePairReader("snli"), ("a", "\ud800"), "hypothesis"),
+        (SingleSentenceReader("trec"), ("\ud800",), "text"),
+        (SentimentTreesReader(), (["a", "\ud800"],), "a token"),
+        (AnswerSelectionReader("wikiqa"), ("a", ["\ud800"]), "each of the candidates"),
+        (SingleSentenceReader("trec"), ("a", "\ud800"), "the label"),
+    ],
+)
+def test_a_lone_surrogate(reader, arguments, name):
+    with pytest.raises(ConfigurationError, match=f"^{name} has the lone surrogate"):
+        reader.text_to_instance(*arguments)
+
+
+def test_numpys_strings():
+    text = numpy.array(["a b"])[0]
+    reader = SentencePairReader("snli")
+    assert [token.text for token in reader.text_to_instance(text, text)["premise"]] == ["a", "b"]

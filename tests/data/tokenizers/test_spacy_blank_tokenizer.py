@@ -94,7 +94,44 @@ def test_a_pickle_does_not_carry_spacys_vocabulary():
 
 def test_registered_and_written_back_as_parameters():
     parameters = {"type": "spacy_blank", "language": "de", "start_tokens": ["a", "b"]}
+    parameters["max_word_length"] = 4
     tokenizer = Tokenizer.from_params(Params(parameters))
     assert isinstance(tokenizer, SpacyBlankTokenizer)
     again = Tokenizer.from_params(Params(tokenizer._to_params()))
-    assert words(again.tokenize("z.B. Haus")) == ["a", "b", "z.B.", "Haus"]
+    assert words(again.tokenize("z.B. Haustür")) == ["a", "b", "z.B.", "Haus", "tür"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_word_as_long_as_the_limit_is_not_cut(text):
+    longest = max(map(len, text.split()), default=1)
+    whole = words(SpacyBlankTokenizer().tokenize(text))
+    assert words(SpacyBlankTokenizer(max_word_length=longest).tokenize(text)) == whole
+
+
+def test_longer_words_are_cut():
+    tokenizer = SpacyBlankTokenizer(max_word_length=4)
+    tokens = tokenizer.tokenize(" abcdefghij  klmn (((((o) \n")
+    assert words(tokens) == ["abcd", "efgh", "ij", "klmn", *"(((((o)"]
+    text = " abcdefghij  klmn (((((o) \n"
+    assert [text[token.idx : token.idx_end] for token in tokens] == words(tokens)
+
+
+def test_spacy_gets_no_longer_words_than_the_limit(monkeypatch):
+    tokenizer = SpacyBlankTokenizer()
+    split = tokenizer._split
+    pieces = []
+    monkeypatch.setattr(tokenizer, "_split", lambda text: pieces.append(text) or split(text))
+    assert len(tokenizer.tokenize("(" * 20_000 + " a")) == 20_001
+    assert max(len(word) for piece in pieces for word in piece.split()) == 256
+
+
+def test_a_limit_that_is_none():
+    with pytest.raises(ConfigurationError, match="max_word_length=0: expected at least 1"):
+        SpacyBlankTokenizer(max_word_length=0)
+
+
+def test_a_lone_surrogate():
+    with pytest.raises(
+        ConfigurationError, match=r"text to tokenize has the lone surrogate .*\\ud800"
+    ):
+        SpacyBlankTokenizer().tokenize("a \ud800")
