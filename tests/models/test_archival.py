@@ -49,13 +49,18 @@ def test_a_trained_model_loads_from_its_archive_and_from_its_folder(small_archiv
 class TestUntrusted:
     def test_a_class_path_is_not_called(self, copy, tmp_path, as_archive):
         marker = tmp_path / "marker"
-        change(copy, dataset_reader={"type": "os.mkdir", "path": str(marker)})
+        config = json.loads((copy / "config.json").read_text())
+        config["dataset_reader"] = {"type": "os.mkdir", "path": str(marker)}
+        (copy / "config.json").write_text(json.dumps(config))
         path = packed(copy) if as_archive else copy
         with pytest.raises(ConfigurationError, match=r"'os\.mkdir' is not a reg") as error:
             load_archive(path)
         assert str(path) in str(error.value)
         assert "--trust-archive" in str(error.value)
         assert not marker.exists()
+        with pytest.raises(ConfigurationError):  # a folder is not a reader
+            load_archive(path, trust=True)
+        assert marker.exists()
 
     def test_a_class_path_in_a_nested_part_is_not_called(self, copy, tmp_path, as_archive):
         """A name may be given instead of an object with a `type`."""
