@@ -1,7 +1,7 @@
 """The mathematics of the package as plain PyTorch: importable where only torch is installed."""
 
 from allennlp_sentmatch.nn.attentive_pooling import AttentivelyPooled, AttentivePooling
-from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM, CellAwareLSTMGates
+from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, TreeComposition
@@ -17,6 +17,7 @@ from allennlp_sentmatch.nn.matching import (
 )
 from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
 from allennlp_sentmatch.nn.ops.backends import BackendError, use_backend
+from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates
 from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.ranking import average_precision, reciprocal_rank

@@ -19,32 +19,13 @@ no lambda either, and its vertical gate reads the cells instead of the left hidd
 import math
 import warnings
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, Optional, Union, overload
+from typing import Literal, Union, overload
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.ops.backends import Name, resolve
-from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
-from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
-from allennlp_sentmatch.nn.ops.lstm.stack import LayerWeights, read_stack
-
-
-class CellAwareLSTMGates(NamedTuple):
-    """What one layer computed in one direction, in the sentence's own order.
-
-    Each tensor has the shape (batch_size, num_tokens, hidden_size) and is zero at padded steps.
-    """
-
-    input: Tensor
-    forget: Tensor
-    candidate: Tensor
-    output: Tensor
-    #: The vertical forget gate; `None` in layer 0, which has no layer below it.
-    vertical: Optional[Tensor]
-    #: The memory cells c_t.
-    cell: Tensor
+from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates, LayerWeights
+from allennlp_sentmatch.nn.ops.lstm.stack import lstm_stack, lstm_stack_gates
 
 
 class CellAwareLSTM(nn.Module):
@@ -196,7 +177,8 @@ class CellAwareLSTM(nn.Module):
         mask : `Tensor`
             Shape (batch_size, num_tokens), bool, true at tokens, right-padded.
         return_gates : `bool`, optional (default = `False`)
-            Whether to return the gates and the memory cells as well.
+            Whether to return the gates and the memory cells as well, which only the backend
+            "naive" has.
 
         # Returns
 
@@ -205,56 +187,14 @@ class CellAwareLSTM(nn.Module):
             right first, zero at padded steps. With `return_gates`, also each layer's gates, one
             `CellAwareLSTMGates` for each direction.
         """
-        num_tokens = inputs.size(1)
-        if num_tokens == 0:  # read one padded step instead, which `in_order` drops again
-            inputs, mask = (x.new_zeros(x.size(0), 1, *x.shape[2:]) for x in (inputs, mask))
         layers = [
             [self._layer_weights(layer, suffix) for suffix in self._suffixes]
             for layer in range(self.num_layers)
         ]
-        inputs = widened(inputs, layers[0][0].weight_ih)
-        implementations: tuple[Name, ...] = (
-            ("naive",) if return_gates else ("naive", "eager", "cpu", "gpu")
-        )
-        backend = resolve("CAS-LSTM", implementations, inputs, *self.parameters())
-        if backend.name != "naive" and mask.any():
-            with without_autocast(inputs.device):
-                return read_stack(backend, inputs, mask, layers, self.dropout, self.training)
-        # Whatever stands in the padding, NaN included, reaches neither outputs nor gradients.
-        inputs = _clear_padding(inputs, mask)
-
-        def in_order(states: Tensor, suffix: str) -> Tensor:
-            states = reverse_sentences(states, mask) if suffix else states
-            return _clear_padding(states, mask)[:, :num_tokens]
-
-        outputs = []
-        gates = []
-        for suffix, weights in zip(self._suffixes, zip(*layers)):
-            # Both directions read from left to right; the second one, the reversed sentence. The
-            # padding stays on the right, so that no state passes through it to a token.
-            stack = self._read_stack(reverse_sentences(inputs, mask) if suffix else inputs, weights)
-            outputs.append(in_order(stack[-1].hidden, suffix))
-            if return_gates:
-                gates.append(
-                    [
-                        CellAwareLSTMGates._make(
-                            gate if gate is None else in_order(gate, suffix)
-                            for gate in states.gates
-                        )
-                        for states in stack
-                    ]
-                )
-        output = torch.cat(outputs, dim=-1)
-        return (output, list(zip(*gates))) if return_gates else output
-
-    def _read_stack(self, inputs: Tensor, layers: tuple[LayerWeights, ...]) -> "list[_LayerStates]":
-        """Run one direction over `inputs` (B, T, D) from left to right, layer by layer."""
-        stack = [_read_layer(inputs, None, layers[0])]
-        for weights in layers[1:]:
-            below = stack[-1]
-            hidden = F.dropout(below.hidden, self.dropout, self.training)
-            stack.append(_read_layer(hidden, below.gates.cell, weights))
-        return stack
+        if return_gates:
+            return lstm_stack_gates(inputs, mask, layers, self.dropout, self.training)
+        hidden, _ = lstm_stack(inputs, mask, layers, self.dropout, self.training)
+        return hidden
 
     def _layer_weights(self, layer: int, suffix: str) -> LayerWeights:
         named = {
@@ -281,49 +221,3 @@ class CellAwareLSTM(nn.Module):
             f"bidirectional={self.bidirectional}, vertical_weight={self.vertical_weight!r}, "
             f"vertical_gate={self.vertical_gate!r}, dropout={self.dropout}"
         )
-
-
-class _LayerStates(NamedTuple):
-    hidden: Tensor
-    gates: CellAwareLSTMGates
-
-
-def _read_layer(
-    inputs: Tensor, lower_cell: Optional[Tensor], weights: LayerWeights
-) -> _LayerStates:
-    """One layer over its inputs (B, T, D) and the cells below (B, T, H), token by token."""
-    B, T, _ = inputs.shape
-    H = weights.weight_hh.size(1)
-    input_blocks, left_blocks = weights.weight_ih.size(0) // H, weights.weight_hh.size(0) // H
-    # The states keep the parameters' precision where autocast lowers that of the products.
-    hidden = cell = inputs.new_zeros(B, H, dtype=weights.weight_hh.dtype)
-    hidden_steps = []
-    gate_steps = []
-    for t in range(T):
-        # 4 or 5 blocks, each (B, H)
-        from_input = F.linear(inputs[:, t], weights.weight_ih, weights.bias)
-        from_left = F.linear(hidden, weights.weight_hh)
-        x = from_input.chunk(input_blocks, dim=-1)
-        u = from_left.chunk(left_blocks, dim=-1)
-        i, f, o = (torch.sigmoid(x[k] + u[k]) for k in (0, 1, 3))
-        g = torch.tanh(x[2] + u[2])
-        v: Optional[Tensor] = None
-        if lower_cell is None:
-            cell = i * g + f * cell
-        else:
-            lower = lower_cell[:, t]
-            if weights.peephole_left is None or weights.peephole_lower is None:
-                context = u[4]
-            else:
-                context = weights.peephole_left * cell + weights.peephole_lower * lower
-            v = torch.sigmoid(x[4] + context)
-            cell = i * g + weights.left_weight * f * cell + weights.lower_weight * v * lower
-        hidden = o * torch.tanh(cell)
-        hidden_steps.append(hidden)
-        gate_steps.append((i, f, g, o, v, cell))
-    gates = (x[0] if x[0] is None else torch.stack(x, dim=1) for x in zip(*gate_steps))
-    return _LayerStates(torch.stack(hidden_steps, dim=1), CellAwareLSTMGates._make(gates))
-
-
-def _clear_padding(sequence: Tensor, mask: Tensor) -> Tensor:
-    return sequence.masked_fill(~mask.unsqueeze(-1), 0)

@@ -25,9 +25,12 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.util import find_spec
-from typing import Literal, NamedTuple, Optional, get_args
+from typing import Callable, Literal, NamedTuple, Optional, get_args
 
 import torch
+
+from allennlp_sentmatch.nn.ops.common.activations import tanh_by_sigmoid
+from allennlp_sentmatch.nn.ops.common.products import HAS_ONEDNN, OneDNNProducts, Products
 
 Name = Literal["naive", "eager", "cpu", "gpu"]
 
@@ -42,9 +45,11 @@ class BackendError(RuntimeError):
 
 
 class Backend(NamedTuple):
-    """The implementation of a recurrence that was chosen for the tensors of a call."""
+    """The implementation of a recurrence chosen for a call, and of the operations it is made of."""
 
     name: Name
+    products: type[Products] = Products
+    tanh: Callable[..., torch.Tensor] = torch.tanh
 
 
 @contextmanager
@@ -96,8 +101,9 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
         return Backend("naive")
     requested = _requested.get()
     if requested is None:
-        return Backend(
-            next(x for x in DEFAULTS if x in implementations and _obstacle(x, tensors) is None)
+        return _backend(
+            next(x for x in DEFAULTS if x in implementations and _obstacle(x, tensors) is None),
+            tensors[0],
         )
     if requested not in implementations:
         raise BackendError(
@@ -106,7 +112,15 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
     obstacle = _obstacle(requested, tensors)
     if obstacle is not None:
         raise BackendError(f'The backend "{requested}" cannot run {recurrence}: {obstacle}')
-    return Backend(requested)
+    return _backend(requested, tensors[0])
+
+
+def _backend(name: Name, like: torch.Tensor) -> Backend:
+    """The backend `name` with the fastest operations for tensors like this one."""
+    if like.device.type != "cpu" or like.dtype != torch.float32:
+        return Backend(name)
+    onednn = HAS_ONEDNN and getattr(torch.backends.mkldnn, "enabled", True)
+    return Backend(name, OneDNNProducts if onednn else Products, tanh_by_sigmoid)
 
 
 def _find_compiled() -> bool:

@@ -9,14 +9,17 @@ MINUS_ONE = torch.tensor(-1.0, device="cpu")
 
 
 def tanh(x: torch.Tensor, out: Optional[torch.Tensor] = None) -> torch.Tensor:
-    """Tanh of `x`, written to `out` if there is one.
+    """Tanh of `x` in the fastest way, written to `out` if there is one."""
+    use_sigmoid = x.device.type == "cpu" and x.dtype == torch.float32
+    return tanh_by_sigmoid(x, out) if use_sigmoid else torch.tanh(x, out=out)
+
+
+def tanh_by_sigmoid(x: torch.Tensor, out: Optional[torch.Tensor] = None) -> torch.Tensor:
+    """Tanh of `x` as 2 sigmoid(2 x) - 1, written to `out` if there is one.
 
     On the CPU, torch's tanh takes ten times as long as its sigmoid (measured: 2 ns an element
-    against 0.2 with AVX-512, float32). There it is 2 sigmoid(2 x) - 1 instead, whose error is below
-    2e-7.
+    against 0.2 with AVX-512, float32). The error of this form is below 2e-7 in float32.
     """
-    if x.device.type != "cpu" or x.dtype != torch.float32:
-        return torch.tanh(x, out=out)
     out = torch.mul(x, 2, out=out).sigmoid_()
     return torch.add(MINUS_ONE, out, alpha=2, out=out)
 

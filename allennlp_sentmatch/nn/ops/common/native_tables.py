@@ -13,6 +13,27 @@ import torch
 MIN_NUMBERS = 2**14
 
 
+def address(table: Optional[torch.Tensor], shape: tuple[int, ...], like: torch.Tensor) -> int:
+    """The address of a table for C++, which trusts it; 0 without a table.
+
+    # Raises
+
+    `ValueError`
+        If the table is not contiguous, or differs from `shape` or in precision or device from
+        `like`.
+    """
+    if table is None:
+        return 0
+    if table.shape != shape or table.dtype != like.dtype or table.device != like.device:
+        raise ValueError(
+            f"expected a table {shape} of {like.dtype} on {like.device}, "
+            f"got {tuple(table.shape)} of {table.dtype} on {table.device}"
+        )
+    if table.device.type != "cpu" or not table.is_contiguous():
+        raise ValueError(f"expected a contiguous table on the CPU, got strides {table.stride()}")
+    return table.data_ptr()
+
+
 class Rows:
     """The addresses of the rows of a contiguous table (S, N, K) in direction `s`; 0 without one."""
 
@@ -24,12 +45,17 @@ class Rows:
         return self._first + row * self._step
 
 
+def num_threads() -> int:
+    """The number of threads that share work: torch's, or one where these cannot be had."""
+    return torch.get_num_threads() if PARALLEL else 1
+
+
 def threads(numbers: int) -> tuple[int, int]:
     """How to share work on so many numbers among threads, and among how many.
 
     That is one or all: between calls with different numbers of threads, some are ended and started.
     """
-    return _PARALLEL, torch.get_num_threads() if _PARALLEL and numbers >= MIN_NUMBERS else 1
+    return PARALLEL, torch.get_num_threads() if PARALLEL and numbers >= MIN_NUMBERS else 1
 
 
 def _find_parallel() -> int:
@@ -41,4 +67,4 @@ def _find_parallel() -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-_PARALLEL = _find_parallel()
+PARALLEL = _find_parallel()

@@ -23,6 +23,11 @@ class Packing(NamedTuple):
     #: B and T.
     shape: tuple[int, int]
 
+    @property
+    def num_sentences(self) -> int:
+        """The number of sentences that have a token."""
+        return self.sizes[0] if self.sizes else 0
+
     @classmethod
     def of(cls, mask: Tensor, bidirectional: bool) -> "Packing":
         """The packing of sentences with the right-padded `mask` (B, T).
@@ -50,8 +55,8 @@ class Packing(NamedTuple):
         """The tokens' vectors in each direction's order: (B, T, D) -> (S, N, D)."""
         B, T = self.shape
         S, N = self.places.shape
-        rows = sequence.reshape(B * T, -1)
-        return rows.index_select(0, self.places.view(-1) % (B * T)).view(S, N, -1)
+        rows = sequence.reshape(B * T, sequence.size(-1))
+        return rows.index_select(0, self.places.view(-1) % (B * T)).view(S, N, sequence.size(-1))
 
     def unpack(self, packed: Tensor) -> Tensor:
         """The directions' vectors side by side, zero at padding: (S, N, H) -> (B, T, S * H)."""
@@ -66,6 +71,8 @@ class Packing(NamedTuple):
 
         The rows of the first step, which have no step before them, are left out.
         """
+        if not self.sizes:
+            return packed
         rows = packed.size(1) - self.sizes[-1]  # those of the last step precede nothing
         if self.sizes[0] == self.sizes[-1]:
             return packed[:, :rows]

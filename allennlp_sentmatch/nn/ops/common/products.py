@@ -1,10 +1,10 @@
-"""Matrix products and affine maps, through oneDNN where torch would take a slower library.
+"""Matrix products and affine maps, by torch or by oneDNN where torch would take a slower library.
 
 `torch.nn.LSTM` computes in oneDNN on the CPU, `torch.mm` in MKL, which on processors other than
 Intel's leaves half of their speed unused (measured: 110 against 240 GFLOP/s on one core of an AMD
-EPYC with AVX-512). torch has oneDNN's product as an operator for its compiler; it is used here for
-float32 on the CPU where this torch has it, and `torch.backends.mkldnn.flags(enabled=False)`
-switches it off. Only `linear` is differentiable: the rest is for `autograd.Function`s.
+EPYC with AVX-512). torch has oneDNN's product as an operator for its compiler, which takes float32
+on the CPU. `backends.resolve` chooses between the two. Only `linear` is differentiable: the rest is
+for `autograd.Function`s.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _REORDER = "mkldnn::_reorder_linear_weight(Tensor self, int? batch_size=None) ->
 
 
 def _find_operator(schema: str) -> Optional[Any]:
-    """The operator of exactly this schema, if oneDNN is at hand and this torch has it."""
+    """The operator of exactly this schema, if this torch has it and oneDNN."""
     name = schema[len("mkldnn::") : schema.index("(")]
     try:
         operator = getattr(torch.ops.mkldnn, name).default
@@ -37,95 +37,149 @@ _onednn_linear = _find_operator(_LINEAR)
 _onednn_reorder = _find_operator(_REORDER)
 
 
-def _takes_onednn(x: torch.Tensor) -> bool:
-    return (
-        _onednn_linear is not None
-        and x.device.type == "cpu"
-        and x.dtype == torch.float32
-        and x.numel() > 0
-        and getattr(torch.backends.mkldnn, "enabled", True)
-    )
+#: Whether this torch has oneDNN's product as an operator.
+HAS_ONEDNN = _onednn_linear is not None
 
 
-def reordered(weight: torch.Tensor) -> torch.Tensor:
-    """`weight` as `product` reads it fastest; worth its copy for a few products on.
+class Products:
+    """Products by torch, of any precision and on any device."""
 
-    What comes back may be opaque: only `product` can read it.
-    """
-    if _onednn_reorder is not None and _takes_onednn(weight):
-        result: torch.Tensor = _onednn_reorder(weight)
+    @staticmethod
+    def reordered(weight: Tensor) -> Tensor:
+        """`weight` as `product` takes it fastest; worth its copy for a few products on.
+
+        The result may be opaque: only `product` can take it.
+        """
+        return weight
+
+    @staticmethod
+    def product(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+        """X W^T + b: (N, K), (M, K), (M) -> (N, M)."""
+        return torch.nn.functional.linear(x, weight, bias)
+
+    @classmethod
+    def product_over_rows(cls, x: Tensor, y: Tensor) -> Tensor:
+        """X^T Y, a sum over rows: (N, K), (N, M) -> (K, M)."""
+        return cls.product(x.t(), y.t())
+
+    @classmethod
+    def affine(cls, x: Tensor, weight: Union[Tensor, Sequence[Tensor]], bias: Tensor) -> Tensor:
+        """W x + b for S maps side by side: (S, N, D), S times (K, D), (S, K) -> (S, N, K)."""
+        return _stack([cls.product(rows, w, b) for rows, w, b in zip(x, weight, bias)])
+
+    @classmethod
+    def input_gradient(cls, weight: Union[Tensor, Sequence[Tensor]], grad: Tensor) -> Tensor:
+        """The gradient of x (S, N, D) from that of W x (S, N, K)."""
+        return _stack([cls.product(g, w.t()) for g, w in zip(grad, weight)])
+
+    @classmethod
+    def weight_gradient(cls, x: Tensor, grad: Tensor) -> Tensor:
+        """The gradient of W (S, K, D) from that of W x (S, N, K)."""
+        return _stack(cls.weight_gradients(x, grad))
+
+    @classmethod
+    def weight_gradients(cls, x: Tensor, grad: Tensor) -> list[Tensor]:
+        """As `weight_gradient`, but one gradient (K, D) for each map."""
+        return [cls.product_over_rows(rows, g).t() for rows, g in zip(x, grad)]
+
+
+class OneDNNProducts(Products):
+    """Products by oneDNN, of float32 on the CPU."""
+
+    @staticmethod
+    def reordered(weight: Tensor) -> Tensor:
+        """As `Products.reordered`."""
+        if _onednn_reorder is None:
+            return weight
+        result: Tensor = _onednn_reorder(weight)
         return result
-    return weight
 
-
-def product(
-    x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor] = None
-) -> torch.Tensor:
-    """X W^T + b: (N, K), (M, K), (M) -> (N, M)."""
-    if weight.is_mkldnn or _takes_onednn(x):
-        result: torch.Tensor = _onednn_linear(x, weight, bias, "none", [], "")  # type: ignore[misc]
+    @staticmethod
+    def product(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+        """As `Products.product`."""
+        if x.numel() == 0 and not weight.is_mkldnn:  # of no rows, which oneDNN refuses
+            return Products.product(x, weight, bias)
+        result: Tensor = _onednn_linear(x, weight, bias, "none", [], "")  # type: ignore[misc]
         return result
-    return torch.nn.functional.linear(x, weight, bias)
 
 
-def product_over_rows(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """X^T Y, a sum over rows: (N, K), (N, M) -> (K, M)."""
-    return product(x.t(), y.t())
+def _choose(x: Tensor) -> type[Products]:
+    onednn = HAS_ONEDNN and x.device.type == "cpu" and x.dtype == torch.float32
+    return OneDNNProducts if onednn and torch.backends.mkldnn.enabled else Products
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """W x + b for S maps side by side, each with its own rows.
+def reordered(weight: Tensor) -> Tensor:
+    """`Products.reordered` by the products for this tensor."""
+    return _choose(weight).reordered(weight)
+
+
+def product(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+    """`Products.product` by the products for this tensor."""
+    return (OneDNNProducts if weight.is_mkldnn else _choose(x)).product(x, weight, bias)
+
+
+def product_over_rows(x: Tensor, y: Tensor) -> Tensor:
+    """`Products.product_over_rows` by the products for this tensor."""
+    return _choose(x).product_over_rows(x, y)
+
+
+def affine(x: Tensor, weight: Union[Tensor, Sequence[Tensor]], bias: Tensor) -> Tensor:
+    """`Products.affine` by the products for this tensor."""
+    return _choose(x).affine(x, weight, bias)
+
+
+def input_gradient(weight: Union[Tensor, Sequence[Tensor]], grad: Tensor) -> Tensor:
+    """`Products.input_gradient` by the products for this tensor."""
+    return _choose(grad).input_gradient(weight, grad)
+
+
+def weight_gradient(x: Tensor, grad: Tensor) -> Tensor:
+    """`Products.weight_gradient` by the products for this tensor."""
+    return _choose(x).weight_gradient(x, grad)
+
+
+def linear(
+    x: Tensor, weight: Tensor, bias: Tensor, products: Optional[type[Products]] = None
+) -> Tensor:
+    """W x + b for S maps side by side, each with its own rows, differentiable.
 
     # Parameters
 
     x, weight, bias : `Tensor`
         Shapes (S, N, D), (S, K, D) and (S, K).
+    products : `Type[Products]`
+        The backend's.
 
     # Returns
 
     `Tensor`
         Shape (S, N, K).
     """
-    result: Tensor = _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+    products = products or _choose(x)
+    result: Tensor = _Linear.apply(products, x, weight, bias)  # type: ignore[no-untyped-call]
     return result
 
 
 class _Linear(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, products: type[Products], x: Tensor, weight: Tensor, bias: Tensor
+    ) -> Tensor:
         ctx.save_for_backward(x, weight)
-        return affine(x, weight, bias)
+        ctx.products = products
+        return products.affine(x, weight, bias)
 
     @staticmethod
     @analytic_backward
     def backward(ctx: Any, grad: Tensor) -> tuple[Optional[Tensor], ...]:
         x, weight = ctx.saved_tensors
-        needs_x, needs_weight, needs_bias = ctx.needs_input_grad
+        _, needs_x, needs_weight, needs_bias = ctx.needs_input_grad
         return (
-            input_gradient(weight, grad) if needs_x else None,
-            weight_gradient(x, grad) if needs_weight else None,
+            None,
+            ctx.products.input_gradient(weight, grad) if needs_x else None,
+            ctx.products.weight_gradient(x, grad) if needs_weight else None,
             grad.sum(1) if needs_bias else None,
         )
-
-
-def affine(x: Tensor, weight: Union[Tensor, Sequence[Tensor]], bias: Tensor) -> Tensor:
-    """As `linear`, but not differentiable. The maps' `weight` need not be stacked."""
-    return _stack([product(rows, w, b) for rows, w, b in zip(x, weight, bias)])
-
-
-def input_gradient(weight: Union[Tensor, Sequence[Tensor]], grad: Tensor) -> Tensor:
-    """The gradient of x (S, N, D) from that of W x (S, N, K)."""
-    return _stack([product(g, w.t()) for g, w in zip(grad, weight)])
-
-
-def weight_gradient(x: Tensor, grad: Tensor) -> Tensor:
-    """The gradient of W (S, K, D) from that of W x (S, N, K)."""
-    return _stack(weight_gradients(x, grad))
-
-
-def weight_gradients(x: Tensor, grad: Tensor) -> list[Tensor]:
-    """As `weight_gradient`, but one gradient (K, D) for each map."""
-    return [product_over_rows(rows, g).t() for rows, g in zip(x, grad)]
 
 
 def _stack(tensors: Sequence[Tensor]) -> Tensor:

@@ -1,18 +1,19 @@
-r"""The steps of `lstm_layer` in Triton, for GPUs: a step is a product and one launch.
+r"""The steps of a layer in Triton, for GPUs: a step is a product and one launch.
 
 That launch is for all that is element-wise in a step, in all directions. A table of all steps has
 a row for each token; `start` is the first of a step's rows, and each row's predecessor, one step
 before, is found from the first row of that step.
 """
 
-from collections.abc import Sequence
 from itertools import accumulate
-from typing import Optional, Union
+from typing import Optional
 
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.activations import per_feature
+from allennlp_sentmatch.nn.ops.lstm.tables import LayerGradients, LayerTables
 
 try:
     import triton
@@ -25,22 +26,13 @@ else:
 BLOCK = 256
 
 
-def read_steps(
-    sizes: list[int],
-    weight_hh: Sequence[Tensor],
-    gates: Tensor,
-    hidden: Tensor,
-    cell: Tensor,
-    lower: Optional[Tensor],
-    left_weight: Union[Tensor, float],
-    lower_weight: float,
-    peephole_left: Optional[Tensor],
-) -> None:
-    """As the function of the same name in `eager`."""
+def forward(backend: Backend, tables: LayerTables) -> None:
+    """As `eager.forward`."""
+    sizes, gates, hidden = tables.sizes, tables.gates, tables.hidden
     S, N, H = hidden.shape
-    weights = torch.stack(list(weight_hh)).transpose(1, 2)  # (S, H, R)
+    weights = torch.stack(list(tables.weight_hh)).transpose(1, 2)  # (S, H, R)
     R = weights.size(2)
-    vectors = [per_feature(x, hidden) for x in (left_weight, lower_weight, peephole_left)]
+    vectors = _vectors(tables)
     starts = [0, *accumulate(sizes)]
     with torch.cuda.device_of(hidden):
         for t, n in enumerate(sizes):
@@ -48,47 +40,34 @@ def read_steps(
             if t > 0:
                 left_hidden = hidden[:, left_start : left_start + n]
                 gates[:, start : start + n, :R].baddbmm_(left_hidden, weights)
-            _read_step[(triton.cdiv(n * H, BLOCK), S)](
+            _forward_step[(triton.cdiv(n * H, BLOCK), S)](
                 gates,
                 hidden,
-                cell,
-                lower,
+                tables.cell,
+                tables.lower,
                 *vectors,
                 N,
                 start,
                 left_start,
                 n,
                 H=H,
-                HAS_LOWER=lower is not None,
-                HAS_PEEPHOLE=peephole_left is not None,
+                HAS_LOWER=tables.lower is not None,
+                HAS_PEEPHOLE=tables.peephole_left is not None,
                 BLOCK=BLOCK,
             )
 
 
-def read_back(
-    sizes: list[int],
-    weight_hh: Sequence[Tensor],
-    hidden: Tensor,
-    cell: Tensor,
-    grad_hidden: Tensor,
-    grad_cell: Optional[Tensor],
-    gates: Tensor,
-    lower: Optional[Tensor],
-    left_weight: Union[Tensor, float],
-    lower_weight: float,
-    peephole_left: Optional[Tensor],
-    grad_lower: Optional[Tensor],
-    grad_left_weight: Optional[Tensor],
-) -> None:
-    """As the function of the same name in `eager`."""
+def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> None:
+    """As `eager.backward`."""
+    sizes, gates, hidden = tables.sizes, tables.gates, tables.hidden
     S, N, H = hidden.shape
-    weights = torch.stack(list(weight_hh))  # (S, R, H)
+    weights = torch.stack(list(tables.weight_hh))  # (S, R, H)
     R = weights.size(1)
-    vectors = [per_feature(x, hidden) for x in (left_weight, lower_weight, peephole_left)]
-    total_grad_hidden = grad_hidden.clone(memory_format=torch.contiguous_format)
-    grad_cell = None if grad_cell is None else grad_cell.contiguous()
+    vectors = _vectors(tables)
+    total_grad_hidden = grads.hidden.clone(memory_format=torch.contiguous_format)
+    grad_cell = None if grads.cell is None else grads.cell.contiguous()
     from_after = hidden.new_zeros(S, sizes[0], H)  # the gradient of c from the step after
-    by_left_weight = None if grad_left_weight is None else torch.empty_like(hidden)
+    by_left_weight = None if grads.left_weight is None else torch.empty_like(hidden)
     starts = [0, *accumulate(sizes)]
     with torch.cuda.device_of(hidden):
         for t in range(len(sizes) - 1, -1, -1):
@@ -98,15 +77,15 @@ def read_back(
                 total_grad_hidden[:, start : start + sizes[t + 1]].baddbmm_(
                     gates[:, after, :R], weights
                 )
-            _read_step_back[(triton.cdiv(n * H, BLOCK), S)](
+            _backward_step[(triton.cdiv(n * H, BLOCK), S)](
                 gates,
-                cell,
-                lower,
+                tables.cell,
+                tables.lower,
                 *vectors,
                 total_grad_hidden,
                 grad_cell,
                 from_after,
-                grad_lower,
+                grads.lower,
                 by_left_weight,
                 N,
                 start,
@@ -114,15 +93,20 @@ def read_back(
                 n,
                 sizes[0],
                 H=H,
-                HAS_LOWER=lower is not None,
-                HAS_PEEPHOLE=peephole_left is not None,
+                HAS_LOWER=tables.lower is not None,
+                HAS_PEEPHOLE=tables.peephole_left is not None,
                 HAS_GRAD_CELL=grad_cell is not None,
-                HAS_GRAD_LOWER=grad_lower is not None,
+                HAS_GRAD_LOWER=grads.lower is not None,
                 HAS_GRAD_LEFT_WEIGHT=by_left_weight is not None,
                 BLOCK=BLOCK,
             )
-    if grad_left_weight is not None and by_left_weight is not None:
-        grad_left_weight += by_left_weight.sum(1, keepdim=True)
+    if grads.left_weight is not None and by_left_weight is not None:
+        grads.left_weight.add_(by_left_weight.sum(1, keepdim=True))
+
+
+def _vectors(tables: LayerTables) -> list[Optional[Tensor]]:
+    weights = (tables.left_weight, tables.lower_weight, tables.peephole_left)
+    return [per_feature(x, tables.hidden) for x in weights]
 
 
 if HAS_TRITON:
@@ -132,7 +116,7 @@ if HAS_TRITON:
         return 2 * tl.sigmoid(2 * x) - 1
 
     @triton.jit(do_not_specialize=["N", "start", "left_start", "n"])
-    def _read_step(
+    def _forward_step(
         gates,
         hidden,
         cell,
@@ -149,13 +133,13 @@ if HAS_TRITON:
         HAS_PEEPHOLE: tl.constexpr,
         BLOCK: tl.constexpr,
     ):
-        place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-        inside = place < n * H
-        feature = place % H
+        index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        inside = index < n * H
+        feature = index % H
         first = tl.program_id(1).to(tl.int64) * N
-        row = first + start + place // H
+        row = first + start + index // H
         at = row * H + feature
-        left_at = (first + left_start + place // H) * H + feature
+        left_at = (first + left_start + index // H) * H + feature
         gate = gates + row * ((5 if HAS_LOWER else 4) * H) + feature
         weight_at = tl.program_id(1) * H + feature
 
@@ -180,7 +164,7 @@ if HAS_TRITON:
         tl.store(hidden + at, o * _tanh(c), inside)
 
     @triton.jit(do_not_specialize=["N", "start", "left_start", "n", "num_sentences"])
-    def _read_step_back(
+    def _backward_step(
         gates,
         cell,
         lower,
@@ -205,16 +189,16 @@ if HAS_TRITON:
         HAS_GRAD_LEFT_WEIGHT: tl.constexpr,
         BLOCK: tl.constexpr,
     ):
-        place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-        inside = place < n * H
-        feature = place % H
+        index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        inside = index < n * H
+        feature = index % H
         first = tl.program_id(1).to(tl.int64) * N
-        row = first + start + place // H
+        row = first + start + index // H
         at = row * H + feature
-        left_at = (first + left_start + place // H) * H + feature
+        left_at = (first + left_start + index // H) * H + feature
         gate = gates + row * ((5 if HAS_LOWER else 4) * H) + feature
         weight_at = tl.program_id(1) * H + feature
-        carried = from_after + tl.program_id(1).to(tl.int64) * num_sentences * H + place
+        carried = from_after + tl.program_id(1).to(tl.int64) * num_sentences * H + index
 
         i = tl.load(gate, inside)
         f = tl.load(gate + H, inside)

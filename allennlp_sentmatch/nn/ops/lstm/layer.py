@@ -1,26 +1,14 @@
 r"""A layer of an LSTM or a CAS-LSTM over packed sentences, with its gradient.
 
-With x the inputs, lower the cells of the layer below, and a row for each sentence, a step computes
-
-    [i; f; g; o; v] = [sigmoid; sigmoid; tanh; sigmoid; sigmoid](W x_t + b + U h_{t-1})
-    c_t = i * g + left_weight * f * c_{t-1} + lower_weight * v * lower_t
-    h_t = o * tanh(c_t)
-
-where v and lower are left out in an LSTM. In the peephole variant the argument of v has
-peephole_left * c_{t-1} + peephole_lower * lower_t in place of a block of U h_{t-1}.
-
-W x + b is one product over all steps. A step is one more product and, on rows side by side, what is
-element-wise; no autograd graph is built. The backward pass goes back through the steps in the same
-way and writes to where the gates lay; the gradients of x, W and U are one product each over all
-steps.
-
-The backends differ in the steps, forward and backward: `gpu` and `cpu` do what is element-wise in
-one pass, `eager` in a few operations of torch.
+W x + b is one product over all steps. A step, forward or backward, is one more product and an
+element-wise part, both on rows side by side; no autograd graph is built. The backward pass writes
+the gradients of the gates' arguments over the gates; then the gradients of x, W and U are one
+product each over all steps. The backends differ in the steps only.
 """
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 import torch
 from torch import Tensor
@@ -28,180 +16,213 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writable
 from allennlp_sentmatch.nn.ops.common.packing import Packing
-from allennlp_sentmatch.nn.ops.common.products import affine, input_gradient, weight_gradients
 from allennlp_sentmatch.nn.ops.lstm import cpu, eager, gpu
+from allennlp_sentmatch.nn.ops.lstm.naive import LayerWeights
+from allennlp_sentmatch.nn.ops.lstm.tables import LayerGradients, LayerTables
 
 STEPS: dict[str, ModuleType] = {"eager": eager, "cpu": cpu, "gpu": gpu}
 
 
+class LayerParameters(NamedTuple):
+    """The `LayerWeights` of a layer's S directions side by side."""
+
+    bias: Tensor  # (S, GH)
+    left_weight: Union[Tensor, float]  # (S, 1, H), as are the next three
+    lower_weight: Union[Tensor, float]
+    peephole_left: Optional[Tensor]
+    peephole_lower: Optional[Tensor]
+    weight_ih: Sequence[Tensor]  # not stacked, which would be a copy: (GH, D) each
+    weight_hh: Sequence[Tensor]  # (R, H) each
+
+    @classmethod
+    def of(cls, directions: Sequence[LayerWeights]) -> "LayerParameters":
+        """Stack the directions' vectors."""
+        weight_ih, weight_hh, bias, *vectors = zip(*directions)
+        left_weight, lower_weight, peephole_left, peephole_lower = (
+            x.unsqueeze(1) if isinstance(x, Tensor) else x for x in map(_stack, vectors)
+        )
+        return cls(
+            _stack(bias),
+            left_weight,
+            lower_weight,
+            peephole_left,
+            peephole_lower,
+            weight_ih,
+            weight_hh,
+        )
+
+
+def _stack(directions: Sequence[Any]) -> Any:
+    """A vector of all directions (S, ...), or the number or `None` that they share."""
+    if not isinstance(directions[0], Tensor):
+        return directions[0]
+    return directions[0].unsqueeze(0) if len(directions) == 1 else torch.stack(list(directions))
+
+
 def lstm_layer(
     backend: Backend,
-    inputs: Tensor,
-    weight_ih: Sequence[Tensor],
-    weight_hh: Sequence[Tensor],
-    bias: Tensor,
     packing: Packing,
-    lower: Optional[Tensor] = None,
-    left_weight: Union[Tensor, float] = 1.0,
-    lower_weight: Union[Tensor, float] = 1.0,
-    peephole_left: Optional[Tensor] = None,
-    peephole_lower: Optional[Tensor] = None,
+    inputs: Tensor,
+    lower: Optional[Tensor],
+    parameters: LayerParameters,
 ) -> tuple[Tensor, Tensor]:
-    """Read packed sentences in S directions side by side.
+    """Run a layer over packed sentences in S directions side by side.
 
     # Parameters
 
     backend : `Backend`
         One of `STEPS`.
-    inputs : `Tensor`
-        Shape (S, N, D).
-    weight_ih, weight_hh : `Sequence[Tensor]`
-        W (GH, D) and U (GH, H) for each direction, their blocks in the order i, f, g, o, and with
-        `lower` v. With peepholes U is without block v.
-    bias : `Tensor`
-        Shape (S, GH).
     packing : `Packing`
         Of the N tokens.
-    lower : `Tensor`, optional (default = `None`)
-        Shape (S, N, H).
-    left_weight, lower_weight : `Union[Tensor, float]`, optional (default = `1.0`)
-        A number or of shape (S, 1, H). With peepholes `lower_weight` is 1.
-    peephole_left, peephole_lower : `Tensor`, optional (default = `None`)
-        Shape (S, 1, H): both or none.
+    inputs : `Tensor`
+        Shape (S, N, D).
+    lower : `Optional[Tensor]`
+        Shape (S, N, H): the cells of the layer below, if it has one.
+    parameters : `LayerParameters`
 
     # Returns
 
     `Tuple[Tensor, Tensor]`
         h and c, both (S, N, H).
     """
-    if isinstance(lower_weight, Tensor):
-        lower, lower_weight = None if lower is None else lower * lower_weight, 1.0
+    if lower is not None and isinstance(parameters.lower_weight, Tensor):
+        lower = lower * parameters.lower_weight
+        parameters = parameters._replace(lower_weight=1.0)
     lower = None if lower is None else lower.contiguous()
-    others = (inputs, bias, lower, left_weight, lower_weight, peephole_left, peephole_lower)
-    tensors = [x for x in (*others, *weight_ih, *weight_hh) if isinstance(x, Tensor)]
-    if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
+    arguments = _Arguments(backend, packing, inputs, lower, **parameters._asdict())
+    if torch.is_grad_enabled() and any(
+        x.requires_grad for x in arguments.flatten() if isinstance(x, Tensor)
+    ):
         hidden, cell = _LSTMLayer.apply(  # type: ignore[no-untyped-call]
-            backend, packing, *others, *weight_ih, *weight_hh
+            *arguments.flatten()
         )
-    else:
-        hidden, cell, _ = _read(backend, packing, weight_ih, weight_hh, *others)
-    return hidden, cell
+        return hidden, cell
+    tables = _forward(arguments)
+    return tables.hidden, tables.cell
 
 
-def _read(
-    backend: Backend,
-    packing: Packing,
-    weight_ih: Sequence[Tensor],
-    weight_hh: Sequence[Tensor],
-    inputs: Tensor,
-    bias: Tensor,
-    lower: Optional[Tensor],
-    left_weight: Union[Tensor, float],
-    lower_weight: float,
-    peephole_left: Optional[Tensor],
-    peephole_lower: Optional[Tensor],
-) -> tuple[Tensor, Tensor, Tensor]:
-    """h, c and the gates, each (S, N, ...)."""
-    S, N, _ = inputs.shape
-    R, H = weight_hh[0].shape
-    gates = affine(inputs, weight_ih, bias)
-    if lower is not None and peephole_lower is not None:
-        gates[..., R:].addcmul_(lower, peephole_lower)
+class _Arguments(NamedTuple):
+    """The arguments of `_LSTMLayer`; or one thing about each, for instance its gradient."""
+
+    backend: Any = None
+    packing: Any = None
+    inputs: Any = None
+    lower: Any = None
+    bias: Any = None
+    left_weight: Any = None
+    lower_weight: Any = None
+    peephole_left: Any = None
+    peephole_lower: Any = None
+    weight_ih: Sequence[Any] = ()
+    weight_hh: Sequence[Any] = ()
+
+    def flatten(self) -> tuple[Any, ...]:
+        """As autograd takes them, which finds no tensor within a sequence."""
+        return (*self[:-2], *self.weight_ih, *self.weight_hh)
+
+    @classmethod
+    def unflatten(cls, flat: Sequence[Any]) -> "_Arguments":
+        """The inverse of `flatten`."""
+        first, weights = flat[: len(cls._fields) - 2], flat[len(cls._fields) - 2 :]
+        S = len(weights) // 2
+        return cls(*first)._replace(weight_ih=weights[:S], weight_hh=weights[S:])
+
+
+def _forward(arguments: _Arguments) -> LayerTables:
+    x = arguments
+    S, N, _ = x.inputs.shape
+    R, H = x.weight_hh[0].shape
+    gates = x.backend.products.affine(x.inputs, x.weight_ih, x.bias)
+    if x.peephole_lower is not None:
+        gates[..., R:].addcmul_(x.lower, x.peephole_lower)
     hidden, cell = gates.new_empty(2, S, N, H)
-    tables = (gates, hidden, cell, lower)
-    STEPS[backend.name].read_steps(
-        packing.sizes, weight_hh, *tables, left_weight, lower_weight, peephole_left
+    tables = _tables(x, gates, hidden, cell)
+    if N > 0:
+        STEPS[x.backend.name].forward(x.backend, tables)
+    return tables
+
+
+def _tables(arguments: _Arguments, gates: Tensor, hidden: Tensor, cell: Tensor) -> LayerTables:
+    return LayerTables(
+        sizes=arguments.packing.sizes,
+        weight_hh=arguments.weight_hh,
+        gates=gates,
+        hidden=hidden,
+        cell=cell,
+        lower=arguments.lower,
+        left_weight=arguments.left_weight,
+        lower_weight=arguments.lower_weight,
+        peephole_left=arguments.peephole_left,
     )
-    return hidden, cell, gates
 
 
 class _LSTMLayer(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any,
-        backend: Backend,
-        packing: Packing,
-        inputs: Tensor,
-        bias: Tensor,
-        lower: Optional[Tensor],
-        left_weight: Union[Tensor, float],
-        lower_weight: float,
-        peephole_left: Optional[Tensor],
-        peephole_lower: Optional[Tensor],
-        *weights: Tensor,
-    ) -> tuple[Tensor, Tensor]:
-        weight_ih, weight_hh = weights[: len(inputs)], weights[len(inputs) :]
-        others = (inputs, bias, lower, left_weight, lower_weight, peephole_left, peephole_lower)
-        hidden, cell, gates = _read(backend, packing, weight_ih, weight_hh, *others)
-        ctx.backend, ctx.packing = backend, packing
-        ctx.left_weight = left_weight if isinstance(left_weight, float) else None
-        ctx.lower_weight = lower_weight
+    def forward(ctx: Any, *flat: Any) -> tuple[Tensor, Tensor]:
+        tables = _forward(_Arguments.unflatten(flat))
         ctx.save_for_backward(
-            inputs,
-            lower,
-            None if isinstance(left_weight, float) else left_weight,
-            peephole_left,
-            peephole_lower,
-            hidden,
-            cell,
-            gates,
-            *weights,
+            tables.gates,
+            tables.hidden,
+            tables.cell,
+            *(x if isinstance(x, Tensor) else None for x in flat),
         )
+        ctx.constants = [None if isinstance(x, Tensor) else x for x in flat]
         ctx.set_materialize_grads(False)
-        return hidden, cell
+        return tables.hidden, tables.cell
 
     @staticmethod
     @analytic_backward
     def backward(
         ctx: Any, grad_hidden: Optional[Tensor], grad_cell: Optional[Tensor]
     ) -> tuple[Optional[Tensor], ...]:
-        inputs, lower, left_weight, peephole_left, peephole_lower, *rest = ctx.saved_tensors
-        hidden, cell, gates, *weights = rest
-        S = len(inputs)
-        weight_ih, weight_hh = weights[:S], weights[S:]
-        packing: Packing = ctx.packing
-        R, H = weight_hh[0].shape
-        needs = ctx.needs_input_grad
-        grad_gates = writable(gates)  # (S, N, GH)
-        grad_lower = torch.empty_like(lower) if needs[4] else None
-        grad_left_weight = torch.zeros_like(left_weight) if needs[5] else None
-        left_weight = ctx.left_weight if left_weight is None else left_weight
-        if grad_hidden is None:
-            grad_hidden = torch.zeros_like(hidden)
-        STEPS[ctx.backend.name].read_back(
-            packing.sizes,
-            weight_hh,
-            hidden,
-            cell,
-            grad_hidden,
-            grad_cell,
-            grad_gates,
-            lower,
-            left_weight,
-            ctx.lower_weight,
-            peephole_left,
-            grad_lower,
-            grad_left_weight,
+        gates, hidden, cell, *saved = ctx.saved_tensors
+        x = _Arguments.unflatten(
+            [constant if y is None else y for y, constant in zip(saved, ctx.constants)]
         )
-        first = packing.sizes[0]
-        v = grad_gates[..., 4 * H :]
-        grads: list[Optional[Tensor]] = [None] * len(needs)
-        if needs[2]:
-            grads[2] = input_gradient(weight_ih, grad_gates)
-        if needs[3]:
-            grads[3] = grad_gates.sum(1)
-        if grad_lower is not None:
-            if peephole_lower is not None:
-                grad_lower.addcmul_(v, peephole_lower)
-            grads[4] = grad_lower
-        grads[5] = grad_left_weight
-        if needs[7]:
-            grads[7] = (v[:, first:] * packing.previous(cell)).sum(1, keepdim=True)
-        if needs[8]:
-            grads[8] = (v * lower).sum(1, keepdim=True)
-        if any(needs[9 : 9 + S]):
-            grads[9 : 9 + S] = weight_gradients(inputs, grad_gates)
-        if any(needs[9 + S :]):
-            left_hidden = packing.previous(hidden)
-            grads[9 + S :] = weight_gradients(left_hidden, grad_gates[:, first:, :R])
-        return tuple(grads)
+        needed = _Arguments.unflatten(ctx.needs_input_grad)
+        tables = _tables(x, writable(gates), hidden, cell)
+        grads = LayerGradients(
+            hidden=torch.zeros_like(hidden) if grad_hidden is None else grad_hidden,
+            cell=grad_cell,
+            lower=torch.empty_like(x.lower) if needed.lower else None,
+            left_weight=torch.zeros_like(x.left_weight) if needed.left_weight else None,
+        )
+        if hidden.size(1) > 0:
+            STEPS[x.backend.name].backward(x.backend, tables, grads)
+        return _gradients(x, needed, tables, grads).flatten()
+
+
+def _gradients(
+    x: _Arguments, needed: _Arguments, tables: LayerTables, grads: LayerGradients
+) -> _Arguments:
+    """Those of all arguments, from those of the gates' arguments, which are in `tables.gates`."""
+    products, packing = x.backend.products, x.packing
+    R, H = x.weight_hh[0].shape
+    grad_gates = tables.gates  # (S, N, GH)
+    # The rows from the second step on, and what they have on their left.
+    first = packing.num_sentences
+    grad_v = grad_gates[..., 4 * H :]  # (S, N, H), or without columns
+    gradients: dict[str, Any] = {
+        "left_weight": grads.left_weight,
+        "weight_ih": [None] * len(x.weight_ih),
+        "weight_hh": [None] * len(x.weight_hh),
+    }
+    if needed.inputs:
+        gradients["inputs"] = products.input_gradient(x.weight_ih, grad_gates)
+    if grads.lower is not None:
+        if x.peephole_lower is not None:
+            grads.lower.addcmul_(grad_v, x.peephole_lower)
+        gradients["lower"] = grads.lower
+    if needed.bias:
+        gradients["bias"] = grad_gates.sum(1)
+    if needed.peephole_left:
+        by_left = grad_v[:, first:] * packing.previous(tables.cell)
+        gradients["peephole_left"] = by_left.sum(1, keepdim=True)
+    if needed.peephole_lower:
+        gradients["peephole_lower"] = (grad_v * x.lower).sum(1, keepdim=True)
+    if any(needed.weight_ih):
+        gradients["weight_ih"] = products.weight_gradients(x.inputs, grad_gates)
+    if any(needed.weight_hh):
+        left_hidden = packing.previous(tables.hidden)
+        gradients["weight_hh"] = products.weight_gradients(left_hidden, grad_gates[:, first:, :R])
+    return _Arguments(**gradients)

@@ -12,7 +12,7 @@ namespace {
 
 class Arguments {
  public:
-  explicit Arguments(PyObject* tuple) : tuple_(tuple) {}
+  explicit Arguments(PyObject* tuple, Py_ssize_t first = 0) : tuple_(tuple), next_(first) {}
 
   int64_t number() {
     if (PyErr_Occurred()) return 0;
@@ -40,7 +40,7 @@ class Arguments {
 
  private:
   PyObject* tuple_;
-  Py_ssize_t next_ = 0;
+  Py_ssize_t next_;
 };
 
 // A function for Python, of which the first argument tells whether the numbers are doubles.

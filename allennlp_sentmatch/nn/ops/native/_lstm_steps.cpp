@@ -7,7 +7,11 @@
 #define Py_LIMITED_API 0x03090000
 #include <Python.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "_arguments.h"
+#include "_binding.h"
 #include "_elementwise.h"
 #include "_threads.h"
 
@@ -181,7 +185,148 @@ PyObject* read_back_as(Arguments arguments) {
   Py_RETURN_NONE;
 }
 
+// The tables of a layer in S directions, (S, N, ...), of N rows, a token each, and H numbers a row.
+template <typename T>
+struct Layer {
+  explicit Layer(Arguments& arguments)
+      : threads(arguments.threads()),
+        min_numbers(arguments.number()),
+        S(arguments.number()),
+        N(arguments.number()),
+        H(arguments.number()),
+        gates(arguments.rows<T>()),
+        hidden(arguments.rows<T>()),
+        cell(arguments.rows<T>()),
+        left_cell(arguments.rows<T>()),
+        lower(arguments.rows<T>()),
+        left_weight(arguments.rows<T>()),
+        lower_weight(arguments.rows<T>()),
+        peephole_left(arguments.rows<T>()),
+        zeros(5 * std::max<int64_t>(H, 0)) {}
+
+  int64_t num_gates() const { return lower ? 5 : 4; }
+  // Row `row` of a table in direction `s`, of `width` numbers a row; null without a table.
+  template <typename U>
+  U* at(U* table, int64_t s, int64_t row, int64_t width) const {
+    return table ? table + (s * N + row) * width : nullptr;
+  }
+  // The vector of direction `s`.
+  const T* vector(const T* vectors, int64_t s) const { return vectors ? vectors + s * H : nullptr; }
+
+  Threads threads;
+  int64_t min_numbers, S, N, H;
+  T *gates, *hidden, *cell;
+  const T *left_cell, *lower, *left_weight, *lower_weight, *peephole_left;
+  std::vector<T> zeros;
+};
+
+template <typename T>
+class Forward : public Bound {
+ public:
+  explicit Forward(Arguments& arguments)
+      : layer_(arguments), recurrent_width_(arguments.number()) {}
+
+  // The direction, the first row, that of the cells on the left, the number of rows, and U h for
+  // them: null where nothing is on the left.
+  void run(Arguments& arguments) override {
+    const Layer<T>& layer = layer_;
+    const int64_t s = arguments.number(), start = arguments.number(),
+                  left_start = arguments.number(), n = arguments.number(), H = layer.H;
+    const T* recurrent = arguments.rows<T>();
+    if (!arguments.are_right() ||
+        !check(has_rows(s, 1, layer.S) && has_rows(start, n, layer.N) &&
+               (!recurrent || has_rows(left_start, n, layer.N)))) {
+      return;
+    }
+    const int64_t width = layer.num_gates() * H;
+    const Step<T> step = {n,
+                          recurrent ? n : 0,
+                          H,
+                          recurrent_width_,
+                          layer.at(layer.gates, s, start, width),
+                          recurrent,
+                          recurrent ? layer.at(layer.left_cell, s, left_start, H) : nullptr,
+                          layer.at(layer.lower, s, start, H),
+                          layer.vector(layer.left_weight, s),
+                          layer.vector(layer.lower_weight, s),
+                          layer.vector(layer.peephole_left, s),
+                          layer.zeros.data(),
+                          layer.at(layer.hidden, s, start, H),
+                          layer.at(layer.cell, s, start, H)};
+    for_parts(share(layer.threads, n * width, layer.min_numbers), n,
+              [&](int64_t, int64_t begin, int64_t end) { read(step, begin, end); });
+  }
+
+ private:
+  const Layer<T> layer_;
+  const int64_t recurrent_width_;
+};
+
+template <typename T>
+class Backward : public Bound {
+ public:
+  explicit Backward(Arguments& arguments)
+      : layer_(arguments),
+        num_carried_(arguments.number()),
+        grad_hidden_(arguments.rows<T>()),
+        grad_cell_(arguments.rows<T>()),
+        carried_(arguments.rows<T>()),
+        grad_lower_(arguments.rows<T>()),
+        grad_left_weight_(arguments.rows<T>()) {}
+
+  // The direction, the first row, that of the cells on the left or -1, the number of rows, and how
+  // many of these have a step after them, with the gradients of their h from there.
+  void run(Arguments& arguments) override {
+    const Layer<T>& layer = layer_;
+    const int64_t s = arguments.number(), start = arguments.number(),
+                  left_start = arguments.number(), n = arguments.number(),
+                  num_after = arguments.number(), H = layer.H;
+    const T* recurrent = arguments.rows<T>();
+    const bool has_left = left_start >= 0;
+    // The gradients of c from the step after have a row for each token or for each sentence.
+    const int64_t carried_start = num_carried_ == layer.N ? start : 0;
+    if (!arguments.are_right() ||
+        !check(has_rows(s, 1, layer.S) && has_rows(start, n, layer.N) &&
+               (!has_left || has_rows(left_start, n, layer.N)) && has_rows(0, num_after, n) &&
+               (recurrent || num_after == 0) && has_rows(carried_start, n, num_carried_))) {
+      return;
+    }
+    const int64_t width = layer.num_gates() * H;
+    const StepBack<T> step = {n,
+                              has_left ? n : 0,
+                              num_after,
+                              H,
+                              layer.at(layer.gates, s, start, width),
+                              layer.at(layer.cell, s, start, H),
+                              has_left ? layer.at(layer.left_cell, s, left_start, H) : nullptr,
+                              layer.at(layer.lower, s, start, H),
+                              layer.vector(layer.left_weight, s),
+                              layer.vector(layer.lower_weight, s),
+                              layer.vector(layer.peephole_left, s),
+                              layer.zeros.data(),
+                              layer.at(grad_hidden_, s, start, H),
+                              recurrent,
+                              layer.at(grad_cell_, s, start, H),
+                              carried_ + (s * num_carried_ + carried_start) * H,
+                              layer.at(grad_lower_, s, start, H),
+                              grad_left_weight_ + s * layer.threads.number * H};
+    for_parts(share(layer.threads, n * width, layer.min_numbers), n,
+              [&](int64_t part, int64_t begin, int64_t end) { read_back(step, part, begin, end); });
+  }
+
+ private:
+  const Layer<T> layer_;
+  const int64_t num_carried_;
+  const T *grad_hidden_, *grad_cell_;
+  T *carried_, *grad_lower_, *grad_left_weight_;
+};
+
 PyMethodDef methods[] = {
+    {"bind_forward", bind<Forward>, METH_VARARGS,
+     "Whether they are doubles, the fields of a Layer, and the width of U h."},
+    {"bind_backward", bind<Backward>, METH_VARARGS,
+     "Whether they are doubles, the fields of a Layer, and those of a Backward."},
+    {"run", run, METH_VARARGS, "What was bound, and its step."},
     {"read", call<read_as<double>, read_as<float>>, METH_VARARGS,
      "Whether they are doubles, the threads, and the fields of a Step."},
     {"read_back", call<read_back_as<double>, read_back_as<float>>, METH_VARARGS,

@@ -51,7 +51,7 @@ def test_torch_s_threads_are_found():
 
 
 def test_without_them_there_is_one(monkeypatch):
-    monkeypatch.setattr(native_tables, "_PARALLEL", 0)
+    monkeypatch.setattr(native_tables, "PARALLEL", 0)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
     assert native_tables.threads(2**30) == (0, 1)
 
@@ -76,7 +76,7 @@ def test_all_is_done_by_whatever_threads_there_are(monkeypatch, threads_had):
     upstream = torch.randn_like(expected)
     expected_gradient = torch.autograd.grad(expected, inputs, upstream)
     monkeypatch.setattr(native_tables, "MIN_NUMBERS", 0)
-    monkeypatch.setattr(native_tables, "_PARALLEL", ctypes.cast(parallel, ctypes.c_void_p).value)
+    monkeypatch.setattr(native_tables, "PARALLEL", ctypes.cast(parallel, ctypes.c_void_p).value)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 5)
     actual = encoder(inputs, mask)
     torch.testing.assert_close(actual, expected, rtol=0, atol=1e-12)
@@ -88,12 +88,31 @@ def test_all_is_done_by_whatever_threads_there_are(monkeypatch, threads_had):
 
 @NEEDS_COMPILED
 def test_calls_with_wrong_arguments_are_refused():
-    """Rather than to read from wherever."""
+    """Rather than reading from anywhere in memory."""
     from allennlp_sentmatch.nn.ops.native import _lstm_steps
 
     with pytest.raises(IndexError):
-        _lstm_steps.read(False, 0, 1)
+        _lstm_steps.bind_forward(False, 0, 1)
     with pytest.raises(TypeError):
-        _lstm_steps.read(False, "0")
+        _lstm_steps.bind_forward(False, "0")
     with pytest.raises(TypeError, match="too many"):
-        _lstm_steps.read(False, *[0] * 17)
+        _lstm_steps.bind_forward(False, *[0] * 16)
+    bound = _lstm_steps.bind_forward(False, *[0] * 15)
+    with pytest.raises(IndexError):
+        _lstm_steps.run(bound, 0, 0)
+    with pytest.raises(TypeError, match="too many"):
+        _lstm_steps.run(bound, *[0] * 6)
+    with pytest.raises(ValueError, match="PyCapsule"):
+        _lstm_steps.run(torch.zeros(1), *[0] * 5)
+
+
+def test_an_address_is_given_for_a_right_table_only():
+    table = torch.zeros(2, 3)
+    assert native_tables.address(table, (2, 3), table) == table.data_ptr()
+    assert native_tables.address(None, (2, 3), table) == 0
+    for wrong in (table[:1], table.double(), table.to("meta"), torch.zeros(3, 2).t()):
+        with pytest.raises(ValueError, match="expected a"):
+            native_tables.address(wrong, (2, 3), table)
+    elsewhere = table.to("meta")
+    with pytest.raises(ValueError, match="on the CPU"):
+        native_tables.address(elsewhere, (2, 3), elsewhere)

@@ -1,20 +1,26 @@
-from contextlib import nullcontext
-
 import pytest
 import torch
 import torch.nn.functional as F
 
-from allennlp_sentmatch.nn.ops.common.products import linear, product, product_over_rows, reordered
+from allennlp_sentmatch.nn.ops.backends import resolve
+from allennlp_sentmatch.nn.ops.common.products import (
+    HAS_ONEDNN,
+    OneDNNProducts,
+    Products,
+    linear,
+)
+
+NEEDS_ONEDNN = pytest.mark.skipif(not HAS_ONEDNN, reason="this torch has no oneDNN product")
+CASES = [
+    (Products, torch.float64, 1e-12),
+    (Products, torch.float32, 1e-5),
+    pytest.param(OneDNNProducts, torch.float32, 1e-5, marks=NEEDS_ONEDNN),
+]
 
 
-@pytest.mark.filterwarnings("ignore:TF32 acceleration")  # torch's own, of the switch
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
-@pytest.mark.parametrize("onednn", [True, False])
-def test_products_of_all_layouts(dtype, tolerance, onednn):
+@pytest.mark.parametrize(("products", "dtype", "tolerance"), CASES)
+def test_products_of_all_layouts(products, dtype, tolerance):
     """Rows, slices of rows and transposed matrices, against sums written out in float64."""
-    switched_off = getattr(torch.backends.mkldnn, "flags", None)
-    if not onednn and switched_off is None:
-        pytest.skip("this torch cannot switch oneDNN off")
     torch.manual_seed(0)
     wide = torch.randn(5, 7, dtype=dtype)
     for x, weight in [
@@ -25,36 +31,45 @@ def test_products_of_all_layouts(dtype, tolerance, onednn):
         (torch.randn(1, 3, dtype=dtype), torch.randn(4, 3, dtype=dtype)),
     ]:
         y, bias = torch.randn(len(x), 2, dtype=dtype), torch.randn(4, dtype=dtype)
-        with nullcontext() if onednn else switched_off(enabled=False):
-            of_rows, over_rows = product(x, weight), product_over_rows(x, y)
-            of_reordered = product(x, reordered(weight))
-            with_bias = product(x, weight, bias)
-        products = (x.double().unsqueeze(1) * weight.double()).sum(-1)
-        for actual, expected in [
-            (of_rows, products),
-            (of_reordered, products),
-            (with_bias, products + bias.double()),
-            (over_rows, (x.double().unsqueeze(2) * y.double().unsqueeze(1)).sum(0)),
+        expected = (x.double().unsqueeze(1) * weight.double()).sum(-1)
+        over_rows = (x.double().unsqueeze(2) * y.double().unsqueeze(1)).sum(0)
+        for actual, value in [
+            (products.product(x, weight), expected),
+            (products.product(x, products.reordered(weight)), expected),
+            (products.product(x, weight, bias), expected + bias.double()),
+            (products.product_over_rows(x, y), over_rows),
         ]:
             assert actual.dtype == dtype
-            torch.testing.assert_close(actual.double(), expected, rtol=0, atol=tolerance)
+            torch.testing.assert_close(actual.double(), value, rtol=0, atol=tolerance)
 
 
-def test_each_map_is_torch_s_linear():
+@NEEDS_ONEDNN
+@pytest.mark.filterwarnings("ignore:TF32 acceleration")  # torch's own, of the switch
+def test_onednn_takes_single_precision_unless_switched_off():
+    def chosen(dtype):
+        return resolve("LSTM", ("naive", "eager"), torch.zeros(2, dtype=dtype)).products
+
+    assert chosen(torch.float32) is OneDNNProducts
+    assert chosen(torch.float64) is Products
+    with torch.backends.mkldnn.flags(enabled=False):
+        assert chosen(torch.float32) is Products
+
+
+@pytest.mark.parametrize(("products", "dtype", "tolerance"), CASES)
+@pytest.mark.parametrize("S", [1, 2])
+def test_each_map_is_torch_s_linear(S, products, dtype, tolerance):
     torch.manual_seed(0)
-    for S in (1, 2):
-        for dtype, tolerance in ((torch.float64, 1e-12), (torch.float32, 1e-5)):
-            x, weight, bias = (
-                torch.randn(shape, dtype=dtype, requires_grad=True)
-                for shape in ((S, 6, 3), (S, 4, 3), (S, 4))
-            )
-            actual = linear(x, weight, bias)
-            expected = torch.stack([F.linear(x[s], weight[s], bias[s]) for s in range(S)])
-            torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
-            upstream = torch.randn_like(expected)
-            arguments = (x, weight, bias)
-            for ours, theirs in zip(
-                torch.autograd.grad(actual, arguments, upstream),
-                torch.autograd.grad(expected, arguments, upstream),
-            ):
-                torch.testing.assert_close(ours, theirs, rtol=0, atol=tolerance)
+    x, weight, bias = (
+        torch.randn(shape, dtype=dtype, requires_grad=True)
+        for shape in ((S, 6, 3), (S, 4, 3), (S, 4))
+    )
+    actual = linear(x, weight, bias, products)
+    expected = torch.stack([F.linear(x[s], weight[s], bias[s]) for s in range(S)])
+    torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
+    upstream = torch.randn_like(expected)
+    arguments = (x, weight, bias)
+    for ours, theirs in zip(
+        torch.autograd.grad(actual, arguments, upstream),
+        torch.autograd.grad(expected, arguments, upstream),
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=tolerance)

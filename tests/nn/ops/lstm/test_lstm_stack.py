@@ -1,4 +1,4 @@
-"""The kernels of CAS-LSTM against its plain path."""
+"""The backends of LSTM and CAS-LSTM against the naive form."""
 
 import copy
 import itertools
@@ -11,7 +11,8 @@ from torch.utils.checkpoint import checkpoint
 
 from allennlp_sentmatch.nn import CellAwareLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
-from allennlp_sentmatch.nn.ops.lstm import cpu, eager, layer
+from allennlp_sentmatch.nn.ops.common.products import Products
+from allennlp_sentmatch.nn.ops.lstm import eager, layer
 from tests.nn.ops.conftest import BACKENDS, run_by
 
 D, H = 5, 3
@@ -27,7 +28,7 @@ LENGTHS = {
     "some empty": [0, 2, 0, 5, 2],
     "one token": [1],
 }
-#: Under TRITON_INTERPRET=1 these tests are of the kernels for GPUs (`make test-triton`).
+#: Under TRITON_INTERPRET=1 these tests are of the backend for GPUs (`make test-triton`).
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 
 
@@ -48,75 +49,68 @@ def batch(lengths, dtype=torch.float64, padding=float("nan")):
     return inputs.requires_grad_(), mask
 
 
-def outputs_and_gradients(encoder, inputs, mask, fast):
-    with nullcontext() if fast else use_backend("naive"):
-        outputs = encoder(inputs, mask)
+def outputs_and_gradients(encoder, inputs, mask):
+    outputs = encoder(inputs, mask)
     torch.manual_seed(2)
     upstream = torch.randn(outputs.shape, dtype=torch.float64).to(outputs)
     return [outputs, *torch.autograd.grad(outputs, [inputs, *encoder.parameters()], upstream)]
 
 
-@pytest.fixture
-def layers_read(monkeypatch):
-    """The layers that the kernel reads, so that a test can tell that it was the kernel."""
-    calls = []
-    kernel = layer._read
-    monkeypatch.setattr(layer, "_read", lambda *args: calls.append(1) or kernel(*args))
-    return calls
+def naive_outputs_and_gradients(encoder, inputs, mask):
+    with use_backend("naive"):
+        return outputs_and_gradients(encoder, inputs, mask)
 
 
 @pytest.fixture(params=["gpu"] if INTERPRETED else [*BACKENDS, "eager, in chunks"])
-def way(request, monkeypatch):
-    if request.param == "eager, in chunks":  # of as few steps as have five rows
+def backend(request, monkeypatch):
+    name = request.param
+    if name == "eager, in chunks":  # of as few steps as have five rows
         monkeypatch.setattr(eager, "ROWS_PER_CHUNK", 5)
-    with run_by("eager" if request.param == "eager, in chunks" else request.param):
-        yield request.param
+        name = "eager"
+    with run_by(name):
+        yield name.partition(",")[0]
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize(
     ("variant", "num_layers", "bidirectional", "lengths"),
     list(itertools.product(VARIANTS, [1, 3], [False, True], LENGTHS)),
 )
-def test_values_and_gradients_are_those_of_the_plain_path(
-    variant, num_layers, bidirectional, lengths, layers_read
+def test_values_and_gradients_are_those_of_the_naive_form(
+    variant, num_layers, bidirectional, lengths
 ):
     encoder = build(num_layers=num_layers, bidirectional=bidirectional, **VARIANTS[variant])
     inputs, mask = batch(LENGTHS[lengths])
-    actual = outputs_and_gradients(encoder, inputs, mask, fast=True)
-    assert len(layers_read) == num_layers
-    expected = outputs_and_gradients(encoder, inputs, mask, fast=False)
-    assert len(layers_read) == num_layers
+    actual = outputs_and_gradients(encoder, inputs, mask)
+    expected = naive_outputs_and_gradients(encoder, inputs, mask)
     for ours, theirs in zip(actual, expected):
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9)
     with torch.no_grad():  # which keeps nothing for a backward pass
         torch.testing.assert_close(encoder(inputs, mask), expected[0], rtol=0, atol=1e-9)
-    assert len(layers_read) == 2 * num_layers
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_single_precision(variant):
     encoder = build(torch.float32, bidirectional=True, **VARIANTS[variant])
     inputs, mask = batch(LENGTHS["all different"], torch.float32)
-    actual = outputs_and_gradients(encoder, inputs, mask, fast=True)
-    expected = outputs_and_gradients(encoder.double(), inputs.double(), mask, fast=False)
+    actual = outputs_and_gradients(encoder, inputs, mask)
+    expected = naive_outputs_and_gradients(encoder.double(), inputs.double(), mask)
     for ours, theirs in zip(actual, expected):
         torch.testing.assert_close(ours.double(), theirs, rtol=0, atol=2e-5)
 
 
 @pytest.mark.skipif(INTERPRETED, reason="takes minutes where Triton is interpreted")
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_gradcheck(variant, layers_read):
+def test_gradcheck(variant):
     encoder = build(bidirectional=True, **VARIANTS[variant])
     inputs, mask = batch([3, 1], padding=0.0)
     leaves = (inputs, *encoder.parameters())
     assert torch.autograd.gradcheck(lambda inputs, *_: encoder(inputs, mask), leaves)
-    assert layers_read
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("frozen", ["", "weight", "bias", "logit"])
 def test_what_is_frozen_gets_no_gradient_and_the_rest_the_same(frozen):
     encoder = build(vertical_weight="trainable", num_layers=3)
@@ -125,9 +119,9 @@ def test_what_is_frozen_gets_no_gradient_and_the_rest_the_same(frozen):
     for name, parameter in encoder.named_parameters():
         parameter.requires_grad_(not frozen or frozen not in name)
     gradients = []
-    for fast in (True, False):
+    for context in (nullcontext(), use_backend("naive")):
         encoder.zero_grad(set_to_none=True)
-        with nullcontext() if fast else use_backend("naive"):
+        with context:
             encoder(inputs, mask).square().sum().backward()
         gradients.append([parameter.grad for parameter in encoder.parameters()])
     for ours, theirs in zip(*gradients):
@@ -137,16 +131,15 @@ def test_what_is_frozen_gets_no_gradient_and_the_rest_the_same(frozen):
 
 
 def test_dropout_lies_between_layers(monkeypatch):
-    # Both paths draw, but for different arrangements of the same states.
+    # Both draw, but for different arrangements of the same states.
     monkeypatch.setattr(
         torch.nn.functional, "dropout", lambda x, p, training: x * (1 - p) if training else x
     )
     encoder = build(num_layers=3, dropout=0.4)
     inputs, mask = batch([4, 2])
-    trained = [outputs_and_gradients(encoder, inputs, mask, fast) for fast in (True, False)]
-    evaluated = [
-        outputs_and_gradients(encoder.eval(), inputs, mask, fast) for fast in (True, False)
-    ]
+    functions = (outputs_and_gradients, naive_outputs_and_gradients)
+    trained = [function(encoder, inputs, mask) for function in functions]
+    evaluated = [function(encoder.eval(), inputs, mask) for function in functions]
     for ours, theirs in zip(*trained):
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9)
     for ours, theirs in zip(*evaluated):
@@ -154,12 +147,12 @@ def test_dropout_lies_between_layers(monkeypatch):
     assert not torch.allclose(trained[0][0], evaluated[0][0])
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_nothing_is_read_that_was_not_written(bidirectional, monkeypatch):
     encoder = build(vertical_weight="trainable", bidirectional=bidirectional)
     inputs, mask = batch(LENGTHS["some empty"])
-    expected = outputs_and_gradients(encoder, inputs, mask, fast=True)
+    expected = outputs_and_gradients(encoder, inputs, mask)
     originals = {name: getattr(torch, name) for name in ("empty", "empty_like")}
     new_empty = torch.Tensor.new_empty
     filled = []
@@ -171,13 +164,13 @@ def test_nothing_is_read_that_was_not_written(bidirectional, monkeypatch):
     for name, original in originals.items():
         monkeypatch.setattr(torch, name, lambda *a, f=original, **k: fill(f(*a, **k)))
     monkeypatch.setattr(torch.Tensor, "new_empty", lambda *a, **k: fill(new_empty(*a, **k)))
-    actual = outputs_and_gradients(encoder, inputs, mask, fast=True)
+    actual = outputs_and_gradients(encoder, inputs, mask)
     assert filled
     for ours, theirs in zip(actual, expected):
         assert torch.equal(ours, theirs)
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("backend")
 def test_a_second_backward_pass_gives_the_same_gradients():
     encoder = build(bidirectional=True)
     inputs, mask = batch([4, 2])
@@ -188,7 +181,7 @@ def test_a_second_backward_pass_gives_the_same_gradients():
     assert all(map(torch.equal, first, second))
 
 
-def test_a_gradient_of_a_gradient_is_refused_here_and_had_on_the_plain_path():
+def test_a_gradient_of_a_gradient_takes_the_naive_form():
     encoder = build()
     inputs, mask = batch([3, 2], padding=0.0)
     with pytest.raises(RuntimeError, match=r"use_backend\(\"naive\"\)"):
@@ -197,14 +190,31 @@ def test_a_gradient_of_a_gradient_is_refused_here_and_had_on_the_plain_path():
         assert torch.autograd.gradgradcheck(lambda x: encoder(x, mask), inputs)
 
 
-def test_gates_and_reduced_precision_take_the_plain_path(layers_read):
+def test_a_backend_runs_its_own_steps(backend, monkeypatch):
+    calls = []
+    for name, module in layer.STEPS.items():
+        for function in ("forward", "backward"):
+            original = getattr(module, function)
+            monkeypatch.setattr(
+                module, function, lambda *a, f=original, n=name: calls.append(n) or f(*a)
+            )
+    encoder = build(num_layers=2)
+    inputs, mask = batch([3, 2])
+    encoder(inputs, mask).sum().backward()
+    assert calls == [backend] * 4
+
+
+def test_gates_and_reduced_precision_take_the_naive_form():
     encoder = build(torch.float32)
     inputs, mask = batch([3, 2], torch.float32)
-    encoder(inputs, mask, return_gates=True)
-    encoder.bfloat16()(inputs.bfloat16(), mask)
-    assert not layers_read
+    outputs, _ = encoder(inputs, mask, return_gates=True)
+    with use_backend("naive"):
+        torch.testing.assert_close(outputs, encoder(inputs, mask), rtol=0, atol=1e-6)
+        narrow = encoder.bfloat16()(inputs.bfloat16(), mask)
+    torch.testing.assert_close(encoder(inputs.bfloat16(), mask), narrow, rtol=0, atol=1e-6)
 
 
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize(("B", "T"), [(2, 3), (2, 0), (0, 3)])
 def test_a_batch_without_tokens_gives_zeros_and_zero_gradients(B, T):
     encoder = build(bidirectional=True)
@@ -235,33 +245,35 @@ def test_a_copy_is_independent():
     assert torch.equal(other(inputs, mask), expected)
 
 
-@pytest.mark.skipif(INTERPRETED, reason="is about the ways of CPUs")
-@pytest.mark.usefixtures("way")
+@pytest.mark.skipif(INTERPRETED, reason="is about the backends of CPUs")
+@pytest.mark.usefixtures("backend")
 def test_steps_cost_no_more_than_the_sentences_still_being_read(monkeypatch):
     rows = []
-    product = eager.product
-    for module in (eager, cpu):
-        monkeypatch.setattr(
-            module, "product", lambda x, weight: rows.append(len(x)) or product(x, weight)
-        )
+    product = Products.product
+
+    def counting_product(x, weight, bias=None):
+        rows.append(len(x))
+        return product(x, weight, bias)
+
     encoder = build(num_layers=1)
+    monkeypatch.setattr(Products, "product", counting_product)
     inputs, mask = batch([6, 1, 3, 3])
     outputs = encoder(inputs, mask)
-    assert rows == [3, 3, 1, 1, 1]
+    every = sum([6, 1, 3, 3])  # W x
+    assert rows == [every, 3, 3, 1, 1, 1]
     outputs.sum().backward()
-    assert rows[5:] == [1, 1, 1, 3, 3]
+    assert rows[6:11] == [1, 1, 1, 3, 3]
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_on_a_gpu(variant, layers_read):
+def test_on_a_gpu(variant):
     encoder = build(torch.float32, bidirectional=True, **VARIANTS[variant])
     inputs, mask = batch(LENGTHS["some empty"], torch.float32)
-    expected = outputs_and_gradients(encoder, inputs, mask, fast=False)
-    layers_read.clear()
+    expected = naive_outputs_and_gradients(encoder, inputs, mask)
     inputs = inputs.detach().cuda().requires_grad_()
-    actual = outputs_and_gradients(encoder.cuda(), inputs, mask.cuda(), fast=True)
-    assert layers_read
+    with use_backend("gpu"):
+        actual = outputs_and_gradients(encoder.cuda(), inputs, mask.cuda())
     for ours, theirs in zip(actual, expected):
         torch.testing.assert_close(ours.cpu(), theirs, rtol=0, atol=1e-5)

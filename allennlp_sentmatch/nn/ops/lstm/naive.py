@@ -1,0 +1,149 @@
+r"""The equations of an LSTM and of CAS-LSTM, token by token.
+
+With x the inputs of a layer and lower the cells of the layer below,
+
+    i_t = sigmoid(W_i x_t + U_i h_{t-1} + b_i),   f_t, o_t, v_t likewise
+    g_t = tanh(W_g x_t + U_g h_{t-1} + b_g)
+    c_t = i_t * g_t + left_weight * f_t * c_{t-1} + lower_weight * v_t * lower_t
+    h_t = o_t * tanh(c_t)
+
+An LSTM, and the first layer of a CAS-LSTM, has neither v nor lower. In the peephole variant
+
+    v_t = sigmoid(W_v x_t + peephole_left * c_{t-1} + peephole_lower * lower_t + b_v)
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Optional, Union
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+
+
+class LayerWeights(NamedTuple):
+    """The parameters of one layer in one direction, their blocks in the order i, f, g, o, v."""
+
+    weight_ih: Tensor  # W: (4H or 5H, D)
+    weight_hh: Tensor  # U: as many rows, but 4H with peepholes; (..., H)
+    bias: Tensor  # (4H or 5H)
+    #: 1 - lambda and lambda, numbers or of shape (H).
+    left_weight: Union[float, Tensor] = 1.0
+    lower_weight: Union[float, Tensor] = 1.0
+    peephole_left: Optional[Tensor] = None  # (H), as is the next
+    peephole_lower: Optional[Tensor] = None
+
+
+class CellAwareLSTMGates(NamedTuple):
+    """The gates of one layer in one direction, in the sentence's own order.
+
+    Each tensor has the shape (batch_size, num_tokens, hidden_size) and is zero at padded steps.
+    """
+
+    input: Tensor
+    forget: Tensor
+    candidate: Tensor
+    output: Tensor
+    #: The vertical forget gate; `None` in layer 0, which has no layer below it.
+    vertical: Optional[Tensor]
+    #: The memory cells c_t.
+    cell: Tensor
+
+
+class LayerStates(NamedTuple):
+    """The hidden states (B, T, H) and the gates of one layer in one direction."""
+
+    hidden: Tensor
+    gates: CellAwareLSTMGates
+
+
+def run_stack(
+    inputs: Tensor,
+    mask: Tensor,
+    layers: Sequence[Sequence[LayerWeights]],
+    dropout: float,
+    training: bool,
+) -> list[list[LayerStates]]:
+    """The states of each layer in each of its directions; the arguments are `lstm_stack`'s."""
+    num_tokens = inputs.size(1)
+    if num_tokens == 0:  # run one padded step instead, which `in_order` drops again
+        inputs, mask = (x.new_zeros(x.size(0), 1, *x.shape[2:]) for x in (inputs, mask))
+    # Padding, NaN included, reaches neither outputs nor gradients.
+    inputs = _clear_padding(inputs, mask)
+
+    def in_order(states: Tensor, reverse: bool) -> Tensor:
+        states = reverse_sentences(states, mask) if reverse else states
+        return _clear_padding(states, mask)[:, :num_tokens]
+
+    stacks = []
+    for direction, weights in enumerate(zip(*layers)):
+        # Both directions run from left to right; the second one, over the reversed sentence. The
+        # padding stays on the right, so that no state passes through it to a token.
+        reverse = direction == 1
+        stack = _run_direction(
+            reverse_sentences(inputs, mask) if reverse else inputs, weights, dropout, training
+        )
+        stacks.append(
+            [
+                LayerStates(
+                    in_order(hidden, reverse),
+                    CellAwareLSTMGates._make(
+                        gate if gate is None else in_order(gate, reverse) for gate in gates
+                    ),
+                )
+                for hidden, gates in stack
+            ]
+        )
+    return [list(layer) for layer in zip(*stacks)]
+
+
+def _run_direction(
+    inputs: Tensor, layers: Sequence[LayerWeights], dropout: float, training: bool
+) -> list[LayerStates]:
+    """Run one direction over `inputs` (B, T, D) from left to right, layer by layer."""
+    stack = [run_layer(inputs, None, layers[0])]
+    for weights in layers[1:]:
+        below = stack[-1]
+        hidden = F.dropout(below.hidden, dropout, training)
+        stack.append(run_layer(hidden, below.gates.cell, weights))
+    return stack
+
+
+def run_layer(inputs: Tensor, lower_cell: Optional[Tensor], weights: LayerWeights) -> LayerStates:
+    """One layer over its inputs (B, T, D) and the cells below (B, T, H), token by token."""
+    B, T, _ = inputs.shape
+    H = weights.weight_hh.size(1)
+    input_blocks, left_blocks = weights.weight_ih.size(0) // H, weights.weight_hh.size(0) // H
+    # The states keep the parameters' precision where autocast lowers that of the products.
+    hidden = cell = inputs.new_zeros(B, H, dtype=weights.weight_hh.dtype)
+    hidden_steps = []
+    gate_steps = []
+    for t in range(T):
+        # 4 or 5 blocks, each (B, H)
+        from_input = F.linear(inputs[:, t], weights.weight_ih, weights.bias)
+        from_left = F.linear(hidden, weights.weight_hh)
+        x = from_input.chunk(input_blocks, dim=-1)
+        u = from_left.chunk(left_blocks, dim=-1)
+        i, f, o = (torch.sigmoid(x[k] + u[k]) for k in (0, 1, 3))
+        g = torch.tanh(x[2] + u[2])
+        v: Optional[Tensor] = None
+        if lower_cell is None:
+            cell = i * g + f * cell
+        else:
+            lower = lower_cell[:, t]
+            if weights.peephole_left is None or weights.peephole_lower is None:
+                context = u[4]
+            else:
+                context = weights.peephole_left * cell + weights.peephole_lower * lower
+            v = torch.sigmoid(x[4] + context)
+            cell = i * g + weights.left_weight * f * cell + weights.lower_weight * v * lower
+        hidden = o * torch.tanh(cell)
+        hidden_steps.append(hidden)
+        gate_steps.append((i, f, g, o, v, cell))
+    gates = (x[0] if x[0] is None else torch.stack(x, dim=1) for x in zip(*gate_steps))
+    return LayerStates(torch.stack(hidden_steps, dim=1), CellAwareLSTMGates._make(gates))
+
+
+def _clear_padding(sequence: Tensor, mask: Tensor) -> Tensor:
+    return sequence.masked_fill(~mask.unsqueeze(-1), 0)
