@@ -8,7 +8,7 @@ outputs of the controller's two networks (eqs 1-9) and h3 those of the listener'
     h_t = o_t * c_t                                        (16)
 
 Equation 16 is printed as h_t = h2_t * c_t, but the text below it says that sigmoid(h2) acts as the
-output gate; both can be had.
+output gate; both are implemented.
 """
 
 from typing import Literal, Union
@@ -16,11 +16,8 @@ from typing import Literal, Union
 import torch
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from allennlp_sentmatch.nn.ops.backends import resolve
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
-from allennlp_sentmatch.nn.ops.controlled.recurrence import (
-    controlled_recurrence as fast_controlled_recurrence,
-)
+from allennlp_sentmatch.nn.ops.controlled.recurrence import controlled_recurrence
 
 
 class RecurrentlyControlledRNN(torch.nn.Module):
@@ -38,16 +35,16 @@ class RecurrentlyControlledRNN(torch.nn.Module):
     hidden_size : `int`
         H, the size of one direction of each of the three networks.
     cell : `str`, optional (default = `"lstm"`)
-        What the three networks are: "lstm" or "gru".
+        The kind of the three networks: "lstm" or "gru".
     bidirectional : `bool`, optional (default = `True`)
-        Whether they read the sentence in both directions.
+        Whether they run over the sentence in both directions.
     output_gate : `str`, optional (default = `"sigmoid"`)
         o_t: "sigmoid" of h2_t, or "identity", h2_t itself.
 
     # Raises
 
     `ValueError`
-        If a size is not positive, or there is no such cell or output gate.
+        If a size is not positive, or the cell or the output gate is another one.
     """
 
     def __init__(
@@ -103,27 +100,23 @@ class RecurrentlyControlledRNN(torch.nn.Module):
         if inputs.size(1) == 0:
             return inputs.new_zeros(inputs.size(0), 0, self.output_size)
         padding = ~mask.unsqueeze(-1)  # (B, T, 1)
-        # What is in the padding must not matter, not even in a product with zero.
+        # Padding must not matter, not even NaN in a product with zero.
         inputs = inputs.masked_fill(padding, 0.0)
         packed: Union[torch.Tensor, PackedSequence] = inputs
-        if padding.any():
-            # An empty sentence cannot be packed: it reads one step of its padding.
-            lengths = mask.sum(1).clamp(min=1)
+        lengths = mask.sum(1).cpu()  # (B)
+        if (lengths < inputs.size(1)).any():
+            # An empty sentence cannot be packed: it takes one step over its padding.
             packed = pack_padded_sequence(
-                inputs, lengths.cpu(), batch_first=True, enforce_sorted=False
+                inputs, lengths.clamp(min=1), batch_first=True, enforce_sorted=False
             )
         h1, h2, h3 = (
             self._run(network, packed, inputs.size(1))  # (B, T, output_size)
             for network in (self.forget_controller, self.output_controller, self.listener)
         )
-        # None of the rest is a product, which is what autocast would narrow.
+        # The rest has no products, which are all that autocast would narrow.
         with without_autocast(inputs.device):
             f = h1.sigmoid()
-            backend = resolve("RCRN", ("naive", "eager", "gpu"), f, h3)
-            if backend.name == "naive":
-                c = controlled_recurrence(f, h3)
-            else:
-                c = fast_controlled_recurrence(backend, f, h3)
+            c = controlled_recurrence(f, h3)  # (15)
             o = h2.sigmoid() if self.output_gate == "sigmoid" else h2
             return (o * c).masked_fill(padding, 0.0)
 
@@ -144,24 +137,3 @@ class RecurrentlyControlledRNN(torch.nn.Module):
             )
         states: torch.Tensor = outputs.to(dtype)
         return states
-
-
-def controlled_recurrence(forget: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """Equation 15: c_t = f_t * c_{t-1} + (1 - f_t) * x_t, from left to right.
-
-    # Parameters
-
-    forget, values : `torch.Tensor`
-        f and x, of shape (B, T, E).
-
-    # Returns
-
-    `torch.Tensor`
-        c, of shape (B, T, E).
-    """
-    c = torch.zeros_like(values[:, 0])  # (B, E)
-    cells = []
-    for f, x in zip(forget.unbind(1), values.unbind(1)):
-        c = f * c + (1 - f) * x
-        cells.append(c)
-    return torch.stack(cells, 1)

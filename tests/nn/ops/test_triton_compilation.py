@@ -25,7 +25,7 @@ ENCODERS = {
     "CAS-LSTM, peephole": lambda: CellAwareLSTM(D, H, num_layers=2, vertical_gate="peephole"),
     "RCRN": lambda: RecurrentlyControlledRNN(D, H),
 }
-KERNELS = {"CAS-LSTM": {"_read_step", "_read_step_back"}, "RCRN": {"_read", "_read_back"}}
+KERNELS = {"CAS-LSTM": {"_forward_step", "_backward_step"}, "RCRN": {"_forward", "_backward"}}
 
 
 class Device:

@@ -18,23 +18,23 @@ else:
 BLOCK = 128
 
 
-def read(forget: Tensor, values: Tensor) -> Tensor:
+def forward(forget: Tensor, values: Tensor) -> Tensor:
     """c, from f and x: all of shape (T, ...)."""
     forget, values = forget.contiguous(), values.contiguous()
     cells = torch.empty_like(values)
     T, size = len(values), values[0].numel()
     with torch.cuda.device_of(values):
-        _read[(triton.cdiv(size, BLOCK),)](forget, values, cells, T, size, BLOCK=BLOCK)
+        _forward[(triton.cdiv(size, BLOCK),)](forget, values, cells, T, size, BLOCK=BLOCK)
     return cells
 
 
-def read_back(forget: Tensor, values: Tensor, cells: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
+def backward(forget: Tensor, values: Tensor, cells: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
     """The gradients of f and x, from those and c and the gradient of c from outside."""
     tensors = [x.contiguous() for x in (forget, values, cells, grad)]
     grad_forget, grad_values = (torch.empty_like(x) for x in tensors[:2])
     T, size = len(values), values[0].numel()
     with torch.cuda.device_of(values):
-        _read_back[(triton.cdiv(size, BLOCK),)](
+        _backward[(triton.cdiv(size, BLOCK),)](
             *tensors, grad_forget, grad_values, T, size, BLOCK=BLOCK
         )
     return grad_forget, grad_values
@@ -43,31 +43,31 @@ def read_back(forget: Tensor, values: Tensor, cells: Tensor, grad: Tensor) -> tu
 if HAS_TRITON:
 
     @triton.jit(do_not_specialize=["T", "size"])
-    def _read(forget, values, cells, T, size, BLOCK: tl.constexpr):
-        place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-        inside = place < size
+    def _forward(forget, values, cells, T, size, BLOCK: tl.constexpr):
+        index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+        inside = index < size
         c = tl.zeros([BLOCK], cells.dtype.element_ty)
         for _ in range(T):
-            f = tl.load(forget + place, inside)
-            x = tl.load(values + place, inside)
+            f = tl.load(forget + index, inside)
+            x = tl.load(values + index, inside)
             c = f * c + (1 - f) * x
-            tl.store(cells + place, c, inside)
-            place += size
+            tl.store(cells + index, c, inside)
+            index += size
 
     @triton.jit(do_not_specialize=["T", "size"])
-    def _read_back(
+    def _backward(
         forget, values, cells, grad, grad_forget, grad_values, T, size, BLOCK: tl.constexpr
     ):
         column = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
         inside = column < size
-        place = column + (T - 1).to(tl.int64) * size
+        index = column + (T - 1).to(tl.int64) * size
         d = tl.zeros([BLOCK], cells.dtype.element_ty)  # the gradient that comes from the step after
         for _ in range(T):
-            f = tl.load(forget + place, inside)
-            x = tl.load(values + place, inside)
-            d += tl.load(grad + place, inside)
-            left = tl.load(cells + place - size, inside & (place >= size), 0)
-            tl.store(grad_forget + place, d * (left - x), inside)
-            tl.store(grad_values + place, d * (1 - f), inside)
+            f = tl.load(forget + index, inside)
+            x = tl.load(values + index, inside)
+            d += tl.load(grad + index, inside)
+            left = tl.load(cells + index - size, inside & (index >= size), 0)
+            tl.store(grad_forget + index, d * (left - x), inside)
+            tl.store(grad_values + index, d * (1 - f), inside)
             d *= f
-            place -= size
+            index -= size
