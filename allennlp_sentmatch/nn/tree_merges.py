@@ -10,34 +10,6 @@ from typing import Union
 import torch
 
 
-def choose_greedily(
-    scores: torch.Tensor, allowed: torch.Tensor, query: torch.Tensor
-) -> torch.Tensor:
-    """Choose the best pair of each sentence, the leftmost among equally good ones.
-
-    Pairs of the same words have equal scores up to rounding, which depends on the rest of the
-    batch. Scores within the rounding error count as equal, so that the tree does not depend on it.
-
-    # Parameters
-
-    scores : `torch.Tensor`
-        Shape (B, M), products of `query` with vectors whose elements are in [-1, 1].
-    allowed : `torch.Tensor`
-        Shape (B, M), bool.
-    query : `torch.Tensor`
-        Shape (H).
-
-    # Returns
-
-    `torch.Tensor`
-        Shape (B), indices; 0 in a row where no pair is allowed.
-    """
-    scores = scores.masked_fill(~allowed, -torch.inf)
-    rounding = 16 * torch.finfo(scores.dtype).eps * query.norm()
-    best: torch.Tensor = scores >= scores.amax(1, keepdim=True) - rounding  # (B, M)
-    return best.to(torch.uint8).argmax(1)
-
-
 def bracketing(merges: Union[torch.Tensor, Sequence[int]], tokens: Sequence[str]) -> str:
     """Render a tree as nested parentheses, such as "((the cat) (sat down))".
 

@@ -1,15 +1,13 @@
-"""The composition that computes each candidate once, against the one that computes all anew."""
+"""The backend "eager" of the Gumbel Tree-LSTM's composition against the naive form."""
 
 from typing import Optional
 
 import pytest
 import torch
 
-from allennlp_sentmatch.nn import gumbel_tree_lstm as plain
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
-from allennlp_sentmatch.nn.ops.tree import composition as kernel
-from allennlp_sentmatch.nn.ops.tree import gradient as kernel_backward
+from allennlp_sentmatch.nn.ops.tree import eager, eager_gradient, naive
 
 D, H = 3, 5
 
@@ -31,13 +29,13 @@ def values_and_gradients(
     model: GumbelTreeLSTM,
     inputs: torch.Tensor,
     mask: torch.Tensor,
-    fast: bool,
+    backend: str,
     merges: Optional[torch.Tensor] = None,
 ) -> dict[str, torch.Tensor]:
     torch.manual_seed(7)  # of the Gumbel noise
     inputs = inputs.clone().requires_grad_()
     model.zero_grad()
-    with use_backend("eager" if fast else "naive"):
+    with use_backend(backend):
         root = model.compose(inputs, mask, merges)
     generator = torch.Generator().manual_seed(8)
     weights = torch.randn(2, *root.hidden.shape, dtype=torch.float64, generator=generator)
@@ -63,9 +61,9 @@ def test_the_gradient_of_the_estimator_is_exact(temperature: float, seed: int):
     model = make(temperature).train()
     torch.manual_seed(seed)
     inputs, mask = batch([12, 2, 0, 9, 12, 1, 7, 3], 14)
-    actual = values_and_gradients(model, inputs, mask, fast=True)
+    actual = values_and_gradients(model, inputs, mask, "eager")
     assert actual["query"].abs().min() > 1e-6
-    assert_same(actual, values_and_gradients(model, inputs, mask, fast=False))
+    assert_same(actual, values_and_gradients(model, inputs, mask, "naive"))
 
 
 @pytest.mark.parametrize("given", [False, True])
@@ -81,8 +79,8 @@ def test_greedy_and_given_trees(seed: int, given: bool):
         for row, length in enumerate(lengths):
             for step in range(length - 1):
                 merges[row, step] = torch.randint(length - 1 - step, ())
-    actual = values_and_gradients(model, inputs, mask, fast=True, merges=merges)
-    assert_same(actual, values_and_gradients(model, inputs, mask, fast=False, merges=merges))
+    actual = values_and_gradients(model, inputs, mask, "eager", merges=merges)
+    assert_same(actual, values_and_gradients(model, inputs, mask, "naive", merges=merges))
     with torch.no_grad():
         root = model.compose(inputs, mask, merges)
     assert_same(root._asdict(), {name: actual[name].detach() for name in root._fields})
@@ -93,9 +91,9 @@ def test_a_gradient_of_the_hidden_state_or_the_cell_alone():
     inputs, mask = batch([4, 3], 4)
     for field in ("hidden", "cell"):
         gradients = []
-        for fast in (True, False):
+        for backend in ("eager", "naive"):
             torch.manual_seed(7)
-            with use_backend("eager" if fast else "naive"):
+            with use_backend(backend):
                 root = getattr(model.compose(inputs, mask), field)
             gradients.append(torch.autograd.grad(root.square().sum(), model.composition.weight))
         torch.testing.assert_close(*gradients, atol=1e-9, rtol=1e-9)
@@ -117,28 +115,28 @@ class CellCounter:
 
 @pytest.mark.parametrize("training", [False, True])
 def test_each_candidate_is_computed_once(monkeypatch: pytest.MonkeyPatch, training: bool):
-    in_kernel, in_plain = CellCounter(monkeypatch, kernel), CellCounter(monkeypatch, plain)
+    in_eager, in_naive = CellCounter(monkeypatch, eager), CellCounter(monkeypatch, naive)
     model = make().train(training)
     N = 20
     inputs, mask = batch([N], N)
     model(inputs, mask)
     # A candidate for each pair of words, and two for each merge but the last.
-    assert in_kernel.count == (N - 1) + 2 * (N - 2)
-    assert in_plain.count == 0
+    assert in_eager.count == (N - 1) + 2 * (N - 2)
+    assert in_naive.count == 0
     with use_backend("naive"):
         model(inputs, mask)
-    assert in_plain.count == N * (N - 1) // 2
+    assert in_naive.count == N * (N - 1) // 2
 
 
 @pytest.mark.parametrize("training", [False, True])
 def test_finished_sentences_and_padding_cost_nothing(
     monkeypatch: pytest.MonkeyPatch, training: bool
 ):
-    counter = CellCounter(monkeypatch, kernel)
-    rows = []  # of the candidates that the backward pass goes through
-    replay = kernel_backward._replay
+    counter = CellCounter(monkeypatch, eager)
+    rows = []  # of the candidates in the backward pass
+    replay = eager_gradient._replay
     monkeypatch.setattr(
-        kernel_backward, "_replay", lambda *args, **kw: rows.append(replay(*args, **kw)) or rows[-1]
+        eager_gradient, "_replay", lambda *args, **kw: rows.append(replay(*args, **kw)) or rows[-1]
     )
     model = make().train(training)
     lengths = [3, 20, 0, 3, 1, 8, 2]

@@ -5,24 +5,24 @@ c_p = f_l * c_l + f_r * c_r + i * g                                         (3.2
 h_p = o * tanh(c_p)                                                         (3.3)
 """
 
-import torch
+from torch import Tensor
 
 
 def tree_lstm_cell(
-    pre_activations: torch.Tensor, left_cell: torch.Tensor, right_cell: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Parents of pairs of nodes.
+    pre_activations: Tensor, left_cell: Tensor, right_cell: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Compose the parents of pairs of nodes.
 
     # Parameters
 
-    pre_activations : `torch.Tensor`
+    pre_activations : `Tensor`
         Shape (..., 5H): W_comp [h_l; h_r] + b_comp, blocks i, f_l, f_r, o, g.
-    left_cell, right_cell : `torch.Tensor`
+    left_cell, right_cell : `Tensor`
         Shape (..., H).
 
     # Returns
 
-    `Tuple[torch.Tensor, torch.Tensor]`
+    `Tuple[Tensor, Tensor]`
         h_p and c_p, each (..., H).
     """
     i, f_left, f_right, o, g = pre_activations.chunk(5, -1)

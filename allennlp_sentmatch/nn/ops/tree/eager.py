@@ -1,0 +1,151 @@
+"""The composition with a linear number of cell evaluations; see `composition`.
+
+A node has the row of its leftmost leaf, and so has its candidate with the next node.
+"""
+
+from typing import NamedTuple, Optional
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from allennlp_sentmatch.nn.ops.common.products import product
+from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights, choose_greedily
+from allennlp_sentmatch.nn.ops.tree.cell import tree_lstm_cell
+
+
+class Sentences(NamedTuple):
+    """The packed sentences, longest first."""
+
+    lengths: Tensor  # (B)
+    sizes: list[int]  # of T steps: the number of sentences with more than t tokens
+
+    def leaf_rows(self) -> Tensor:
+        """Return the packed row of each token, (B, T); 0 at padding."""
+        device = self.lengths.device
+        rows = torch.zeros(self.sizes[0], len(self.sizes), dtype=torch.long, device=device)
+        start = 0
+        for step, size in enumerate(self.sizes):
+            rows[:size, step] = torch.arange(start, start + size, device=device)
+            start += size
+        return rows
+
+
+class Trace(NamedTuple):
+    """The results of the forward pass for B sentences of at most T tokens."""
+
+    root_hidden: Tensor  # (B, H)
+    root_cell: Tensor  # (B, H)
+    merges: Tensor  # (B, T - 1)
+    # These are kept for a backward pass only.
+    nodes: list[Tensor]  # [h; c] of the leaves (N, 2H), then of each step's parents (n, 2H)
+    relaxed: list[Tensor]  # each step's relaxed choice y (n, M), if choices are sampled
+
+
+def forward(
+    sentences: Sentences,
+    hidden: Tensor,
+    cell: Tensor,
+    weights: Weights,
+    choices: Choices,
+    keep: bool,
+) -> Trace:
+    """Compose the leaves' `hidden` and `cell`, packed (N, H); sentences have two tokens or more.
+
+    Sentences of a single token are allowed, too, but not alone.
+    """
+    B, T, device = sentences.sizes[0], len(sentences.sizes), hidden.device
+    candidates = _Candidates(hidden, cell, weights)
+    rows = sentences.leaf_rows()  # (B, T), of the remaining nodes, from left to right
+    pairs_left = (sentences.lengths - 1).unsqueeze(1)  # (B, 1)
+    allowed = torch.arange(T - 1, device=device) < pairs_left  # (B, T - 1)
+    scores = cell.new_zeros(B, T - 1)
+    scores[allowed] = candidates.compute(rows[:, :-1][allowed], rows[:, 1:][allowed])
+    merges = torch.full((B, T - 1), -1, dtype=torch.long, device=device)
+    root_hidden, root_cell = hidden[:B].clone(), cell[:B].clone()  # of sentences of one token
+    nodes = [torch.cat([hidden, cell], 1)] if keep else []
+    relaxed: list[Tensor] = []
+    for step, n in enumerate(sentences.sizes[1:]):  # n sentences have a pair to merge
+        rows, scores, allowed, pairs_left = rows[:n], scores[:n], allowed[:n], pairs_left[:n]
+        chosen, soft = _choose(scores, allowed, weights.query, step, choices, keep)
+        merges[:n, step] = chosen
+        chosen = chosen.unsqueeze(1)  # (n, 1)
+        parent = rows.gather(1, chosen).squeeze(1)  # (n): the parent takes its left child's row
+        parent_hidden, parent_cell = candidates.at(parent)  # (n, H)
+        root_hidden[:n], root_cell[:n] = parent_hidden, parent_cell
+        if keep:
+            nodes.append(torch.cat([parent_hidden, parent_cell], 1))
+        if soft is not None:
+            relaxed.append(soft)
+        if step + 2 == T:
+            break
+        n = sentences.sizes[step + 2]  # sentences with another merge
+        chosen = chosen[:n]
+        candidates.replace(parent[:n], parent_hidden[:n], parent_cell[:n])
+        # Remove the right child and the chosen candidate; what follows them moves up.
+        index = torch.arange(T - 1 - step, device=device)
+        rows = torch.where(index <= chosen, rows[:n, :-1], rows[:n, 1:])
+        scores = torch.where(index[:-1] < chosen, scores[:n, :-1], scores[:n, 1:])
+        pairs_left = pairs_left[:n] - 1
+        allowed = index[:-1] < pairs_left
+        new = new_pairs(chosen, pairs_left)  # (n, 2)
+        left, right = (rows.gather(1, pair).view(-1) for pair in (new, new + 1))  # (2n)
+        scores = scores.scatter(1, new, candidates.compute(left, right).view(n, 2))
+    return Trace(root_hidden, root_cell, merges, nodes, relaxed)
+
+
+class _Candidates:
+    """The remaining nodes' projections and cells, and their candidates."""
+
+    def __init__(self, hidden: Tensor, cell: Tensor, weights: Weights) -> None:
+        H = weights.query.size(0)
+        self._query = weights.query
+        self._weight = torch.cat(weights.weight.chunk(2, 1))  # (10H, H), for a left and right child
+        self._bias = F.pad(weights.bias, (0, 5 * H))  # (10H)
+        self._projected = product(hidden, self._weight).add_(self._bias)  # (N, 10H)
+        self._node_cell = cell.clone()  # (N, H)
+        self._hidden, self._cell = torch.zeros_like(cell), torch.zeros_like(cell)
+
+    def compute(self, left: Tensor, right: Tensor) -> Tensor:
+        """Compute the candidates of nodes in these rows, (K), and return their scores (K)."""
+        middle = self._projected.size(1) // 2
+        hidden, cell = tree_lstm_cell(
+            self._projected[:, :middle].index_select(0, left)
+            + self._projected[:, middle:].index_select(0, right),
+            self._node_cell.index_select(0, left),
+            self._node_cell.index_select(0, right),
+        )
+        self._hidden.index_copy_(0, left, hidden)
+        self._cell.index_copy_(0, left, cell)
+        return (hidden * self._query).sum(1)
+
+    def at(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return h and c of the candidates in these rows."""
+        return self._hidden.index_select(0, rows), self._cell.index_select(0, rows)
+
+    def replace(self, rows: Tensor, hidden: Tensor, cell: Tensor) -> None:
+        """Replace the nodes in these rows."""
+        self._node_cell.index_copy_(0, rows, cell)
+        self._projected.index_copy_(0, rows, product(hidden, self._weight).add_(self._bias))
+
+
+def new_pairs(chosen: Tensor, pairs_left: Tensor) -> Tensor:
+    """Return the indices of the parent's pairs with its neighbors, (n, 2).
+
+    The parent is at index `chosen` (n, 1). At an end of the sentence, which has `pairs_left` (n, 1)
+    pairs, the parent has one neighbor, whose pair is returned twice.
+    """
+    return torch.cat([(chosen - 1).clamp_min(0), chosen.minimum(pairs_left - 1)], 1)
+
+
+def _choose(
+    scores: Tensor, allowed: Tensor, query: Tensor, step: int, choices: Choices, keep: bool
+) -> tuple[Tensor, Optional[Tensor]]:
+    """Return the chosen indices (n) and, if sampled and to be kept, the relaxed choice (n, M)."""
+    n, M = scores.shape
+    if choices.merges is not None:
+        return choices.merges[:n, step], None
+    if choices.noise is None:
+        return choose_greedily(scores, allowed, query), None
+    logits = (scores + choices.noise[step][:n, :M]).masked_fill(~allowed, -torch.inf)
+    return logits.argmax(1), (logits / choices.temperature).softmax(1) if keep else None
