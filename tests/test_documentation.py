@@ -1,5 +1,6 @@
 """The commands and code of README.md work, and the pages agree with the package and the files."""
 
+import json
 import os
 import re
 import shutil
@@ -8,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from allennlp.common import Registrable
+from _jsonnet import evaluate_snippet
+from allennlp.common import Params, Registrable
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from tests.conftest import REPOSITORY
@@ -35,6 +37,14 @@ def test_the_readme_is_short():
     assert len(README.splitlines()) <= 170
 
 
+def test_the_readme_shows_the_model_of_own_pairs():
+    shown = json.loads(evaluate_snippet("README.md", f"{{{block_with('jsonnet', 'model:')}}}"))
+    params = Params.from_file(REPOSITORY / "training_config" / "own_pairs.jsonnet")
+    model = params["model"].as_dict(quiet=True)
+    assert model["text_field_embedder"]["token_embedders"]["tokens"].pop("pretrained_file") is None
+    assert shown["model"] == model
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the README's "Train on your own pairs" was followed."""
@@ -50,11 +60,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "PYTHONPATH": os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")]),
         "OMP_NUM_THREADS": "1",
     }
-    (override,) = re.findall(r"`(-o .*model='siamese'.*)`", README)
-    commands = block_with("bash", "allennlp train own_pairs.jsonnet") + (
-        f"allennlp train own_pairs.jsonnet -s out/siamese {override} "
-        "--include-package allennlp_sentmatch\n"
-    )
+    commands = block_with("bash", "allennlp train own_pairs.jsonnet")
     result = subprocess.run(
         ["bash", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True
     )
