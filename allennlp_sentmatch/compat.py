@@ -1,8 +1,8 @@
-"""The few things that AllenNLP 2.10.1 needs on torch 2, each with its reason.
+"""Patches that AllenNLP 2.10.1 needs on torch 2, each with its reason.
 
-AllenNLP's last release was written for torch 1.12. Importing this module mends what of its trainer
-and its data loader broke since; each function says what failed and how. Nothing is loosened:
-`torch.load` still refuses whatever is not on its list.
+AllenNLP's last release was written for torch 1.12. Importing this module patches the parts of its
+trainer and its data loader that have broken since; each function says what failed. Nothing is
+loosened: `torch.load` still refuses whatever is not on its list.
 """
 
 import inspect
@@ -24,8 +24,8 @@ from allennlp.training.optimizers import Optimizer
 Workers = tuple[list[BaseProcess], list[Connection]]
 
 
-def mend_reduce_on_plateau() -> None:
-    """Constructs `reduce_on_plateau` without `verbose`.
+def patch_reduce_on_plateau() -> None:
+    """Construct `reduce_on_plateau` without `verbose`.
 
     AllenNLP passes `verbose` to torch's `ReduceLROnPlateau`, and torch 2.7 removed it: "got an
     unexpected keyword argument 'verbose'". The signature stays, since `from_params` reads it.
@@ -62,13 +62,13 @@ def mend_reduce_on_plateau() -> None:
     ReduceOnPlateauLearningRateScheduler.__init__ = construct  # type: ignore[method-assign]
 
 
-def mend_recovery() -> None:
-    """Lets `--recover` read a training state.
+def patch_recovery() -> None:
+    """Let `--recover` read a training state.
 
     Since torch 2.6 `torch.load` reads tensors and plain containers only. Schedulers that compute
     with NumPy (`cosine`, `slanted_triangular`) leave a `numpy.float64` in the training state, which
-    it refuses: "Unsupported global: GLOBAL numpy._core.multiarray.scalar". Exactly the three names
-    that such a number is pickled with are allowed; they can make numbers, and nothing else.
+    it refuses: "Unsupported global: GLOBAL numpy._core.multiarray.scalar". This allows the three
+    names that such a number is pickled with; they can make numbers and nothing else.
     """
     if hasattr(torch.serialization, "add_safe_globals"):
         number = numpy.float64(0.0)
@@ -76,8 +76,8 @@ def mend_recovery() -> None:
         torch.serialization.add_safe_globals([make_scalar, numpy.dtype, type(number.dtype)])
 
 
-def mend_worker_locks() -> None:
-    """Gives the workers of `MultiProcessDataLoader` a lock of their own start method.
+def patch_worker_locks() -> None:
+    """Give the workers of `MultiProcessDataLoader` a lock of their own start method.
 
     AllenNLP hands every worker a lock of the default start method; with `start_method="spawn"`
     Python refuses it: "A SemLock created in a fork context is being shared with a process in a
@@ -108,11 +108,11 @@ def mend_worker_locks() -> None:
     loader._start_batch_workers = start_workers("_batch_worker")
 
 
-def mend_mixed_precision() -> None:
-    """Calls mixed precision by its present name.
+def patch_mixed_precision() -> None:
+    """Enter mixed precision by its current name.
 
-    AllenNLP enters `torch.cuda.amp.autocast` for every batch, also where mixed precision is off;
-    torch 2.4 deprecated that name, and prints a `FutureWarning` into every training's progress.
+    AllenNLP enters `torch.cuda.amp.autocast` for every batch, even without mixed precision. torch
+    2.4 deprecated that name and prints a `FutureWarning` in the middle of the progress bar.
     """
     if not hasattr(torch.amp, "GradScaler"):
         return
@@ -124,7 +124,7 @@ def mend_mixed_precision() -> None:
     trainer.amp = SimpleNamespace(autocast=autocast, GradScaler=torch.amp.GradScaler)
 
 
-mend_reduce_on_plateau()
-mend_recovery()
-mend_worker_locks()
-mend_mixed_precision()
+patch_reduce_on_plateau()
+patch_recovery()
+patch_worker_locks()
+patch_mixed_precision()

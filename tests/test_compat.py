@@ -1,4 +1,4 @@
-"""Each mend of `allennlp_sentmatch.compat`: these tests fail where it is missing."""
+"""Tests of the patches in `allennlp_sentmatch.compat`; each fails without its patch."""
 
 import pathlib
 import pickle
@@ -46,7 +46,7 @@ def test_reduce_on_plateau_takes_all_its_arguments(optimizer):
     scheduler = LearningRateScheduler.from_params(params, optimizer=optimizer)
     for loss in [1.0, 0.96, 0.96, 0.96, 0.96, 0.96, 0.96]:
         scheduler.step(loss)
-    assert optimizer.param_groups[0]["lr"] == 0.25  # an improvement by 0.04 is none; then min_lr
+    assert optimizer.param_groups[0]["lr"] == 0.25  # 0.04 is too small an improvement; then min_lr
     assert scheduler.lr_scheduler.eps == 1e-3
 
 

@@ -1,7 +1,7 @@
 """An archive trained on one stack predicts the same on the other.
 
-The predictions in fixtures/stacks were recorded on the stack that trained the archive beside them
-(scripts/make_stack_fixture.py); the stack that runs this test repeats both.
+The predictions in fixtures/stacks were recorded on the stack that trained the archive next to them
+(scripts/make_stack_fixture.py). The stack that runs this test must repeat both.
 """
 
 import json
