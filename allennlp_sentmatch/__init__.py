@@ -1,20 +1,23 @@
 """Sentence encoders, matching functions and sentence-matching models for AllenNLP.
 
 Importing the package registers every component with AllenNLP where AllenNLP is installed.
-Where it is not, `allennlp_sentmatch.nn` is all there is, and all that needs to be.
+`allennlp_sentmatch.nn` needs nothing but torch and does not import AllenNLP.
 """
 
-from importlib.util import find_spec
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
 
+from allennlp_sentmatch.registration import PARTS as _PARTS
+from allennlp_sentmatch.registration import register_components as _register_components
 from allennlp_sentmatch.version import __version__
 
-if find_spec("allennlp") is not None:
-    from allennlp_sentmatch import commands as commands
-    from allennlp_sentmatch import compat as compat
-    from allennlp_sentmatch import data as data
-    from allennlp_sentmatch import models as models
-    from allennlp_sentmatch import modules as modules
-    from allennlp_sentmatch import predictors as predictors
-    from allennlp_sentmatch import training as training
-
 __all__ = ["__version__"]
+
+
+def __getattr__(name: str) -> _ModuleType:
+    if name == "nn" or name in _PARTS:
+        return _import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+_register_components()

@@ -1,0 +1,109 @@
+"""Components are registered whatever is imported first; `nn` imports nothing but torch."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.linked_environment import LinkedEnvironment, with_requirements
+
+RESOLVE = """
+from allennlp.commands import Subcommand
+from allennlp.data import DatasetReader
+from allennlp.modules import Seq2SeqEncoder
+names = [(Seq2SeqEncoder, "cas_lstm"), (DatasetReader, "sentence_pair"), (Subcommand, "encode")]
+for base, name in names:
+    assert base.by_name(name).__module__.startswith("allennlp_sentmatch.")
+"""
+
+USE_NN = """
+import sys, torch
+before = set(sys.modules)
+from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, GumbelTreeLSTM, RecurrentlyControlledRNN
+from allennlp_sentmatch.nn import SuffixBiLSTM
+for encoder in (LSTMN, CellAwareLSTM, GumbelTreeLSTM, RecurrentlyControlledRNN, SuffixBiLSTM):
+    outputs = encoder(4, 3)(torch.randn(2, 5, 4), torch.ones(2, 5, dtype=torch.bool))
+    outputs.sum().backward()
+new = {name.partition(".")[0] for name in set(sys.modules) - before}
+assert not new & {"allennlp", "numpy", "pandas", "scipy", "sklearn", "spacy", "transformers"}, new
+"""
+
+
+def run(program: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def torch_alone(tmp_path_factory):
+    """An environment that has torch, this package, and no AllenNLP."""
+    folder = tmp_path_factory.mktemp("torch_alone") / "environment"
+    environment = LinkedEnvironment(folder, with_requirements("torch"))
+    (environment.site_packages / "repository.pth").write_text(f"{REPOSITORY}\n")
+    return environment
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import allennlp.models, allennlp_sentmatch",
+        "import allennlp_sentmatch.nn",
+        "from allennlp_sentmatch.modules.matchers import Matcher",
+        "import allennlp_sentmatch; allennlp_sentmatch.models.SiameseClassifier",
+        "import importlib.util, allennlp_sentmatch; importlib.util.find_spec('allennlp')",
+    ],
+)
+def test_every_order_of_imports_registers_the_components(imports):
+    result = run(imports + RESOLVE)
+    assert result.returncode == 0, result.stderr
+
+
+def test_nn_does_not_import_allennlp():
+    result = run(USE_NN)
+    assert result.returncode == 0, result.stderr
+
+
+def test_modules_keep_their_own_loaders():
+    """Tools that read sources through `__loader__` find AllenNLP's own."""
+    result = run(
+        "import allennlp_sentmatch, allennlp\n"
+        "from importlib.machinery import SourceFileLoader\n"
+        "for module in (allennlp, allennlp_sentmatch.models):\n"
+        "    assert type(module.__loader__) is type(module.__spec__.loader) is SourceFileLoader\n"
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_nn_works_without_allennlp(torch_alone):
+    result = torch_alone.run("-c", USE_NN)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import allennlp_sentmatch.models",
+        "from allennlp_sentmatch.modules.matchers import Matcher",
+        "import allennlp_sentmatch; allennlp_sentmatch.predictors",
+    ],
+)
+def test_without_allennlp_the_other_parts_say_what_to_type(torch_alone, program):
+    result = torch_alone.run("-c", program)
+    assert result.returncode == 1
+    assert result.stdout.splitlines()[-1].endswith(
+        "needs AllenNLP, which is not installed; type "
+        "`python -m allennlp_sentmatch install-allennlp`"
+    )
+
+
+def test_an_unknown_attribute_is_an_attribute_error():
+    import allennlp_sentmatch
+
+    with pytest.raises(AttributeError, match="no attribute 'layers'"):
+        allennlp_sentmatch.layers  # noqa: B018
