@@ -1,0 +1,137 @@
+"""Run the test suite as CPUs with other instructions, and other numbers of threads, would run it.
+
+    python scripts/test_portable.py                      # everything; hours
+    python scripts/test_portable.py tests/modules tests/models -k contract
+
+What a CPU rounds differently depends on the instructions that torch and oneDNN use, and on how the
+work is split over threads. `ATEN_CPU_CAPABILITY` and `ONEDNN_MAX_CPU_ISA` make both use older
+instructions than the CPU has. Arguments go to pytest. A table ends the output, and the status is 1
+if any run failed.
+"""
+
+import argparse
+import multiprocessing
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+import torch
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+CAPABILITIES = ("default", "avx2", "avx512")
+"""The values of `ATEN_CPU_CAPABILITY`, from the oldest instructions to the newest."""
+ONEDNN_INSTRUCTIONS = ("SSE41", "AVX2", "AVX512_CORE", None)
+THREADS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the suite; `None` leaves a variable unset."""
+
+    capability: str
+    onednn: Optional[str]
+    threads: int
+    busy: bool = False
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of the tests."""
+        environment = {**os.environ, "ATEN_CPU_CAPABILITY": self.capability}
+        environment.pop("ONEDNN_MAX_CPU_ISA", None)
+        if self.onednn is not None:
+            environment["ONEDNN_MAX_CPU_ISA"] = self.onednn
+        for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+            environment[name] = str(self.threads)
+        return environment
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The settings as cells of the table."""
+        busy = "yes" if self.busy else "no"
+        return self.capability, self.onednn or "unset", str(self.threads), busy
+
+
+def runs() -> list[Run]:
+    """The whole matrix, as far as this CPU has the instructions, and one run on busy cores."""
+    newest = torch.backends.cpu.get_cpu_capability().lower()
+    count = CAPABILITIES.index(newest) + 1 if newest in CAPABILITIES else 1
+    matrix = [
+        Run(capability, onednn, threads)
+        for capability in CAPABILITIES[:count]
+        for onednn in ONEDNN_INSTRUCTIONS
+        for threads in THREADS
+    ]
+    return [*matrix, Run(CAPABILITIES[count - 1], None, 2, busy=True)]
+
+
+def keep_busy() -> None:
+    """Use one core until the process is ended."""
+    while True:
+        sum(range(10_000))
+
+
+def run_tests(run: Run, arguments: list[str]) -> tuple[int, str, float]:
+    """Pytest's status, its last line and the seconds it took."""
+    disturbers = [
+        multiprocessing.Process(target=keep_busy, daemon=True)
+        for _ in range((os.cpu_count() or 1) if run.busy else 0)
+    ]
+    for process in disturbers:
+        process.start()
+    start = time.monotonic()
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-m", "pytest", "-q", *arguments],
+            cwd=REPOSITORY,
+            env=run.environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            lines = []
+            for line in process.stdout:
+                if re.match(r"(FAILED|ERROR)\b", line):
+                    print(f"    {line.rstrip()}", flush=True)
+                lines.append(line.strip())
+    finally:
+        for disturber in disturbers:
+            disturber.terminate()
+            disturber.join()
+    summary = next((line for line in reversed(lines) if line), "no output")
+    return process.returncode, summary, time.monotonic() - start
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """A Markdown table whose columns are aligned."""
+    header = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "threads", "busy", "minutes", "result")
+    widths = [max(map(len, column)) for column in zip(header, *rows)]
+    rule = tuple("-" * width for width in widths)
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |"
+        for row in (header, rule, *rows)
+    )
+
+
+def main() -> None:
+    """Run the matrix and print its table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="pytest's processes")
+    options, arguments = parser.parse_known_args()
+    arguments = ["-n", str(options.jobs), "-m", "not slow and not browser", *arguments]
+    matrix, rows, failed = runs(), [], False
+    for number, run in enumerate(matrix, 1):
+        print(f"== Run {number} of {len(matrix)}: {', '.join(run.cells)}", flush=True)
+        status, summary, seconds = run_tests(run, arguments)
+        failed = failed or status != 0
+        print(f"    {summary}", flush=True)
+        rows.append((*run.cells, f"{seconds / 60:.1f}", summary))
+    print(f"\n{table(rows)}")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
