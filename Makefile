@@ -1,80 +1,88 @@
 # Everything starts here: `make demo` and `make test` build what they need.
 
+.SILENT:
+
 PYTHON ?= python3.11
 CLASSIC_PYTHON ?= $(shell for candidate in python3.10 python3.9; do \
 	$$candidate --version >/dev/null 2>&1 && command -v $$candidate && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 CLASSIC := .venv-classic
-COMPILED := $(wildcard allennlp_sentmatch/nn/ops/native/*.cpp allennlp_sentmatch/nn/ops/native/*.h)
+COMPILED := $(shell find allennlp_sentmatch -name "*.cpp" -o -name "*.h")
 # allennlp-models is kept beside the environment: AllenNLP loads it in every command when it can.
 WITH_MODELS := PYTHONPATH=$(CURDIR)/$(VENV)/beside
 # The tests' tensors are tiny: more threads would only wait for each other.
 ONE_THREAD := OMP_NUM_THREADS=1
+TESTS ?= tests
 
 # Triton, hundreds of megabytes, comes with torch where there is a GPU: it is kept beside, too.
 WITH_TRITON := PYTHONPATH=$(CURDIR)/$(VENV)/triton
 
-.PHONY: help install install-extras demo test test-slow test-browser test-triton test-classic lint \
-	format experiments benchmark clean
+.PHONY: help install install-extras demo test test-slow test-browser test-triton test-portable \
+	test-classic lint format experiments benchmark clean
 
 help:  ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+	grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 install: $(VENV)/.installed  ## Build .venv with today's stack and this package
 
 $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
-		requirements/finish_environment.py setup.py $(COMPILED)
-	@echo "== Building $(VENV): AllenNLP 2.10.1 on Python 3.11 and torch 2.13 (once; a few minutes)"
+		allennlp_sentmatch/installation.py setup.py $(COMPILED)
+	echo "== Building $(VENV): AllenNLP 2.10.1 on Python 3.11 and torch 2.13 (once; a few minutes)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) -r requirements/today.txt -c requirements/constraints-today.txt
-	$(PIP_INSTALL) --no-deps allennlp==2.10.1
-	$(BIN)/python requirements/finish_environment.py
 	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
-	@touch $@
+	$(BIN)/python -m allennlp_sentmatch install-allennlp \
+		--constraint requirements/constraints-today.txt
+	touch $@
 
 install-extras: $(VENV)/.installed-extras  ## Add what searching, drawing, the demo page and Ray need
 
 $(VENV)/.installed-extras: $(VENV)/.installed requirements/extras.txt
-	@echo "== Adding the extras"
+	echo "== Adding the extras"
 	$(PIP_INSTALL) -r requirements/extras.txt -c requirements/constraints-today.txt
-	@touch $@
+	touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed-extras requirements/test.txt
-	@echo "== Adding what the tests need"
+	echo "== Adding what the tests need"
 	$(PIP_INSTALL) -r requirements/test.txt -c requirements/constraints-today.txt
 	$(PIP_INSTALL) --no-deps --upgrade --target $(VENV)/beside allennlp-models==2.10.1
-	@touch $@
+	touch $@
 
 $(VENV)/.installed-benchmark: $(VENV)/.installed-test requirements/benchmark.txt
 	$(PIP_INSTALL) -r requirements/benchmark.txt -c requirements/constraints-today.txt
-	@touch $@
+	touch $@
 
 demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (about two minutes)
-	@$(BIN)/python scripts/demo.py
+	$(BIN)/python scripts/demo.py
 
 test: $(VENV)/.installed-test  ## Run the test suite
-	@echo "== Running the tests"
-	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -m "not slow and not browser"
+	echo "== Running the tests: $(JOBS) processes; on two cores this takes about 6 minutes"
+	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -n $(JOBS) \
+		-m "not slow and not browser" $(TESTS)
 
 test-slow: $(VENV)/.installed-test  ## Run the tests that take longer than a minute
-	@echo "== Running the slow tests"
+	echo "== Running the slow tests"
 	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -m slow
 
 test-browser: $(VENV)/.installed-test  ## Try the demo page in Chromium, where one is found
-	@echo "== Running the tests in a browser"
+	echo "== Running the tests in a browser"
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -m browser -rs
 
 test-triton: $(VENV)/.installed-triton  ## Test the backend for GPUs, without one: interpret and compile
-	@echo "== Running the GPU backend's tests"
+	echo "== Running the GPU backend's tests"
 	$(ONE_THREAD) $(WITH_TRITON) TRITON_INTERPRET=1 $(BIN)/python -m pytest -q \
 		tests/nn/ops/test_backends.py tests/nn/ops/lstm tests/nn/ops/controlled
 	$(ONE_THREAD) $(WITH_TRITON) $(BIN)/python -m pytest -q tests/nn/ops/test_triton_compilation.py
 
+test-portable: $(VENV)/.installed-test  ## Run the suite as other CPUs would (hours; TESTS="...")
+	$(WITH_MODELS) $(BIN)/python scripts/test_portable.py $(TESTS)
+
 $(VENV)/.installed-triton: $(VENV)/.installed-test requirements/triton.txt
 	$(PIP_INSTALL) --no-deps --upgrade --target $(VENV)/triton -r requirements/triton.txt
-	@touch $@
+	touch $@
 
 lint: $(VENV)/.installed-test  ## Check style (ruff) and types (mypy)
 	$(BIN)/ruff check .
@@ -87,22 +95,22 @@ format: $(VENV)/.installed-test  ## Rewrite the files in the project's style
 
 test-classic:  ## Run the test suite on AllenNLP's own pins, where Python 3.9 or 3.10 is found
 ifeq ($(strip $(CLASSIC_PYTHON)),)
-	@echo "test-classic: skipped, no python3.10 or python3.9 runs here (set CLASSIC_PYTHON to one)"
+	echo "test-classic: skipped, no python3.10 or python3.9 runs here (set CLASSIC_PYTHON to one)"
 else
-	@$(MAKE) --no-print-directory $(CLASSIC)/.installed
+	$(MAKE) --no-print-directory $(CLASSIC)/.installed
 	$(ONE_THREAD) $(CLASSIC)/bin/python -m pytest -q -m "not slow and not browser"
 endif
 
 $(CLASSIC)/.installed: requirements/classic.txt setup.py $(COMPILED)
-	@echo "== Building $(CLASSIC): AllenNLP 2.10.1 with its own pins, on $(CLASSIC_PYTHON)"
+	echo "== Building $(CLASSIC): AllenNLP 2.10.1 with its own pins, on $(CLASSIC_PYTHON)"
 	$(CLASSIC_PYTHON) -m venv $(CLASSIC)
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
 		-c requirements/classic.txt setuptools wheel
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--no-build-isolation -c requirements/classic.txt allennlp==2.10.1 hypothesis
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--no-build-isolation --editable . -c requirements/classic.txt
-	@touch $@
+		--no-build-isolation --editable ".[allennlp]" -c requirements/classic.txt
+	touch $@
 
 experiments: $(VENV)/.installed  ## List the published experiments that are stated here
 	$(BIN)/python scripts/list_experiments.py

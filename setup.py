@@ -8,25 +8,60 @@ from setuptools import Extension, find_packages, setup
 HERE = Path(__file__).parent
 NATIVE = "allennlp_sentmatch/nn/ops/native"
 COMPILE_ARGS = ["-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+CLASSIC = ["allennlp==2.10.1", "numpy<1.24"]  # NumPy: AllenNLP's own pin on torch has no limit
 PLOTS = ["matplotlib>=3.5", "seaborn>=0.12", "svgling>=0.4"]
+HOME = "https://github.com/allennlp-sentmatch/allennlp_sentmatch"
 VERSION = re.search(
     r'^__version__ = "(.+)"$', (HERE / "allennlp_sentmatch/version.py").read_text(), re.MULTILINE
 ).group(1)
+
+
+def long_description() -> str:
+    """README.md with absolute links, since a package index has none of the files they lead to."""
+    text = (HERE / "README.md").read_text(encoding="utf-8")
+    text = re.sub(r"(!\[[^\]]*\])\((?!https?:)([^)]+)\)", rf"\1({HOME}/raw/main/\2)", text)
+    return re.sub(r"\]\((?!https?:|#)([^)]+)\)", rf"]({HOME}/blob/main/\1)", text)
+
 
 setup(
     name="allennlp-sentmatch",
     version=VERSION,
     description="Sentence encoders and matching models for AllenNLP and plain PyTorch",
-    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description=long_description(),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
+    url=HOME,
+    project_urls={
+        "Documentation": f"{HOME}/tree/main/docs",
+        "Changelog": f"{HOME}/blob/main/CHANGELOG.md",
+        "Issues": f"{HOME}/issues",
+    },
+    keywords="nlp sentence-matching paraphrase entailment sentence-encoder allennlp pytorch",
     classifiers=[
+        "Development Status :: 4 - Beta",
+        "Intended Audience :: Developers",
         "Intended Audience :: Science/Research",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: C++",
         "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3.9",
+        "Programming Language :: Python :: 3.10",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Topic :: Text Processing :: Linguistic",
+        "Typing :: Typed",
     ],
     packages=find_packages(include=["allennlp_sentmatch", "allennlp_sentmatch.*"]),
-    package_data={"allennlp_sentmatch": ["py.typed", "demo/*.css", "nn/ops/native/*.pyi"]},
+    package_data={
+        "allennlp_sentmatch": [
+            "py.typed",
+            "demo/*.css",
+            "nn/ops/native/*.pyi",
+            "site_packages/*.py",
+        ]
+    },
     # Only speed is lost where there is no compiler.
     ext_modules=[
         Extension(
@@ -41,8 +76,10 @@ setup(
     ],
     options={"bdist_wheel": {"py_limited_api": "cp39"}},
     python_requires=">=3.9",
-    install_requires=["allennlp>=2.10.1,<3", "torch>=1.12", "numpy", "spacy", "nltk"],
+    install_requires=["torch>=1.12", "numpy"],
     extras_require={
+        # AllenNLP with its own pins; `python -m allennlp_sentmatch install-allennlp` without them.
+        "allennlp": [f"{requirement}; python_version < '3.11'" for requirement in CLASSIC],
         "search": ["faiss-cpu"],
         "plots": PLOTS,
         "demo": ["gradio>=6", *PLOTS],

@@ -1,13 +1,18 @@
 """The package as its users meet it: imported, built and installed, and beside allennlp-models."""
 
 import json
+import re
+import shutil
 import subprocess
 import sys
+import zipfile
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import CAN_COMPILE, REPOSITORY
+from tests.conftest import CAN_COMPILE, REPOSITORY, SMALL_QUICK_START
+from tests.linked_environment import LinkedEnvironment
 
 NAMES = {
     "allennlp.modules:Seq2SeqEncoder": ["cas_lstm", "subilstm", "rcrn", "lstmn", "highway"],
@@ -105,25 +110,101 @@ def test_every_module_can_be_imported():
     subprocess.run([sys.executable, "-c", program], check=True, cwd=REPOSITORY)
 
 
-def test_the_built_sdist_is_complete(tmp_path):
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A folder with the sdist and the wheel that is built from it."""
     pytest.importorskip("build")
-    build = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path)]
-    subprocess.run([*build, str(REPOSITORY)], capture_output=True, check=True)
-    (sdist,) = tmp_path.glob("*.tar.gz")
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
-    target = tmp_path / "installed"
-    subprocess.run(
-        [*install, "--no-build-isolation", "--target", str(target), str(sdist)],
+    folder = tmp_path_factory.mktemp("built")
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder)]
+    subprocess.run([*build, str(REPOSITORY)], stdout=subprocess.DEVNULL, check=True)
+    return folder
+
+
+def read_from_wheel(folder: Path, end: str) -> str:
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(end))
+        return archive.read(name).decode()
+
+
+def test_the_wheel_has_all_files(built):
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    sources = subprocess.run(
+        ["git", "ls-files", "allennlp_sentmatch/*.py", "allennlp_sentmatch/*.pyi"],
+        cwd=REPOSITORY,
         capture_output=True,
+        text=True,
         check=True,
-    )
-    found = resolve_names(str(target), tmp_path)
-    assert Path(found).is_relative_to(target)
-    assert (target / "allennlp_sentmatch" / "py.typed").is_file()
+    ).stdout.split()
+    assert {*sources, "allennlp_sentmatch/py.typed"} <= names
     if CAN_COMPILE:
-        compiled = (target / "allennlp_sentmatch" / "nn" / "ops" / "native").glob("*.so")
-        names = {file.name.split(".")[0] for file in compiled}
-        assert names == {"_lstm_steps", "_lstmn_attention", "_suffix_steps"}
+        compiled = {Path(name).name.split(".")[0] for name in names if name.endswith(".so")}
+        assert compiled == {Path(name).stem for name in sources if name.endswith(".pyi")}
+
+
+def test_the_plain_package_requires_torch_and_numpy(built):
+    lines = read_from_wheel(built, "METADATA").splitlines()
+    required = [line[15:] for line in lines if line.startswith("Requires-Dist: ")]
+    assert [line for line in required if "extra ==" not in line] == ["torch>=1.12", "numpy"]
+
+
+def test_the_page_on_a_package_index_has_absolute_links(built):
+    description = read_from_wheel(built, "METADATA").partition("\n\n")[2]
+    links = re.findall(r"\]\(([^)]+)\)", description)
+    assert links
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+
+
+def test_installs_into_an_environment_of_its_own(built, tmp_path):
+    """As docs/install.md says: install, add AllenNLP, train. Nothing is taken from here."""
+    ours = {"allennlp", "allennlp-sentmatch", "allennlp-torch-support", "torchvision-stand-in"}
+    reinstalled = "base58"  # small, and without requirements
+    try:
+        subprocess.run(
+            [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "allennlp==2.10.1"],
+            cwd=tmp_path,
+            check=True,
+        )
+    except subprocess.CalledProcessError:
+        pytest.skip("the package index cannot be reached")
+    names = {re.sub(r"[-_.]+", "-", d.metadata["Name"]).lower() for d in distributions()}
+    environment = LinkedEnvironment(tmp_path / "environment", names - ours - {reinstalled})
+    (wheel,) = built.glob("*.whl")
+
+    installed = environment.run("-m", "pip", "install", "--no-index", wheel)
+    assert installed.returncode == 0, installed.stdout
+    without = environment.run("-m", "allennlp_sentmatch")
+    assert without.returncode == 0, without.stdout
+    assert "not installed; type `python -m allennlp_sentmatch install-allennlp`" in without.stdout
+
+    first = environment.run("-m", "allennlp_sentmatch", "install-allennlp")
+    assert first.returncode == 0, first.stdout
+    assert re.findall(r"^  (\S+)==", first.stdout, re.MULTILINE) == [
+        reinstalled,
+        "allennlp",
+        "allennlp-torch-support",
+    ]
+    assert "AllenNLP 2.10.1 is ready" in first.stdout
+    second = environment.run("-m", "allennlp_sentmatch", "install-allennlp")
+    assert second.returncode == 0, second.stdout
+    assert "are installed already" in second.stdout
+
+    shutil.copytree(REPOSITORY / "fixtures" / "quick_start", environment.folder / "data")
+    shutil.copy(REPOSITORY / "training_config" / "quick_start.jsonnet", environment.folder)
+    overrides = {
+        **SMALL_QUICK_START,
+        "train_data_path": "data/validation.tsv",
+        "validation_data_path": "data/test.tsv",
+    }
+    trained = environment.run(
+        *("train", "quick_start.jsonnet", "--serialization-dir", "out", "--overrides"),
+        *(json.dumps(overrides), "--include-package", "allennlp_sentmatch"),
+        program="allennlp",
+    )
+    assert trained.returncode == 0, trained.stdout
+    assert (environment.folder / "out" / "model.tar.gz").is_file()
 
 
 def test_loads_beside_allennlp_models(tmp_path):

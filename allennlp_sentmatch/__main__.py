@@ -1,0 +1,51 @@
+"""`python -m allennlp_sentmatch`: describe the environment, or install AllenNLP into it."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Optional
+
+from allennlp_sentmatch.environment import (
+    WITHOUT_COMPILED_STEPS,
+    describe_environment,
+    missing_steps,
+)
+from allennlp_sentmatch.installation import InstallationError, install_allennlp
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> None:
+    """Run the command that `arguments` name."""
+    options = _parser().parse_args(arguments)
+    if options.command is None:
+        print(describe_environment())
+    else:
+        try:
+            install_allennlp(options.constraint, options.dry_run)
+        except InstallationError as error:
+            sys.exit(f"install-allennlp: {error}.")
+    missing = missing_steps()
+    if missing:
+        print(WITHOUT_COMPILED_STEPS.format(names=", ".join(missing)))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m allennlp_sentmatch",
+        description="Without a command: print what to paste into a bug report.",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="command")
+    install = commands.add_parser(
+        "install-allennlp",
+        help="install AllenNLP 2.10.1 beside whatever torch is installed",
+        description="Install AllenNLP 2.10.1, and what it imports, beside whatever torch is there.",
+    )
+    install.add_argument(
+        "--constraint", type=Path, metavar="FILE", help="pip constraints file, for exact versions"
+    )
+    install.add_argument("--dry-run", action="store_true", help="only say what would be installed")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

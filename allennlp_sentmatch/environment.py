@@ -1,0 +1,131 @@
+"""Describe the environment: what `python -m allennlp_sentmatch` prints, for a bug report."""
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Iterator
+from importlib import import_module, metadata
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Optional
+
+from allennlp_sentmatch.registration import INSTALL_COMMAND
+from allennlp_sentmatch.version import __version__
+
+PACKAGE = Path(__file__).parent
+DISTRIBUTION = "allennlp-sentmatch"
+
+WITHOUT_COMPILED_STEPS = (
+    "The compiled steps {names} are missing: no C++ compiler was found when allennlp_sentmatch was "
+    "installed.\nNothing else changes, but training steps of cas_lstm take about 1.1 times as long "
+    "on one thread and 1.4 times\non four, those of lstmn 1.2 to 1.8 times. Install a compiler "
+    "(Debian: `apt-get install g++`) and the package again."
+)
+
+
+def describe_environment() -> str:
+    """The versions, what is compiled, the GPU, the threads and the extras, one a line."""
+    return "\n".join(f"{name:<16}{value}" for name, value in _lines())
+
+
+def missing_steps() -> list[str]:
+    """The names of the compiled extension modules that this installation lacks."""
+    return [
+        stub.stem
+        for stub in _stubs()
+        if not any(stub.with_name(stub.stem + suffix).is_file() for suffix in EXTENSION_SUFFIXES)
+    ]
+
+
+def _stubs() -> list[Path]:
+    """The type stubs, one beside each extension module, which exist without a compiler too."""
+    return sorted(PACKAGE.glob("nn/ops/native/_*.pyi"))
+
+
+def _lines() -> Iterator[tuple[str, object]]:
+    yield "package", f"allennlp_sentmatch {__version__}, {PACKAGE}"
+    yield "Python", f"{platform.python_version()}, {sys.executable}"
+    yield "system", f"{platform.platform()}, {platform.machine()}"
+    if find_spec("torch") is None:
+        yield "torch", "not installed"
+    else:
+        torch = import_module("torch")
+        yield "torch", torch.__version__
+        yield "GPU", _gpus(torch)
+        yield "CPU", f"{os.cpu_count()} cores, instructions {_cpu_capability(torch)}"
+        yield "threads", f"{torch.get_num_threads()} ({_thread_settings()})"
+    for name in ("numpy", "triton", "torchvision", "transformers", "spacy"):
+        yield name, _version(name) or "not installed"
+    yield "AllenNLP", _allennlp()
+    for stub in _stubs():
+        yield "compiled", f"{stub.stem}: {_compiled(stub)}"
+    for extra, packages in _extras().items():
+        found = [f"{name} {_version(name) or 'missing'}" for name in packages]
+        yield f"[{extra}]", ", ".join(found)
+
+
+def _version(name: str) -> Optional[str]:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _gpus(torch: ModuleType) -> str:
+    if not torch.cuda.is_available():
+        return f"none (torch is built {_cuda(torch)})"
+    names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+    return f"{', '.join(names)} (torch is built {_cuda(torch)})"
+
+
+def _cuda(torch: ModuleType) -> str:
+    return f"with CUDA {torch.version.cuda}" if torch.version.cuda else "without CUDA"
+
+
+def _cpu_capability(torch: ModuleType) -> str:
+    cpu = getattr(torch.backends, "cpu", None)  # since torch 2.0
+    return cpu.get_cpu_capability() if cpu is not None else "unknown"
+
+
+def _thread_settings() -> str:
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    settings = [f"{name}={os.environ[name]}" for name in names if name in os.environ]
+    return ", ".join(settings) or "OMP_NUM_THREADS is not set"
+
+
+def _allennlp() -> str:
+    version = _version("allennlp")
+    if version is None:
+        return f"not installed; type `{INSTALL_COMMAND}`"
+    try:
+        import_module("allennlp.commands")
+    except Exception as error:  # whatever it is, it belongs into the report
+        return f"{version}, cannot be imported: {type(error).__name__}: {error}"
+    return f"{version}, can be imported"
+
+
+def _compiled(stub: Path) -> str:
+    name = ".".join((PACKAGE.name, *stub.relative_to(PACKAGE).with_suffix("").parts))
+    try:
+        import_module(name)
+    except ImportError as error:
+        return f"no ({error})"
+    return "yes"
+
+
+def _extras() -> dict[str, list[str]]:
+    """The packages of each extra, as the installed metadata name them."""
+    extras: dict[str, list[str]] = {}
+    try:
+        requirements = metadata.requires(DISTRIBUTION) or []
+    except metadata.PackageNotFoundError:
+        return extras
+    for requirement in requirements:
+        extra = re.search(r"extra == [\"']([\w-]+)[\"']", requirement)
+        name = re.match(r"[\w.-]+", requirement)
+        if extra is not None and name is not None:
+            extras.setdefault(extra.group(1), []).append(name.group())
+    return extras

@@ -1,0 +1,308 @@
+"""Install AllenNLP 2.10.1 beside whatever torch is there.
+
+    python -m allennlp_sentmatch install-allennlp
+
+AllenNLP's last release is of October 2022. Its metadata forbid later versions of torch,
+transformers, spaCy and others, so `pip install allennlp` replaces today's packages or fails.
+This command installs AllenNLP without those limits, what it imports in versions it works with,
+and one module of our own (`site_packages/allennlp_torch_support.py`). It needs nothing but Python's
+standard library, since it runs before AllenNLP is there.
+"""
+
+import base64
+import hashlib
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Optional
+
+from allennlp_sentmatch.version import __version__
+
+ALLENNLP_VERSION = "2.10.1"
+
+REQUIREMENTS = (
+    "base58>=2.1.1",
+    "cached-path>=1.1.3",
+    "dill>=0.3.4",
+    "fairscale==0.4.6",
+    "filelock>=3.3",
+    "h5py>=3.6.0",
+    "huggingface-hub>=0.23.2,<1",
+    "jsonnet>=0.10.0; sys_platform != 'win32'",
+    "lmdb>=1.2.1",
+    "more-itertools>=8.12.0",
+    "nltk>=3.6.5",
+    "numpy>=1.21.4",
+    "protobuf>=3.12.0",
+    "pytest>=6.2.5",  # every `allennlp` command imports allennlp.common.testing
+    "requests>=2.28",
+    "sacremoses",
+    "scikit-learn>=1.0.1",
+    "scipy>=1.7.3",
+    "sentencepiece>=0.1.96",
+    "spacy>=3.3",
+    "tensorboardX>=1.2",
+    "termcolor>=1.1.0",
+    "tqdm>=4.62",
+    "traitlets>5.1.1",
+    "transformers>=4.30,<4.47",
+    "typer>=0.4.1",
+)
+"""What AllenNLP imports, in the versions that it works with; torch is not among them."""
+
+OLDEST_PYTHON, NEWEST_PYTHON = (3, 9), (3, 13)
+OLDEST_TORCH = (1, 12)
+TORCH_WITH_NUMPY_2 = (2, 3)
+OLDEST_PIP = (22, 2)  # the first with `--dry-run` and `--report`
+
+SUPPORT = "allennlp_torch_support"
+
+
+class InstallationError(Exception):
+    """AllenNLP cannot be installed here; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A package that will be installed, in place of the version `before` if there is one."""
+
+    name: str
+    version: str
+    before: Optional[str]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.before} -> {self.version}" if self.before else self.pin
+
+    @property
+    def pin(self) -> str:
+        """The change as a requirement."""
+        return f"{self.name}=={self.version}"
+
+
+def install_allennlp(constraints: Optional[Path] = None, dry_run: bool = False) -> None:
+    """Install AllenNLP and what it imports into the environment that runs this.
+
+    # Parameters
+
+    constraints : `Path`, optional (default = `None`)
+        A pip constraints file, for exact versions.
+    dry_run : `bool`, optional (default = `False`)
+        Whether only to say what would be installed.
+
+    # Raises
+
+    `InstallationError`, with one sentence, for an environment in which AllenNLP cannot work.
+    """
+    check_environment()
+    print(
+        f"Python {sys.version.split()[0]}, torch {metadata.version('torch')}; "
+        f"the environment is {sys.prefix}"
+    )
+    changes = plan(constraints)
+    if not changes:
+        print(f"AllenNLP {ALLENNLP_VERSION} and all that it imports are installed already.")
+    else:
+        verb = "Would install" if dry_run else "Installing"
+        print(f"{verb} (torch is not touched):\n  " + "\n  ".join(map(str, changes)), flush=True)
+    if dry_run:
+        return
+    _apply(changes)
+    _check_imports()
+    print(explain_conflicts(_pip("check", check=False).stdout.splitlines()))
+
+
+def check_environment() -> None:
+    """Raise `InstallationError` if AllenNLP cannot be installed into this environment."""
+    if not OLDEST_PYTHON <= sys.version_info[:2] <= NEWEST_PYTHON:
+        raise InstallationError(
+            f"AllenNLP {ALLENNLP_VERSION} and its requirements run on Python "
+            f"{_dotted(OLDEST_PYTHON)} to {_dotted(NEWEST_PYTHON)}, and this is "
+            f"{_dotted(sys.version_info[:2])}; make an environment of one of those"
+        )
+    torch = _installed_version("torch")
+    if torch is None or _release(torch) < OLDEST_TORCH:
+        found = "is not installed" if torch is None else f"{torch} is too old"
+        raise InstallationError(
+            f"torch {found}; install torch {_dotted(OLDEST_TORCH)} or later first"
+        )
+    _check_pip()
+    _check_folder(Path(sysconfig.get_path("purelib")))
+    _check_torchvision(torch)
+
+
+def _check_pip() -> None:
+    pip = _installed_version("pip") if importlib.util.find_spec("pip") else None
+    if pip is None:
+        raise InstallationError(
+            f"{sys.executable} has no pip; add it (`python -m ensurepip`, or `uv pip install pip` "
+            "in an environment that uv made), or state the overrides of docs/install.md to uv"
+        )
+    if _release(pip) < OLDEST_PIP:
+        raise InstallationError(
+            f"pip {pip} is too old; type `python -m pip install --upgrade pip` first"
+        )
+
+
+def _check_folder(folder: Path) -> None:
+    managed = Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").is_file()
+    if managed and sys.prefix == sys.base_prefix:
+        raise InstallationError(
+            "this Python belongs to the operating system, which forbids pip to change it; "
+            "make an environment of your own with `python -m venv`"
+        )
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InstallationError(
+            f"nothing can be written to {folder} ({error.strerror}); make an environment of your "
+            "own with `python -m venv`"
+        ) from error
+
+
+def _check_torchvision(torch: str) -> None:
+    torchvision = _installed_version("torchvision")
+    if torchvision is None:
+        return
+    reason = _failure_of("import torchvision")
+    if reason is not None:
+        raise InstallationError(
+            f"torchvision {torchvision} does not work beside torch {torch} ({reason}); uninstall "
+            "it, since text needs none, or install the torchvision that matches"
+        )
+
+
+def plan(constraints: Optional[Path] = None) -> list[Change]:
+    """Everything that is missing or has to change, as pip resolves it; torch stays as it is."""
+    changes = _resolve(constraints)
+    for name, version in [("allennlp", ALLENNLP_VERSION), (SUPPORT.replace("_", "-"), __version__)]:
+        before = _installed_version(name)
+        if before != version:
+            changes.append(Change(name, version, before))
+    return changes
+
+
+def _resolve(constraints: Optional[Path]) -> list[Change]:
+    torch = metadata.version("torch")
+    limits = [f"torch=={torch}"]
+    if _release(torch) < TORCH_WITH_NUMPY_2:
+        limits.append("numpy<2")  # that torch was built for NumPy 1
+    with tempfile.TemporaryDirectory() as folder:
+        limits_file, report = Path(folder, "limits.txt"), Path(folder, "report.json")
+        limits_file.write_text("\n".join(limits), encoding="utf-8")
+        files = ["--constraint", str(limits_file)]
+        if constraints is not None:
+            files += ["--constraint", str(constraints)]
+        _pip("install", "--quiet", "--dry-run", "--report", str(report), *files, *REQUIREMENTS)
+        installs = json.loads(report.read_text(encoding="utf-8"))["install"]
+    found = [(item["metadata"]["name"], item["metadata"]["version"]) for item in installs]
+    changes = [Change(name, version, _installed_version(name)) for name, version in found]
+    return sorted(changes, key=lambda change: change.name.lower())
+
+
+def _apply(changes: Sequence[Change]) -> None:
+    ours = SUPPORT.replace("_", "-")
+    theirs = [change.pin for change in changes if change.name != ours]
+    if theirs:
+        _pip("install", "--quiet", "--no-deps", *theirs)
+    if len(theirs) < len(changes):
+        with tempfile.TemporaryDirectory() as folder:
+            wheel = build_support_wheel(Path(folder))
+            _pip("install", "--quiet", "--no-deps", "--no-index", str(wheel))
+
+
+def build_support_wheel(folder: Path) -> Path:
+    """Write the wheel of `allennlp_torch_support`, so that pip installs it and can remove it.
+
+    A wheel is written here, since building one needs setuptools, which the environment may lack.
+    """
+    information = f"{SUPPORT}-{__version__}.dist-info"
+    source = Path(__file__).with_name("site_packages") / f"{SUPPORT}.py"
+    contents = {
+        f"{SUPPORT}.py": source.read_text(encoding="utf-8"),
+        f"{SUPPORT}.pth": f"import {SUPPORT}\n",
+        f"{information}/METADATA": (
+            f"Metadata-Version: 2.1\nName: {SUPPORT.replace('_', '-')}\nVersion: {__version__}\n"
+            "Summary: Lets AllenNLP start on a later torch and without torchvision.\n"
+        ),
+        f"{information}/WHEEL": (
+            "Wheel-Version: 1.0\nGenerator: allennlp-sentmatch\nRoot-Is-Purelib: true\n"
+            "Tag: py3-none-any\n"
+        ),
+    }
+    record = ""
+    for name, text in contents.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=")
+        record += f"{name},sha256={digest.decode()},{len(text.encode())}\n"
+    contents[f"{information}/RECORD"] = record + f"{information}/RECORD,,\n"
+    wheel = folder / f"{SUPPORT}-{__version__}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, text in contents.items():
+            archive.writestr(name, text)
+    return wheel
+
+
+def _check_imports() -> None:
+    reason = _failure_of("import allennlp.commands, allennlp_sentmatch.commands")
+    if reason is not None:
+        raise InstallationError(
+            f"everything is installed, and yet AllenNLP cannot be imported: {reason}"
+        )
+
+
+def explain_conflicts(lines: Sequence[str]) -> str:
+    """Say which of `pip check`'s lines are expected, and why."""
+    expected = [line for line in lines if line.startswith("allennlp ")]
+    others = [line for line in lines if not line.startswith("allennlp ") and " has " in line]
+    text = f"AllenNLP {ALLENNLP_VERSION} is ready: `allennlp --help`."
+    if expected:
+        text += (
+            "\n`pip check` names these limits of AllenNLP's metadata, which are of 2022; "
+            "allennlp_sentmatch is\ntested beyond them, and there is nothing to do:\n  "
+            + "\n  ".join(expected)
+        )
+    if others:
+        text += "\nIt also names these, which are not about AllenNLP:\n  " + "\n  ".join(others)
+    return text
+
+
+def _pip(*arguments: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if check and result.returncode != 0:
+        raise InstallationError(f"pip failed; the reason is above (`pip {' '.join(arguments)}`)")
+    return result
+
+
+def _failure_of(program: str) -> Optional[str]:
+    """The last line that `program` prints when it fails in a process of its own, else `None`."""
+    command = [sys.executable, "-W", "ignore", "-c", program]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode == 0:
+        return None
+    return (result.stderr.strip().splitlines() or [f"status {result.returncode}"])[-1]
+
+
+def _installed_version(name: str) -> Optional[str]:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """The first two numbers of a version: (2, 13) of "2.13.0+cpu"."""
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+
+
+def _dotted(version: Sequence[int]) -> str:
+    return ".".join(map(str, version))

@@ -1,0 +1,65 @@
+"""The module that install-allennlp puts into site-packages."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from allennlp_sentmatch import installation
+
+
+def run(program: str) -> str:
+    """Run a program that finds the module, in an environment that has no torchvision."""
+    folder = Path(installation.__file__).with_name("site_packages")
+    hide = (
+        f"import sys; sys.path.insert(0, {str(folder)!r})\n"
+        "import importlib.machinery, types\n"
+        "real = importlib.machinery.PathFinder.find_spec\n"
+        "def find_spec(name, path=None, target=None):\n"
+        "    return None if name == 'torchvision' else real(name, path, target)\n"
+        "sys.meta_path = [types.SimpleNamespace(find_spec=find_spec)]\n"
+        "import allennlp_torch_support\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", hide + program], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stderr
+
+
+def test_torchvision_is_absent_for_everybody_else():
+    run(
+        "try:\n"
+        "    import torchvision\n"
+        "except ModuleNotFoundError:\n"
+        "    pass\n"
+        "else:\n"
+        "    raise AssertionError(torchvision)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "use", ["torchvision.io.read_image('a.png')", "box_ops.nms()", "torchvision.ops.misc.Norm(3)"]
+)
+def test_its_functions_say_what_is_missing(use):
+    run(
+        "sys.modules['allennlp'] = types.ModuleType('allennlp')\n"
+        "import torchvision, torchvision.ops.boxes as box_ops\n"
+        "try:\n"
+        f"    {use}\n"
+        "except NotImplementedError as error:\n"
+        "    assert 'torchvision is not installed' in str(error)\n"
+        "else:\n"
+        "    raise AssertionError('nothing was raised')\n"
+    )
+
+
+def test_only_the_warning_of_fairscale_is_ignored():
+    warned = run(
+        "import warnings\n"
+        "warnings.warn('`torch.cuda.amp.custom_fwd(args...)` is deprecated.', FutureWarning)\n"
+        "warnings.warn('`torch.cuda.amp.autocast(args...)` is deprecated.', FutureWarning)\n"
+    )
+    assert "custom_fwd" not in warned
+    assert "autocast" in warned

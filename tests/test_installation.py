@@ -1,0 +1,145 @@
+"""What `install-allennlp` refuses, plans and says. tests/test_package.py runs it as a whole."""
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from allennlp_sentmatch import installation
+from allennlp_sentmatch.installation import Change, InstallationError, check_environment
+
+
+@pytest.fixture
+def versions(monkeypatch):
+    """The versions that seem to be installed; `None`: not installed."""
+    pretended = {"torch": "2.13.0", "torchvision": None}
+    real = installation._installed_version
+    monkeypatch.setattr(
+        installation,
+        "_installed_version",
+        lambda name: pretended[name] if name in pretended else real(name),
+    )
+    return pretended
+
+
+@pytest.mark.parametrize("version", [(3, 8, 18), (3, 14, 0)])
+def test_refuses_another_python(versions, monkeypatch, version):
+    monkeypatch.setattr(sys, "version_info", version)
+    with pytest.raises(InstallationError, match=rf"3\.9 to 3\.13, and this is 3\.{version[1]};"):
+        check_environment()
+
+
+@pytest.mark.parametrize(
+    ("torch", "message"), [(None, "torch is not installed"), ("1.11.0+cu113", "is too old")]
+)
+def test_refuses_a_missing_or_old_torch(versions, torch, message):
+    versions["torch"] = torch
+    with pytest.raises(InstallationError, match=rf"{message}; install torch 1\.12 or later"):
+        check_environment()
+
+
+@pytest.mark.parametrize("torch", ["1.12", "1.12.1+cpu", "2.9.0a0", "2.13.0"])
+def test_accepts_other_torches(versions, torch):
+    versions["torch"] = torch
+    check_environment()
+
+
+@pytest.mark.parametrize(("pip", "message"), [(None, "has no pip"), ("22.1.2", "is too old")])
+def test_refuses_a_missing_or_old_pip(versions, pip, message):
+    versions["pip"] = pip
+    with pytest.raises(InstallationError, match=message):
+        check_environment()
+
+
+def test_refuses_a_folder_that_cannot_be_written(versions, monkeypatch, tmp_path):
+    get_path = sysconfig.get_path
+    monkeypatch.setattr(
+        sysconfig,
+        "get_path",
+        lambda name: str(tmp_path / "gone") if name == "purelib" else get_path(name),
+    )
+    with pytest.raises(InstallationError, match=r"nothing can be written to .*gone \(No such file"):
+        check_environment()
+
+
+def test_refuses_the_operating_system_s_python(versions, monkeypatch, tmp_path):
+    (tmp_path / "EXTERNALLY-MANAGED").touch()
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    check_environment()  # a virtual environment of it
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+    with pytest.raises(InstallationError, match="belongs to the operating system"):
+        check_environment()
+
+
+def test_refuses_a_torchvision_of_another_torch(versions, monkeypatch, tmp_path):
+    (tmp_path / "torchvision.py").write_text("raise RuntimeError('operator does not exist')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    versions["torchvision"] = "0.13.1"
+    with pytest.raises(
+        InstallationError,
+        match=r"torchvision 0\.13\.1 .* torch 2\.13\.0 \(RuntimeError: operator does not exist\)",
+    ):
+        check_environment()
+
+
+@pytest.fixture
+def pip(monkeypatch):
+    """Records pip's arguments and the limits it got, and answers with a report."""
+    calls = []
+
+    def run(*arguments, check=True):
+        calls.append(list(arguments))
+        if "--report" in arguments:
+            report = Path(arguments[arguments.index("--report") + 1])
+            limits = Path(arguments[arguments.index("--constraint") + 1])
+            calls[-1].append(limits.read_text().split())
+            report.write_text('{"install": [{"metadata": {"name": "Zope", "version": "2"}}]}')
+        return subprocess.CompletedProcess([], 0, stdout="")
+
+    monkeypatch.setattr(installation, "_pip", run)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("torch", "limits"),
+    [
+        ("1.12.1", ["torch==1.12.1", "numpy<2"]),
+        ("2.2.2+cpu", ["torch==2.2.2+cpu", "numpy<2"]),
+        ("2.13.0", ["torch==2.13.0"]),
+    ],
+)
+def test_torch_stays_and_numpy_fits_it(versions, monkeypatch, pip, torch, limits):
+    monkeypatch.setattr(installation.metadata, "version", lambda name: torch)
+    versions.update({"allennlp": None, "Zope": "3.1", "allennlp-torch-support": None})
+    assert installation.plan()[:2] == [
+        Change("Zope", "2", "3.1"),
+        Change("allennlp", "2.10.1", None),
+    ]
+    assert pip[0][-1] == limits
+
+
+def test_a_dry_run_installs_nothing(versions, pip, capsys):
+    versions["allennlp"] = "2.9.3"
+    installation.install_allennlp(dry_run=True)
+    printed = capsys.readouterr().out
+    assert "Would install (torch is not touched):\n  Zope==2\n  allennlp 2.9.3 -> 2.10.1" in printed
+    assert ["--dry-run" in call for call in pip] == [True]
+
+
+def test_conflicts_are_explained():
+    text = installation.explain_conflicts(
+        [
+            "allennlp 2.10.1 has requirement torch<1.13.0,>=1.10.0, but you have torch 2.13.0.",
+            "allennlp 2.10.1 requires wandb, which is not installed.",
+            "another 1.0 has requirement numpy<2, but you have numpy 2.3.5.",
+        ]
+    )
+    expected, others = text.split("not about AllenNLP")
+    assert "there is nothing to do" in expected
+    assert "torch<1.13.0" in expected
+    assert "wandb" in expected
+    assert "numpy<2" in others
+    text = installation.explain_conflicts(["No broken requirements found."])
+    assert text == "AllenNLP 2.10.1 is ready: `allennlp --help`."
