@@ -112,8 +112,9 @@ $(CLASSIC)/.installed: requirements/classic.txt setup.py $(COMPILED)
 		--no-build-isolation --editable ".[allennlp]" -c requirements/classic.txt
 	touch $@
 
-experiments: $(VENV)/.installed  ## List the published experiments that are stated here
-	$(BIN)/python scripts/list_experiments.py
+experiments: $(VENV)/.installed  ## List the papers' experiments (PAPER=thesis DATA=snli MODEL=esim)
+	@$(BIN)/python scripts/list_experiments.py --paper "$(PAPER)" --data-set "$(DATA)" \
+		--model "$(MODEL)"
 
 benchmark: $(VENV)/.installed-benchmark  ## Measure the encoders' speed against torch.nn.LSTM
 	$(BIN)/python benchmarks/encoders.py

@@ -1,65 +1,141 @@
-"""The quick start that `make demo` runs: train, evaluate and predict, through `allennlp` itself."""
+"""The quick start that `make demo` runs: train, evaluate and predict, through `allennlp` itself.
+
+What the commands print goes to a log file; shown are the progress by epoch and the results.
+"""
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CONFIG = "training_config/quick_start.jsonnet"
 OUTPUT = Path("out/quick_start")
+LOG = Path("out/quick_start.log")
 ARCHIVE = OUTPUT / "model.tar.gz"
 TEST_DATA = "fixtures/quick_start/test.tsv"
-PAIRS = [
-    ("A small kitten is carrying a red rose in the garden.", "A cat is moving a flower."),
-    ("A small kitten is carrying a red rose in the garden.", "A dog is moving a flower indoors."),
-    ("A small kitten is carrying a red rose in the garden.", "A cat is moving it for a friend."),
-    ("A hungry waiter is breaking a violin before dinner.", "A man is repairing an instrument."),
-]  # fmt: skip
+PAIRS = {
+    "A small kitten is carrying a red rose in the garden.": [
+        "A cat is moving a flower.",
+        "A dog is moving a flower indoors.",
+        "A cat is moving it for a friend.",
+    ],
+    "A hungry waiter is breaking a violin before dinner.": [
+        "A man is repairing an instrument.",
+    ],
+}
+BAR_WIDTH = 20
 
 
-def allennlp(*arguments: object) -> None:
-    """Run an `allennlp` command, shown as one would type it."""
+def start(*arguments: object) -> "subprocess.Popen[bytes]":
+    """Start an `allennlp` command, shown as one would type it. It prints to the log file."""
     words = [str(argument) for argument in arguments]
-    print(f"\n$ allennlp {shlex.join(words)}", flush=True)
+    print(f"   $ allennlp {shlex.join(words)}", flush=True)
     command = [str(Path(sys.executable).with_name("allennlp")), *words]
     # The model is small: on a busy machine, more threads would only wait for each other.
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    status = subprocess.run(command, cwd=REPOSITORY, env=environment, check=False).returncode
-    if status != 0:
-        sys.exit(f"`allennlp {words[0]}` failed with status {status}; the reason stands above")
+    with LOG.open("ab") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+
+
+def finish(process: "subprocess.Popen[bytes]") -> None:
+    """Wait for the end of a command, and end with the log's last line if it failed."""
+    if process.wait() != 0:
+        lines = LOG.read_text(encoding="utf-8", errors="replace").split()
+        last = " ".join(lines[-40:])
+        sys.exit(f"The command failed with status {process.returncode} ({LOG}): ... {last}")
+
+
+def bar(fraction: float) -> str:
+    """A progress bar."""
+    filled = round(BAR_WIDTH * fraction)
+    return f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}]"
+
+
+def finished_epochs(folder: Path, first: int) -> Iterator[str]:
+    """Yields a line for each epoch, from the `first` on (counted from 0), that has ended."""
+    while (file := folder / f"metrics_epoch_{first}.json").exists():
+        try:
+            metrics = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError:  # it is being written
+            return
+        first += 1
+        yield (
+            f"   epoch {first} {bar(1)} accuracy in training {metrics['training_accuracy']:.1%}, "
+            f"in validation {metrics['validation_accuracy']:.1%}"
+        )
+
+
+def percentage(log: Path) -> float:
+    """How far the batches are, by the last progress bar in the log."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 400))
+        bars = re.findall(rb"(\d+)%\|", file.read())
+    return int(bars[-1]) / 100 if bars else 0.0
+
+
+def train() -> None:
+    """Train the model and print a bar for each epoch."""
+    process = start("train", CONFIG, "--serialization-dir", OUTPUT, "--force")
+    done = 0
+    running = True
+    while running:
+        running = process.poll() is None
+        for line in finished_epochs(OUTPUT, done):
+            done += 1
+            print(f"\r{line}" if sys.stdout.isatty() else line, flush=True)
+        if running and sys.stdout.isatty():
+            print(f"\r   epoch {done + 1} {bar(percentage(LOG))}", end="", flush=True)
+        time.sleep(0.2)
+    if sys.stdout.isatty():
+        print("\r" + " " * (BAR_WIDTH + 20) + "\r", end="")
+    finish(process)
 
 
 def main() -> None:
     """Train the quick-start model and show what it learned."""
     os.chdir(REPOSITORY)
+    started = time.monotonic()
     OUTPUT.parent.mkdir(exist_ok=True)
-    print(f"== Training a 2-layer Bi-CAS-LSTM on 4,500 pairs ({CONFIG})")
-    allennlp("train", CONFIG, "--serialization-dir", OUTPUT, "--force", "--file-friendly-logging")
+    LOG.unlink(missing_ok=True)
+    # Metrics of an earlier run would be taken for this one's.
+    for file in OUTPUT.glob("metrics_epoch_*.json"):
+        file.unlink()
+    print("A sentence encoder learns which sentences follow from, contradict, or have nothing to")
+    print(f"do with another one. The log of the commands below goes to {LOG}.")
 
-    print(f"\n== Evaluating it on 600 pairs it has not seen ({TEST_DATA})")
+    print("\n1. Train a 2-layer bidirectional CAS-LSTM on 4,500 pairs")
+    train()
+
+    print("\n2. Evaluate it on 600 pairs it has not seen")
     metrics_path = OUTPUT / "test_metrics.json"
-    allennlp("evaluate", ARCHIVE, TEST_DATA, "--output-file", metrics_path)
-
-    print("\n== Predicting")
-    pairs_path, predictions_path = OUTPUT / "pairs.jsonl", OUTPUT / "predictions.jsonl"
-    pairs = [{"premise": premise, "hypothesis": hypothesis} for premise, hypothesis in PAIRS]
-    pairs_path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
-    allennlp("predict", ARCHIVE, pairs_path, "--output-file", predictions_path, "--silent")
-
-    validation = json.loads((OUTPUT / "metrics.json").read_text(encoding="utf-8"))
+    finish(start("evaluate", ARCHIVE, TEST_DATA, "--output-file", metrics_path))
     test = json.loads(metrics_path.read_text(encoding="utf-8"))
-    print("\n== Results")
-    print(f"validation accuracy {validation['best_validation_accuracy']:.1%}")
-    print(f"test accuracy       {test['accuracy']:.1%}\n")
-    for line in predictions_path.read_text(encoding="utf-8").splitlines():
-        prediction = json.loads(line)
-        probability = max(prediction["label_probs"])
-        print(f"  {prediction['premise']}\n  {prediction['hypothesis']}")
-        print(f"    -> {prediction['label']} ({probability:.0%})\n")
-    print(f"The trained model is {ARCHIVE}. Next: train on your own pairs (README.md).")
+    print(f"   test accuracy {test['accuracy']:.1%}")
+
+    print("\n3. Use it")
+    pairs_path, predictions_path = OUTPUT / "pairs.jsonl", OUTPUT / "predictions.jsonl"
+    pairs = [{"premise": first, "hypothesis": second} for first in PAIRS for second in PAIRS[first]]
+    pairs_path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
+    finish(start("predict", ARCHIVE, pairs_path, "--output-file", predictions_path, "--silent"))
+    predictions = map(json.loads, predictions_path.read_text(encoding="utf-8").splitlines())
+    for first, seconds in PAIRS.items():
+        print(f"   {first}")
+        for second in seconds:
+            prediction = next(predictions)
+            probability = max(prediction["label_probs"])
+            print(f"     {second:34} {prediction['label']:13} {probability:.0%}")
+
+    print(f"\nThe model is {ARCHIVE}; all of this took {time.monotonic() - started:.0f} s. Next:")
+    print("   make install-extras && .venv/bin/allennlp demo out/quick_start/model.tar.gz")
+    print("                      try it on a page in the browser")
+    print("   README.md          train on pairs of your own")
+    print("   make experiments   the experiments of the papers")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Lists the experiments under training_config/: what `make experiments` prints.
+"""List the experiments under training_config/: what `make experiments` prints.
 
 The first line of a configuration says what it is, in the form
 
@@ -11,11 +11,13 @@ tags and words (embeddings of the first two, a generator's output bias) is small
 published data.
 """
 
+import argparse
 import copy
 import json
 import logging
 import os
 import re
+import textwrap
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -60,23 +62,32 @@ def configurations() -> list[Path]:
 
 
 def experiment(path: Path) -> Experiment:
-    """The line for the configuration at `path`.
+    """What the configuration at `path` states, and the size of its model.
 
-    A configuration that is not from a paper has a comment of another form: the comment becomes the
-    row, and paper, table and published figure are dashes.
+    # Raises
+
+    `ValueError` if the file does not begin with a comment, or a source in it has another form.
+    """
+    return described(path)._replace(parameters=f"{count_parameters(build_model(path)):,}")
+
+
+def described(path: Path) -> Experiment:
+    """What the configuration at `path` states, without its parameters, which take time to count.
+
+    One that is not from a paper has a comment of another form: its row is the comment, and there
+    are dashes for paper, table and published figure.
 
     # Raises
 
     `ValueError` if the file does not begin with a comment, or a source in it has another form.
     """
     name = path.relative_to(CONFIGURATIONS).with_suffix("").as_posix()
-    parameters = f"{count_parameters(build_model(path)):,}"
     line = path.read_text(encoding="utf-8").splitlines()[0]
     if not line.startswith("// "):
         raise ValueError(f"{path}: expected a comment in the first line")
     comment = _COMMENT.fullmatch(line)
     if comment is None:
-        return Experiment(name, "-", "-", line[3:].rstrip("."), "-", parameters)
+        return Experiment(name, "-", "-", line[3:].rstrip("."), "-", "")
     papers, tables = [], []
     for part in comment["sources"].split("; "):
         source = _SOURCE.fullmatch(part)
@@ -85,12 +96,28 @@ def experiment(path: Path) -> Experiment:
         papers.append(source["paper"])
         tables.append(source["tables"])
     return Experiment(
-        name,
-        "; ".join(papers),
-        "; ".join(tables),
-        comment["row"],
-        comment["published"],
-        parameters,
+        name, "; ".join(papers), "; ".join(tables), comment["row"], comment["published"], ""
+    )
+
+
+def is_chosen(listed: Experiment, paper: str = "", data_set: str = "", model: str = "") -> bool:
+    """Whether an experiment is one of a paper, on a data set and with a model.
+
+    # Parameters
+
+    listed : `Experiment`
+    paper : `str`, optional (default = `""`)
+        A part of the paper's name, in upper or lower case; so are the others.
+    data_set : `str`, optional (default = `""`)
+        The beginning of the configuration's folder.
+    model : `str`, optional (default = `""`)
+        A part of the configuration's name, without its folder, or of the table's row.
+    """
+    folder, _, name = listed.configuration.rpartition("/")
+    return (
+        paper.lower() in listed.paper.lower()
+        and folder.lower().startswith(data_set.lower())
+        and any(model.lower() in text.lower() for text in (name, listed.row))
     )
 
 
@@ -152,23 +179,37 @@ def count_parameters(model: Model) -> int:
     )
 
 
-def in_columns(listed: list[Experiment]) -> Iterator[str]:
-    """The lines of the list, beginning with the names of its columns."""
-    lines = [Experiment._fields, *listed]
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    for *texts, number in lines:
-        cells = [text.ljust(width) for text, width in zip(texts, widths)]
-        yield "  ".join([*cells, number.rjust(widths[-1])])
+def in_lines(listed: list[Experiment]) -> Iterator[str]:
+    """The lines of the list, at most 100 wide: two for each experiment, after a header of two."""
+    yield f"{'configuration':46} {'published':>31} {'parameters':>12}"
+    yield "    the row of the table (paper and table)"
+    for one in listed:
+        yield f"{one.configuration:46} {one.published:>31} {one.parameters:>12}"
+        sources = ", ".join(
+            f"{paper} {tables}"
+            for paper, tables in zip(one.paper.split("; "), one.table.split("; "))
+            if paper != "-"
+        )
+        text = f"{one.row} ({sources})" if sources else one.row
+        yield from textwrap.wrap(text, width=100, initial_indent=" " * 4, subsequent_indent=" " * 4)
 
 
 def main() -> None:
     """Print the list."""
+    parser = argparse.ArgumentParser(description="List the experiments under training_config/.")
+    parser.add_argument("--paper", default="", help="a part of its name: thesis, cas, lstmn, ...")
+    parser.add_argument("--data-set", default="", help="how its folder begins: snli, trec, ...")
+    parser.add_argument("--model", default="", help="a part of its name: rcrn, esim, ...")
+    chosen = vars(parser.parse_args())
     os.chdir(REPOSITORY)
     torch.set_num_threads(1)  # more would wait for each other: there are only small matrices here
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
-    paths = tqdm(configurations(), "building the models", leave=False, disable=None)
-    for line in in_columns([experiment(path) for path in paths]):
+    paths = [path for path in configurations() if is_chosen(described(path), **chosen)]
+    if not paths:
+        parser.exit(1, "no experiment is listed under these names\n")
+    bar = tqdm(paths, "building the models", leave=False, disable=None)
+    for line in in_lines([experiment(path) for path in bar]):
         print(line)
 
 

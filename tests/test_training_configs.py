@@ -311,15 +311,40 @@ def test_overrides_put_other_data_and_random_vectors_into_a_configuration():
     assert vectors["trainable"]
 
 
-def test_the_list_is_in_columns():
+def test_the_list_has_two_lines_for_each_experiment():
+    sources = ("thesis; CAS-LSTM", "4.3, 4.11; 1")
     listed = [
-        list_experiments.Experiment("sick/lstmn", "-", "-", "LSTMN", "-", "1,191,375"),
-        list_experiments.Experiment("sst2/lstmn", "LSTMN", "1", "LSTMN", "86.08 %", "144,866"),
+        list_experiments.Experiment("lstmn", "-", "-", "Own pairs", "-", "1,191,375"),
+        list_experiments.Experiment("sst2/lstmn", *sources, "LSTMN", "86.08 %", "144,866"),
     ]
-    header, first, second = list_experiments.in_columns(listed)
-    assert header == "configuration  paper  table  row    published  parameters"
-    assert first == "sick/lstmn     -      -      LSTMN  -           1,191,375"
-    assert second == "sst2/lstmn     LSTMN  1      LSTMN  86.08 %       144,866"
+    lines = list(list_experiments.in_lines(listed))
+    assert lines[0].split() == ["configuration", "published", "parameters"]
+    assert lines[2].split() == ["lstmn", "-", "1,191,375"]
+    assert lines[3] == "    Own pairs"
+    assert lines[4].split() == ["sst2/lstmn", "86.08", "%", "144,866"]
+    assert lines[5] == "    LSTMN (thesis 4.3, 4.11, CAS-LSTM 1)"
+
+
+def test_the_list_fits_100_columns():
+    listed = [list_experiments.described(path) for path in CONFIGURATION_PATHS]
+    largest = [one._replace(parameters="123,456,789") for one in listed]
+    assert max(map(len, list_experiments.in_lines(largest))) <= 100
+
+
+def test_experiments_are_chosen_by_paper_data_set_and_model():
+    def chosen(**names):
+        return {
+            one.configuration
+            for one in map(list_experiments.described, CONFIGURATION_PATHS)
+            if list_experiments.is_chosen(one, **names)
+        }
+
+    assert chosen() == set(map(name_of, CONFIGURATION_PATHS))
+    names = chosen(paper="cas-lstm", data_set="SNLI", model="cas_lstm")
+    assert "snli/bi_cas_lstm_3_layers" in names
+    assert all(name.startswith("snli/") and "cas_lstm" in name for name in names)
+    assert "snli/bi_cas_lstm_3_layers" not in chosen(paper="rcrn")
+    assert chosen(data_set="trec", model="snli") == set()
 
 
 @pytest.mark.parametrize(
