@@ -41,6 +41,14 @@ class Demo(Subcommand):
             default="127.0.0.1",
             help="the address to serve at; 0.0.0.0 lets other machines in",
         )
+        subparser.add_argument(
+            "--allowed-host",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="answer requests for this host name too, such as a proxy's name, and not only "
+            "for the address itself; may be repeated",
+        )
         subparser.add_argument("--port", type=int, default=7860, help="the port to serve at")
         add_device_option(subparser)
         add_trust_option(subparser)
@@ -51,7 +59,8 @@ class Demo(Subcommand):
 
 def _from_args(args: argparse.Namespace) -> None:
     model = DemoModel.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
-    serve(create_app(model, _search(model, args.corpus)), args.host, args.port)
+    app = create_app(model, _search(model, args.corpus), args.allowed_host)
+    serve(app, args.host, args.port)
 
 
 def _search(model: DemoModel, corpus: Optional[str]) -> Optional[InMemorySearch]:

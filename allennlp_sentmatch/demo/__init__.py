@@ -1,9 +1,10 @@
-"""The page of `allennlp demo`, where a trained model reads one's own sentences."""
+"""The page of `allennlp demo`: a trained model and sentences that people type."""
 
-from allennlp_sentmatch.demo.demo_model import DemoModel, InputError
+from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.examples import CORPUS, choose_examples
 from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
 from allennlp_sentmatch.demo.server import create_app, serve
+from allennlp_sentmatch.demo.text_input import InputError
 
 __all__ = [
     "CORPUS",

@@ -1,64 +1,59 @@
-"""What the page shows, as functions of what was typed. An error becomes a sentence."""
+"""The functions behind the page's buttons. Errors become sentences."""
 
 import logging
-from collections.abc import Iterator
-from typing import Any, Callable
+from collections.abc import Sequence
+from typing import Any, Callable, Union
 
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.demo.demo_model import DemoModel, InputError
+from allennlp_sentmatch.demo.demo_model import DemoModel, Prediction
 from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
 from allennlp_sentmatch.demo.markup import figures, message, table
+from allennlp_sentmatch.demo.text_input import InputError
 
 logger = logging.getLogger(__name__)
 
 SENTENCES_PER_LABEL = 5
 
 
-def answer(model: DemoModel, method: str, *texts: str) -> Iterator[tuple[str, Any, str, str]]:
-    """The answer to what was typed, piece by piece, so that the label need not wait for the rest.
+def predictions(model: DemoModel, *columns: Sequence[str]) -> tuple[list[str], list[Any]]:
+    """The predictions for the texts of several callers, in one batch.
 
     # Parameters
 
     model : `DemoModel`
-    method : `str`
-        Of saliency: see `DemoModel.explain`.
-    texts : `str`
-        One for each of `model.inputs`.
+    columns : `Sequence[str]`
+        For each of `model.inputs`, the texts of all callers.
 
     # Returns
 
-    `Iterator[Tuple[str, Any, str, str]]`
-        A message, the labels' probabilities (of a ranker, a table), the drawings and the saliency,
-        the last two empty at first. After an error in what was typed, there is the message alone.
+    `tuple[list[str], list[Any]]`
+        For each caller a message, and the labels' probabilities or, for a ranker, a table. After
+        an error, the message alone.
     """
-    nothing = "" if model.is_ranker else None
+    rows = list(zip(*columns))
+    results: Sequence[Union[Prediction, Exception]]
     try:
-        prediction = model.predict(*texts)
-        note = message(_note(prediction.unknown_words))
-        shown: Any = prediction.probabilities
-        if model.is_ranker:
-            rows = [(f"{score:.3f}", text) for text, score in prediction.ranking]
-            shown = table("Answers, the best first", ["Score", "Answer"], rows)
-        yield note, shown, "", ""
-    except Exception as error:
-        yield _sentence(error), nothing, "", ""
-        return
-    drawings = _or_sentence(lambda: figures(model.draw(*texts)))
-    yield note, shown, drawings, ""
-    if model.can_explain:
-        yield note, shown, drawings, explanation(model, method, *texts)
+        results = model.predict_batch(rows)
+    except Exception:
+        # One caller's text should not fail all of them.
+        results = [_result_or_error(model, texts) for texts in rows]
+    notes, shown = zip(*(_describe(model, result) for result in results))
+    return list(notes), list(shown)
+
+
+def drawings(model: DemoModel, *texts: str) -> str:
+    """The pictures of a prediction; empty if a text is not accepted."""
+    return _or_nothing(lambda: figures(model.draw(*texts)))
 
 
 def explanation(model: DemoModel, method: str, *texts: str) -> str:
-    """The saliency of what was typed, by another method; nothing if nothing was typed."""
-    if not any(texts):
-        return ""
-    return _or_sentence(lambda: figures([model.explain(*texts, method=method)]))
+    """The saliency of the texts; empty if one of them is not accepted."""
+    return _or_nothing(lambda: figures([model.explain(*texts, method=method)]))
 
 
 def generated(model: DemoModel, source: str, sample: bool) -> str:
-    """Sentences that the model writes for each label."""
+    """The sentences that the model generates for each label."""
 
     def show() -> str:
         rows = [
@@ -75,10 +70,21 @@ def neighbors(search: InMemorySearch, query: str) -> str:
     """The sentences of the corpus that are nearest to a query."""
 
     def show() -> str:
+        note = message(_note(search.unknown_words(query)))
         rows = [(f"{cosine:.3f}", sentence) for sentence, cosine in search.nearest(query)]
-        return table("Nearest sentences", ["Cosine", "Sentence"], rows)
+        return note + table("Nearest sentences", ["Cosine", "Sentence"], rows)
 
     return _or_sentence(show)
+
+
+def _describe(model: DemoModel, result: Union[Prediction, Exception]) -> tuple[str, Any]:
+    if isinstance(result, Exception):
+        return _sentence(result), "" if model.is_ranker else None
+    note = message(_note(result.unknown_words))
+    if not model.is_ranker:
+        return note, result.probabilities
+    rows = [(f"{score:.3f}", text) for text, score in result.ranking]
+    return note, table("Answers, the best first", ["Score", "Answer"], rows)
 
 
 def _note(unknown_words: list[str]) -> str:
@@ -86,6 +92,23 @@ def _note(unknown_words: list[str]) -> str:
         return ""
     words = ", ".join(f"“{word}”" for word in unknown_words)
     return f"Not in the model's vocabulary, and read as one unknown word: {words}."
+
+
+def _result_or_error(model: DemoModel, texts: Sequence[str]) -> Union[Prediction, Exception]:
+    try:
+        return model.predict(*texts)
+    except Exception as error:
+        return error
+
+
+def _or_nothing(show: Callable[[], str]) -> str:
+    """The result, or nothing for texts that are not accepted: the prediction has told why."""
+    try:
+        return show()
+    except InputError:
+        return ""
+    except Exception as error:
+        return _sentence(error)
 
 
 def _or_sentence(show: Callable[[], str]) -> str:
@@ -96,7 +119,7 @@ def _or_sentence(show: Callable[[], str]) -> str:
 
 
 def _sentence(error: Exception) -> str:
-    """The error for the reader. What is not the reader's doing goes to the log as well."""
+    """The error for the person at the page. An unexpected one is logged as well."""
     if isinstance(error, InputError):
         return message(str(error), is_error=True)
     logger.error("the demo could not answer", exc_info=error)

@@ -1,64 +1,39 @@
-"""A trained model as the demo page needs it: many people's sentences, one model."""
+"""A trained model for the demo page: sentences of many people, one model."""
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Optional, Union
+from typing import Any, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance
 from allennlp.data.fields import ListField, TextField
-from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.inspection import Drawing, draw_prediction, draw_saliency, has_saliency
+from allennlp_sentmatch.demo.text_input import MAX_TOKENS, InputError, TextInput, checked_text
+from allennlp_sentmatch.inspection import (
+    Drawing,
+    color_words,
+    draw_prediction,
+    has_saliency,
+    interpret_instance,
+)
 from allennlp_sentmatch.models import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import AnswerRankerPredictor, PairGenerator, SentenceEncoder
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
-
-MAX_CHARACTERS = 1000
-"""The length of the longest text that is accepted."""
-
-MAX_TOKENS = 60
-"""The largest number of words and marks in a text: a picture has a row or a column for each."""
-
-MAX_CANDIDATES = 10
-"""The largest number of answers that is ranked."""
-
-
-class InputError(ValueError):
-    """Something is wrong with what was typed; the message is a sentence for who typed it."""
-
-
-@dataclass(frozen=True)
-class TextInput:
-    """A text that the model reads.
-
-    # Parameters
-
-    name : `str`
-        Its key in the predictor's JSON.
-    label : `str`
-        What the page calls it.
-    one_a_line : `bool`, optional (default = `False`)
-        Whether the text is a list, with one element a line.
-    """
-
-    name: str
-    label: str
-    one_a_line: bool = False
+from allennlp_sentmatch.predictors.unknown_words import unknown_words
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a model says.
+    """A model's prediction.
 
     # Parameters
 
     probabilities : `dict[str, float]`
-        Of each label; empty for a ranker.
+        The probability of each label; empty for a ranker.
     ranking : `list[tuple[str, float]]`
         The candidates with their scores, the best first; empty for a classifier.
     unknown_words : `list[str]`
@@ -78,19 +53,18 @@ LABELS = {
 
 
 class DemoModel:
-    """Predicts, draws, explains and generates with one model, for one caller at a time.
+    """Predicts, draws, explains and generates with one model, for many callers.
 
-    The methods may be called from several threads: a lock keeps them apart, because AllenNLP's
-    saliency hooks into the embeddings and fills gradients while it runs, which would show in
-    another caller's prediction. What they are given is checked first; `InputError` says what is
-    wrong with it.
+    The methods may be called from several threads. Predictions wait for each other, and for no
+    saliency, picture or generation: these leave the model unchanged while they run. Texts are
+    checked first; an `InputError` tells what is wrong with one.
 
     # Parameters
 
     predictor : `Predictor`
         One for pairs, for single sentences or for answers.
     description : `str`, optional (default = `""`)
-        What the page says about the model.
+        A line about the model on the page.
 
     # Raises
 
@@ -114,7 +88,8 @@ class DemoModel:
         self._predictor = predictor
         self._model = predictor._model.eval()
         self._reader = predictor._dataset_reader
-        self._lock = Lock()
+        self._lock = Lock()  # held while texts are tokenized and labels are predicted
+        self._drawing_lock = Lock()  # Matplotlib has global settings
 
     @classmethod
     def from_archive(
@@ -131,7 +106,7 @@ class DemoModel:
 
     @property
     def title(self) -> str:
-        """What the model is for."""
+        """The model's task."""
         if self.is_ranker:
             return "Answers to a question"
         return "Sentence pairs" if len(self.inputs) == 2 else "Sentences"
@@ -153,31 +128,46 @@ class DemoModel:
 
     @property
     def labels(self) -> list[str]:
-        """The names of the labels; none of a ranker."""
+        """The names of the labels; empty for a ranker."""
         namespace = getattr(self._model, "_label_namespace", None)
         if namespace is None:
             return []
         return sorted(self._model.vocab.get_token_to_index_vocabulary(namespace))
 
     def predict(self, *texts: str) -> Prediction:
-        """The model's answer to one text for each of `inputs`."""
-        json = self._json(texts)
+        """The prediction for one text for each of `inputs`."""
+        (prediction,) = self.predict_batch([texts])
+        if isinstance(prediction, InputError):
+            raise prediction
+        return prediction
+
+    def predict_batch(self, batch: Sequence[Sequence[str]]) -> list[Union[Prediction, InputError]]:
+        """The predictions for several callers at once, or the error in what one of them typed."""
+        results: list[Union[Prediction, InputError]] = []
+        instances = {}
+        for number, texts in enumerate(batch):
+            try:
+                instances[number] = self._instance(self._json(texts))
+                results.append(Prediction({}, [], []))
+            except InputError as error:
+                results.append(error)
+        if not instances:
+            return results
         with self._lock:
-            output = self._predictor.predict_json(json)
-            unknown = self._unknown_words(json)
-        if not self.is_ranker:
-            return Prediction(output["probs_by_label"], [], unknown)
-        ranking = [(rank["candidate"], rank["score"]) for rank in output["ranking"]]
-        return Prediction({}, ranking, unknown)
+            outputs = self._predictor.predict_batch_instance(list(instances.values()))
+        for (number, instance), output in zip(instances.items(), outputs):
+            unknown = unknown_words(instance, self._model.vocab)
+            ranking = [(rank["candidate"], rank["score"]) for rank in output.get("ranking", [])]
+            results[number] = Prediction(output.get("probs_by_label", {}), ranking, unknown)
+        return results
 
     def draw(self, *texts: str) -> list[Drawing]:
-        """Pictures of what the model did: trees, attention or gates, where it has them."""
-        json = self._json(texts)
-        with self._lock:
-            return draw_prediction(self._predictor, json)
+        """Draw the trees, the attention or the gates, as far as the model has them."""
+        with self._drawing_lock:
+            return draw_prediction(self._predictor, self._json(texts), self._lock)
 
     def explain(self, *texts: str, method: str = "simple") -> Drawing:
-        """The words' saliency for the predicted label.
+        """Draw the words' saliency for the predicted label.
 
         # Parameters
 
@@ -186,12 +176,12 @@ class DemoModel:
         method : `str`, optional (default = `"simple"`)
             `"simple"`, `"integrated"` or `"smooth"` gradients.
         """
-        json = self._json(texts)
-        with self._lock:
-            return draw_saliency(self._predictor, json, method=method)
+        instance = self._instance(self._json(texts))
+        saliency = interpret_instance(self._predictor, instance, method)
+        return color_words(f"Saliency ({method} gradients)", saliency)
 
     def generate(self, source: str, sample: bool = False) -> dict[str, list[str]]:
-        """Sentences for each label, the best first, to stand beside `source`.
+        """Generate sentences for each label, the best first, as the second of a pair.
 
         # Parameters
 
@@ -200,9 +190,9 @@ class DemoModel:
             Draw the latent vector, so that each call gives others.
         """
         source = checked_text(source, "sentence")
-        with self._lock:
-            generator = PairGenerator(self._model, self._reader, sample_latent=sample)
-            generated = generator.generate(source)["sentences"]
+        # Without the lock: a beam search takes long, and no one else's sentences are changed.
+        generator = PairGenerator(self._model, self._reader, sample_latent=sample)
+        generated = generator.generate(source)["sentences"]
         return {
             label: list(dict.fromkeys(beam["sentence"] for beam in beams))
             for label, beams in generated.items()
@@ -213,36 +203,27 @@ class DemoModel:
 
         # Raises
 
-        `ConfigurationError` where the model holds no encoder of single sentences.
+        `ConfigurationError` if the model has no encoder of single sentences.
         """
         with self._lock:
             encoder = SentenceEncoder(self._model, self._reader)
             return encoder.encode(sentences, show_progress=show_progress)
 
-    def count_unknown_words(self, *texts: str) -> int:
-        """How many of the texts' words are not in the model's vocabulary."""
-        json = self._json(texts)
-        with self._lock:
-            return len(self._unknown_words(json))
+    def unknown_words(self, *texts: str) -> list[str]:
+        """The words of the texts that are not in the model's vocabulary."""
+        return unknown_words(self._instance(self._json(texts)), self._model.vocab)
+
+    def unknown_words_of_sentence(self, sentence: str) -> list[str]:
+        """The words of a sentence, as `encode` reads it, that are not in the vocabulary."""
+        others: dict[bool, Any] = {True: [sentence], False: sentence}
+        json = {text.name: others[text.one_a_line] for text in self.inputs}
+        return unknown_words(self._instance(json), self._model.vocab)
 
     def _json(self, texts: Sequence[str]) -> dict[str, Any]:
-        """The predictor's input, from texts that have been checked."""
-        json: dict[str, Any] = {}
-        for text_input, text in zip(self.inputs, texts):
-            if not text_input.one_a_line:
-                json[text_input.name] = checked_text(text, text_input.name)
-                continue
-            lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
-            if not lines:
-                raise InputError("Please write at least one possible answer, each on its own line.")
-            if len(lines) > MAX_CANDIDATES:
-                raise InputError(
-                    f"There are {len(lines)} possible answers; at most {MAX_CANDIDATES} are ranked."
-                )
-            json[text_input.name] = [checked_text(line, "answer") for line in lines]
-        with self._lock:
-            instance = self._predictor._json_to_instance(json)
-        for name, text_field in _text_fields(instance):
+        """The predictor's input, from typed texts that are checked here."""
+        pairs = zip(self.inputs, texts)
+        json = {text_input.name: text_input.read(text) for text_input, text in pairs}
+        for name, text_field in _text_fields(self._instance(json)):
             if len(text_field) > MAX_TOKENS:
                 raise InputError(
                     f"The {name} has {len(text_field)} words and marks; at most {MAX_TOKENS} are "
@@ -250,27 +231,16 @@ class DemoModel:
                 )
         return json
 
-    def _unknown_words(self, json: dict[str, Any]) -> list[str]:
-        """The words, in order, that the vocabulary has no entry for."""
-        instance = self._predictor._json_to_instance(json)
-        self._reader.apply_token_indexers(instance)
-        unknown = [
-            str(token.text)
-            for _, field in _text_fields(instance)
-            for token in field.tokens
-            if any(
-                not self._knows(indexer, token.text)
-                for indexer in (field._token_indexers or {}).values()
-                if isinstance(indexer, SingleIdTokenIndexer)
-            )
-        ]
-        return list(dict.fromkeys(unknown))
+    def _instance(self, json: dict[str, Any]) -> Instance:
+        """The instance of a predictor's input, tokenized and indexed.
 
-    def _knows(self, indexer: SingleIdTokenIndexer, word: Optional[str]) -> bool:
-        if indexer.namespace is None or word is None:
-            return True
-        entries = self._model.vocab.get_token_to_index_vocabulary(indexer.namespace)
-        return (word.lower() if indexer.lowercase_tokens else word) in entries
+        Tokenizers of the transformers library cannot be used by several threads at a time.
+        """
+        with self._lock:
+            instance = self._predictor._json_to_instance(json)
+            self._reader.apply_token_indexers(instance)
+            instance.index_fields(self._model.vocab)
+        return instance
 
 
 def _parts(config: dict[str, Any]) -> list[str]:
@@ -283,23 +253,6 @@ def _parts(config: dict[str, Any]) -> list[str]:
         elif isinstance(part, str):
             parts.append(part)
     return parts
-
-
-def checked_text(text: Optional[str], name: str) -> str:
-    """The text without white space around it.
-
-    # Raises
-
-    `InputError` for one that is empty or too long.
-    """
-    text = (text or "").strip()
-    if not text:
-        raise InputError(f"Please write a {name}: there is nothing to read yet.")
-    if len(text) > MAX_CHARACTERS:
-        raise InputError(
-            f"The {name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read here."
-        )
-    return text
 
 
 def _text_fields(instance: Instance) -> list[tuple[str, TextField]]:

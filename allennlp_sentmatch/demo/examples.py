@@ -1,4 +1,4 @@
-"""Sentences to try a model with, and a small corpus to search. All were written for this page."""
+"""Sentences to try a model with, and a small corpus to search, all written for this page."""
 
 from collections.abc import Sequence
 
@@ -114,7 +114,7 @@ CORPUS = [
 
 
 def choose_examples(model: DemoModel) -> list[tuple[str, ...]]:
-    """The examples for a model: of its task, those first that it knows all words of."""
+    """Choose examples of a model's task, those with the fewest unknown words first."""
     texts: Sequence[tuple[str, ...]]
     if model.is_ranker:
         texts = ANSWERS
@@ -124,5 +124,5 @@ def choose_examples(model: DemoModel) -> list[tuple[str, ...]]:
         texts = CAPTIONS + QUICK_START
     else:
         texts = PARAPHRASES + CAPTIONS
-    known_first = sorted(texts, key=lambda example: model.count_unknown_words(*example))
+    known_first = sorted(texts, key=lambda example: len(model.unknown_words(*example)))
     return known_first[:NUMBER_OF_EXAMPLES]

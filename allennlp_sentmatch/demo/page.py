@@ -4,7 +4,13 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Optional
 
-from allennlp_sentmatch.demo.callbacks import answer, explanation, generated, neighbors
+from allennlp_sentmatch.demo.callbacks import (
+    drawings,
+    explanation,
+    generated,
+    neighbors,
+    predictions,
+)
 from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.examples import choose_examples
 from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
@@ -19,7 +25,14 @@ METHODS = [
     ("SmoothGrad", "smooth"),
 ]
 
+#: Each function runs once at a time; the page shows how many requests wait before one's own.
 EVENT: dict[str, Any] = {"api_visibility": "private", "show_progress": "minimal"}
+
+MAX_BATCH = 32
+"""The largest number of people whose labels are predicted together."""
+
+MAX_WAITING = 500
+"""The largest number of requests that wait; the page refuses more."""
 
 
 def build_page(model: DemoModel, search: Optional[InMemorySearch] = None) -> Any:
@@ -47,12 +60,12 @@ def build_page(model: DemoModel, search: Optional[InMemorySearch] = None) -> Any
                     _add_generation(model)
             if search is not None:
                 with gradio.Tab("Search"):
-                    _add_search(search)
-    return page
+                    _add_search(model, search)
+    return page.queue(max_size=MAX_WAITING)
 
 
 def _add_answer(model: DemoModel) -> None:
-    """What can be typed, examples, and what the model says and does."""
+    """Add the texts, examples, the prediction, its pictures and its saliency."""
     with gradio.Row(elem_classes="question"):
         with gradio.Column(elem_classes="texts"):
             # A line that grows: Enter sends it, and Shift+Enter where there are several lines.
@@ -78,23 +91,32 @@ def _add_answer(model: DemoModel) -> None:
                 gradio.Button(_one_line(example), size="sm", elem_classes="example")
                 for example in examples
             ]
-    drawings = _html()
+    pictures = _html()
 
-    answering = {
-        "fn": partial(answer, model),
-        "inputs": [method, *texts],
-        "outputs": [note, label, drawings, saliency],
+    # The label first, for everybody who waits; then pictures and saliency, one person at a time.
+    # Old ones are marked as outdated in the meantime.
+    predicting = {
+        "fn": partial(predictions, model),
+        "inputs": texts,
+        "outputs": [note, label],
+        "show_progress_on": [label, pictures, saliency],
+        "batch": True,
+        "max_batch_size": MAX_BATCH,
         **EVENT,
     }
-    gradio.on([button.click, *(text.submit for text in texts)], **answering)
+    predicted = [gradio.on([button.click, *(text.submit for text in texts)], **predicting)]
     for example, example_button in zip(examples, example_buttons):
-        filled = example_button.click(partial(_fill, example), None, texts, **EVENT)
-        filled.then(**answering)
+        filled = example_button.click(partial(_fill, example), None, texts, queue=False, **EVENT)
+        predicted.append(filled.then(**predicting))
+    for event in predicted:
+        event.then(partial(drawings, model), texts, pictures, **EVENT)
+        if model.can_explain:
+            event.then(partial(explanation, model), [method, *texts], saliency, **EVENT)
     method.change(partial(explanation, model), [method, *texts], saliency, **EVENT)
 
 
 def _add_generation(model: DemoModel) -> None:
-    """Sentences that stand in each relation to one."""
+    """Add the generation of a second sentence for each label."""
     source = gradio.Textbox(label="First sentence", lines=1, max_lines=10)
     sample = gradio.Checkbox(label="Draw the latent vector: other sentences each time")
     button = gradio.Button("Write", variant="primary")
@@ -108,11 +130,14 @@ def _add_generation(model: DemoModel) -> None:
     )
 
 
-def _add_search(search: InMemorySearch) -> None:
-    """The nearest sentences of the corpus."""
+def _add_search(model: DemoModel, search: InMemorySearch) -> None:
+    """Add the search for the nearest sentences of the corpus."""
     query = gradio.Textbox(label="Sentence", lines=1, max_lines=10)
     button = gradio.Button("Search", variant="primary")
-    _html(message(f"Searches {len(search.sentences):,} sentences by the cosine of their vectors."))
+    note = f"Searches {len(search.sentences):,} sentences by the cosine of their vectors."
+    if not model.is_ranker:
+        note += " A classifier learns vectors for its labels: their cosines are not similarities."
+    _html(message(note))
     found = _html()
     gradio.on([button.click, query.submit], partial(neighbors, search), query, found, **EVENT)
 
@@ -130,7 +155,7 @@ def _fill(example: tuple[str, ...]) -> Any:
 
 
 def _one_line(example: tuple[str, ...]) -> str:
-    """An example as a button's text; of candidates, their number."""
+    """The text of an example's button, with the number of candidates."""
     first, *others = example
     if others and "\n" in others[0]:
         return f"{first} ({len(others[0].splitlines())} answers)"

@@ -1,8 +1,10 @@
-"""Serving the page, so that neither the server nor the browser asks anyone else for anything."""
+"""Serves the page without any request to another machine, by the server or by the browser."""
 
 import logging
 import os
 import socket
+import sys
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any, Optional
 
@@ -11,6 +13,7 @@ from allennlp.common.util import SigTermReceived
 
 from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
+from allennlp_sentmatch.demo.middleware import RequestFilter, SecurityHeaders
 
 logger = logging.getLogger(__name__)
 
@@ -18,39 +21,35 @@ MISSING_GRADIO = (
     "the demo needs the extra [demo]: pip install 'gradio>=6' matplotlib seaborn svgling"
 )
 
-POLICY = "; ".join(
-    [
-        "default-src 'self'",
-        # Gradio's page has scripts in it and compiles templates.
-        "script-src 'self' 'unsafe-inline' 'unsafe-eval'",
-        "style-src 'self' 'unsafe-inline'",
-        "img-src 'self' data: blob:",
-        "font-src 'self' data:",
-        "base-uri 'self'",
-        "form-action 'self'",
-        "frame-ancestors 'none'",
-        "object-src 'none'",
-    ]
-)
-"""What the browser may load, run and connect to: what comes from this server."""
+MAX_SESSIONS = 200
+"""The number of browser tabs that are remembered; each takes about 0.4 MiB."""
+
+MAX_EVENTS = 5_000
+"""The number of past requests that Gradio's queue remembers; more than can wait."""
 
 
-def create_app(model: DemoModel, search: Optional[InMemorySearch] = None) -> Any:
-    """The page as an ASGI application.
+def create_app(
+    model: DemoModel, search: Optional[InMemorySearch] = None, allowed_hosts: Collection[str] = ()
+) -> Any:
+    """Create the page as an ASGI application.
 
     # Parameters
 
     model : `DemoModel`
     search : `InMemorySearch`, optional (default = `None`)
         The corpus to be searched on the page, if any.
+    allowed_hosts : `Collection[str]`, optional (default = `()`)
+        See `RequestFilter`.
 
     # Raises
 
-    `ConfigurationError` where Gradio is not installed.
+    `ConfigurationError` if Gradio is not installed.
     """
     # Read when Gradio is imported: no analytics, no look for a newer version.
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+    # Read when a queue is made: otherwise it computes statistics of all past requests after each.
+    os.environ["GRADIO_ANALYTICS_CACHE_FREQUENCY"] = str(sys.maxsize)
     try:
         import gradio
         from fastapi import FastAPI
@@ -61,11 +60,15 @@ def create_app(model: DemoModel, search: Optional[InMemorySearch] = None) -> Any
     from allennlp_sentmatch.demo.page import build_page
     from allennlp_sentmatch.demo.theme import STYLE_SHEET, theme
 
-    # Not by Gradio's `launch`, which asks its own server for a page through the proxy, if one is
+    _define_renamed_status()
+    page = build_page(model, search)
+    _bound_memory(page)
+    no_documentation: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
+    # Not Gradio's `launch`, which requests a page from its own server through the proxy, if one is
     # set, and offers to share.
     app = gradio.mount_gradio_app(
-        FastAPI(docs_url=None, redoc_url=None, openapi_url=None),
-        build_page(model, search),
+        FastAPI(**no_documentation),
+        page,
         path="/",
         theme=theme(),
         css_paths=STYLE_SHEET,
@@ -75,32 +78,37 @@ def create_app(model: DemoModel, search: Optional[InMemorySearch] = None) -> Any
         pwa=False,
         mcp_server=False,
         enable_monitoring=False,
-        max_file_size=0,  # nothing here is uploaded
+        max_file_size=0,  # nothing is uploaded
+        app_kwargs=no_documentation,
     )
-    app.add_middleware(ContentSecurityPolicy)
+    app.add_middleware(RequestFilter, allowed_hosts=allowed_hosts)
+    app.add_middleware(SecurityHeaders)
     return app
 
 
-class ContentSecurityPolicy:
-    """ASGI middleware that sends `POLICY` with every response."""
+def _define_renamed_status() -> None:
+    """Define a constant that Gradio looks up in each request, and that Starlette 0.48 renamed.
 
-    def __init__(self, app: Any) -> None:
-        self._app = app
+    Starlette still finds it, with a deprecation warning. Gradio 6.18 and later use the new name
+    but need huggingface-hub 1, which transformers 4 does not work with.
+    """
+    from starlette import status
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Handle one request."""
+    if "HTTP_422_UNPROCESSABLE_ENTITY" not in vars(status):
+        status.HTTP_422_UNPROCESSABLE_ENTITY = 422
 
-        async def send_with_policy(event: Any) -> None:
-            if event["type"] == "http.response.start":
-                headers = [
-                    (b"content-security-policy", POLICY.encode()),
-                    (b"referrer-policy", b"no-referrer"),
-                    (b"x-content-type-options", b"nosniff"),
-                ]
-                event = {**event, "headers": [*event["headers"], *headers]}
-            await send(event)
 
-        await self._app(scope, receive, send_with_policy)
+def _bound_memory(page: Any) -> None:
+    """Let a page forget its oldest sessions and requests.
+
+    Gradio keeps 10,000 sessions, and all past requests.
+    """
+    from gradio.utils import LRUCache
+
+    page.state_session_capacity = MAX_SESSIONS
+    page._queue.event_analytics = LRUCache(MAX_EVENTS)
+    page._queue.event_ids_to_events = LRUCache(MAX_EVENTS)
+    page._queue.pending_event_ids_session = LRUCache(MAX_EVENTS)
 
 
 def serve(app: Any, host: str = "127.0.0.1", port: int = 7860) -> None:
@@ -108,7 +116,7 @@ def serve(app: Any, host: str = "127.0.0.1", port: int = 7860) -> None:
 
     # Raises
 
-    `ConfigurationError` where the address cannot be bound.
+    `ConfigurationError` if the address cannot be bound.
     """
     import uvicorn
 
@@ -127,6 +135,6 @@ def serve(app: Any, host: str = "127.0.0.1", port: int = 7860) -> None:
     shown = f"[{host}]" if ":" in host else host
     logger.info("The page is at http://%s:%d/ (Ctrl-C ends it).", shown, bound)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
-    # Once it has shut down, uvicorn raises what it was ended by.
+    # After shutting down, uvicorn raises the signal that ended it.
     with suppress(KeyboardInterrupt, SigTermReceived):
         uvicorn.Server(config).run(sockets=[listener])

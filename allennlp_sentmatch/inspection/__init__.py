@@ -20,9 +20,11 @@ from allennlp_sentmatch.inspection.prediction import (
 from allennlp_sentmatch.inspection.saliency import (
     SALIENCY_METHODS,
     Saliency,
+    color_words,
     draw_saliency,
     has_saliency,
     interpret,
+    interpret_instance,
 )
 from allennlp_sentmatch.inspection.trees import draw_tree, draw_trees
 
@@ -33,6 +35,7 @@ __all__ = [
     "GateHistogram",
     "Saliency",
     "collect_gates",
+    "color_words",
     "draw_attention",
     "draw_attention_of",
     "draw_gates",
@@ -44,5 +47,6 @@ __all__ = [
     "has_saliency",
     "has_vertical_gates",
     "interpret",
+    "interpret_instance",
     "trees_of",
 ]

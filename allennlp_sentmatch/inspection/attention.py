@@ -1,12 +1,13 @@
-"""Attention as heat maps, drawn by seaborn."""
+"""Heat maps of attention, drawn by seaborn."""
 
 from collections.abc import Sequence
 
 from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, import_plots, new_figure
 
 INCHES_PER_CELL = 0.42
+INCHES_PER_CHARACTER = 0.09
 MAX_LABEL_LENGTH = 40
-#: The cells of a larger matrix become one image: drawn one by one they take seconds and megabytes.
+#: A larger matrix becomes one image: drawn cell by cell it would take seconds and megabytes.
 MAX_DRAWN_CELLS = 900
 
 
@@ -22,18 +23,21 @@ def draw_attention(
 
     title : `str`
     weights : `Sequence[Sequence[float]]`
-        A row of weights for each of `rows`, one for each of `columns`.
+        A row for each of `rows`, with a weight for each of `columns`.
     rows, columns : `Sequence[str]`
-        The words at the axes.
+        The words along the axes.
 
     # Returns
 
     `Drawing`
     """
     row_labels, column_labels = ([_shortened(word) for word in words] for words in (rows, columns))
-    margin = 0.09 * max(map(len, row_labels), default=0)
+    left, bottom = (
+        INCHES_PER_CHARACTER * max(map(len, labels), default=0)
+        for labels in (row_labels, column_labels)
+    )
     figure = new_figure(
-        2 + margin + INCHES_PER_CELL * len(columns), 1.5 + INCHES_PER_CELL * len(rows)
+        2 + left + INCHES_PER_CELL * len(columns), 1 + bottom + INCHES_PER_CELL * len(rows)
     )
     axes = figure.subplots()
     import_plots("seaborn").heatmap(

@@ -11,6 +11,7 @@ over all tokens of a sample of sentences. The two directions of a bidirectional 
 stacks, each with ranges of its own, and share the histograms.
 """
 
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -91,7 +92,11 @@ def collect_gates(
         )
     sums: dict[tuple[int, str], _Sums] = {}
 
+    thread = threading.get_ident()
+
     def collect(stack: CellAwareLSTM, arguments: tuple[torch.Tensor, torch.Tensor]) -> None:
+        if threading.get_ident() != thread:
+            return  # another caller's sentences
         inputs, mask = arguments
         _, layers = stack.forward(inputs, mask, return_gates=True)  # not by a call: that ends here
         for layer, (lower, upper) in enumerate(zip(layers, layers[1:]), start=2):

@@ -1,5 +1,6 @@
 """Everything that can be drawn of one prediction."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from allennlp.predictors import Predictor
@@ -13,23 +14,32 @@ from allennlp_sentmatch.inspection.trees import draw_tree
 OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}
 
 
-def draw_prediction(predictor: Predictor, inputs: dict[str, Any]) -> list[Drawing]:
-    """The trees, the attention and the gates behind one prediction; none if the model shows none.
+def draw_prediction(
+    predictor: Predictor,
+    inputs: dict[str, Any],
+    lock: AbstractContextManager[Any] = nullcontext(),  # noqa: B008
+) -> list[Drawing]:
+    """Draw the trees, the attention and the gates of one prediction, as far as the model has them.
 
     # Parameters
 
     predictor : `Predictor`
     inputs : `dict[str, Any]`
         The JSON object that it takes.
+    lock : `AbstractContextManager`, optional (default = `nullcontext()`)
+        Entered while the model runs, but not for drawing, which takes longer.
 
     # Returns
 
     `list[Drawing]`
     """
-    output = predictor.predict_json(inputs)
+    with lock:
+        output = predictor.predict_json(inputs)
+        has_gates = has_vertical_gates(predictor._model)
+        gates = collect_gates(predictor, [inputs]) if has_gates else []
     drawings = draw_trees_of(output) + draw_attention_of(output)
-    if has_vertical_gates(predictor._model):
-        drawings.append(draw_gates("Vertical forget gates", collect_gates(predictor, [inputs])))
+    if gates:
+        drawings.append(draw_gates("Vertical forget gates", gates))
     return drawings
 
 

@@ -116,8 +116,6 @@ def interpret(
 
     `ConfigurationError` for another method, or where `has_saliency` is false.
     """
-    if method not in SALIENCY_METHODS:
-        raise ConfigurationError(f"method must be one of {SALIENCY_METHODS}, got {method!r}")
     if not has_saliency(predictor):
         raise ConfigurationError(
             "saliency explains the label of a model with its own word embeddings, which "
@@ -125,6 +123,18 @@ def interpret(
         )
     instance = predictor._json_to_instance(inputs)
     predictor._dataset_reader.apply_token_indexers(instance)
+    return interpret_instance(predictor, instance, method)
+
+
+def interpret_instance(
+    predictor: Predictor, instance: Instance, method: str = "simple"
+) -> list[Saliency]:
+    """`interpret` for an instance with token indexers.
+
+    Several threads may call this, and use the model otherwise, at the same time.
+    """
+    if method not in SALIENCY_METHODS:
+        raise ConfigurationError(f"method must be one of {SALIENCY_METHODS}, got {method!r}")
     result = []
     for name, contributions in _contributions(predictor, instance, method).items():
         tokens = cast(TextField, instance[name]).tokens
@@ -173,12 +183,17 @@ def _contributions(predictor: Predictor, instance: Instance, method: str) -> dic
 
 
 def draw_saliency(predictor: Predictor, inputs: dict[str, Any], method: str = "simple") -> Drawing:
-    """The texts of one input, each word colored by its share of the saliency.
+    """Draw the texts of one input, each word colored by its share of the saliency.
 
     Parameters and errors are those of `interpret`.
     """
+    return color_words(f"Saliency ({method} gradients)", interpret(predictor, inputs, method))
+
+
+def color_words(title: str, texts: list[Saliency]) -> Drawing:
+    """Draw the words of each text on a background color for their saliency."""
     lines = []
-    for saliency in interpret(predictor, inputs, method):
+    for saliency in texts:
         strongest = max(saliency.values, default=0.0) or 1.0
         words = " ".join(
             f'<span style="background:{COLOR.format(opacity=MAX_OPACITY * value / strongest)};'
@@ -186,7 +201,7 @@ def draw_saliency(predictor: Predictor, inputs: dict[str, Any], method: str = "s
             for token, value in zip(saliency.tokens, saliency.values)
         )
         lines.append(f'<p style="line-height:1.8"><b>{escape(saliency.text)}:</b> {words}</p>')
-    return Drawing(f"Saliency ({method} gradients)", "\n".join(lines), HTML)
+    return Drawing(title, "\n".join(lines), HTML)
 
 
 def _normalized(values: list[float]) -> list[float]:

@@ -5,7 +5,13 @@ import logging
 import pytest
 
 from allennlp_sentmatch.demo import InMemorySearch
-from allennlp_sentmatch.demo.callbacks import answer, explanation, generated, neighbors
+from allennlp_sentmatch.demo.callbacks import (
+    drawings,
+    explanation,
+    generated,
+    neighbors,
+    predictions,
+)
 
 PAIR = ("A small kitten is carrying a red rose.", "A cat is moving a flower.")
 ATTACK = "<script>alert(1)</script> <img src=x onerror=alert(1)>"
@@ -15,31 +21,41 @@ def error(text):
     return f'<p role="alert" class="error">{text}</p>'
 
 
-def test_the_label_comes_first_and_the_saliency_last(pair_model):
+def test_several_people_get_their_own_predictions(pair_model):
+    pairs = [PAIR, PAIR[::-1], ("", PAIR[1]), PAIR]
+    notes, shown = predictions(pair_model, *zip(*pairs))
+    assert notes == [
+        "",
+        "",
+        error("Please write a premise: there is nothing to read yet."),
+        "",
+    ]
+    for pair, probabilities in zip((PAIR, PAIR[::-1]), shown):
+        assert probabilities == pytest.approx(pair_model.predict(*pair).probabilities, abs=1e-6)
+    assert shown[0] != pytest.approx(shown[1], abs=1e-6)
+    assert shown[2] is None
+
+
+def test_pictures_and_saliency(pair_model):
     pytest.importorskip("matplotlib")
-    answers = list(answer(pair_model, "simple", *PAIR))
-    assert len(answers) == 3
-    for note, probabilities, _, _ in answers:
-        assert note == ""
-        assert probabilities == pair_model.predict(*PAIR).probabilities
-    assert answers[0][2:] == ("", "")
-    assert answers[1][3] == ""
-    assert "<figure>" in answers[2][3]
+    assert drawings(pair_model, *PAIR).count("<figure>") == 1
+    for method in ("simple", "integrated", "smooth"):
+        assert "<figure>" in explanation(pair_model, method, *PAIR)
 
 
-def test_an_empty_text_becomes_a_sentence(pair_model):
-    (only,) = answer(pair_model, "simple", "", PAIR[1])
-    assert only == (error("Please write a premise: there is nothing to read yet."), None, "", "")
+def test_a_text_that_is_not_accepted_has_none(pair_model):
+    assert drawings(pair_model, PAIR[0], "") == ""
+    assert explanation(pair_model, "simple", PAIR[0], "") == ""
 
 
 def test_a_ranking_is_a_table(untrained):
     pytest.importorskip("matplotlib")
     model = untrained("attentive_ranker")
-    *_, (_, ranking, drawings, saliency) = answer(model, "simple", "how do bees", "bees\nthe queen")
+    _, (ranking, empty) = predictions(model, ["how do bees"] * 2, ["bees\nthe queen", ""])
     assert ranking.count("<tr>") == 3
     assert "<td>the queen</td>" in ranking
-    assert "<figure>" in drawings
-    assert saliency == ""
+    assert empty == ""
+    assert "<figure>" in drawings(model, "how do bees", "bees\nthe queen")
 
 
 def test_what_was_typed_is_escaped(pair_model, untrained):
@@ -50,12 +66,11 @@ def test_what_was_typed_is_escaped(pair_model, untrained):
         explanation(pair_model, "simple", ATTACK, ATTACK),
         generated(untrained("cs_lvm"), ATTACK, False),
     ]
-    for model in (pair_model, untrained("sentence_classifier")):
-        for pieces in answer(model, "simple", *[ATTACK] * len(model.inputs)):
-            shown.extend(piece for piece in pieces if isinstance(piece, str))
-    ranker = untrained("attentive_ranker")
-    for pieces in answer(ranker, "simple", ATTACK, ATTACK):
-        shown.extend(pieces)
+    for model in (pair_model, untrained("sentence_classifier"), untrained("attentive_ranker")):
+        texts = [ATTACK] * len(model.inputs)
+        notes, labels = predictions(model, *([text] for text in texts))
+        shown += [*notes, *(label for label in labels if isinstance(label, str))]
+        shown.append(drawings(model, *texts))
     assert sum("&lt;script&gt;" in piece for piece in shown) > 3
     for piece in shown:
         assert "<script" not in piece
@@ -63,30 +78,29 @@ def test_what_was_typed_is_escaped(pair_model, untrained):
 
 
 def test_unknown_words_are_mentioned(pair_model):
-    note, *_ = next(answer(pair_model, "simple", "A wombat & a cat.", PAIR[1]))
+    (note,), _ = predictions(pair_model, ["A wombat & a cat."], [PAIR[1]])
     assert "“wombat”, “&amp;”" in note
     assert 'role="status"' in note
+    found = neighbors(InMemorySearch(pair_model, PAIR), "A wombat & a cat.")
+    assert found.startswith(note)
+    assert "<td>1.000</td>" not in found
 
 
-def test_a_failure_shows_a_sentence_and_logs_the_reason(pair_model, monkeypatch, caplog):
-    def fail(*_):
-        raise RuntimeError("secret of the server")
+def test_a_failure_shows_a_sentence_to_the_one_whose_text_failed(pair_model, monkeypatch, caplog):
+    predict_batch = pair_model.predict_batch
 
-    monkeypatch.setattr(pair_model, "predict", fail)
+    def fail(batch):
+        if any("fail" in texts for texts in batch):
+            raise RuntimeError("secret of the server")
+        return predict_batch(batch)
+
+    monkeypatch.setattr(pair_model, "predict_batch", fail)
     with caplog.at_level(logging.ERROR):
-        (only,) = answer(pair_model, "simple", *PAIR)
-    assert only[0] == error(
-        "Sorry, the model failed on this input; the server&#x27;s log says why."
-    )
+        notes, shown = predictions(pair_model, ["fail", PAIR[0]], [PAIR[1], PAIR[1]])
+    sentence = "Sorry, the model failed on this input; the server&#x27;s log says why."
+    assert notes == [error(sentence), ""]
+    assert shown == [None, pair_model.predict(*PAIR).probabilities]
     assert "secret of the server" in caplog.text
-
-
-def test_an_explanation_by_each_method(pair_model):
-    pytest.importorskip("matplotlib")
-    for method in ("simple", "integrated", "smooth"):
-        assert "<figure>" in explanation(pair_model, method, *PAIR)
-    assert explanation(pair_model, "simple", "", "") == ""
-    assert "Please write a hypothesis" in explanation(pair_model, "simple", PAIR[0], "")
 
 
 def test_generated_sentences_are_a_table(untrained):

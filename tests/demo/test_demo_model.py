@@ -6,8 +6,8 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.demo import DemoModel, InputError, demo_model
-from allennlp_sentmatch.demo.demo_model import MAX_CANDIDATES, MAX_CHARACTERS
+from allennlp_sentmatch.demo import DemoModel, InputError
+from allennlp_sentmatch.demo.text_input import MAX_CANDIDATES, MAX_CHARACTERS
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import PairGenerator
 
@@ -106,23 +106,31 @@ def test_another_predictor_is_refused(untrained):
         DemoModel(PairGenerator(model._model, model._reader))
 
 
-def test_nothing_is_predicted_while_saliency_runs(pair_model, monkeypatch):
-    """Saliency hooks into the embeddings: a prediction would see what the hook makes of them."""
-    running, predicted = threading.Event(), threading.Event()
-    overlaps = []
+def test_a_prediction_does_not_wait_for_saliency_nor_change_it(pair_model, monkeypatch):
+    """Predicts in the middle of a saliency, within its forward pass."""
+    expected, saliency = pair_model.predict(*PAIR), pair_model.explain(*PAIR)
+    others = pair_model.predict("Nobody is asleep.", "A dog sleeps.")
+    reading, predicted = threading.Event(), threading.Event()
+    encoder = pair_model._model._encoder
+    explaining = threading.Thread(target=lambda: results.append(pair_model.explain(*PAIR)))
 
-    def draw_saliency(*_, **__):
-        running.set()
-        overlaps.append(predicted.wait(timeout=0.3))
+    def wait(*_):
+        if threading.current_thread() is explaining:
+            reading.set()
+            assert predicted.wait(timeout=30)
 
-    monkeypatch.setattr(demo_model, "draw_saliency", draw_saliency)
-    explaining = threading.Thread(target=pair_model.explain, args=PAIR)
-    explaining.start()
-    assert running.wait(timeout=10)
-    pair_model.predict(*PAIR)
-    predicted.set()
-    explaining.join()
-    assert overlaps == [False]
+    results = []
+    handle = encoder.register_forward_pre_hook(wait)
+    try:
+        explaining.start()
+        assert reading.wait(timeout=30)
+        assert pair_model.predict("Nobody is asleep.", "A dog sleeps.") == others
+        assert pair_model.predict(*PAIR) == expected
+        predicted.set()
+        explaining.join()
+    finally:
+        handle.remove()
+    assert results == [saliency]
 
 
 def test_saliency_leaves_predictions_as_they_were(pair_model):

@@ -1,4 +1,4 @@
-"""Search in the small corpus."""
+"""Search in memory."""
 
 import numpy
 import pytest

@@ -8,6 +8,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.demo import create_app, serve
+from allennlp_sentmatch.demo.server import MAX_SESSIONS
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,38 @@ def test_the_page_loads_no_script_style_or_font_from_elsewhere(client):
     for address in loaded:
         assert re.match(r"(https?:)?//(?!testserver)", address) is None, address
     assert "fonts.googleapis" not in html + stylesheet
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/gradio_api/file=http://evil.example/", "/openapi.json", "/gradio_api/openapi.json", "/docs"],
+)
+def test_gradio_s_other_routes_are_closed(client, path):
+    """The first one is a redirection to anywhere, in Gradio 6.17."""
+    assert client.get(path, follow_redirects=False).status_code == 404
+
+
+def test_another_host_is_refused(client, pair_model):
+    response = client.get("/", headers={"host": "evil.example"})
+    assert response.status_code == 421
+    assert "--allowed-host" in response.text
+
+
+def test_an_allowed_host_is_answered(pair_model):
+    pytest.importorskip("gradio")
+    from fastapi.testclient import TestClient
+
+    with TestClient(create_app(pair_model, allowed_hosts=["demo.example"])) as client:
+        assert client.get("/", headers={"host": "demo.example"}).status_code == 200
+
+
+def test_old_sessions_are_forgotten(pair_model):
+    pytest.importorskip("gradio")
+    app = create_app(pair_model)
+    (mounted,) = (route.app for route in app.routes if hasattr(route.app, "state_holder"))
+    for number in range(MAX_SESSIONS + 10):
+        mounted.state_holder[str(number)]
+    assert len(mounted.state_holder.session_data) == MAX_SESSIONS
 
 
 def test_nothing_can_be_uploaded(client):

@@ -1,0 +1,71 @@
+"""Texts that people type, and their limits."""
+
+from dataclasses import dataclass
+from typing import Optional, Union
+
+MAX_CHARACTERS = 1000
+"""The length of the longest text that is accepted."""
+
+MAX_TOKENS = 60
+"""The largest number of words and marks in a text: a picture has a row or a column for each."""
+
+MAX_CANDIDATES = 10
+"""The largest number of answers that are ranked."""
+
+
+class InputError(ValueError):
+    """A typed text is not accepted; the message tells its author why."""
+
+
+@dataclass(frozen=True)
+class TextInput:
+    """A text that a model reads.
+
+    # Parameters
+
+    name : `str`
+        Its key in the predictor's JSON.
+    label : `str`
+        Its name on the page.
+    one_a_line : `bool`, optional (default = `False`)
+        Whether the text is a list, with one element a line.
+    """
+
+    name: str
+    label: str
+    one_a_line: bool = False
+
+    def read(self, text: Optional[str]) -> Union[str, list[str]]:
+        """The predictor's value for a typed text.
+
+        # Raises
+
+        `InputError` if the text, or an element of a list, is empty or too long.
+        """
+        if not self.one_a_line:
+            return checked_text(text, self.name)
+        lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
+        if not lines:
+            raise InputError("Please write at least one possible answer, each on its own line.")
+        if len(lines) > MAX_CANDIDATES:
+            raise InputError(
+                f"There are {len(lines)} possible answers; at most {MAX_CANDIDATES} are ranked."
+            )
+        return [checked_text(line, "answer") for line in lines]
+
+
+def checked_text(text: Optional[str], name: str) -> str:
+    """Remove the white space around a text.
+
+    # Raises
+
+    `InputError` for one that is empty or too long.
+    """
+    text = (text or "").strip()
+    if not text:
+        raise InputError(f"Please write a {name}: there is nothing to read yet.")
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(
+            f"The {name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read here."
+        )
+    return text
