@@ -36,11 +36,8 @@ PATHS = (
     "/theme.css",
     "/gradio_api/app_id",
     "/gradio_api/cancel",
-    "/gradio_api/info",
     "/gradio_api/queue/data",
     "/gradio_api/queue/join",
-    "/gradio_api/reset",
-    "/gradio_api/startup-events",
 )
 FOLDERS = ("/assets/", "/static/", "/svelte/", "/gradio_api/heartbeat/")
 

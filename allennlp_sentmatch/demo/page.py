@@ -1,5 +1,6 @@
 """The page's layout, in Gradio."""
 
+import json
 from contextlib import suppress
 from functools import partial
 from typing import Any, Optional
@@ -106,7 +107,8 @@ def _add_answer(model: DemoModel) -> None:
     }
     predicted = [gradio.on([button.click, *(text.submit for text in texts)], **predicting)]
     for example, example_button in zip(examples, example_buttons):
-        filled = example_button.click(partial(_fill, example), None, texts, queue=False, **EVENT)
+        # In the browser, without a request
+        filled = example_button.click(None, None, texts, js=f"() => {json.dumps(example)}", **EVENT)
         predicted.append(filled.then(**predicting))
     for event in predicted:
         event.then(partial(drawings, model), texts, pictures, **EVENT)
@@ -148,10 +150,6 @@ def _html(value: str = "") -> Any:
 
 def _verb(model: DemoModel) -> str:
     return "Rank" if model.is_ranker else "Classify"
-
-
-def _fill(example: tuple[str, ...]) -> Any:
-    return example if len(example) > 1 else example[0]
 
 
 def _one_line(example: tuple[str, ...]) -> str:

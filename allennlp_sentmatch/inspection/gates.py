@@ -125,7 +125,7 @@ def collect_gates(
 
 
 def draw_gates(title: str, histograms: list[GateHistogram]) -> Drawing:
-    """Draw the histograms, a row for each quantity and a column for each layer.
+    """Draw the histograms, a row for each layer and a column for each quantity.
 
     # Parameters
 
@@ -139,12 +139,12 @@ def draw_gates(title: str, histograms: list[GateHistogram]) -> Drawing:
     """
     seaborn = import_plots("seaborn")
     layers = sorted({histogram.layer for histogram in histograms})
-    figure = new_figure(4.2 * len(layers), 2.2 * len(QUANTITIES))
-    all_axes = figure.subplots(len(QUANTITIES), len(layers), squeeze=False)
+    figure = new_figure(3.6 * len(QUANTITIES), 2.4 * len(layers))
+    all_axes = figure.subplots(len(layers), len(QUANTITIES), squeeze=False)
     edges = numpy.linspace(0, 1, NUM_BINS + 1)
     for histogram in histograms:
-        row = list(QUANTITIES).index(histogram.quantity)
-        axes = all_axes[row, layers.index(histogram.layer)]
+        column = list(QUANTITIES).index(histogram.quantity)
+        axes = all_axes[layers.index(histogram.layer), column]
         seaborn.histplot(
             data={"value": (edges[1:] + edges[:-1]) / 2, "count": histogram.counts},
             x="value",

@@ -5,6 +5,7 @@ Set `CHROMIUM` to the browser's path where it is not found by its name.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,13 @@ CHANGED = """before => {
   return figure !== null && figure.innerHTML !== before;
 }"""
 """Whether there is another saliency than before."""
+
+OPACITY = """element => {
+  let opacity = 1;
+  for (let e = element; e; e = e.parentElement) opacity *= Number(getComputedStyle(e).opacity);
+  return opacity;
+}"""
+"""How much of an element is seen, of its parents' opacity too."""
 
 WATCHED = """
 import sys
@@ -185,6 +193,30 @@ def test_another_method_gives_another_saliency(open_page):
     before = page.locator(".saliency figure").inner_html()
     page.get_by_label("Integrated gradients").check()
     page.wait_for_function(CHANGED, arg=before)
+
+
+def test_saliency_is_offered_with_an_answer(open_page):
+    page = open_page()
+    assert not page.get_by_label("Integrated gradients").is_visible()
+    fill(page, *PAIR)
+    page.get_by_role("button", name="Classify").click()
+    page.get_by_label("Integrated gradients").wait_for()
+
+
+def test_an_old_answer_is_greyed_and_the_page_shows_that_one_waits(open_page):
+    page = open_page()
+    fill(page, *PAIR)
+    page.get_by_role("button", name="Classify").click()
+    page.locator("figure").nth(1).wait_for()
+    old = page.locator(".label .container, .saliency .html-container, .figures").all()
+    for element in old:
+        element.evaluate(f"e => {{ if (({OPACITY})(e) < 1) throw Error(e.className); }}")
+    page.route("**/queue/join*", lambda route: None)  # there is never an answer
+    page.get_by_role("button", name="Classify").click()
+    page.locator(".label").get_by_text(re.compile(r"\d+\.\d")).wait_for()
+    for element in old:
+        page.wait_for_function(f"e => ({OPACITY})(e) < 0.5", arg=element.element_handle())
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_an_empty_text_gets_a_sentence(open_page):

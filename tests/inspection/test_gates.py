@@ -1,5 +1,7 @@
 """The histograms of figure 4.4, against the paper's equations token by token."""
 
+import re
+
 import numpy
 import pytest
 import torch
@@ -100,5 +102,9 @@ def test_no_inputs_are_refused(predictor):
 def test_the_picture_has_a_histogram_for_each(predictor):
     pytest.importorskip("seaborn")
     svg = draw_gates("Gates", collect_gates(predictor, SENTENCES)).content
-    for layer in (2, 3):
-        assert svg.count(f">layer {layer}: ") == 3
+    titles = re.findall(r'<g id="text_\d+">\s*<text[^>]*y="([\d.]+)"[^>]*>layer (\d): ', svg)
+    assert [layer for _, layer in titles] == ["2"] * 3 + ["3"] * 3
+    heights = [float(y) for y, _ in titles]
+    assert heights[:3] == pytest.approx([heights[0]] * 3)  # the histograms of a layer share a row
+    assert heights[3:] == pytest.approx([heights[3]] * 3)
+    assert heights[3] > heights[0]
