@@ -107,9 +107,9 @@ def _add_answer(model: DemoModel) -> None:
     }
     predicted = [gradio.on([button.click, *(text.submit for text in texts)], **predicting)]
     for example, example_button in zip(examples, example_buttons):
-        # In the browser, without a request
-        filled = example_button.click(None, None, texts, js=f"() => {json.dumps(example)}", **EVENT)
-        predicted.append(filled.then(**predicting))
+        js = f"() => {json.dumps(example)}"
+        example_button.click(None, None, texts, js=js, **EVENT)  # in the browser, no request
+        predicted.append(example_button.click(js=js, **predicting))
     for event in predicted:
         event.then(partial(drawings, model), texts, pictures, **EVENT)
         if model.can_explain:
