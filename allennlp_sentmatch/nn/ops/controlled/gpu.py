@@ -22,9 +22,9 @@ def forward(forget: Tensor, values: Tensor) -> Tensor:
     """c, from f and x: all of shape (T, ...)."""
     forget, values = forget.contiguous(), values.contiguous()
     cells = torch.empty_like(values)
-    T, size = len(values), values[0].numel()
+    T, size = len(values), values[:1].numel()
     with torch.cuda.device_of(values):
-        _forward[(triton.cdiv(size, BLOCK),)](forget, values, cells, T, size, BLOCK=BLOCK)
+        _forward[_grid(size)](forget, values, cells, T, size, BLOCK=BLOCK)
     return cells
 
 
@@ -32,12 +32,14 @@ def backward(forget: Tensor, values: Tensor, cells: Tensor, grad: Tensor) -> tup
     """The gradients of f and x, from those and c and the gradient of c from outside."""
     tensors = [x.contiguous() for x in (forget, values, cells, grad)]
     grad_forget, grad_values = (torch.empty_like(x) for x in tensors[:2])
-    T, size = len(values), values[0].numel()
+    T, size = len(values), values[:1].numel()
     with torch.cuda.device_of(values):
-        _backward[(triton.cdiv(size, BLOCK),)](
-            *tensors, grad_forget, grad_values, T, size, BLOCK=BLOCK
-        )
+        _backward[_grid(size)](*tensors, grad_forget, grad_values, T, size, BLOCK=BLOCK)
     return grad_forget, grad_values
+
+
+def _grid(size: int) -> tuple[int]:
+    return (max(1, triton.cdiv(size, BLOCK)),)  # a grid of nothing cannot be launched
 
 
 if HAS_TRITON:
