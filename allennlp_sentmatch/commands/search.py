@@ -80,8 +80,9 @@ def _from_args(args: argparse.Namespace) -> None:
         raise ConfigurationError(
             f"{args.output_file} exists already; delete it or name another file"
         )
+    encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
     search = SentenceSearch(
-        SentenceEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive),
+        encoder,
         list(read_sentences(args.corpus_file, args.column)),
         _load_vectors(args.vectors_file),
         args.index,
@@ -89,25 +90,31 @@ def _from_args(args: argparse.Namespace) -> None:
     queries: Iterable[str]
     batch_size = args.batch_size
     if args.query is not None:
+        if not args.query.strip():
+            raise ConfigurationError("--query must be a sentence, got nothing")
         queries = [args.query]
     elif args.queries is not None:
-        queries = read_sentences(args.queries)
+        queries = (query for query in read_sentences(args.queries) if query.strip())
     else:
         queries, batch_size = _prompt(), 1
     found = (
-        answer
+        query_and_neighbors
         for batch in lazy_groups_of(queries, batch_size)
-        for answer in zip(batch, search.search(batch, args.top_k, args.rescore))
+        for query_and_neighbors in zip(batch, search.search(batch, args.top_k, args.rescore))
     )
     if args.output_file:
         with open(args.output_file, "x", encoding="utf-8") as file:
             for query, neighbors in found:
-                as_json = [dataclasses.asdict(neighbor) for neighbor in neighbors]
-                json.dump({"query": query, "neighbors": as_json}, file, ensure_ascii=False)
+                answer = {
+                    "query": query,
+                    "unknown_words": encoder.unknown_words(query),
+                    "neighbors": [dataclasses.asdict(neighbor) for neighbor in neighbors],
+                }
+                json.dump(answer, file, ensure_ascii=False)
                 file.write("\n")
     else:
         for query, neighbors in found:
-            print(*lines(query, neighbors), "", sep="\n")
+            print(*lines(query, neighbors, encoder.unknown_words(query)), "", sep="\n")
 
 
 def _load_vectors(file: str) -> FloatArray:
@@ -118,7 +125,7 @@ def _load_vectors(file: str) -> FloatArray:
             f"{file} cannot be read as the .npy file that `allennlp encode` writes: {error}"
         ) from error
     if not isinstance(vectors, numpy.ndarray):
-        raise ConfigurationError(f"{file} is no .npy file but an archive of several (.npz)")
+        raise ConfigurationError(f"{file} is an archive of several arrays (.npz), not a .npy file")
     return vectors
 
 

@@ -30,7 +30,7 @@ class Neighbor:
 
     sentence : `str`
     row : `int`
-        Where it stands in the corpus for the first time, counted from 0.
+        The first row of the corpus with this sentence, counted from 0.
     cosine : `float`
         Of its vector and the query's.
     label : `str`, optional (default = `None`)
@@ -50,7 +50,7 @@ class Neighbor:
 class SentenceSearch:
     """Finds the sentences of an encoded corpus whose vectors are nearest to a query's.
 
-    A sentence that the corpus has several times is found once.
+    A sentence that the corpus has several times is found once, and a blank one never.
 
     # Parameters
 
@@ -66,8 +66,8 @@ class SentenceSearch:
 
     # Raises
 
-    `ConfigurationError` where sentences, vectors, encoder and index do not belong together: their
-    numbers or sizes differ, or a sample of the vectors is not what the encoder gives.
+    `ConfigurationError` for an encoder, vectors or an index of another corpus: numbers or sizes
+    differ, or a sample of the vectors is not the encoder's output.
     """
 
     def __init__(
@@ -91,7 +91,8 @@ class SentenceSearch:
         self._vectors = vectors
         first_rows: dict[str, int] = {}
         for row, sentence in enumerate(sentences):
-            first_rows.setdefault(sentence, row)
+            if sentence.strip():
+                first_rows.setdefault(sentence, row)
         self._sentences = list(first_rows)
         self._rows = list(first_rows.values())
         self._compare_sample_with_encoder()
@@ -125,21 +126,21 @@ class SentenceSearch:
         """
         query_vectors = self._encoder.encode(queries, show_progress=False)
         cosines, positions = self._index.search(query_vectors, k)
-        # Pairs, all queries' in one row: (Q * k,)
+        # Shape: (Q * k,)
         rows = [self._rows[position] for position in positions.ravel()]
-        said: list[dict[str, Any]] = [{}] * len(rows)
+        predictions: list[dict[str, Any]] = [{}] * len(rows)
         if rescore and rows:
-            of_queries = numpy.repeat(query_vectors, positions.shape[1], axis=0)
-            said = self._encoder.match(of_queries, self._vectors[rows])
+            premises = numpy.repeat(query_vectors, positions.shape[1], axis=0)
+            predictions = self._encoder.match(premises, self._vectors[rows])
         neighbors = iter(
             [
-                Neighbor(self._sentences[position], row, float(cosine), **of_pair)
-                for position, row, cosine, of_pair in zip(
-                    positions.ravel(), rows, cosines.ravel(), said
+                Neighbor(self._sentences[position], row, float(cosine), **prediction)
+                for position, row, cosine, prediction in zip(
+                    positions.ravel(), rows, cosines.ravel(), predictions
                 )
             ]
         )
-        return [[next(neighbors) for _ in of_query] for of_query in positions]
+        return [[next(neighbors) for _ in query_positions] for query_positions in positions]
 
     def _sample(self) -> list[int]:
         """Positions among the distinct sentences, the first and the last one included."""
@@ -178,8 +179,8 @@ class SentenceSearch:
 
     def _compare(self, positions: list[int], expected: FloatArray, problem: str) -> None:
         found = normalized(self._vectors[[self._rows[position] for position in positions]])
-        for position, vector, of_expected in zip(positions, found, expected):
-            if not numpy.allclose(vector, of_expected, rtol=0, atol=TOLERANCE):
+        for position, vector, expected_vector in zip(positions, found, expected):
+            if not numpy.allclose(vector, expected_vector, rtol=0, atol=TOLERANCE):
                 row = self._rows[position]
                 raise ConfigurationError(
                     f"the vector in row {row} (counted from 0; the sentence "
@@ -187,13 +188,18 @@ class SentenceSearch:
                 )
 
 
-def lines(query: str, neighbors: Sequence[Neighbor]) -> Iterator[str]:
+def lines(
+    query: str, neighbors: Sequence[Neighbor], unknown_words: Sequence[str] = ()
+) -> Iterator[str]:
     """Yields the lines of a table: under a query its neighbors, as in table 3.3 of Choi's thesis.
 
-    Choi 2020, "Deep Neural Networks for Sentence Pair Modeling"; the cosine, and the label with its
-    probability where there is one, are additions.
+    Choi 2020, "Deep Neural Networks for Sentence Pair Modeling"; the cosine, the label with its
+    probability where there is one, and a line about the query's unknown words are additions.
     """
     yield f"#\t{query}"
+    if unknown_words:
+        words = ", ".join(f"“{word}”" for word in unknown_words)
+        yield f"#\tNot in the model's vocabulary, and read as one unknown word: {words}."
     for rank, neighbor in enumerate(neighbors, start=1):
         line = f"{rank}\t{neighbor.sentence}\t{neighbor.cosine:.3f}"
         if neighbor.label is not None and neighbor.probs_by_label is not None:

@@ -19,6 +19,7 @@ from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.models import SiameseClassifier
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.predictors.unknown_words import unknown_words
 
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
 
@@ -173,6 +174,10 @@ class SentenceEncoder:
             {"label": label, "probs_by_label": probabilities}
             for label, probabilities in zip(readable["label"], readable["probs_by_label"])
         ]
+
+    def unknown_words(self, sentence: str) -> list[str]:
+        """The words of a sentence that the model does not know, in order, each once."""
+        return unknown_words(self._instance(sentence), self._model.vocab)
 
     def _instance(self, sentence: str) -> Instance:
         instance = self._reader.text_to_instance(sentence, *self._other_texts)

@@ -35,29 +35,48 @@ def test_one_query_is_printed(allennlp, searched, capsys):
     (expected,) = search.search(["A dog runs."], k=2)
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "#\tA dog runs."
-    assert [line.split("\t")[:2] for line in printed[1:3]] == [
+    assert printed[1].startswith("#\tNot in the model's vocabulary")
+    assert [line.split("\t")[:2] for line in printed[2:4]] == [
         [str(rank), neighbor.sentence] for rank, neighbor in enumerate(expected, start=1)
     ]
-    assert printed[3:] == [""]
+    assert printed[4:] == [""]
 
 
 def test_a_file_of_queries_as_json(allennlp, searched, tmp_path, capsys):
     arguments, search = searched
     queries = ["A dog runs.", "Who sings?", "A man is asleep."]
-    (tmp_path / "q.txt").write_text("\n".join(queries))
+    (tmp_path / "q.txt").write_text("\n \n\n".join(queries) + "\n\n")
     output = tmp_path / "n.jsonl"
     options = ["--rescore", "--batch-size", 2, "--output-file", output]
     allennlp(*arguments, "--queries", tmp_path / "q.txt", *options)
     found = [json.loads(line) for line in output.read_text().splitlines()]
-    assert [of_query["query"] for of_query in found] == queries
-    for of_query, neighbors in zip(found, search.search(queries, rescore=True)):
+    assert [answer["query"] for answer in found] == queries
+    for answer, neighbors in zip(found, search.search(queries, rescore=True)):
         assert len(neighbors) == 3
-        for loaded, neighbor in zip(of_query["neighbors"], neighbors):
+        for loaded, neighbor in zip(answer["neighbors"], neighbors):
             assert loaded["cosine"] == pytest.approx(neighbor.cosine, abs=1e-5)
             assert loaded["probs_by_label"] == pytest.approx(neighbor.probs_by_label, abs=1e-5)
             for key in ("sentence", "row", "label"):
                 assert loaded[key] == getattr(neighbor, key)
     assert "A dog runs." not in capsys.readouterr().out
+
+
+def test_unknown_words_are_named(allennlp, searched, tmp_path, capsys):
+    output = tmp_path / "n.jsonl"
+    query = ["--query", "A Xyzzy is a xyzzy man."]
+    allennlp(*searched[0], *query)
+    assert capsys.readouterr().out.splitlines()[1] == (
+        "#\tNot in the model's vocabulary, and read as one unknown word: “Xyzzy”, “xyzzy”."
+    )
+    allennlp(*searched[0], *query, "--output-file", output)
+    assert json.loads(output.read_text())["unknown_words"] == ["Xyzzy", "xyzzy"]
+    allennlp(*searched[0], "--query", "A cat is moving a flower.")
+    assert "vocabulary" not in capsys.readouterr().out
+
+
+def test_a_blank_query_is_refused(allennlp, searched):
+    with pytest.raises(ConfigurationError, match="--query must be a sentence"):
+        allennlp(*searched[0], "--query", " ")
 
 
 @pytest.mark.parametrize("end", ["", "\nWho sings?"])
@@ -67,9 +86,9 @@ def test_a_prompt_ends_with_the_input_or_an_empty_line(
     monkeypatch.setattr("sys.stdin", io.StringIO("A dog runs.\nTwo dogs.\n" + end))
     allennlp(*searched[0])
     printed = capsys.readouterr().out
-    assert printed.count("#\t") == 2
-    assert "#\tA dog runs.\n1\t" in printed
-    assert "#\tTwo dogs.\n1\t" in printed
+    assert printed.count("\n1\t") == 2
+    assert printed.index("#\tA dog runs.\n") < printed.index("#\tTwo dogs.\n")
+    assert "Who" not in printed
 
 
 def test_an_index_is_saved_and_read(allennlp, searched, tmp_path, capsys):
