@@ -12,9 +12,8 @@ from typing import Optional
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.common.activations import tanh
+from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.packing import steps
-from allennlp_sentmatch.nn.ops.common.products import product
 from allennlp_sentmatch.nn.ops.lstmn.tables import (
     Gradients,
     OutputGradients,
@@ -25,12 +24,18 @@ from allennlp_sentmatch.nn.ops.lstmn.tables import (
 
 
 def forward(
-    sizes: list[int], weights: Weights, gates: Tensor, queries: Tensor, initial: Optional[Tensor]
+    backend: Backend,
+    sizes: list[int],
+    weights: Weights,
+    gates: Tensor,
+    queries: Tensor,
+    initial: Optional[Tensor],
 ) -> Tables:
     """Run the steps.
 
     # Parameters
 
+    backend : `Backend`
     sizes : `List[int]`
         The number of sentences at each step.
     weights : `Weights`
@@ -44,6 +49,7 @@ def forward(
     """
     S, N, A = queries.shape
     B, T, H = sizes[0], len(sizes), gates.size(-1) // 4
+    product = backend.products.product
     weight_summary, weight_key = from_summary_and_hidden(weights)
     vector = 2 * weights.attention_vector.unsqueeze(2)  # (S, A, 1)
     summary = gates.new_empty(2, S, N, H)
@@ -76,7 +82,7 @@ def forward(
                 projected = product(summaries[0, direction], weight_summary[direction])
                 gates_at[t][direction].add_(projected[:, : 4 * H])
                 from_summary[direction, :n, 4 * H :] = projected[:, 4 * H :]
-        _cell(gates_at[t], summaries[1], tapes[:, :, t, :n])
+        _cell(backend, gates_at[t], summaries[1], tapes[:, :, t, :n])
         if t + 1 < T:
             for direction in range(S):
                 keys[direction, t, :n] = product(tapes[0, direction, t, :n], weight_key[direction])
@@ -85,7 +91,7 @@ def forward(
     return Tables(gates, queries, hidden, cell, attention, summary, keys, tapes)
 
 
-def _cell(gates: Tensor, summary_cell: Tensor, states: Tensor) -> None:
+def _cell(backend: Backend, gates: Tensor, summary_cell: Tensor, states: Tensor) -> None:
     """Overwrite the gates' arguments with the gates, (S, n, 4H), and write h and c to `states`."""
     i, f, g, o = gates.chunk(4, -1)
     g.mul_(2)
@@ -94,7 +100,7 @@ def _cell(gates: Tensor, summary_cell: Tensor, states: Tensor) -> None:
     h, c = states
     torch.mul(i, g, out=c)
     c.addcmul_(f, summary_cell)
-    torch.mul(o, tanh(c), out=h)
+    torch.mul(o, backend.tanh(c), out=h)
 
 
 def _view(buffer: Tensor, *shape: int) -> Tensor:
@@ -103,17 +109,22 @@ def _view(buffer: Tensor, *shape: int) -> Tensor:
 
 
 def backward(
-    sizes: list[int], weights: Weights, tables: Tables, outer: OutputGradients
+    backend: Backend, sizes: list[int], weights: Weights, tables: Tables, outer: OutputGradients
 ) -> Gradients:
     """Run the steps' backward pass; the gradients of the gates' arguments overwrite the gates."""
-    return _Backward(sizes, weights, tables, outer).run()
+    return _Backward(backend, sizes, weights, tables, outer).run()
 
 
 class _Backward:
     """The tables of a backward pass, through which it goes from the last step to the first."""
 
     def __init__(
-        self, sizes: list[int], weights: Weights, tables: Tables, outer: OutputGradients
+        self,
+        backend: Backend,
+        sizes: list[int],
+        weights: Weights,
+        tables: Tables,
+        outer: OutputGradients,
     ) -> None:
         assert tables.tapes is not None
         S, N, A = tables.queries.shape
@@ -124,7 +135,8 @@ class _Backward:
         self.grad_attention = (
             None if outer.attention is None else outer.attention.permute(0, 2, 3, 1)
         )
-        self.cell_by_hidden, self.cell_by_summary = _differentiate_gates(tables)
+        self.cell_by_hidden, self.cell_by_summary = _differentiate_gates(backend, tables)
+        self.product = backend.products.product
         self.grad_queries = torch.empty_like(tables.queries)
         self.grad_queries[:, :B] = 0  # the first step attends to nothing
         self.grad_keys = torch.empty_like(tables.queries)
@@ -162,18 +174,18 @@ class _Backward:
         if following:
             dk = torch.mul(self.grad_key_table[:, t, :n], self.scale, out=self.grad_keys_at[t])
             for direction, weight in enumerate(self.weights.attention_hidden):
-                dh[direction, :following].add_(product(dk[direction, :following], weight.t()))
+                dh[direction, :following].add_(self.product(dk[direction, :following], weight.t()))
         dc.addcmul_(dh, cell_by_hidden)
         blocks = gates.view(S, n, 4, H)
         blocks[:, :, :3].mul_(dc.unsqueeze(2))
         blocks[:, :, 3].mul_(dh)
         grad_summary = gates.new_empty(2, S, n, H)
         for direction, grad in enumerate(grad_summary[0]):
-            grad.copy_(product(gates[direction], self.weights.weight_hh_l0[direction].t()))
+            grad.copy_(self.product(gates[direction], self.weights.weight_hh_l0[direction].t()))
             if following:
                 dq = self.grad_queries_at[t + 1][direction]  # (following, A)
                 weight = self.weights.attention_previous[direction]
-                grad[:following].add_(product(dq, weight.t()))
+                grad[:following].add_(self.product(dq, weight.t()))
         torch.mul(dc, cell_by_summary, out=grad_summary[1])
         return grad_summary
 
@@ -202,7 +214,7 @@ class _Backward:
         torch.mul(layer.sum(1), self.scale, out=self.grad_queries_at[t])
 
 
-def _differentiate_gates(tables: Tables) -> tuple[Tensor, Tensor]:
+def _differentiate_gates(backend: Backend, tables: Tables) -> tuple[Tensor, Tensor]:
     """Overwrite each gate with a derivative by its argument: of h for o, of c for the others.
 
     Times the gradient of h or c, it is the gradient of the argument. Returns the factor from the
@@ -211,7 +223,7 @@ def _differentiate_gates(tables: Tables) -> tuple[Tensor, Tensor]:
     i, f, g, o = tables.gates.chunk(4, -1)
     # Not contiguous(), which does not copy the gate of a single token.
     cell_by_summary = f.clone(memory_format=torch.contiguous_format)
-    tanh_cell = tanh(tables.cell)
+    tanh_cell = backend.tanh(tables.cell)
     cell_by_hidden = torch.addcmul(o, tables.hidden, tanh_cell, value=-1)  # o * (1 - tanh(c)^2)
     new_cell = torch.mul(i, g, out=tanh_cell)
     torch.addcmul(i, new_cell, g, value=-1, out=g)  # i * (1 - g * g)

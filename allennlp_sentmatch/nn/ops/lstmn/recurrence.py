@@ -22,7 +22,6 @@ from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writable
 from allennlp_sentmatch.nn.ops.common.packing import Packing
-from allennlp_sentmatch.nn.ops.common.products import affine, input_gradient, weight_gradient
 from allennlp_sentmatch.nn.ops.lstmn import cpu, eager, naive
 from allennlp_sentmatch.nn.ops.lstmn.tables import (
     Arguments,
@@ -107,11 +106,13 @@ def _packed(
 
 def _forward(backend: Backend, sizes: list[int], arguments: Arguments) -> Tables:
     """Project the inputs and run the steps."""
-    weights = arguments.weights
+    weights, affine = arguments.weights, backend.products.affine
     gates = affine(arguments.inputs, weights.weight_ih_l0, weights.bias_l0)
     no_bias = torch.zeros_like(weights.attention_vector)
     queries = affine(arguments.inputs, 2 * weights.attention_input, no_bias)
-    tables: Tables = _STEPS[backend.name].forward(sizes, weights, gates, queries, arguments.initial)
+    tables: Tables = _STEPS[backend.name].forward(
+        backend, sizes, weights, gates, queries, arguments.initial
+    )
     return tables
 
 
@@ -133,14 +134,15 @@ class _Recurrence(torch.autograd.Function):
         arguments = Arguments(*saved[: len(Arguments._fields)])
         tables = Tables(*saved[len(Arguments._fields) :])
         tables = tables._replace(gates=writable(tables.gates))
+        products = ctx.backend.products
         grads = _STEPS[ctx.backend.name].backward(
-            packing.sizes, arguments.weights, tables, OutputGradients(*gradients)
+            ctx.backend, packing.sizes, arguments.weights, tables, OutputGradients(*gradients)
         )
         needs = Arguments(*ctx.needs_input_grad[2:])
         grad_inputs: Any = None
         if needs.inputs:
-            grad_inputs = input_gradient(arguments.weight_ih_l0, grads.gates)
-            grad_inputs.add_(input_gradient(arguments.attention_input, grads.queries))
+            grad_inputs = products.input_gradient(arguments.weight_ih_l0, grads.gates)
+            grad_inputs.add_(products.input_gradient(arguments.attention_input, grads.queries))
         summary_hidden = tables.summary[0]
         return (
             None,
@@ -148,12 +150,12 @@ class _Recurrence(torch.autograd.Function):
             *Arguments(
                 inputs=grad_inputs,
                 initial=None if arguments.initial is None else grads.initial,
-                weight_ih_l0=weight_gradient(arguments.inputs, grads.gates),
-                weight_hh_l0=weight_gradient(summary_hidden, grads.gates),
+                weight_ih_l0=products.weight_gradient(arguments.inputs, grads.gates),
+                weight_hh_l0=products.weight_gradient(summary_hidden, grads.gates),
                 bias_l0=grads.gates.sum(1),
-                attention_hidden=weight_gradient(tables.hidden, grads.keys),
-                attention_input=weight_gradient(arguments.inputs, grads.queries),
-                attention_previous=weight_gradient(
+                attention_hidden=products.weight_gradient(tables.hidden, grads.keys),
+                attention_input=products.weight_gradient(arguments.inputs, grads.queries),
+                attention_previous=products.weight_gradient(
                     packing.previous(summary_hidden), grads.queries[:, packing.sizes[0] :]
                 ),
                 attention_vector=grads.vector,

@@ -1,8 +1,8 @@
 // A step of SuBiLSTM's LSTM and its derivative on a CPU, each in one pass over memory.
 //
-// suffix_recurrence_compiled.py gives addresses of rows, those of R suffixes of N sentences in one
-// direction. A suffix's rows are contiguous, and so are all rows but those of `x` and of the
-// states, or of the gradients that stand in for them. Gates lie side by side: [i; f; g; o].
+// suffix/cpu.py gives addresses, which it has checked, of the rows of R suffixes of N sentences in one
+// direction. A suffix's rows are contiguous; so are the rows of all suffixes, except for those of `x`
+// and of the states or their gradients. Gates are adjacent: [i; f; g; o].
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x03090000
@@ -16,9 +16,9 @@
 
 namespace {
 
-// From the rows of one suffix to those of the next: `x_step` and `state_step`. Where `u` is null,
-// it is zero. `prefixes`: null, or room for the first suffix's h. `gates`, `old_cell`, `tanh_cell`:
-// null, or room for what the backward pass needs.
+// `x_step` and `state_step` are the distances from the rows of one suffix to those of the next. A null
+// `u` is zero. `prefixes` is null or a buffer for the first suffix's h; `gates`, `old_cell` and
+// `tanh_cell` are null or buffers for the values that the backward pass needs.
 template <typename T>
 struct Step {
   int64_t R, N, H, x_step, state_step;
@@ -27,7 +27,7 @@ struct Step {
 };
 
 template <typename T, bool HAS_U, bool IS_KEPT>
-INLINE void read_rows(const Step<T>& step, int64_t begin, int64_t end) {
+INLINE void forward_rows(const Step<T>& step, int64_t begin, int64_t end) {
   const int64_t N = step.N, H = step.H;
   for (int64_t row = begin; row < end; ++row) {
     const int64_t suffix = row / N, sentence = row % N;
@@ -62,10 +62,10 @@ INLINE void read_rows(const Step<T>& step, int64_t begin, int64_t end) {
   }
 }
 
-// `grad_hidden` and `grad_cell`, with `state_step` as above, are those of h' and c' and become
-// those of h and c, aside from what passes through U h. `out` is room for the gradients of x.
+// `grad_hidden` and `grad_cell`, with `state_step` as above, are those of h' and c' and become those
+// of h and c, except for the part through U h. `out` is a buffer for the gradients of x.
 template <typename T>
-struct StepBack {
+struct StepBackward {
   int64_t R, N, H, state_step;
   T *grad_hidden, *grad_cell;
   const T *gates, *old_cell, *tanh_cell;
@@ -73,7 +73,7 @@ struct StepBack {
 };
 
 template <typename T>
-INLINE void read_rows_back(const StepBack<T>& step, int64_t begin, int64_t end) {
+INLINE void backward_rows(const StepBackward<T>& step, int64_t begin, int64_t end) {
   const int64_t N = step.N, H = step.H;
   for (int64_t row = begin; row < end; ++row) {
     const int64_t state = row / N * step.state_step + row % N * H;
@@ -99,33 +99,33 @@ INLINE void read_rows_back(const StepBack<T>& step, int64_t begin, int64_t end) 
 }
 
 template <typename T>
-INLINE void read_any(const Step<T>& step, int64_t begin, int64_t end) {
+INLINE void forward_any(const Step<T>& step, int64_t begin, int64_t end) {
   if (step.u && step.gates) {
-    read_rows<T, true, true>(step, begin, end);
+    forward_rows<T, true, true>(step, begin, end);
   } else if (step.u) {
-    read_rows<T, true, false>(step, begin, end);
+    forward_rows<T, true, false>(step, begin, end);
   } else if (step.gates) {
-    read_rows<T, false, true>(step, begin, end);
+    forward_rows<T, false, true>(step, begin, end);
   } else {
-    read_rows<T, false, false>(step, begin, end);
+    forward_rows<T, false, false>(step, begin, end);
   }
 }
 
-FOR_EACH_PROCESSOR void read(const Step<float>& step, int64_t begin, int64_t end) {
-  read_any(step, begin, end);
+FOR_EACH_PROCESSOR void forward(const Step<float>& step, int64_t begin, int64_t end) {
+  forward_any(step, begin, end);
 }
-FOR_EACH_PROCESSOR void read(const Step<double>& step, int64_t begin, int64_t end) {
-  read_any(step, begin, end);
+FOR_EACH_PROCESSOR void forward(const Step<double>& step, int64_t begin, int64_t end) {
+  forward_any(step, begin, end);
 }
-FOR_EACH_PROCESSOR void read_back(const StepBack<float>& step, int64_t begin, int64_t end) {
-  read_rows_back(step, begin, end);
+FOR_EACH_PROCESSOR void backward(const StepBackward<float>& step, int64_t begin, int64_t end) {
+  backward_rows(step, begin, end);
 }
-FOR_EACH_PROCESSOR void read_back(const StepBack<double>& step, int64_t begin, int64_t end) {
-  read_rows_back(step, begin, end);
+FOR_EACH_PROCESSOR void backward(const StepBackward<double>& step, int64_t begin, int64_t end) {
+  backward_rows(step, begin, end);
 }
 
 template <typename T>
-PyObject* read_as(Arguments arguments) {
+PyObject* forward_as(Arguments arguments) {
   const Threads threads = arguments.threads();
   const Step<T> step = {
       arguments.number(),  arguments.number(),  arguments.number(),  arguments.number(),
@@ -134,28 +134,28 @@ PyObject* read_as(Arguments arguments) {
       arguments.rows<T>()};
   if (!arguments.are_right()) return nullptr;
   for_parts(threads, step.R * step.N,
-            [&](int64_t, int64_t begin, int64_t end) { read(step, begin, end); });
+            [&](int64_t, int64_t begin, int64_t end) { forward(step, begin, end); });
   Py_RETURN_NONE;
 }
 
 template <typename T>
-PyObject* read_back_as(Arguments arguments) {
+PyObject* backward_as(Arguments arguments) {
   const Threads threads = arguments.threads();
-  const StepBack<T> step = {
+  const StepBackward<T> step = {
       arguments.number(),  arguments.number(),  arguments.number(),  arguments.number(),
       arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
       arguments.rows<T>(), arguments.rows<T>()};
   if (!arguments.are_right()) return nullptr;
   for_parts(threads, step.R * step.N,
-            [&](int64_t, int64_t begin, int64_t end) { read_back(step, begin, end); });
+            [&](int64_t, int64_t begin, int64_t end) { backward(step, begin, end); });
   Py_RETURN_NONE;
 }
 
 PyMethodDef methods[] = {
-    {"read", call<read_as<double>, read_as<float>>, METH_VARARGS,
+    {"forward", call<forward_as<double>, forward_as<float>>, METH_VARARGS,
      "Whether they are doubles, the threads, and the fields of a Step."},
-    {"read_back", call<read_back_as<double>, read_back_as<float>>, METH_VARARGS,
-     "The same, of a StepBack."},
+    {"backward", call<backward_as<double>, backward_as<float>>, METH_VARARGS,
+     "The same, of a StepBackward."},
     {nullptr, nullptr, 0, nullptr},
 };
 

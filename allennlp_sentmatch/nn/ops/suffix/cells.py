@@ -1,61 +1,96 @@
-r"""One step of an LSTM or a GRU for many suffixes at a time, and its derivatives.
+r"""One step of an LSTM or a GRU for many suffixes at once, and its derivative.
 
-In each of S directions, R suffixes of N sentences read a token. W x + b is x, (S, R, N, GH), or
-(S, 1, N, GH) where all suffixes read the same token; U h is u, (R * N, GH) of each direction.
-States, and the gradients that stand in for them in the backward pass, are (S, R, N, H) each and
-are replaced in place.
+In each of S directions, R suffixes of N sentences advance by a token. W x + b is x, (S, R, N, GH),
+or (S, 1, N, GH) if all suffixes have the same token; U h is u, (R * N, GH) for each direction.
+States, and their gradients in the backward pass, are (S, R, N, H) each and are overwritten.
 """
 
-from collections.abc import Sequence
-from typing import Optional, Union
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Optional, Union
 
 import torch
+from torch import Tensor
 
+from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.activations import (
     MINUS_ONE,
     sigmoid_backward,
-    tanh,
     tanh_backward,
 )
+from allennlp_sentmatch.nn.ops.suffix.schedule import Step
 
-Tensors = Sequence[torch.Tensor]
+
+class Tables(NamedTuple):
+    """The values that a backward pass needs, of all steps of a chunk or of one step."""
+
+    hidden: Tensor  # (S, rows, H): h before the step
+    gates: Tensor  # (S, rows, GH)
+    kept: tuple[Tensor, ...]  # (S, rows, H) each: `num_kept` other values of the cell
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All tensors, in the order that `split` expects."""
+        return (self.hidden, self.gates, *self.kept)
+
+    @classmethod
+    def split(cls, tensors: Sequence[Tensor], num_kept: int) -> "list[Tables]":
+        """Return the tables of several chunks from a sequence of their `tensors`."""
+
+        def chunks() -> Iterator[Tables]:
+            for start in range(0, len(tensors), 2 + num_kept):
+                hidden, gates, *kept = tensors[start : start + 2 + num_kept]
+                yield cls(hidden, gates, tuple(kept))
+
+        return list(chunks())
+
+    def at(self, step: Step) -> "Tables":
+        """Slice the tables of a chunk to those of a step, (S, suffixes, sentences, ...) each."""
+        return Tables(
+            step.of_table(self.hidden),
+            step.of_table(self.gates),
+            tuple(step.of_table(table) for table in self.kept),
+        )
 
 
 class LSTMCell:
     """c' = f * c + i * g and h' = o * tanh(c'); states h, c; blocks i, f, g, o."""
 
-    num_gates = 4
     num_states = 2
     num_kept = 2  # c and tanh(c')
 
     @staticmethod
     def forward(
-        x: torch.Tensor,
-        u: Optional[Tensors],
-        states: Tensors,
-        gates: torch.Tensor,
-        kept: Tensors,
+        backend: Backend,
+        x: Tensor,
+        u: Optional[Sequence[Tensor]],
+        states: Sequence[Tensor],
+        gates: Tensor,
+        kept: Sequence[Tensor],
     ) -> None:
-        """Advances the states.
+        """Advance the states.
 
         # Parameters
 
-        x, u : `torch.Tensor`, `Optional[Sequence[torch.Tensor]]`
-            As above; no `u` for zero.
-        states : `Sequence[torch.Tensor]`
-            Replaced by the new ones.
-        gates : `torch.Tensor`
-            Shape (S, R, N, GH), room for the gates, which `backward` needs.
-        kept : `Sequence[torch.Tensor]`
-            Room for what else it needs, (S, R, N, H) each; empty if it will not be called.
+        backend : `Backend`
+        x : `Tensor`
+            W x + b.
+        u : `Optional[Sequence[Tensor]]`
+            U h for each direction; `None` if it is zero.
+        states : `Sequence[Tensor]`
+            Overwritten by the new states.
+        gates : `Tensor`
+            Shape (S, R, N, GH), a buffer for the gates, which `backward` needs.
+        kept : `Sequence[Tensor]`
+            Buffers for the other values that `backward` needs, (S, R, N, H) each; empty if there
+            will be no backward pass.
         """
         hidden, cell = states
         old_cell, tanh_cell = kept or (None, None)
         if u is None:
             gates.copy_(x)
         else:
-            for of_direction, x_s, u_s in zip(gates, x, u):
-                torch.add(u_s.view_as(of_direction), x_s, out=of_direction)
+            for gates_s, x_s, u_s in zip(gates, x, u):
+                torch.add(u_s.view_as(gates_s), x_s, out=gates_s)
         i, f, g, o = gates.chunk(4, -1)
         g.mul_(2)
         gates.sigmoid_()
@@ -63,23 +98,24 @@ class LSTMCell:
         if old_cell is not None:
             old_cell.copy_(cell)
         cell.mul_(f).addcmul_(i, g)
-        torch.mul(o, tanh(cell, out=tanh_cell), out=hidden)
+        torch.mul(o, backend.tanh(cell, out=tanh_cell), out=hidden)
 
     @staticmethod
-    def backward(
-        grads: Tensors,
-        old_hidden: torch.Tensor,
-        gates: torch.Tensor,
-        kept: Tensors,
-        out: torch.Tensor,
-    ) -> None:
-        """Takes the gradients of h', c' to those of h, c, aside from what passes through U h.
+    def backward(grads: Sequence[Tensor], tables: Tables, out: Tensor) -> None:
+        """Turn the gradients of h', c' into those of h, c, except for the part through U h.
 
-        The gradient of x, before the sum over suffixes, is written to `out` (S, R, N, 4H).
+        # Parameters
+
+        grads : `Sequence[Tensor]`
+            Overwritten by the new gradients.
+        tables : `Tables`
+            Those of the step.
+        out : `Tensor`
+            Shape (S, R, N, GH), a buffer for the gradient of x before the sum over suffixes.
         """
         grad_hidden, grad_cell = grads
-        old_cell, tanh_cell = kept
-        i, f, g, o = gates.chunk(4, -1)
+        old_cell, tanh_cell = tables.kept
+        i, f, g, o = tables.gates.chunk(4, -1)
         out_i, out_f, out_g, out_o = out.chunk(4, -1)
         sigmoid_backward(grad_hidden * tanh_cell, o, out_o)
         grad_cell += tanh_backward(grad_hidden * o, tanh_cell)
@@ -90,65 +126,58 @@ class LSTMCell:
         grad_hidden.zero_()
 
     @staticmethod
-    def to_gradient_of_product(out: torch.Tensor, gates: torch.Tensor) -> None:
-        """Makes of the gradient of x that of u: they are the same."""
+    def to_gradient_of_product(out: Tensor, gates: Tensor) -> None:
+        """Turn the gradient of x into that of u: they are equal."""
 
 
 class GRUCell:
     """n = tanh(x_n + r * u_n) and h' = (1 - z) * n + z * h; state h; blocks r, z, n."""
 
-    num_gates = 3
     num_states = 1
-    num_kept = 1  # n, as in place of n the gates have u_n
+    num_kept = 1  # n; the gates hold u_n in its block
 
     @staticmethod
     def forward(
-        x: torch.Tensor,
-        u: Optional[Tensors],
-        states: Tensors,
-        gates: torch.Tensor,
-        kept: Tensors,
+        backend: Backend,
+        x: Tensor,
+        u: Optional[Sequence[Tensor]],
+        states: Sequence[Tensor],
+        gates: Tensor,
+        kept: Sequence[Tensor],
     ) -> None:
-        """As `LSTMCell.forward`."""
+        """Advance the states; the parameters are those of `LSTMCell.forward`."""
         (hidden,) = states
         (n,) = kept or (None,)
         H = hidden.size(-1)
         if u is None:
             gates.zero_()
         else:
-            for of_direction, u_s in zip(gates, u):
-                of_direction.copy_(u_s.view_as(of_direction))
+            for gates_s, u_s in zip(gates, u):
+                gates_s.copy_(u_s.view_as(gates_s))
         gates[..., : 2 * H].add_(x[..., : 2 * H]).sigmoid_()
         r, z, u_n = gates.chunk(3, -1)
         n = torch.addcmul(x[..., 2 * H :], r, u_n, out=n)
-        tanh(n, out=n)
+        backend.tanh(n, out=n)
         hidden.sub_(n).mul_(z).add_(n)
 
     @staticmethod
-    def backward(
-        grads: Tensors,
-        old_hidden: torch.Tensor,
-        gates: torch.Tensor,
-        kept: Tensors,
-        out: torch.Tensor,
-    ) -> None:
-        """As `LSTMCell.backward`, with `out` (S, R, N, 3H)."""
+    def backward(grads: Sequence[Tensor], tables: Tables, out: Tensor) -> None:
+        """Turn gradients of h' into those of h; the parameters are those of `LSTMCell.backward`."""
         (grad_hidden,) = grads
-        (n,) = kept
-        r, z, u_n = gates.chunk(3, -1)
+        (n,) = tables.kept
+        r, z, u_n = tables.gates.chunk(3, -1)
         out_r, out_z, out_n = out.chunk(3, -1)
-        sigmoid_backward(grad_hidden * (old_hidden - n), z, out_z)
+        sigmoid_backward(grad_hidden * (tables.hidden - n), z, out_z)
         tanh_backward(grad_hidden - grad_hidden * z, n, out_n)
         sigmoid_backward(out_n * u_n, r, out_r)
         grad_hidden *= z
 
     @staticmethod
-    def to_gradient_of_product(out: torch.Tensor, gates: torch.Tensor) -> None:
-        """Makes of the gradient of x that of u, in its place."""
+    def to_gradient_of_product(out: Tensor, gates: Tensor) -> None:
+        """Turn the gradient of x into that of u, in place."""
         r, _, _ = gates.chunk(3, -1)
         _, _, out_n = out.chunk(3, -1)
         out_n *= r
 
 
 Cell = Union[type[LSTMCell], type[GRUCell]]
-CELLS: dict[str, Cell] = {"lstm": LSTMCell, "gru": GRUCell}

@@ -1,97 +1,136 @@
-r"""The recurrence of SuBiLSTM compiled for CPUs: all of a step but its product is one pass."""
+"""SuBiLSTM's LSTM compiled for CPUs: one pass over memory per step, apart from the product."""
 
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Optional
 
 import torch
+from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.common.native_tables import Rows, threads
-from allennlp_sentmatch.nn.ops.common.products import product, reordered
-from allennlp_sentmatch.nn.ops.suffix.cells import LSTMCell
-from allennlp_sentmatch.nn.ops.suffix.schedule import Step
+from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.common.native_tables import address, threads
+from allennlp_sentmatch.nn.ops.suffix.cells import LSTMCell, Tables
+from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule
 
 with suppress(ImportError):  # they are not called without a compiler
     from allennlp_sentmatch.nn.ops.native import _suffix_steps
 
-Tensors = Sequence[torch.Tensor]
-
-#: A product of this many rows is as fast as a larger one and still in the processor's caches when
-#: the next pass reads it. Of ever more rows, each would ask the system for new memory.
+#: A product of this many rows is as fast as a larger one, and its result is still in the
+#: processor's caches for the next pass. Larger results would be new memory from the system.
 ROWS_PER_PRODUCT = 1024
 
 
-def read(
-    chunks: list[list[Step]],
-    num_starts: int,
-    projected: torch.Tensor,
-    weights: Sequence[torch.Tensor],
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The encodings of the prefixes and suffixes, without what a backward pass would need.
-
-    The arguments are those of `suffix_recurrence`, `projected` contiguous, and `chunks` the steps.
-    """
+def encode(
+    backend: Backend, schedule: Schedule, projected: Tensor, weights: Sequence[Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Compute `eager.forward` of an LSTM without tables for a backward pass."""
     S, T, B, GH = projected.shape
     H = GH // 4
-    is_double = projected.dtype == torch.float64
-    hidden, cell = projected.new_zeros(2, S, num_starts * B, H)
-    prefixes = projected.new_zeros(S, T * B, H)
-    beginning = Step(0, 0, num_starts, B, 0)
-    steps = [beginning, *(step for chunk in chunks for step in chunk)]
-    for s, weight in enumerate(map(reordered, weights)):
-        x_at = Rows(projected.view(S, T * B, GH), s)
-        hidden_at, cell_at, prefixes_at = (Rows(x, s) for x in (hidden, cell, prefixes))
-        states = hidden[s].view(num_starts, B, H)
-        for step in steps:
-            t, first, R, N, _ = step
-            if not R:  # the token is where its prefix begins
-                prefixes[s, t * B : t * B + N] = states[first, :N]
-            together = R if step is beginning else max(1, ROWS_PER_PRODUCT // N)
-            for i in range(first, first + R, together):
-                num_suffixes = min(together, first + R - i)
-                from_state: Optional[torch.Tensor] = None  # (num_suffixes * N, 4H)
-                if step is not beginning:
-                    if N == B:
-                        rows = hidden[s, i * B : (i + num_suffixes) * B]
-                    else:
-                        rows = states[i : i + num_suffixes, :N].flatten(0, 1)
-                    from_state = product(rows, weight)
-                _suffix_steps.read(
-                    is_double,
-                    *threads(num_suffixes * N * GH),
-                    num_suffixes,
-                    N,
-                    H,
-                    B * GH if step is beginning else 0,
-                    B * H,
-                    x_at[t * B],
-                    0 if from_state is None else from_state.data_ptr(),
-                    hidden_at[i * B],
-                    cell_at[i * B],
-                    prefixes_at[t * B] if i == first else 0,
-                    0,
-                    0,
-                    0,
-                )
-    return prefixes.view(S, T, B, H), hidden.view(S, num_starts, B, H)
+    states = projected.new_zeros(2, S, schedule.num_starts, B, H)  # h and c
+    prefixes = projected.new_zeros(S, T, B, H)
+    bound = _BoundEncoding(projected, states, prefixes)
+    product = backend.products.product
+    for s, weight in enumerate(map(backend.products.reordered, weights)):
+        bound.run(s, 0, 0, schedule.num_starts, B, None)
+        for chunk in schedule.chunks:
+            for t, first, num_suffixes, N, _ in chunk:
+                if not num_suffixes:  # the prefix begins at this token
+                    prefixes[s, t, :N] = states[0, s, first, :N]
+                together = max(1, ROWS_PER_PRODUCT // N)
+                for i in range(first, first + num_suffixes, together):
+                    R = min(together, first + num_suffixes - i)
+                    u = product(states[0, s, i : i + R, :N].flatten(0, 1), weight)  # (R * N, 4H)
+                    bound.run(s, t, i, R, N, u, is_first=i == first)
+    return prefixes, states[0]
 
 
-class CompiledLSTMCell(LSTMCell):
+class _BoundEncoding:
+    """The steps without tables for a backward pass, over bound tables.
+
+    # Parameters
+
+    projected : `Tensor`
+        Shape (S, T, B, 4H).
+    states : `Tensor`
+        Shape (2, S, num_starts, B, H): h and c.
+    prefixes : `Tensor`
+        Shape (S, T, B, H).
+
+    # Raises
+
+    `ValueError`
+        If a table has the wrong shape, precision or device, or is not contiguous.
+    """
+
+    def __init__(self, projected: Tensor, states: Tensor, prefixes: Tensor) -> None:
+        S, T, B, GH = projected.shape
+        H = GH // 4
+        self._tables = (projected, states, prefixes)  # the C++ has no references to them
+        self._shape = S, T, states.size(2), B, H
+        self._itemsize = projected.element_size()
+        self._is_double = projected.dtype == torch.float64
+        self._projected = address(projected, (S, T, B, 4 * H), projected)
+        self._hidden, self._cell = (
+            address(x, (S, states.size(2), B, H), projected) for x in states
+        )
+        self._prefixes = address(prefixes, (S, T, B, H), projected)
+
+    def run(
+        self, s: int, t: int, i: int, R: int, N: int, u: Optional[Tensor], is_first: bool = True
+    ) -> None:
+        """Advance the suffixes from `i` on, `R` of `N` sentences, in direction `s`.
+
+        With U h as `u`, (R * N, 4H), they advance by token `t`; without, each by its first token.
+        The state of the first suffix of a step is that of a prefix.
+        """
+        S, T, num_starts, B, H = self._shape
+        last = t if u is not None else i + R - 1
+        if not (0 <= s < S and 0 <= i <= i + R <= num_starts and 0 <= N <= B and 0 <= last < T):
+            raise IndexError("the step is not within its tables")
+        state = ((s * num_starts + i) * B) * H * self._itemsize
+        token = ((s * T + t) * B) * H * self._itemsize
+        _suffix_steps.forward(
+            self._is_double,
+            *threads(R * N * 4 * H),
+            R,
+            N,
+            H,
+            B * 4 * H if u is None else 0,
+            B * H,
+            self._projected + 4 * token,
+            address(u, (R * N, 4 * H), self._tables[0]),
+            self._hidden + state,
+            self._cell + state,
+            self._prefixes + token if is_first else 0,
+            0,
+            0,
+            0,
+        )
+
+
+class NativeLSTMCell(LSTMCell):
     """An `LSTMCell` for tensors on the CPU, in training."""
 
     @staticmethod
     def forward(
-        x: torch.Tensor,
-        u: Optional[Tensors],
-        states: Tensors,
-        gates: torch.Tensor,
-        kept: Tensors,
+        backend: Backend,
+        x: Tensor,
+        u: Optional[Sequence[Tensor]],
+        states: Sequence[Tensor],
+        gates: Tensor,
+        kept: Sequence[Tensor],
     ) -> None:
-        """As `LSTMCell.forward`."""
+        """Advance the states; the parameters are those of `LSTMCell.forward`."""
         hidden, cell = states
         S, R, N, H = hidden.shape
+        xs = _addresses(x, (S, x.size(1), N, 4 * H), hidden)
+        both = [_addresses(state, (S, R, N, H), hidden) for state in states]
+        tables = [_addresses(gates, (S, R, N, 4 * H), hidden, is_table=True)]
+        tables += [_addresses(table, (S, R, N, H), hidden, is_table=True) for table in kept]
+        if x.size(1) not in (1, R) or cell.stride() != hidden.stride() or len(kept) != 2:
+            raise ValueError("the tables of a step do not fit together")
         for s in range(S):
-            _suffix_steps.read(
+            _suffix_steps.forward(
                 hidden.dtype == torch.float64,
                 *threads(R * N * 4 * H),
                 R,
@@ -99,36 +138,60 @@ class CompiledLSTMCell(LSTMCell):
                 H,
                 x.stride(1) if x.size(1) > 1 else 0,
                 hidden.stride(1),
-                _address(x, s),
-                0 if u is None else u[s].data_ptr(),
-                _address(hidden, s),
-                _address(cell, s),
+                xs[s],
+                0 if u is None else address(u[s], (R * N, 4 * H), hidden),
+                *(addresses[s] for addresses in both),
                 0,
-                *(_address(room, s) for room in (gates, *kept)),
+                *(addresses[s] for addresses in tables),
             )
 
     @staticmethod
-    def backward(
-        grads: Tensors,
-        old_hidden: torch.Tensor,
-        gates: torch.Tensor,
-        kept: Tensors,
-        out: torch.Tensor,
-    ) -> None:
-        """As `LSTMCell.backward`."""
+    def backward(grads: Sequence[Tensor], tables: Tables, out: Tensor) -> None:
+        """Turn gradients of h', c' into those of h, c; parameters as in `LSTMCell.backward`."""
         S, R, N, H = grads[0].shape
+        both = [_addresses(grad, (S, R, N, H), out) for grad in grads]
+        saved = [_addresses(x, (S, R, N, H), out, is_table=True) for x in tables.kept]
+        gates, outs = (
+            _addresses(x, (S, R, N, 4 * H), out, is_table=True) for x in (tables.gates, out)
+        )
+        if grads[0].stride() != grads[1].stride():
+            raise ValueError("the tables of a step do not fit together")
         for s in range(S):
-            _suffix_steps.read_back(
+            _suffix_steps.backward(
                 out.dtype == torch.float64,
                 *threads(R * N * 4 * H),
                 R,
                 N,
                 H,
                 grads[0].stride(1),
-                *(_address(x, s) for x in (*grads, gates, *kept, out)),
+                *(addresses[s] for addresses in (*both, gates, *saved, outs)),
             )
 
 
-def _address(x: torch.Tensor, s: int) -> int:
-    """Where the part for direction `s` begins; faster than to index."""
-    return x.data_ptr() + s * x.stride(0) * x.element_size()
+def _addresses(
+    x: Tensor, shape: tuple[int, ...], like: Tensor, is_table: bool = False
+) -> list[int]:
+    """Return the address of the rows (R, N, width) of each direction.
+
+    The C++ trusts that the N rows are contiguous, and in a table also the R blocks of them.
+
+    # Raises
+
+    `ValueError`
+        If that is not so, or `x` differs from `shape` or in precision or device from `like`.
+    """
+    S, R, N, width = shape
+    by_direction, by_suffix, by_sentence, by_number = x.stride()
+    if x.shape != shape or x.dtype != like.dtype or x.device.type != "cpu":
+        raise ValueError(
+            f"expected {shape} of {like.dtype} on the CPU, "
+            f"got {tuple(x.shape)} of {x.dtype} on {x.device}"
+        )
+    if (
+        (by_number != 1 and width > 1)
+        or (by_sentence != width and N > 1)
+        or (is_table and by_suffix != N * width and R > 1)
+    ):
+        raise ValueError(f"expected contiguous rows, got strides {x.stride()} of {shape}")
+    first, step = x.data_ptr(), by_direction * x.element_size()
+    return [first + s * step for s in range(S)]

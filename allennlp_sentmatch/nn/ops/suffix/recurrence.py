@@ -1,180 +1,143 @@
-r"""The recurrence of SuBiLSTM over the suffixes that are still being read, and no others.
+r"""The recurrence of SuBiLSTM over the suffixes that have tokens left, and no others.
 
-All suffixes begin at once: their first tokens need no product, as their states are zero. Then, at
-token t, the suffixes that began at the tokens `first` ... t - 1 read it, in one product. Sentences
-stand in the order of their lengths, longest first, so that the suffixes and the sentences
-concerned are slices of the states: a sentence of T tokens costs T (T - 1) / 2 rows of a product.
-States are replaced in place, so that those of a finished suffix are its encoding. The directions
-advance side by side and have everything but their products in common.
+`naive` holds the equations. In the other backends all suffixes begin at once; their first tokens
+need no product, because their states are zero. Then, at token t, a single product advances the
+suffixes that began at the tokens `first` ... t - 1. The sentences are sorted by length, longest
+first, so that these suffixes and sentences are slices of the states. A sentence of T tokens costs
+T (T - 1) / 2 rows of products. States are overwritten, so those of a finished suffix are its
+encoding. The directions advance side by side and share everything but their products.
 
-In evaluation this is all that is kept. In training, each step's gates and former states are kept
-as well; the backward pass is analytic, the same steps in reverse with the products transposed. An
-LSTM's steps are compiled for CPUs, in `cpu`.
+Evaluation keeps nothing else. Training also saves each step's gates and previous states; the
+analytic backward pass goes through the same steps in reverse.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, Optional
+from typing import Any, Literal
 
 import torch
+from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
+from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
-from allennlp_sentmatch.nn.ops.common.products import product, product_over_rows, reordered
-from allennlp_sentmatch.nn.ops.suffix import cpu
-from allennlp_sentmatch.nn.ops.suffix.cells import CELLS, Cell
-from allennlp_sentmatch.nn.ops.suffix.cpu import CompiledLSTMCell
-from allennlp_sentmatch.nn.ops.suffix.schedule import Step, schedule
+from allennlp_sentmatch.nn.ops.common.products import linear
+from allennlp_sentmatch.nn.ops.suffix import cpu, eager, naive
+from allennlp_sentmatch.nn.ops.suffix.cells import Cell, GRUCell, LSTMCell, Tables
+from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule
+from allennlp_sentmatch.nn.ops.suffix.weights import Weights
+
+BACKENDS: dict[str, tuple[Name, ...]] = {
+    "lstm": ("naive", "eager", "cpu"),
+    "gru": ("naive", "eager"),
+}
+
+_CELLS: dict[tuple[str, str], Cell] = {
+    ("eager", "lstm"): LSTMCell,
+    ("eager", "gru"): GRUCell,
+    ("cpu", "lstm"): cpu.NativeLSTMCell,
+}
 
 
-def suffix_recurrence(
-    backend: Backend,
-    projected: torch.Tensor,
-    weights: Sequence[torch.Tensor],
+def recurrence(
+    tokens: Tensor,
+    directions: Sequence[Weights],
     sizes: list[int],
     window: int,
     num_starts: int,
     cell: Literal["lstm", "gru"],
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """As the function of the same name in `allennlp_sentmatch.nn.suffix_bilstm`, in S directions.
+) -> tuple[Tensor, Tensor]:
+    """Encode prefixes and suffixes in S directions.
 
     # Parameters
 
-    backend : `Backend`
-        "eager", or for an LSTM "cpu".
-    projected : `torch.Tensor`
-        Shape (S, T, B, GH).
-    weights : `Sequence[torch.Tensor]`
-        The S directions' `weight_hh`, (GH, H) each.
-    sizes, window, num_starts, cell
-        As there.
+    tokens : `Tensor`
+        Shape (S, T, B, D), the longest sentence first, in the order of each direction.
+    directions : `Sequence[Weights]`
+        The weights of each direction.
+    sizes : `List[int]`
+        The number of sentences that have a token t, for each of the T tokens.
+    window : `int`
+        The maximum number of tokens in a prefix or suffix.
+    num_starts : `int`
+        Only suffixes that begin at one of this many first tokens are encoded.
+    cell : `str`
+        "lstm" or "gru".
 
     # Returns
 
-    `Tuple[torch.Tensor, torch.Tensor]`
-        As there, of shapes (S, T, B, H) and (S, num_starts, B, H).
+    `Tuple[Tensor, Tensor]`
+        The encodings of the prefixes, (S, T, B, H), and of the suffixes, (S, num_starts, B, H).
+        Those at padding are finite but meaningless.
     """
-    chunks = schedule(sizes, window, num_starts)
-    kernel = CELLS[cell]
-    if backend.name == "cpu":
-        kernel, projected = CompiledLSTMCell, projected.contiguous()
-    if torch.is_grad_enabled() and any(x.requires_grad for x in (projected, *weights)):
-        prefixes, suffixes = _SuffixRecurrence.apply(  # type: ignore[no-untyped-call]
-            chunks, num_starts, kernel, projected, *weights
+    tensors = [tokens, *(weight for weights in directions for weight in weights)]
+    backend = resolve(f"SuBiLSTM with {cell} cells", BACKENDS[cell], *tensors)
+    if backend.name == "naive":
+        return naive.recurrence(tokens, directions, sizes, window, num_starts, cell)
+    with without_autocast(tokens.device):
+        projected = _project(backend, tokens, directions)
+        weights = [of_direction.weight_hh_l0 for of_direction in directions]
+        schedule = Schedule.of(sizes, window, num_starts)
+        return _advance_all(backend, schedule, _CELLS[backend.name, cell], projected, weights)
+
+
+def _project(backend: Backend, tokens: Tensor, directions: Sequence[Weights]) -> Tensor:
+    """Return W x + b, (S, T, B, GH), contiguous."""
+    projected = [
+        linear(
+            x.reshape(1, -1, x.size(-1)),
+            weights.weight_ih_l0.unsqueeze(0),
+            weights.bias_l0.unsqueeze(0),
+            backend.products,
         )
-    elif kernel is CompiledLSTMCell:
-        prefixes, suffixes = cpu.read(chunks, num_starts, projected, weights)
-    else:
-        prefixes, suffixes = _read(chunks, num_starts, kernel, projected, *weights, saved=None)
+        for x, weights in zip(tokens, directions)
+    ]  # (1, T * B, GH) each
+    return torch.cat(projected).view(*tokens.shape[:3], -1)
+
+
+def _advance_all(
+    backend: Backend, schedule: Schedule, cell: Cell, projected: Tensor, weights: list[Tensor]
+) -> tuple[Tensor, Tensor]:
+    if torch.is_grad_enabled() and any(x.requires_grad for x in (projected, *weights)):
+        prefixes, suffixes = _Recurrence.apply(  # type: ignore[no-untyped-call]
+            backend, schedule, cell, projected, *weights
+        )
+        return prefixes, suffixes
+    if backend.name == "cpu":
+        return cpu.encode(backend, schedule, projected, weights)
+    prefixes, suffixes, _ = eager.forward(backend, schedule, cell, projected, weights, keep=False)
     return prefixes, suffixes
 
 
-def _read(
-    chunks: list[list[Step]],
-    num_starts: int,
-    cell: Cell,
-    projected: torch.Tensor,
-    *weights: torch.Tensor,
-    saved: Optional[list[torch.Tensor]],
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The encodings of the prefixes and suffixes; `saved` receives what `backward` needs."""
-    S, T, B, GH = projected.shape
-    H = weights[0].size(1)
-
-    def room(rows: int) -> list[torch.Tensor]:
-        """Tables (S, rows, ...) to be saved: of h, of the gates and of what the cell keeps."""
-        if saved is None:
-            return []
-        widths = [H, GH] + [H] * cell.num_kept
-        saved.extend(projected.new_empty(S, rows, width) for width in widths)
-        return saved[-len(widths) :]
-
-    states = [projected.new_zeros(S, num_starts, B, H) for _ in range(cell.num_states)]
-    beginning = Step(0, 0, num_starts, B, 0)
-    tables = room(beginning.num_rows)
-    if saved is None:
-        steps = [beginning, *(step for chunk in chunks for step in chunk)]
-        workspace = projected.new_empty(S * max(step.num_rows for step in steps) * GH)
-
-    def advance(step: Step, x: torch.Tensor) -> None:
-        """Has the step's suffixes read their next token, of which x is W x + b."""
-        reading = [step.of_states(state) for state in states]  # (S, suffixes, sentences, H)
-        hidden = reading[0]
-        kept: list[torch.Tensor] = []
-        if saved is None:
-            gates = workspace[: S * step.num_rows * GH].view(*hidden.shape[:3], GH)
-        else:
-            old_hidden, gates, *kept = (step.of_table(table) for table in tables)
-            hidden = old_hidden.copy_(hidden)
-        u = None
-        if step is not beginning:
-            u = [product(h.flatten(0, 1), weight) for h, weight in zip(hidden, fast_weights)]
-        cell.forward(x, u, reading, gates, kept)
-
-    advance(beginning, projected[:, :num_starts])
-    fast_weights = [reordered(weight) for weight in weights]
-    prefixes = projected.new_zeros(S, T, B, H)
-    for chunk in chunks:
-        tables = room(chunk[-1].offset + chunk[-1].num_rows)
-        for step in chunk:
-            if step.num_rows:
-                advance(step, projected[:, step.t : step.t + 1, : step.sentences])
-            prefixes[:, step.t, : step.sentences] = states[0][:, step.first, : step.sentences]
-    return prefixes, states[0]
-
-
-class _SuffixRecurrence(torch.autograd.Function):
+class _Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        chunks: list[list[Step]],
-        num_starts: int,
+        backend: Backend,
+        schedule: Schedule,
         cell: Cell,
-        projected: torch.Tensor,
-        *weights: torch.Tensor,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        saved = list(weights)
-        encodings = _read(chunks, num_starts, cell, projected, *weights, saved=saved)
-        ctx.save_for_backward(*saved)
-        ctx.chunks, ctx.cell, ctx.shape = chunks, cell, projected.shape
-        return encodings
+        projected: Tensor,
+        *weights: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        prefixes, suffixes, tables = eager.forward(
+            backend, schedule, cell, projected, weights, keep=True
+        )
+        ctx.backend, ctx.schedule, ctx.cell, ctx.shape = backend, schedule, cell, projected.shape
+        ctx.save_for_backward(*weights, *(x for of_chunk in tables for x in of_chunk.tensors))
+        return prefixes, suffixes
 
     @staticmethod
     @analytic_backward
-    def backward(
-        ctx: Any, grad_prefixes: torch.Tensor, grad_suffixes: torch.Tensor
-    ) -> tuple[Any, ...]:
-        cell = ctx.cell
-        S, num_starts, B, _ = grad_suffixes.shape
-        weights, saved = ctx.saved_tensors[:S], list(ctx.saved_tensors[S:])
-        num_tables = 2 + cell.num_kept
-        transposed = [weight.t() for weight in weights]
-        grad_projected = grad_prefixes.new_zeros(ctx.shape)
-        grad_weights = [torch.zeros_like(weight) for weight in weights]
-        # Until its last step is undone, a suffix has the gradient of its encoding.
-        grads = [grad_suffixes.clone(memory_format=torch.contiguous_format)]
-        grads += [torch.zeros_like(grads[0]) for _ in range(cell.num_states - 1)]
-        for chunk in reversed(ctx.chunks):
-            tables = saved[-num_tables:]
-            del saved[-num_tables:]
-            grad_u = torch.empty_like(tables[1])
-            for step in reversed(chunk):
-                read = (slice(None), step.t, slice(step.sentences))
-                grads[0][:, step.first, : step.sentences] += grad_prefixes[read]
-                if not step.num_rows:
-                    continue
-                old_hidden, gates, *kept = (step.of_table(table) for table in tables)
-                reading = [step.of_states(grad) for grad in grads]
-                out = step.of_table(grad_u)
-                cell.backward(reading, old_hidden, gates, kept, out)
-                torch.sum(out, 1, out=grad_projected[read])
-                cell.to_gradient_of_product(out, gates)
-                for grad_hidden, rows, weight in zip(reading[0], out, transposed):
-                    grad_hidden += product(rows.flatten(0, 1), weight).view_as(grad_hidden)
-            for grad, rows, hidden in zip(grad_weights, grad_u, tables[0]):
-                grad += product_over_rows(hidden, rows).t()
-        beginning = Step(0, 0, num_starts, B, 0)
-        old_hidden, gates, *kept = (beginning.of_table(table) for table in saved)
-        grad_beginnings = torch.empty_like(gates)
-        cell.backward(grads, old_hidden, gates, kept, grad_beginnings)
-        grad_projected[:, :num_starts] += grad_beginnings
+    def backward(ctx: Any, grad_prefixes: Tensor, grad_suffixes: Tensor) -> tuple[Any, ...]:
+        S = ctx.shape[0]
+        weights, saved = ctx.saved_tensors[:S], ctx.saved_tensors[S:]
+        grad_projected, grad_weights = eager.backward(
+            ctx.backend,
+            ctx.schedule,
+            ctx.cell,
+            ctx.shape,
+            weights,
+            Tables.split(saved, ctx.cell.num_kept),
+            grad_prefixes,
+            grad_suffixes,
+        )
         return None, None, None, grad_projected, *grad_weights

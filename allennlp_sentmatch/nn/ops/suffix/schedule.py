@@ -1,49 +1,68 @@
-"""Which suffixes of which sentences read a token together."""
+"""The order in which suffixes advance: at each step, by the same token of several sentences."""
 
 from typing import NamedTuple
 
-import torch
+from torch import Tensor
 
-#: Steps are kept together up to about this many rows, of which the weights' gradient is one
-#: product. Larger tables would each time be asked of the system, and page by page, anew.
+#: The approximate number of rows of the steps that share tables, and one product for the gradient
+#: of each weight. Larger tables would be new memory from the system, page by page, each time.
 ROWS_PER_CHUNK = 512
 
 
 class Step(NamedTuple):
-    """Token `t` of `sentences` sentences is read by `suffixes` suffixes, from `first` on."""
+    """`suffixes` suffixes, from `first` on, of `sentences` sentences advance by token `t`."""
 
     t: int
     first: int
     suffixes: int
     sentences: int
-    #: Where its rows begin in the tables of its chunk.
+    #: The step's first row in the tables of its chunk.
     offset: int
 
     @property
     def num_rows(self) -> int:
-        """The rows of its products: one for each suffix of each sentence."""
+        """The number of rows of the step's products, one for each suffix of each sentence."""
         return self.suffixes * self.sentences
 
-    def of_states(self, states: torch.Tensor) -> torch.Tensor:
-        """Its part of all states: (S, num_starts, B, H) -> (S, suffixes, sentences, H)."""
+    def of_states(self, states: Tensor) -> Tensor:
+        """Slice all states, (S, num_starts, B, H), to (S, suffixes, sentences, H)."""
         return states[:, self.first : self.first + self.suffixes, : self.sentences]
 
-    def of_table(self, table: torch.Tensor) -> torch.Tensor:
-        """Its part of its chunk's table: (S, rows, ...) -> (S, suffixes, sentences, ...)."""
+    def of_table(self, table: Tensor) -> Tensor:
+        """Slice the chunk's table, (S, rows, ...), to (S, suffixes, sentences, ...)."""
         rows = table[:, self.offset : self.offset + self.num_rows]
         return rows.view(len(table), self.suffixes, self.sentences, -1)
 
 
-def schedule(sizes: list[int], window: int, num_starts: int) -> list[list[Step]]:
-    """The steps, in chunks; the arguments are those of `suffix_recurrence`."""
-    chunks: list[list[Step]] = []
-    offset = ROWS_PER_CHUNK
-    for t, sentences in enumerate(sizes):
-        if offset >= ROWS_PER_CHUNK:
-            chunks.append([])
-            offset = 0
-        first = max(0, t + 1 - window)
-        step = Step(t, first, min(t, num_starts) - first, sentences, offset)
-        chunks[-1].append(step)
-        offset += step.num_rows
-    return chunks
+class Schedule(NamedTuple):
+    """The steps of a batch."""
+
+    #: The first tokens of all suffixes.
+    beginning: Step
+    #: The steps after the beginning. A step may be without suffixes.
+    chunks: list[list[Step]]
+
+    @classmethod
+    def of(cls, sizes: list[int], window: int, num_starts: int) -> "Schedule":
+        """Schedule the steps; the parameters are those of `recurrence`."""
+        chunks: list[list[Step]] = []
+        offset = ROWS_PER_CHUNK
+        for t, sentences in enumerate(sizes):
+            if offset >= ROWS_PER_CHUNK:
+                chunks.append([])
+                offset = 0
+            first = max(0, t + 1 - window)
+            step = Step(t, first, min(t, num_starts) - first, sentences, offset)
+            chunks[-1].append(step)
+            offset += step.num_rows
+        return cls(Step(0, 0, num_starts, sizes[0], 0), chunks)
+
+    @property
+    def num_starts(self) -> int:
+        """The number of suffixes."""
+        return self.beginning.suffixes
+
+    @property
+    def steps(self) -> list[Step]:
+        """All steps, the beginning first."""
+        return [self.beginning, *(step for chunk in self.chunks for step in chunk)]

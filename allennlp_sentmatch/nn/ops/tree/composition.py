@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.ops.backends import Name, resolve
+from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.tree import eager, eager_gradient, naive
@@ -48,10 +48,11 @@ def compose(
     packing = Packing.of(mask, bidirectional=False)
     if len(packing.sizes) < 2:  # no sentence has a pair to merge
         return naive.compose(hidden, cell, mask, weights, choices)
-    return _packed(packing, hidden, cell, mask, weights, choices)
+    return _packed(backend, packing, hidden, cell, mask, weights, choices)
 
 
 def _packed(
+    backend: Backend,
     packing: Packing,
     hidden: Tensor,
     cell: Tensor,
@@ -66,10 +67,12 @@ def _packed(
     arguments = (packing.pack(hidden)[0], packing.pack(cell)[0], *weights)
     if torch.is_grad_enabled() and any(x.requires_grad for x in arguments):
         root_hidden, root_cell, merges = _Composition.apply(  # type: ignore[no-untyped-call]
-            sentences, choices, *arguments
+            backend, sentences, choices, *arguments
         )
     else:
-        trace = eager.forward(sentences, arguments[0], arguments[1], weights, choices, keep=False)
+        trace = eager.forward(
+            backend, sentences, arguments[0], arguments[1], weights, choices, keep=False
+        )
         root_hidden, root_cell, merges = trace.root_hidden, trace.root_cell, trace.merges
     B, steps = mask.size(0), mask.size(1) - 1
     return (
@@ -98,15 +101,19 @@ class _Composition(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
+        backend: Backend,
         sentences: Sentences,
         choices: Choices,
         hidden: Tensor,
         cell: Tensor,
         *weights: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        trace = eager.forward(sentences, hidden, cell, Weights(*weights), choices, keep=True)
+        trace = eager.forward(
+            backend, sentences, hidden, cell, Weights(*weights), choices, keep=True
+        )
         saved = _Saved(torch.cat(trace.nodes), trace.merges, sentences.lengths, *weights)
         ctx.save_for_backward(*saved, *trace.relaxed)
+        ctx.backend = backend
         ctx.sizes, ctx.temperature = sentences.sizes, choices.temperature
         ctx.mark_non_differentiable(trace.merges)
         return trace.root_hidden, trace.root_cell, trace.merges
@@ -119,6 +126,7 @@ class _Composition(torch.autograd.Function):
         num_saved = len(_Saved._fields)
         saved, relaxed = _Saved(*ctx.saved_tensors[:num_saved]), ctx.saved_tensors[num_saved:]
         gradients = eager_gradient.backward(
+            ctx.backend,
             torch.cat([root_hidden, root_cell], 1),
             saved.nodes,
             saved.merges,
@@ -128,6 +136,7 @@ class _Composition(torch.autograd.Function):
             ctx.temperature,
         )
         return (
+            None,
             None,
             None,
             gradients.hidden,

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.ops.common.products import product
+from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights, choose_greedily
 from allennlp_sentmatch.nn.ops.tree.cell import tree_lstm_cell
 
@@ -43,6 +43,7 @@ class Trace(NamedTuple):
 
 
 def forward(
+    backend: Backend,
     sentences: Sentences,
     hidden: Tensor,
     cell: Tensor,
@@ -55,7 +56,7 @@ def forward(
     Sentences of a single token are allowed, too, but not alone.
     """
     B, T, device = sentences.sizes[0], len(sentences.sizes), hidden.device
-    candidates = _Candidates(hidden, cell, weights)
+    candidates = _Candidates(backend, hidden, cell, weights)
     rows = sentences.leaf_rows()  # (B, T), of the remaining nodes, from left to right
     pairs_left = (sentences.lengths - 1).unsqueeze(1)  # (B, 1)
     allowed = torch.arange(T - 1, device=device) < pairs_left  # (B, T - 1)
@@ -97,12 +98,13 @@ def forward(
 class _Candidates:
     """The remaining nodes' projections and cells, and their candidates."""
 
-    def __init__(self, hidden: Tensor, cell: Tensor, weights: Weights) -> None:
+    def __init__(self, backend: Backend, hidden: Tensor, cell: Tensor, weights: Weights) -> None:
         H = weights.query.size(0)
+        self._product = backend.products.product
         self._query = weights.query
         self._weight = torch.cat(weights.weight.chunk(2, 1))  # (10H, H), for a left and right child
         self._bias = F.pad(weights.bias, (0, 5 * H))  # (10H)
-        self._projected = product(hidden, self._weight).add_(self._bias)  # (N, 10H)
+        self._projected = self._product(hidden, self._weight).add_(self._bias)  # (N, 10H)
         self._node_cell = cell.clone()  # (N, H)
         self._hidden, self._cell = torch.zeros_like(cell), torch.zeros_like(cell)
 
@@ -126,7 +128,7 @@ class _Candidates:
     def replace(self, rows: Tensor, hidden: Tensor, cell: Tensor) -> None:
         """Replace the nodes in these rows."""
         self._node_cell.index_copy_(0, rows, cell)
-        self._projected.index_copy_(0, rows, product(hidden, self._weight).add_(self._bias))
+        self._projected.index_copy_(0, rows, self._product(hidden, self._weight).add_(self._bias))
 
 
 def new_pairs(chosen: Tensor, pairs_left: Tensor) -> Tensor:

@@ -15,15 +15,18 @@ candidate's Jacobian. It is computed once per candidate and only scaled and adde
 This is no approximation but the gradient of the naive form, regrouped.
 """
 
-from typing import NamedTuple, Optional
+from typing import Callable, NamedTuple, Optional
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.ops.common.products import product, product_over_rows
+from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.tree.arguments import Weights
 from allennlp_sentmatch.nn.ops.tree.eager import Sentences, new_pairs
+
+#: Maps gradients of pre-activations (K, 5H) to those of the children's h side by side (K, 2H).
+_ToChildren = Callable[[Tensor], Tensor]
 
 
 class Gradients(NamedTuple):
@@ -37,6 +40,7 @@ class Gradients(NamedTuple):
 
 
 def backward(
+    backend: Backend,
     root: Tensor,
     nodes: Tensor,
     merges: Tensor,
@@ -49,6 +53,7 @@ def backward(
 
     # Parameters
 
+    backend : `Backend`
     root : `Tensor`
         Shape (B, 2H): the gradient of the roots' [h; c].
     nodes : `Tensor`
@@ -66,15 +71,20 @@ def backward(
     layers, left, right = _replay(merges, sentences, parents_only=not relaxed)
     children = torch.cat([nodes[:, :H].index_select(0, side) for side in (left, right)], 1)
     derivatives = _Derivatives.of(
-        product(children, weights.weight).add_(weights.bias),  # (K, 5H)
+        backend.products.product(children, weights.weight).add_(weights.bias),  # (K, 5H)
         nodes[:, H:].index_select(0, left),
         nodes[:, H:].index_select(0, right),
     )
     transposed = weights.weight.t().contiguous()  # (2H, 5H)
+
+    def to_children(grad_pre_activations: Tensor) -> Tensor:
+        """Return the gradients of the children's h side by side, (K, 2H)."""
+        return backend.products.product(grad_pre_activations, transposed)
+
     grad_pre_activations = torch.zeros_like(derivatives.gates).flatten(1)  # (K, 5H)
     choices = None
     if relaxed:
-        choices = _ChoiceGradients(nodes, derivatives, weights.query, transposed, temperature)
+        choices = _ChoiceGradients(nodes, derivatives, weights.query, to_children, temperature)
     B, T = sentences.sizes[0], len(sentences.sizes)
     grad_nodes = nodes.new_zeros(B, T, 2 * H)  # G, of the next layer's nodes
     grad_nodes[:, 0] = root
@@ -82,7 +92,7 @@ def backward(
         layer = layers[step]
         n, M = layer.nodes.size(0), layer.nodes.size(1) - 1
         above = grad_nodes[:n, :M]
-        below = _through_copies(layer, above, derivatives, transposed, grad_pre_activations)
+        below = _through_copies(layer, above, derivatives, to_children, grad_pre_activations)
         if choices is not None:
             choices.add_to(below, layer, above, relaxed[step])
         grad_nodes[:n, : M + 1] = below
@@ -95,7 +105,7 @@ def backward(
     return Gradients(
         hidden=grad_hidden,
         cell=grad_cell,
-        weight=product_over_rows(grad_pre_activations, children),
+        weight=backend.products.product_over_rows(grad_pre_activations, children),
         bias=grad_pre_activations.sum(0),
         query=grad_query,
     )
@@ -105,7 +115,7 @@ def _through_copies(
     layer: "_Layer",
     above: Tensor,
     derivatives: "_Derivatives",
-    transposed: Tensor,
+    to_children: _ToChildren,
     grad_pre_activations: Tensor,
 ) -> Tensor:
     """Return the gradients of a layer's nodes, (n, M + 1, 2H), apart from those of the choice.
@@ -119,7 +129,7 @@ def _through_copies(
     grad_hidden, grad_cell = grad_parent.chunk(2, 1)
     grad_pre_activations[layer.parents], grad_left, grad_right = derivatives.select(
         layer.parents
-    ).pull_back(grad_hidden, grad_cell, transposed)
+    ).pull_back(grad_hidden, grad_cell, to_children)
     # A node to the left of the merged pair keeps its index, one to the right moves by one.
     below = torch.where(
         (torch.arange(above.size(1) + 1, device=chosen.device) <= chosen).unsqueeze(2),
@@ -139,7 +149,7 @@ class _ChoiceGradients:
         nodes: Tensor,
         derivatives: "_Derivatives",
         query: Tensor,
-        transposed: Tensor,
+        to_children: _ToChildren,
         temperature: float,
     ) -> None:
         self._nodes, self._states, self._temperature = nodes, derivatives.state, temperature
@@ -147,7 +157,7 @@ class _ChoiceGradients:
         self.grad_scores = query.new_zeros(num_candidates)  # (K)
         # The derivatives of the scores by the pre-activations (K, 5H) and the children (K, 4H).
         self._by_pre_activations, *by_side = derivatives.pull_back(
-            query.expand(num_candidates, -1), None, transposed
+            query.expand(num_candidates, -1), None, to_children
         )
         self._by_children = torch.cat(by_side, 1)
 
@@ -272,17 +282,14 @@ class _Derivatives(NamedTuple):
         return _Derivatives(*(part.index_select(0, rows) for part in self))
 
     def pull_back(
-        self, hidden: Tensor, cell: Optional[Tensor], transposed: Tensor
+        self, hidden: Tensor, cell: Optional[Tensor], to_children: _ToChildren
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Turn gradients of h and c into those of the pre-activations and of each child's [h; c].
-
-        `transposed` is the transpose of W_comp, (2H, 5H).
-        """
+        """Turn gradients of h and c into those of pre-activations and of each child's [h; c]."""
         cell = hidden * self.cell_by_hidden + (0 if cell is None else cell)  # (K, H)
         pre_activations = self.gates * cell.unsqueeze(1)
         pre_activations[:, 3] = self.gates[:, 3] * hidden
         pre_activations = pre_activations.flatten(1)  # (K, 5H)
-        left, right = product(pre_activations, transposed).chunk(2, 1)
+        left, right = to_children(pre_activations).chunk(2, 1)
         return (
             pre_activations,
             torch.cat([left, cell * self.left], 1),

@@ -9,7 +9,8 @@ import torch
 from allennlp_sentmatch.nn.lstmn import LSTMN
 from allennlp_sentmatch.nn.ops.backends import resolve, use_backend
 from allennlp_sentmatch.nn.ops.common.packing import Packing
-from allennlp_sentmatch.nn.ops.lstmn import cpu, eager, recurrence
+from allennlp_sentmatch.nn.ops.common.products import Products
+from allennlp_sentmatch.nn.ops.lstmn import recurrence
 from allennlp_sentmatch.nn.ops.lstmn.tables import Weights
 from tests.nn.ops.conftest import BACKENDS, run_by
 
@@ -176,15 +177,14 @@ def test_float32_is_near_float64():
 @pytest.mark.parametrize("training", [False, True])
 def test_each_token_s_key_is_projected_once(monkeypatch: pytest.MonkeyPatch, training: bool):
     rows = []
-    product = eager.product
+    product = Products.product
 
-    def counting_product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    def counting_product(x: torch.Tensor, weight: torch.Tensor, *bias: torch.Tensor):
         if weight.shape == (A, H):
             rows.append(x.size(0))
-        return product(x, weight)
+        return product(x, weight, *bias)
 
-    for module in (eager, cpu):
-        monkeypatch.setattr(module, "product", counting_product)
+    monkeypatch.setattr(Products, "product", staticmethod(counting_product))
     model = make(bidirectional=False)
     inputs, mask = batch(LENGTHS, 9)
     with torch.set_grad_enabled(training):

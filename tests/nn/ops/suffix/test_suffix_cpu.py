@@ -1,0 +1,80 @@
+"""The checks of tables and steps before they go to the C++."""
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.suffix.cells import Tables
+from allennlp_sentmatch.nn.ops.suffix.cpu import NativeLSTMCell, _BoundEncoding
+from tests.nn.ops.conftest import NEEDS_COMPILED
+
+pytestmark = NEEDS_COMPILED
+S, R, N, H = 2, 4, 3, 5
+
+
+def arguments():
+    """Those of `NativeLSTMCell.forward` after the backend."""
+    rows = (S, R, N, H)
+    return {
+        "x": torch.zeros(S, 1, N, 4 * H),
+        "u": torch.zeros(S, R * N, 4 * H),
+        "hidden": torch.zeros(rows),
+        "cell": torch.zeros(rows),
+        "gates": torch.zeros(S, R, N, 4 * H),
+        "old_cell": torch.zeros(rows),
+        "tanh_cell": torch.zeros(rows),
+    }
+
+
+def forward(tensors):
+    x, u, hidden, cell, gates, *kept = tensors.values()
+    NativeLSTMCell.forward(Backend("cpu"), x, u, [hidden, cell], gates, kept)
+
+
+def backward(tensors):
+    _, _, hidden, cell, gates, *kept = tensors.values()
+    tables = Tables(torch.zeros_like(hidden), gates, tuple(kept))
+    NativeLSTMCell.backward([hidden, cell], tables, torch.zeros(S, R, N, 4 * H))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda x: x.transpose(-1, -2).contiguous().transpose(-1, -2), "contiguous|strides"),
+        (lambda x: x.double(), "torch.float64|torch.float32"),
+        (lambda x: x.to("meta"), "meta|on the CPU"),
+        (lambda x: x[..., :-1].contiguous(), "expected"),
+        (lambda x: x[..., :-1, :].contiguous(), "expected"),
+    ],
+    ids=["strided", "double", "elsewhere", "narrow", "short"],
+)
+@pytest.mark.parametrize("name", arguments())
+def test_a_wrong_table_is_refused(name, spoil, message):
+    forward(arguments())
+    backward(arguments())
+    tensors = arguments()
+    tensors[name] = spoil(tensors[name])
+    with pytest.raises(ValueError, match=message):
+        forward(tensors)
+    if name not in ("x", "u"):
+        with pytest.raises(ValueError, match=message):
+            backward(tensors)
+
+
+@pytest.mark.parametrize(
+    "step", [(2, 0, 0, 1, 1), (0, 2, 0, 1, 1), (0, 0, 3, 2, 1), (0, 0, 0, 1, 4)]
+)
+def test_a_step_beyond_the_tables_is_refused(step):
+    T, num_starts, B = 2, 4, 3
+    bound = _BoundEncoding(
+        torch.zeros(S, T, B, 4 * H),
+        torch.zeros(2, S, num_starts, B, H),
+        torch.zeros(S, T, B, H),
+    )
+    *_, suffixes, sentences = step
+    with pytest.raises(IndexError):
+        bound.run(*step, torch.zeros(suffixes * sentences, 4 * H))
+    with pytest.raises(IndexError):  # only two of the suffixes have a first token
+        bound.run(0, 0, 0, 3, 1, None)
+    with pytest.raises(ValueError, match="expected a table"):
+        bound.run(0, 0, 0, 1, 1, torch.zeros(2, 4 * H))
