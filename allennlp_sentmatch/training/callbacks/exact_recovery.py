@@ -1,0 +1,260 @@
+"""Recovered training that equals uninterrupted training bit for bit."""
+
+import json
+import logging
+import os
+import random
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy
+import torch
+from allennlp.common.util import is_distributed
+from allennlp.data import DataLoader, Instance, TensorDict, Vocabulary
+from allennlp.training import gradient_descent_trainer
+from allennlp.training.callbacks import TrainerCallback
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from torch import Tensor, distributed
+
+from allennlp_sentmatch.training.checkpointers.atomic_checkpointer import save_atomically
+
+logger = logging.getLogger(__name__)
+
+RandomState = dict[str, Any]
+
+
+@TrainerCallback.register("exact_recovery")
+class ExactRecovery(TrainerCallback):
+    """Adds to checkpoints what AllenNLP's lack, so that `allennlp train --recover` after any
+    interruption ends with the weights and validation metrics of uninterrupted training.
+
+    These are the random states of Python, NumPy, torch and the GPU, and the scale of mixed
+    precision. AllenNLP runs its data loader through all the batches of the time before the
+    interruption. Every epoch of that starts from the random state that it started from first, which
+    the checkpoint holds (10 KB for each epoch), so that the loader shuffles as it did; at the
+    checkpoint itself all generators continue from the states they had there. `best.th`, which is
+    written after the checkpoint, is restored where the interruption was between the two.
+
+    Exceptions: the training metrics of an epoch that was interrupted between two checkpoints within
+    it (AllenNLP loses the sum of the losses before); operations without a deterministic
+    implementation; loaders with worker processes (`num_workers`) that use random numbers per
+    instance; and, in distributed training, checkpoints within an epoch, after which all workers
+    continue from the random state of the first.
+
+    Registered as a `TrainerCallback` with name "exact_recovery". It is one of the trainer's default
+    callbacks wherever this package is imported; with `"enable_default_callbacks": false`, list it
+    under `callbacks`.
+
+    # Parameters
+
+    serialization_dir : `str`
+        Filled in by the trainer.
+    """
+
+    def __init__(self, serialization_dir: str) -> None:
+        super().__init__(serialization_dir)
+        self._epoch_starts: list[list[RandomState]] = []
+        """By epoch and worker, the random state in which the epoch starts."""
+        self._checkpoint: dict[str, Any] = {}
+
+    def on_start(
+        self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
+    ) -> None:
+        """Put the recording loader in the place of the trainer's, and restore what was lost."""
+        super().on_start(trainer, is_primary, **kwargs)
+        self.trainer = trainer
+        trainer.data_loader = _RecordedLoader(trainer.data_loader, self)
+        recovered = (
+            trainer._start_after_epochs_completed > 0
+            or trainer._start_after_batches_in_epoch_completed > 0
+        )
+        if not recovered:
+            return
+        if not self._checkpoint:
+            logger.warning(
+                "The checkpoint in %s lacks random states: this training will differ from an "
+                "uninterrupted one.",
+                self.serialization_dir,
+            )
+        elif trainer._scaler is not None and "grad_scaler" in self._checkpoint:
+            trainer._scaler.load_state_dict(self._checkpoint["grad_scaler"])
+        if trainer._start_after_batches_in_epoch_completed == 0:
+            self._restore_end_of_epoch(trainer, is_primary)
+
+    def on_epoch(
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        """Remember the random states in which the next epoch starts."""
+        del self._epoch_starts[epoch + 1 :]
+        self._epoch_starts.append(self._states_of_all_workers())
+
+    def on_end(
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: Optional[dict[str, Any]] = None,
+        epoch: Optional[int] = None,
+        is_primary: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        """Give the trainer its own loader back, and the metrics of an epoch that was the last."""
+        if isinstance(trainer.data_loader, _RecordedLoader):
+            trainer.data_loader = trainer.data_loader.loader
+        if metrics is None or "epoch" in metrics or self.serialization_dir is None:
+            return
+        last = Path(self.serialization_dir, f"metrics_epoch_{trainer._num_epochs - 1}.json")
+        if last.is_file():
+            metrics.update(json.loads(last.read_text(encoding="utf-8")))
+
+    def state_dict(self) -> dict[str, Any]:
+        """The random states at the start of each epoch and now; the scale of mixed precision."""
+        state: dict[str, Any] = {
+            "epoch_starts": list(self._epoch_starts),
+            "random_state": random_state(self._cuda_device()),
+        }
+        if self.trainer is not None and self.trainer._scaler is not None:
+            state["grad_scaler"] = self.trainer._scaler.state_dict()
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave, or nothing from a checkpoint without this callback."""
+        if "epoch_starts" in state_dict:
+            self._checkpoint = state_dict
+            self._epoch_starts = list(state_dict["epoch_starts"])
+
+    def start_epoch(self) -> None:
+        """Set all generators to the states in which the present epoch starts."""
+        assert self.trainer is not None
+        epoch = self.trainer._epochs_completed
+        if epoch == len(self._epoch_starts):
+            self._epoch_starts.append(self._states_of_all_workers())
+        rank = distributed.get_rank() if is_distributed() else 0
+        set_random_state(self._epoch_starts[epoch][rank], self._cuda_device())
+
+    def start_batch(self, position: int) -> None:
+        """At a checkpoint within an epoch, set all generators to the states they had there."""
+        trainer = self.trainer
+        assert trainer is not None
+        trained = trainer._start_after_batches_in_epoch_completed
+        if (
+            self._checkpoint
+            and trained > 0
+            and trainer._epochs_completed == trainer._start_after_epochs_completed
+            and position == trained * trainer._num_gradient_accumulation_steps
+        ):
+            set_random_state(self._checkpoint["random_state"], self._cuda_device())
+
+    def _restore_end_of_epoch(self, trainer: GradientDescentTrainer, is_primary: bool) -> None:
+        """Do what the trainer does after the checkpoint of an epoch."""
+        tracker, epochs = trainer._metric_tracker, trainer._start_after_epochs_completed
+        if tracker.should_stop_early():
+            trainer._num_epochs = epochs
+        is_sharded = (
+            trainer._ddp_wrapped_model is not None and trainer._ddp_wrapped_model.is_sharded
+        )
+        # The tracker counts validations: without any it calls every epoch the best; where there are
+        # fewer than epochs, the last one may not have been validated.
+        if is_sharded or not tracker.is_best_so_far() or tracker._epoch_number not in (0, epochs):
+            return
+        trainer._best_model_filename = os.path.join(self.serialization_dir, "best.th")
+        if is_primary:
+            if trainer._moving_average is not None:
+                trainer._moving_average.assign_average_value()
+            try:
+                save_atomically(trainer.model.state_dict(), trainer._best_model_filename)
+            finally:
+                if trainer._moving_average is not None:
+                    trainer._moving_average.restore()
+
+    def _states_of_all_workers(self) -> list[RandomState]:
+        state = random_state(self._cuda_device())
+        if not is_distributed():
+            return [state]
+        states: list[RandomState] = [{}] * distributed.get_world_size()
+        distributed.all_gather_object(states, state)
+        return states
+
+    def _cuda_device(self) -> Optional[torch.device]:
+        device = None if self.trainer is None else self.trainer.cuda_device
+        return device if device is not None and device.type == "cuda" else None
+
+
+class _RecordedLoader(DataLoader):
+    """A data loader that tells an `ExactRecovery` of each epoch and batch before it starts."""
+
+    def __init__(self, loader: DataLoader, recovery: ExactRecovery) -> None:
+        self.loader = loader
+        self._recovery = recovery
+
+    def __len__(self) -> int:
+        return len(self.loader)
+
+    def __iter__(self) -> Iterator[TensorDict]:
+        self._recovery.start_epoch()
+        batches = iter(self.loader)
+        for position in count():
+            self._recovery.start_batch(position)
+            try:
+                batch = next(batches)
+            except StopIteration:
+                return
+            yield batch
+
+    def iter_instances(self) -> Iterator[Instance]:
+        return self.loader.iter_instances()
+
+    def index_with(self, vocab: Vocabulary) -> None:
+        self.loader.index_with(vocab)
+
+    def set_target_device(self, device: torch.device) -> None:
+        self.loader.set_target_device(device)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.loader, name)
+
+
+def random_state(cuda_device: Optional[torch.device] = None) -> RandomState:
+    """The states of the generators of Python, NumPy, torch and `cuda_device`.
+
+    They consist of what `torch.load` reads with `weights_only=True`.
+    """
+    version, words, gauss_next = random.getstate()
+    algorithm, numpy_words, position, has_gauss, cached = numpy.random.get_state(legacy=True)
+    state: RandomState = {
+        "python": (version, _to_tensor(numpy.array(words, dtype=numpy.uint32)), gauss_next),
+        "numpy": (algorithm, _to_tensor(numpy_words), int(position), int(has_gauss), float(cached)),
+        "torch": torch.get_rng_state(),
+    }
+    if cuda_device is not None:
+        state["cuda"] = torch.cuda.get_rng_state(cuda_device)
+    return state
+
+
+def set_random_state(state: RandomState, cuda_device: Optional[torch.device] = None) -> None:
+    """Set the generators to what `random_state` gave."""
+    version, words, gauss_next = state["python"]
+    random.setstate((version, tuple(_to_words(words).tolist()), gauss_next))
+    algorithm, numpy_words, *rest = state["numpy"]
+    numpy.random.set_state((algorithm, _to_words(numpy_words), *rest))
+    torch.set_rng_state(state["torch"])
+    if cuda_device is not None and "cuda" in state:
+        torch.cuda.set_rng_state(state["cuda"], cuda_device)
+
+
+def _to_tensor(words: Any) -> Tensor:
+    # torch 1.12 has no unsigned integers of 32 bits.
+    return torch.from_numpy(words.view(numpy.int32).copy())
+
+
+def _to_words(tensor: Tensor) -> Any:
+    return tensor.numpy().view(numpy.uint32)
+
+
+trainer_module: Any = gradient_descent_trainer
+trainer_module.DEFAULT_CALLBACKS = (*trainer_module.DEFAULT_CALLBACKS, ExactRecovery)

@@ -1,0 +1,139 @@
+"""Training that is interrupted and recovered ends as uninterrupted training, bit for bit."""
+
+import json
+import random
+from typing import ClassVar, Optional
+
+import numpy
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.training import Checkpointer, TrainerCallback
+
+import allennlp_sentmatch  # noqa: F401  (registers the components)
+from allennlp_sentmatch.training.callbacks import ExactRecovery, exact_recovery
+from allennlp_sentmatch.training.callbacks.exact_recovery import random_state, set_random_state
+from allennlp_sentmatch.training.checkpointers import AtomicCheckpointer
+from tests.conftest import REPOSITORY
+from tests.training.recovery import CONFIGURATIONS, assert_same_outcome, params
+
+
+@TrainerCallback.register("tests_interrupter")
+class Interrupter(TrainerCallback):
+    """Interrupts training after `batches_left` training batches."""
+
+    batches_left: ClassVar[Optional[int]] = None
+
+    def on_batch(self, *args, is_training, **kwargs):
+        if is_training and Interrupter.batches_left is not None:
+            Interrupter.batches_left -= 1
+            if Interrupter.batches_left == 0:
+                raise InterruptedError
+
+
+@pytest.fixture(autouse=True)
+def in_the_repository(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+def train(settings: Params, folder, interrupt_after: Optional[int] = None, recover=False) -> None:
+    Interrupter.batches_left = interrupt_after
+    settings.params["trainer"]["callbacks"] = [{"type": "tests_interrupter"}]
+    if interrupt_after is None:
+        train_model(settings, str(folder), recover=recover)
+        return
+    with pytest.raises(InterruptedError):
+        train_model(settings, str(folder), recover=recover)
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+@pytest.mark.parametrize("checkpointer", [{}, {"save_every_num_batches": 2}], ids=str)
+def test_equals_uninterrupted_training(name, checkpointer, tmp_path):
+    settings = {"num_epochs": 3, "checkpointer": checkpointer}
+    train(params(name, **settings), tmp_path / "whole")
+    # At the third batch of the second epoch, then at its last, then at the first of the third.
+    train(params(name, **settings), tmp_path / "broken", interrupt_after=7)
+    for batches in (2, 3):
+        train(params(name, **settings), tmp_path / "broken", batches, recover=True)
+    train(params(name, **settings), tmp_path / "broken", recover=True)
+    assert_same_outcome(
+        tmp_path / "broken",
+        tmp_path / "whole",
+        training_metrics="save_every_num_batches" not in checkpointer,
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "killed_after", "best_epoch"),
+    [
+        ({"num_epochs": 2}, 1, 0),  # the best weights, then worse ones
+        ({"num_epochs": 2, "patience": 1}, 2, 0),  # nothing was left to train
+        ({"num_epochs": 4, "patience": 1}, 2, 0),  # patience had run out
+    ],
+    ids=["best", "last", "patience"],
+)
+def test_killed_right_after_the_checkpoint_of_an_epoch(
+    settings, killed_after, best_epoch, tmp_path, monkeypatch
+):
+    # As training lowers the loss, the first epoch is the best.
+    settings = {**settings, "validation_metric": "+loss"}
+    train(params("quick_start", **settings), tmp_path / "whole")
+    assert json.loads((tmp_path / "whole/metrics.json").read_text())["best_epoch"] == best_epoch
+
+    def save(self, trainer):
+        AtomicCheckpointer.save_checkpoint(self, trainer)
+        if trainer._epochs_completed == killed_after:
+            raise InterruptedError
+
+    class Killed(AtomicCheckpointer):
+        save_checkpoint = save
+
+    with monkeypatch.context() as patch:
+        patch.setitem(Checkpointer._registry[Checkpointer], "atomic", (Killed, None))
+        with pytest.raises(InterruptedError):
+            train(params("quick_start", **settings), tmp_path / "broken")
+    train(params("quick_start", **settings), tmp_path / "broken", recover=True)
+    assert_same_outcome(tmp_path / "broken", tmp_path / "whole")
+
+
+def test_a_checkpoint_without_random_states_is_said_to_lack_them(tmp_path, monkeypatch):
+    warnings = []
+    monkeypatch.setattr(exact_recovery.logger, "warning", lambda text, *_: warnings.append(text))
+    with monkeypatch.context() as patch:
+        patch.setattr(ExactRecovery, "state_dict", lambda self: {})
+        train(params("quick_start", num_epochs=2), tmp_path / "old", interrupt_after=5)
+    train(params("quick_start", num_epochs=2), tmp_path / "old", recover=True)
+    assert ["lacks random states" in warning for warning in warnings] == [True]
+    assert json.loads((tmp_path / "old/metrics.json").read_text())["epoch"] == 1
+
+
+def test_random_states_are_saved_and_set(tmp_path):
+    for seed in (random.seed, numpy.random.seed, torch.manual_seed):
+        seed(5)
+    random.gauss(0, 1)
+    numpy.random.normal()  # leaves its second number for the next call
+    torch.save(random_state(), tmp_path / "state.th")
+
+    def draw():
+        return random.gauss(0, 1), random.random(), numpy.random.normal(), torch.rand(1).item()
+
+    expected = [draw() for _ in range(3)]
+    # Without `weights_only` before torch 1.13; with it by default since 2.6.
+    set_random_state(torch.load(tmp_path / "state.th"))
+    assert [draw() for _ in range(3)] == expected
+
+
+def test_the_trainer_gets_its_loader_back():
+    class Trainer:
+        data_loader = loader = [1, 2]
+        cuda_device = torch.device("cpu")
+        _epochs_completed = _start_after_epochs_completed = 0
+        _start_after_batches_in_epoch_completed = 0
+
+    trainer, callback = Trainer(), ExactRecovery(None)
+    callback.on_start(trainer)
+    assert trainer.data_loader is not Trainer.loader
+    assert (list(trainer.data_loader), len(trainer.data_loader)) == ([1, 2], 2)
+    callback.on_end(trainer)
+    assert trainer.data_loader is Trainer.loader
