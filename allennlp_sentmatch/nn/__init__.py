@@ -1,10 +1,13 @@
 """The mathematics of the package as plain PyTorch: importable where only torch is installed."""
 
+from allennlp_sentmatch.nn.attentional_decoder import AttentionalDecoder
 from allennlp_sentmatch.nn.attentive_pooling import AttentivelyPooled, AttentivePooling
 from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM
+from allennlp_sentmatch.nn.cell_aware_lstm_decoder import CellAwareLSTMDecoder
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, TreeComposition
+from allennlp_sentmatch.nn.lstm_decoder import LSTMDecoder
 from allennlp_sentmatch.nn.lstmn import LSTMN
 from allennlp_sentmatch.nn.lstmn_inter_attention import LSTMNInterAttention, PairAttention
 from allennlp_sentmatch.nn.matching import (
@@ -21,25 +24,33 @@ from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates
 from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.ranking import average_precision, reciprocal_rank
+from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
 from allennlp_sentmatch.nn.recurrently_controlled_rnn import RecurrentlyControlledRNN
+from allennlp_sentmatch.nn.state_bridge import StateBridge
 from allennlp_sentmatch.nn.suffix_bilstm import SuffixBiLSTM
 from allennlp_sentmatch.nn.tree_merges import bracketing
 
 __all__ = [
     "LSTMN",
+    "AttentionalDecoder",
     "AttentivePooling",
     "AttentivelyPooled",
     "BackendError",
     "CellAwareLSTM",
+    "CellAwareLSTMDecoder",
     "CellAwareLSTMGates",
+    "DecoderState",
     "ElementwiseBilinear",
     "GumbelTreeLSTM",
     "HypersphericalUniform",
+    "LSTMDecoder",
     "LSTMNInterAttention",
     "MLPClassifier",
     "PairAttention",
     "Pooling",
+    "RecurrentDecoder",
     "RecurrentlyControlledRNN",
+    "StateBridge",
     "SuffixBiLSTM",
     "TreeComposition",
     "VonMisesFisher",

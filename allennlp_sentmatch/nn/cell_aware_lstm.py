@@ -25,7 +25,11 @@ import torch
 from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates, LayerWeights
-from allennlp_sentmatch.nn.ops.lstm.stack import lstm_stack, lstm_stack_gates
+from allennlp_sentmatch.nn.ops.lstm.stack import (
+    lstm_stack,
+    lstm_stack_gates,
+    lstm_stack_last_states,
+)
 
 
 class CellAwareLSTM(nn.Module):
@@ -187,16 +191,34 @@ class CellAwareLSTM(nn.Module):
             right first, zero at padded steps. With `return_gates`, also each layer's gates, one
             `CellAwareLSTMGates` for each direction.
         """
-        layers = [
-            [self._layer_weights(layer, suffix) for suffix in self._suffixes]
-            for layer in range(self.num_layers)
-        ]
+        layers = self._all_weights()
         if return_gates:
             return lstm_stack_gates(inputs, mask, layers, self.dropout, self.training)
         hidden, _ = lstm_stack(inputs, mask, layers, self.dropout, self.training)
         return hidden
 
-    def _layer_weights(self, layer: int, suffix: str) -> LayerWeights:
+    def last_states(self, inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Encode a batch of sentences for a decoder that starts from the last states.
+
+        # Parameters
+
+        inputs : `Tensor`
+            Shape (batch_size, num_tokens, input_size).
+        mask : `Tensor`
+            Shape (batch_size, num_tokens), bool, true at tokens, right-padded.
+
+        # Returns
+
+        `tuple[Tensor, Tensor, Tensor]`
+            The outputs of `forward`, and the hidden states and the cells of all layers after a
+            direction's last step, each (batch_size, num_layers, output_size), zero for an empty
+            sentence.
+        """
+        layers = self._all_weights()
+        return lstm_stack_last_states(inputs, mask, layers, self.dropout, self.training)
+
+    def layer_weights(self, layer: int, suffix: str = "") -> LayerWeights:
+        """The parameters of a layer in one direction, with lambda computed."""
         named = {
             name: getattr(self, f"{name}_l{layer}{suffix}")
             for name, _ in self._parameter_shapes(layer)
@@ -213,6 +235,12 @@ class CellAwareLSTM(nn.Module):
                 lower_weight=self.vertical_weight,
             )
         return LayerWeights(**named)
+
+    def _all_weights(self) -> list[list[LayerWeights]]:
+        return [
+            [self.layer_weights(layer, suffix) for suffix in self._suffixes]
+            for layer in range(self.num_layers)
+        ]
 
     def extra_repr(self) -> str:
         """The settings, in the constructor's order."""

@@ -52,7 +52,7 @@ class CellAwareLSTMGates(NamedTuple):
 
 
 class LayerStates(NamedTuple):
-    """The hidden states (B, T, H) and the gates of one layer in one direction."""
+    """The hidden states and the gates of one layer in one direction, (B, T, H) each."""
 
     hidden: Tensor
     gates: CellAwareLSTMGates
@@ -112,37 +112,48 @@ def _run_direction(
 
 def run_layer(inputs: Tensor, lower_cell: Optional[Tensor], weights: LayerWeights) -> LayerStates:
     """One layer over its inputs (B, T, D) and the cells below (B, T, H), token by token."""
-    B, T, _ = inputs.shape
-    H = weights.weight_hh.size(1)
-    input_blocks, left_blocks = weights.weight_ih.size(0) // H, weights.weight_hh.size(0) // H
     # The states keep the parameters' precision where autocast lowers that of the products.
-    hidden = cell = inputs.new_zeros(B, H, dtype=weights.weight_hh.dtype)
-    hidden_steps = []
-    gate_steps = []
-    for t in range(T):
-        # 4 or 5 blocks, each (B, H)
-        from_input = F.linear(inputs[:, t], weights.weight_ih, weights.bias)
-        from_left = F.linear(hidden, weights.weight_hh)
-        x = from_input.chunk(input_blocks, dim=-1)
-        u = from_left.chunk(left_blocks, dim=-1)
-        i, f, o = (torch.sigmoid(x[k] + u[k]) for k in (0, 1, 3))
-        g = torch.tanh(x[2] + u[2])
-        v: Optional[Tensor] = None
-        if lower_cell is None:
-            cell = i * g + f * cell
-        else:
-            lower = lower_cell[:, t]
-            if weights.peephole_left is None or weights.peephole_lower is None:
-                context = u[4]
-            else:
-                context = weights.peephole_left * cell + weights.peephole_lower * lower
-            v = torch.sigmoid(x[4] + context)
-            cell = i * g + weights.left_weight * f * cell + weights.lower_weight * v * lower
-        hidden = o * torch.tanh(cell)
-        hidden_steps.append(hidden)
-        gate_steps.append((i, f, g, o, v, cell))
-    gates = (x[0] if x[0] is None else torch.stack(x, dim=1) for x in zip(*gate_steps))
+    hidden = cell = inputs.new_zeros(
+        inputs.size(0), weights.weight_hh.size(1), dtype=weights.weight_hh.dtype
+    )
+    steps = []
+    for t in range(inputs.size(1)):
+        lower = None if lower_cell is None else lower_cell[:, t]
+        step = run_step(inputs[:, t], hidden, cell, lower, weights)
+        hidden, cell = step.hidden, step.gates.cell
+        steps.append(step)
+    gates = (
+        gate[0] if gate[0] is None else torch.stack(gate, dim=1)
+        for gate in zip(*(step.gates for step in steps))
+    )
+    hidden_steps = [step.hidden for step in steps]
     return LayerStates(torch.stack(hidden_steps, dim=1), CellAwareLSTMGates._make(gates))
+
+
+def run_step(
+    inputs: Tensor, hidden: Tensor, cell: Tensor, lower: Optional[Tensor], weights: LayerWeights
+) -> LayerStates:
+    """One step of a layer, from its inputs (B, D), its states and the cells below (B, H).
+
+    The hidden states and the gates are those of the step, (B, H) each.
+    """
+    H = weights.weight_hh.size(1)
+    # 4 or 5 blocks, each (B, H)
+    x = F.linear(inputs, weights.weight_ih, weights.bias).split(H, dim=-1)
+    u = F.linear(hidden, weights.weight_hh).split(H, dim=-1)
+    i, f, o = (torch.sigmoid(x[k] + u[k]) for k in (0, 1, 3))
+    g = torch.tanh(x[2] + u[2])
+    v: Optional[Tensor] = None
+    if lower is None:
+        cell = i * g + f * cell
+    else:
+        if weights.peephole_left is None or weights.peephole_lower is None:
+            context = u[4]
+        else:
+            context = weights.peephole_left * cell + weights.peephole_lower * lower
+        v = torch.sigmoid(x[4] + context)
+        cell = i * g + weights.left_weight * f * cell + weights.lower_weight * v * lower
+    return LayerStates(o * torch.tanh(cell), CellAwareLSTMGates(i, f, g, o, v, cell))
 
 
 def _clear_padding(sequence: Tensor, mask: Tensor) -> Tensor:

@@ -41,22 +41,57 @@ def lstm_stack(
     `Tuple[Tensor, Tensor]`
         h and c, both (B, T, S * H), zero at padding.
     """
+    return _run(inputs, mask, layers, dropout, training, first=len(layers) - 1)[0]
+
+
+def lstm_stack_last_states(
+    inputs: Tensor, mask: Tensor, layers: Layers, dropout: float = 0.0, training: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The top layer's h (B, T, S * H), and h and c of all L layers after the last token.
+
+    The arguments are those of `lstm_stack`. The last states have the shape (B, L, S * H), the
+    second direction's being those of the first token, and are zero for empty sentences.
+    """
+    states = _run(inputs, mask, layers, dropout, training, first=0)
+    last_hidden, last_cell = (
+        torch.stack([_last(layer[k], mask, len(layers[0])) for layer in states], 1) for k in (0, 1)
+    )
+    return states[-1][0], last_hidden, last_cell
+
+
+def _run(
+    inputs: Tensor, mask: Tensor, layers: Layers, dropout: float, training: bool, first: int
+) -> list[tuple[Tensor, Tensor]]:
+    """H and c of the layers from number `first` on, (B, T, S * H) each."""
     inputs = widened(inputs, layers[0][0].weight_ih)
     backend = resolve("LSTM", IMPLEMENTATIONS, inputs, *_parameters(layers))
     if backend.name == "naive":
-        top = naive.run_stack(inputs, mask, layers, dropout, training)[-1]
-        return torch.cat([x.hidden for x in top], -1), torch.cat([x.gates.cell for x in top], -1)
+        return [
+            (torch.cat([x.hidden for x in layer], -1), torch.cat([x.gates.cell for x in layer], -1))
+            for layer in naive.run_stack(inputs, mask, layers, dropout, training)[first:]
+        ]
     with without_autocast(inputs.device):
         packing = Packing.of(mask, bidirectional=len(layers[0]) == 2)
         hidden = packing.pack(inputs)  # (S, N, D)
         cell: Optional[Tensor] = None
+        states = []
         for number, directions in enumerate(layers):
             if number > 0:
                 hidden = F.dropout(hidden, dropout, training)
             parameters = LayerParameters.of(directions)
             hidden, cell = lstm_layer(backend, packing, hidden, cell, parameters)  # (S, N, H)
-        assert cell is not None
-        return packing.unpack(hidden), packing.unpack(cell)
+            states.append((hidden, cell))
+        return [(packing.unpack(hidden), packing.unpack(cell)) for hidden, cell in states[first:]]
+
+
+def _last(states: Tensor, mask: Tensor, num_directions: int) -> Tensor:
+    """The states (B, S * H) after the last step of each direction, from all (B, T, S * H)."""
+    if states.size(1) == 0:
+        return states.new_zeros(states.size(0), states.size(2))
+    last_tokens = (mask.sum(1) - 1).clamp(min=0)  # (B)
+    forward, *backward = states.chunk(num_directions, -1)  # (B, T, H) each
+    rows = torch.arange(len(states), device=states.device)
+    return torch.cat([forward[rows, last_tokens], *(x[:, 0] for x in backward)], -1)
 
 
 def lstm_stack_gates(

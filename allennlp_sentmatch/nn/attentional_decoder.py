@@ -1,0 +1,163 @@
+r"""A recurrent decoder that attends to the encoder's outputs, with input feeding.
+
+Luong, Pham and Manning, "Effective Approaches to Attention-based Neural Machine Translation" (EMNLP
+2015), as the baseline of CAS-LSTM's section 4.4 has it. With e_j the embedding of the target token
+before step j, s_1, ..., s_S the encoder's outputs, and h_j the top hidden state of a stack of
+recurrent layers,
+
+    h_j = layers([e_j; a_{j-1}])                        a_0 = 0
+    c_j = sum_i w_ji s_i,   w_j = attention(h_j, s)     weights that sum to 1 over the source
+    a_j = tanh(W_o [c_j; h_j])                          no bias
+
+a_j, the attentional vector, is what predicts the next token. It is fed back after its dropout.
+Without input feeding h_j = layers(e_j), so that all steps of a known target are read at once.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
+
+
+class AttentionalState(NamedTuple):
+    """The state of an `AttentionalDecoder` after a step."""
+
+    #: The states of the recurrent layers.
+    layers: DecoderState
+    #: a_j after dropout, shape (batch_size, output_size).
+    attentional: Tensor
+
+
+class AttentionalDecoder(nn.Module):
+    """Decodes with attention; equations in the module's docstring.
+
+    # Parameters
+
+    decoder : `RecurrentDecoder`
+        The recurrent layers, such as `LSTMDecoder`. With `input_feeding` its `input_size` is
+        that of the embeddings plus `output_size`.
+    attention : `nn.Module`
+        Called with h_j (B, H), the encoder's outputs (B, S, E) and the source's mask (B, S), it
+        gives the weights w_j (B, S).
+    encoder_size : `int`
+        The width of the encoder's outputs (E).
+    output_size : `int`
+        The width of the attentional vectors (A).
+    dropout : `float`, optional (default = `0.0`)
+        The dropout probability of the attentional vectors.
+    input_feeding : `bool`, optional (default = `True`)
+
+    # Raises
+
+    `ValueError`
+        If the dropout is out of its range.
+    """
+
+    def __init__(
+        self,
+        decoder: RecurrentDecoder,
+        attention: nn.Module,
+        encoder_size: int,
+        output_size: int,
+        dropout: float = 0.0,
+        input_feeding: bool = True,
+    ) -> None:
+        super().__init__()
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
+        self.decoder = decoder
+        self.attention = attention
+        self.output_projection = nn.Linear(
+            encoder_size + decoder.hidden_size, output_size, bias=False
+        )
+        self.dropout = nn.Dropout(dropout)
+        self.input_feeding = input_feeding
+        self.output_size = output_size
+
+    def initial_state(self, layers: DecoderState) -> AttentionalState:
+        """The state before the first step, from that of the recurrent layers."""
+        hidden = layers.hidden  # (B, L, H)
+        return AttentionalState(layers, hidden.new_zeros(hidden.size(0), self.output_size))
+
+    def step(
+        self,
+        embedded: Tensor,
+        state: AttentionalState,
+        encoder_outputs: Tensor,
+        source_mask: Tensor,
+    ) -> tuple[Tensor, AttentionalState]:
+        """Take one step.
+
+        # Parameters
+
+        embedded : `Tensor`
+            e_j, shape (batch_size, embedding_size).
+        state : `AttentionalState`
+            The state before the step.
+        encoder_outputs : `Tensor`
+            Shape (batch_size, source_length, encoder_size).
+        source_mask : `Tensor`
+            Shape (batch_size, source_length), bool, true at tokens.
+
+        # Returns
+
+        `tuple[Tensor, AttentionalState]`
+            The weights of the source's tokens, (batch_size, source_length), and the state after
+            the step, of which `attentional` is a_j.
+        """
+        inputs = torch.cat([embedded, state.attentional], -1) if self.input_feeding else embedded
+        hidden, layers = self.decoder.step(inputs, state.layers)  # (B, H)
+        weights, attentional = self._attend(hidden, encoder_outputs, source_mask)
+        return weights, AttentionalState(layers, attentional)
+
+    def forward(
+        self,
+        embedded: Tensor,
+        state: AttentionalState,
+        encoder_outputs: Tensor,
+        source_mask: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """Take all steps of a known target (teacher forcing).
+
+        # Parameters
+
+        embedded : `Tensor`
+            Shape (batch_size, num_steps, embedding_size). Steps that are padding come last; what
+            they give has no meaning.
+        state : `AttentionalState`
+            The state before the first step.
+        encoder_outputs : `Tensor`
+            Shape (batch_size, source_length, encoder_size).
+        source_mask : `Tensor`
+            Shape (batch_size, source_length), bool, true at tokens.
+
+        # Returns
+
+        `tuple[Tensor, Tensor]`
+            The attentional vectors, (batch_size, num_steps, output_size), and the weights of the
+            source's tokens, (batch_size, num_steps, source_length).
+        """
+        attentional_steps, weight_steps = [], []
+        if self.input_feeding:
+            for token in embedded.unbind(1):  # (B, D)
+                weights, state = self.step(token, state, encoder_outputs, source_mask)
+                weight_steps.append(weights)
+                attentional_steps.append(state.attentional)
+        else:
+            hidden, _ = self.decoder(embedded, state.layers)  # (B, T, H)
+            for step in hidden.unbind(1):
+                weights, attentional = self._attend(step, encoder_outputs, source_mask)
+                weight_steps.append(weights)
+                attentional_steps.append(attentional)
+        return torch.stack(attentional_steps, 1), torch.stack(weight_steps, 1)
+
+    def _attend(
+        self, hidden: Tensor, encoder_outputs: Tensor, source_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """w_j (B, S) and a_j (B, A)."""
+        weights = self.attention(hidden, encoder_outputs, source_mask)  # (B, S)
+        context = torch.bmm(weights.unsqueeze(1), encoder_outputs).squeeze(1)  # (B, E)
+        attentional = torch.tanh(self.output_projection(torch.cat([context, hidden], -1)))
+        return weights, self.dropout(attentional)
