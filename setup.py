@@ -84,5 +84,6 @@ setup(
         "plots": PLOTS,
         "demo": ["gradio>=6", *PLOTS],
         "ray": ["ray[data]>=2.9"],
+        "translation": ["sacrebleu>=2.3"],
     },
 )

@@ -1,12 +1,14 @@
 """Readers of the data sets of sentence classification and sentence matching."""
 
 from allennlp_sentmatch.data.dataset_readers.answer_selection import AnswerSelectionReader
+from allennlp_sentmatch.data.dataset_readers.parallel_text import ParallelTextReader
 from allennlp_sentmatch.data.dataset_readers.sentence_pair import SentencePairReader
 from allennlp_sentmatch.data.dataset_readers.sentiment_trees import SentimentTreesReader
 from allennlp_sentmatch.data.dataset_readers.single_sentence import SingleSentenceReader
 
 __all__ = [
     "AnswerSelectionReader",
+    "ParallelTextReader",
     "SentencePairReader",
     "SentimentTreesReader",
     "SingleSentenceReader",

@@ -1,0 +1,60 @@
+"""The `learn-bpe` subcommand trains a byte pair encoding for the tokenizer `bpe`."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.commands.options import add_verbose_option
+from allennlp_sentmatch.data.files.lines import read_lines
+from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
+
+
+@Subcommand.register("learn-bpe")
+class LearnBpe(Subcommand):
+    """`allennlp learn-bpe OUTPUT.json --text LANGUAGE FILE ...`."""
+
+    def add_subparser(
+        self,
+        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    ) -> argparse.ArgumentParser:
+        """Describe the command line."""
+        subparser: argparse.ArgumentParser = parser.add_parser(
+            self.name, description=__doc__, help="Train a byte pair encoding."
+        )
+        subparser.add_argument("output_file", help="a .json file that does not exist yet")
+        subparser.add_argument(
+            "--text",
+            nargs=2,
+            action="append",
+            required=True,
+            metavar=("LANGUAGE", "FILE"),
+            help="a training text, one sentence a line, with its language as Moses abbreviates it; "
+            "give it twice for a joint encoding of two languages",
+        )
+        subparser.add_argument(
+            "--vocabulary-size", type=int, default=10000, help="subwords (default: 10000)"
+        )
+        subparser.add_argument("--lowercase", action="store_true", help="lower-case the text")
+        add_verbose_option(subparser)
+        subparser.set_defaults(func=_from_args)
+        return subparser
+
+
+def _from_args(args: argparse.Namespace) -> None:
+    output = Path(args.output_file)
+    if output.exists():
+        raise ConfigurationError(f"{output} exists already; remove it or choose another name")
+
+    def texts() -> Iterator[tuple[str, str]]:
+        for language, file in args.text:
+            for _, line in read_lines(file):
+                yield line, language
+
+    encoding = learn_bpe(texts(), args.vocabulary_size, args.lowercase)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps(encoding, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+    print(f"{output}: {len(encoding['alphabet'])} characters, {len(encoding['merges'])} merges")

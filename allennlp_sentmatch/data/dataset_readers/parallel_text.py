@@ -1,0 +1,193 @@
+"""Sentences and their translations."""
+
+import logging
+import re
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any, Optional
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import END_SYMBOL, START_SYMBOL
+from allennlp.data.dataset_readers import DatasetReader
+from allennlp.data.fields import Field, MetadataField, TextField
+from allennlp.data.instance import Instance
+from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
+from allennlp.data.tokenizers import Token, Tokenizer
+from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
+
+from allennlp_sentmatch.data.files.lines import check_encoding, read_lines
+from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.text import check_text
+from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
+
+logger = logging.getLogger(__name__)
+
+_ALTERNATIVES = re.compile(r"\{([^{},]+),([^{},]+)\}")
+
+
+@DatasetReader.register("parallel_text")
+class ParallelTextReader(DatasetReader):
+    """Reads sentences and their translations.
+
+    A path is one of
+
+    - two files, aligned line by line, which differ in one part of their names, the source's first:
+      `train.{de,en}.gz` is `train.de.gz` and `train.en.gz`;
+    - one file, in which a tab separates a sentence from its translation.
+
+    Files may be gzip-compressed, URLs, or `archive!member`. A line that is blank in both files is
+    skipped; one that is blank in a single file is an error, as it usually means that the files are
+    not aligned.
+
+    Fields: `source_tokens` and `target_tokens` (`TextField`; the target between AllenNLP's start
+    and end symbols), and `metadata` with `source`, `target`, `source_tokens` and `target_tokens`
+    (lists of strings, without the symbols).
+
+    Registered as a `DatasetReader` with name "parallel_text".
+
+    # Parameters
+
+    source_tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
+    target_tokenizer : `Tokenizer`, optional (default = `source_tokenizer`)
+    source_token_indexers : `dict[str, TokenIndexer]`, optional
+            (default = `{"tokens": SingleIdTokenIndexer("source_tokens")}`)
+    target_token_indexers : `dict[str, TokenIndexer]`, optional
+            (default = `{"tokens": SingleIdTokenIndexer("target_tokens")}`)
+    max_length : `int`, optional (default = `None`)
+        Pairs with more tokens than this in either sentence are left out, and counted in the log.
+        For training only: leave it out of `validation_dataset_reader`.
+    encoding : `str`, optional (default = `"utf-8"`)
+    """
+
+    def __init__(
+        self,
+        source_tokenizer: Optional[Tokenizer] = None,
+        target_tokenizer: Optional[Tokenizer] = None,
+        source_token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        target_token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        max_length: Optional[int] = None,
+        encoding: str = "utf-8",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
+        )
+        if max_length is not None and max_length < 1:
+            raise ConfigurationError(
+                f"max_length={max_length}: expected at least 1, or null for all pairs"
+            )
+        self._source_tokenizer = source_tokenizer or SpacyBlankTokenizer()
+        self._target_tokenizer = target_tokenizer or self._source_tokenizer
+        self._source_token_indexers = source_token_indexers or {
+            "tokens": SingleIdTokenIndexer("source_tokens")
+        }
+        self._target_token_indexers = target_token_indexers or {
+            "tokens": SingleIdTokenIndexer("target_tokens")
+        }
+        self._max_length = max_length
+        self._encoding = check_encoding(encoding)
+
+    def _read(self, file_path: Any) -> Iterator[Instance]:
+        num_long = 0
+        for source, target in self.shard_iterable(self._pairs(str(file_path))):
+            instance = self.text_to_instance(source, target)
+            metadata: Any = instance["metadata"]
+            longest = max(len(metadata["source_tokens"]), len(metadata["target_tokens"]))
+            if self._max_length is not None and longest > self._max_length:
+                num_long += 1
+                continue
+            yield instance
+        if num_long:
+            logger.info(
+                "%s: left out %d pairs of more than %d tokens",
+                file_path,
+                num_long,
+                self._max_length,
+            )
+
+    def _pairs(self, file_path: str) -> Iterator[tuple[str, str]]:
+        """The sentences of a path, without the blank ones."""
+        names = _ALTERNATIVES.search(file_path)
+        if names is None:
+            pairs = self._tab_separated(file_path)
+        else:
+            before, after = file_path[: names.start()], file_path[names.end() :]
+            pairs = self._aligned(*(f"{before}{name}{after}" for name in names.groups()))
+        is_empty = True
+        for where, source, target in pairs:
+            if not source and not target:
+                continue
+            if not source or not target:
+                blank = "sentence" if target else "translation"
+                raise ConfigurationError(f"{where}: the {blank} is blank, but its pair is not")
+            is_empty = False
+            yield source, target
+        if is_empty:
+            raise ConfigurationError(f"{file_path} is empty")
+
+    def _aligned(self, source_path: str, target_path: str) -> Iterator[tuple[Source, str, str]]:
+        sources = read_lines(source_path, self._encoding)
+        targets = read_lines(target_path, self._encoding)
+        for number, (source, target) in enumerate(zip_longest(sources, targets), start=1):
+            if source is None or target is None:
+                shorter, longer = (
+                    (source_path, target_path) if source is None else (target_path, source_path)
+                )
+                raise ConfigurationError(
+                    f"{shorter} has {number - 1} lines, but {longer} has more; expected files that "
+                    "are aligned line by line"
+                )
+            yield Source(source_path, number), source[1].strip(), target[1].strip()
+
+    def _tab_separated(self, file_path: str) -> Iterator[tuple[Source, str, str]]:
+        for number, line in read_lines(file_path, self._encoding):
+            cells = line.split("\t") if line.strip() else ["", ""]
+            if len(cells) != 2:
+                raise ConfigurationError(
+                    f"{Source(file_path, number)}: expected a sentence, a tab and its translation, "
+                    f"got {len(cells)} columns; two aligned files are named as train.{{de,en}}"
+                )
+            yield Source(file_path, number), cells[0].strip(), cells[1].strip()
+
+    def text_to_instance(self, source: str, target: Optional[str] = None) -> Instance:
+        """Make the instance of a sentence.
+
+        # Parameters
+
+        source : `str`
+        target : `str`, optional (default = `None`)
+            Its translation; `None` to translate it.
+
+        # Returns
+
+        `Instance`
+            With the fields listed above.
+        """
+        source_tokens = self._source_tokenizer.tokenize(check_text(source, "the source"))
+        source_tokens = source_tokens or [Token(DEFAULT_OOV_TOKEN)]
+        metadata: dict[str, Any] = {
+            "source": source,
+            "source_tokens": [token.text for token in source_tokens],
+        }
+        fields: dict[str, Field[Any]] = {
+            "source_tokens": TextField(source_tokens),
+            "metadata": MetadataField(metadata),
+        }
+        if target is not None:
+            target_tokens = self._target_tokenizer.tokenize(check_text(target, "the target"))
+            metadata["target"] = target
+            metadata["target_tokens"] = [token.text for token in target_tokens]
+            fields["target_tokens"] = TextField(
+                [Token(START_SYMBOL), *target_tokens, Token(END_SYMBOL)]
+            )
+        return Instance(fields)
+
+    def apply_token_indexers(self, instance: Instance) -> None:
+        """Give the text fields of the `instance` their token indexers."""
+        for name, indexers in (
+            ("source_tokens", self._source_token_indexers),
+            ("target_tokens", self._target_token_indexers),
+        ):
+            field = instance.fields.get(name)
+            if isinstance(field, TextField):
+                field.token_indexers = indexers

@@ -1,0 +1,162 @@
+"""Moses tokenization and byte pair encoding."""
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import tokenizers
+from allennlp.common.checks import ConfigurationError
+from allennlp.data.tokenizers import Token, Tokenizer
+from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
+from sacremoses import MosesDetokenizer, MosesTokenizer
+
+END_OF_WORD = "</w>"
+
+
+@Tokenizer.register("bpe")
+class BpeTokenizer(Tokenizer):
+    """Splits text as Moses does and words into the subwords of a trained byte pair encoding.
+
+    [Sennrich et al. (2016)](https://aclanthology.org/P16-1162), with the `tokenizers` library; a
+    subword that ends a word ends in `</w>`. `allennlp learn-bpe` trains the encoding and writes
+    `file`. A training copies the file to its serialization directory, and
+
+        "include_in_archive": ["bpe.json"]
+
+    in the configuration puts it into the archive, so that the archive splits raw text anywhere.
+
+    Registered as a `Tokenizer` with name "bpe".
+
+    # Parameters
+
+    file : `str`
+        The trained encoding. Not read where `serialization_dir` has a file of this name: an
+        archive reads its own copy.
+    language : `str`, optional (default = `"en"`)
+        The language, as Moses abbreviates it.
+    lowercase : `bool`, optional (default = `False`)
+        Whether to lower-case the text.
+    serialization_dir : `str`, optional (default = `None`)
+        Filled in by AllenNLP.
+
+    # Raises
+
+    `ConfigurationError`
+        If the file is missing or does not hold an encoding.
+    """
+
+    def __init__(
+        self,
+        file: Union[str, "PathLike[str]"],
+        language: str = "en",
+        lowercase: bool = False,
+        serialization_dir: Optional[str] = None,
+    ) -> None:
+        path = Path(file)
+        if serialization_dir is not None:
+            copy = Path(serialization_dir) / path.name
+            if not copy.is_file() and path.is_file() and copy.parent.is_dir():
+                shutil.copyfile(path, copy)
+            if copy.is_file():
+                path = copy
+        if not path.is_file():
+            raise ConfigurationError(
+                f"the byte pair encoding {path} does not exist: `allennlp learn-bpe` trains one; "
+                f'for an archive, train with "include_in_archive": ["{path.name}"]'
+            )
+        self._subwords = _load(path)
+        self._moses = MosesTokenizer(language)
+        self._detokenizer = MosesDetokenizer(language)
+        self._lowercase = lowercase
+
+    def tokenize(self, text: str) -> list[Token]:
+        """Split a text into subwords. A character that the encoding does not know becomes an
+        out-of-vocabulary token.
+        """
+        words = " ".join(_words(self._moses, text, self._lowercase))
+        return [Token(subword) for subword in self._subwords.encode(words).tokens]
+
+    def detokenize(self, subwords: Iterable[str]) -> str:
+        """The text of a list of subwords, with spaces where Moses' detokenizer puts them."""
+        text = ""
+        for subword in subwords:
+            if subword == DEFAULT_OOV_TOKEN:
+                text += f"{subword} "
+            elif subword.endswith(END_OF_WORD):
+                text += subword[: -len(END_OF_WORD)] + " "
+            else:
+                text += subword
+        return str(self._detokenizer.detokenize(text.split()))
+
+
+def learn_bpe(
+    texts: Iterable[tuple[str, str]], vocabulary_size: int, lowercase: bool = False
+) -> dict[str, Any]:
+    """Train a byte pair encoding.
+
+    # Parameters
+
+    texts : `Iterable[tuple[str, str]]`
+        Each text and the abbreviation of its language. Texts of two languages give a joint
+        encoding.
+    vocabulary_size : `int`
+        The number of subwords: those of one character and those that a merge makes.
+    lowercase : `bool`, optional (default = `False`)
+
+    # Returns
+
+    `dict[str, Any]`
+        The encoding: `alphabet`, a list of subwords, and `merges`, pairs of subwords, the first
+        merge first. Saved as JSON, it is the file of a `BpeTokenizer`.
+    """
+    moses: dict[str, MosesTokenizer] = {}
+
+    def sentences() -> Iterator[str]:
+        for text, language in texts:
+            tokenizer = moses.setdefault(language, MosesTokenizer(language))
+            yield " ".join(_words(tokenizer, text, lowercase))
+
+    model = tokenizers.models.BPE(end_of_word_suffix=END_OF_WORD)
+    trained = tokenizers.Tokenizer(model)
+    trained.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    trained.train_from_iterator(
+        sentences(),
+        tokenizers.trainers.BpeTrainer(
+            vocab_size=vocabulary_size, end_of_word_suffix=END_OF_WORD, show_progress=False
+        ),
+    )
+    state = json.loads(trained.to_str())["model"]
+    # Older versions of the library write a merge as one string.
+    merges = [pair.split(" ") if isinstance(pair, str) else pair for pair in state["merges"]]
+    merged = {"".join(pair) for pair in merges}
+    return {"alphabet": sorted(set(state["vocab"]) - merged), "merges": merges}
+
+
+def _words(moses: MosesTokenizer, text: str, lowercase: bool) -> list[str]:
+    words: list[str] = moses.tokenize(text.lower() if lowercase else text, escape=False)
+    return words
+
+
+def _load(path: Path) -> tokenizers.Tokenizer:
+    try:
+        encoding = json.loads(path.read_text(encoding="utf-8"))
+        merges = [(left, right) for left, right in encoding["merges"]]
+        subwords = dict.fromkeys([DEFAULT_OOV_TOKEN, *encoding["alphabet"]])
+        subwords.update(dict.fromkeys(left + right for left, right in merges))
+        model = tokenizers.models.BPE(
+            vocab={subword: index for index, subword in enumerate(subwords)},
+            merges=merges,
+            unk_token=DEFAULT_OOV_TOKEN,
+            end_of_word_suffix=END_OF_WORD,
+        )
+    # The library raises plain exceptions for merges of unknown subwords.
+    except Exception as error:
+        raise ConfigurationError(
+            f"{path} does not hold a byte pair encoding as `allennlp learn-bpe` writes it: {error}"
+        ) from None
+    tokenizer = tokenizers.Tokenizer(model)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    return tokenizer

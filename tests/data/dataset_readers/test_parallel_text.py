@@ -1,0 +1,92 @@
+import gzip
+import logging
+
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader
+
+
+def make(**settings):
+    return DatasetReader.from_params(
+        Params({"type": "parallel_text", "source_tokenizer": "whitespace", **settings})
+    )
+
+
+def write(folder, name, lines):
+    path = folder / name
+    data = "".join(f"{line}\n" for line in lines).encode()
+    path.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    return path
+
+
+def pairs(reader, path):
+    return [
+        (instance["metadata"]["source"], instance["metadata"]["target"])
+        for instance in reader.read(str(path))
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_aligned_files(tmp_path, suffix):
+    write(tmp_path, f"train.de{suffix}", ["ein Hund", "", "zwei Katzen "])
+    write(tmp_path, f"train.en{suffix}", ["a dog", "", "two cats"])
+    assert pairs(make(), f"{tmp_path}/train.{{de,en}}{suffix}") == [
+        ("ein Hund", "a dog"),
+        ("zwei Katzen", "two cats"),
+    ]
+
+
+def test_a_tab_separated_file(tmp_path):
+    path = write(tmp_path, "train.tsv", ["ein Hund\ta dog", "zwei Katzen\ttwo cats"])
+    assert pairs(make(), path) == [("ein Hund", "a dog"), ("zwei Katzen", "two cats")]
+
+
+def test_fields():
+    reader = make()
+    instance = reader.text_to_instance("ein Hund", "a dog")
+    assert [token.text for token in instance["source_tokens"]] == ["ein", "Hund"]
+    assert [token.text for token in instance["target_tokens"]] == ["@start@", "a", "dog", "@end@"]
+    assert instance["metadata"]["target_tokens"] == ["a", "dog"]
+    reader.apply_token_indexers(instance)
+    indexers = [
+        instance[name].token_indexers["tokens"] for name in ("source_tokens", "target_tokens")
+    ]
+    assert [indexer.namespace for indexer in indexers] == ["source_tokens", "target_tokens"]
+    assert "target_tokens" not in reader.text_to_instance("ein Hund").fields
+    assert len(reader.text_to_instance("")["source_tokens"]) == 1
+
+
+def test_long_pairs_are_left_out_and_counted(tmp_path, caplog):
+    path = write(tmp_path, "train.tsv", ["a b c\ta b", "a b\ta b c", "a b\ta b"])
+    with caplog.at_level(logging.INFO):
+        assert pairs(make(max_length=2), path) == [("a b", "a b")]
+    assert "left out 2 pairs of more than 2 tokens" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        (["a", "b"], ["a"], r"train\.en has 1 lines, but .*train\.de has more"),
+        (["a"], ["a", "b"], r"train\.de has 1 lines, but .*train\.en has more"),
+        (["a", ""], ["a", "b"], r"train\.de, line 2: the sentence is blank"),
+        (["a", "b"], ["a", " "], r"train\.de, line 2: the translation is blank"),
+        ([""], [""], "is empty"),
+    ],
+)
+def test_files_that_are_not_aligned(tmp_path, source, target, message):
+    write(tmp_path, "train.de", source)
+    write(tmp_path, "train.en", target)
+    with pytest.raises(ConfigurationError, match=message):
+        pairs(make(), f"{tmp_path}/train.{{de,en}}")
+
+
+def test_a_line_without_a_tab(tmp_path):
+    path = write(tmp_path, "train.tsv", ["a\tb", "a b"])
+    with pytest.raises(ConfigurationError, match=r"train\.tsv, line 2: expected a sentence, a tab"):
+        pairs(make(), path)
+
+
+def test_impossible_length():
+    with pytest.raises(ConfigurationError, match="max_length=0"):
+        make(max_length=0)

@@ -1,0 +1,92 @@
+import json
+
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data.tokenizers import Tokenizer
+
+from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
+
+TEXTS = [("low lower lowest low low", "en"), ("new newer newest new", "en")]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "bpe.json"
+    path.write_text(json.dumps(learn_bpe(TEXTS, 30)), encoding="utf-8")
+    return path
+
+
+def make(file, **settings):
+    return Tokenizer.from_params(Params({"type": "bpe", "file": str(file), **settings}))
+
+
+def test_merges_are_those_of_sennrich_et_al():
+    """Their algorithm, restated: merge the most frequent pair of symbols, again and again."""
+    words = {}
+    for text, _ in TEXTS:
+        for word in text.split():
+            symbols = (*word[:-1], word[-1] + "</w>")
+            words[symbols] = words.get(symbols, 0) + 1
+    encoding = learn_bpe(TEXTS, 30)
+    for merge in encoding["merges"]:
+        pairs = {}
+        for symbols, number in words.items():
+            for pair in zip(symbols, symbols[1:]):
+                pairs[pair] = pairs.get(pair, 0) + number
+        assert pairs[tuple(merge)] == max(pairs.values())
+        merged = {}
+        for symbols, number in words.items():
+            out, i = [], 0
+            while i < len(symbols):
+                width = 2 if symbols[i : i + 2] == tuple(merge) else 1
+                out.append("".join(symbols[i : i + width]))
+                i += width
+            merged[tuple(out)] = merged.get(tuple(out), 0) + number
+        words = merged
+
+
+def test_text_comes_back(file):
+    tokenizer = make(file)
+    tokens = [token.text for token in tokenizer.tokenize("newest low lower wort")]
+    assert any(not token.endswith("</w>") for token in tokens)
+    assert tokenizer.detokenize(tokens) == "newest low lower wort"
+    assert "".join(tokens) == "newest</w>low</w>lower</w>wort</w>"
+
+
+def test_vocabulary_size_counts_characters_and_merges():
+    encoding = learn_bpe(TEXTS, 18)
+    assert len(encoding["alphabet"]) + len(encoding["merges"]) == 18
+
+
+def test_unknown_characters_are_out_of_vocabulary(file):
+    tokens = [token.text for token in make(file).tokenize("low 漢 low")]
+    assert tokens == ["low</w>", "@@UNKNOWN@@", "low</w>"]
+    assert make(file).detokenize(tokens) == "low @@UNKNOWN@@ low"
+
+
+def test_lower_case_and_empty_text(file):
+    tokenizer = make(file, lowercase=True)
+    assert [token.text for token in tokenizer.tokenize("LOW")] == ["low</w>"]
+    assert tokenizer.tokenize("  ") == []
+
+
+def test_an_archive_reads_its_own_copy(file, tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    make(file, serialization_dir=str(folder))
+    file.unlink()
+    tokens = make(file, serialization_dir=str(folder)).tokenize("lowest")
+    assert "".join(token.text for token in tokens) == "lowest</w>"
+    with pytest.raises(ConfigurationError, match="include_in_archive"):
+        make(file, serialization_dir=str(tmp_path / "other"))
+
+
+@pytest.mark.parametrize(
+    "content", ["[]", "{", '{"alphabet": ["a"]}', '{"alphabet": ["a"], "merges": [["a", "b"]]}']
+)
+def test_other_files_are_refused(tmp_path, content):
+    path = tmp_path / "other.json"
+    path.write_text(content)
+    with pytest.raises(ConfigurationError, match=r"other\.json does not hold a byte pair encoding"):
+        make(path)

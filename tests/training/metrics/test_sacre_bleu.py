@@ -1,0 +1,51 @@
+import pytest
+import sacrebleu
+import torch
+import torch.distributed
+import torch.multiprocessing
+from allennlp.common import Params
+from allennlp.training.metrics import Metric
+
+from allennlp_sentmatch.training.metrics import SacreBleu
+
+TRANSLATIONS = ["The cat sits on the mat today.", "Two dogs run over a field.", "A man sleeps."]
+REFERENCES = ["The cat sat on the mat today.", "Two dogs run across a field.", "The man is asleep."]
+
+
+def test_batches_give_the_corpus_figure_of_the_library():
+    metric = Metric.from_params(Params({"type": "sacre_bleu"}))
+    metric(TRANSLATIONS[:2], REFERENCES[:2])
+    metric([], [])
+    metric(TRANSLATIONS[2:], REFERENCES[2:])
+    expected = sacrebleu.corpus_bleu(TRANSLATIONS, [REFERENCES]).score
+    assert 0 < expected < 100
+    assert metric.get_metric() == {"BLEU": pytest.approx(expected, abs=1e-9)}
+    metric.get_metric(reset=True)
+    assert metric.get_metric() == {"BLEU": 0.0}
+
+
+def test_lower_case():
+    cased, lower = SacreBleu(), SacreBleu(lowercase=True)
+    for metric in (cased, lower):
+        metric(["the Cat sat on the mat"], ["The cat sat on the mat"])
+    assert lower.get_metric()["BLEU"] == pytest.approx(100)
+    assert cased.get_metric()["BLEU"] < 60
+    assert "case:lc" in lower.signature
+
+
+def run_worker(rank, address, queue):
+    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    metric = SacreBleu()
+    metric(TRANSLATIONS[rank::2], REFERENCES[rank::2])
+    queue.put(metric.get_metric()["BLEU"])
+    torch.distributed.destroy_process_group()
+
+
+def test_distributed(tmp_path):
+    context = torch.multiprocessing.get_context("spawn")
+    queue = context.SimpleQueue()
+    torch.multiprocessing.spawn(
+        run_worker, args=(f"file://{tmp_path}/store", queue), nprocs=2, join=True
+    )
+    expected = sacrebleu.corpus_bleu(TRANSLATIONS, [REFERENCES]).score
+    assert [queue.get(), queue.get()] == pytest.approx([expected, expected], abs=1e-9)
