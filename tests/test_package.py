@@ -25,6 +25,7 @@ NAMES = {
         "sum_difference",
         "elbis",
     ],
+    "allennlp_sentmatch.modules:StepDecoder": ["cas_lstm", "lstm"],
     "allennlp.models:Model": [
         "siamese_classifier",
         "sentence_classifier",
@@ -33,6 +34,7 @@ NAMES = {
         "lstmn_classifier",
         "attentive_ranker",
         "cs_lvm",
+        "encoder_decoder",
         "vae_siamese",
         "ensemble",
     ],
@@ -41,20 +43,23 @@ NAMES = {
         "single_sentence",
         "sentiment_trees",
         "answer_selection",
+        "parallel_text",
     ],
-    "allennlp.data:Tokenizer": ["spacy_blank"],
+    "allennlp.data:Tokenizer": ["bpe", "spacy_blank"],
     "allennlp.data:DataLoader": ["semi_supervised"],
     "allennlp.predictors:Predictor": [
         "sentence_pair",
         "single_sentence",
         "answer_ranker",
         "pair_generator",
+        "translation",
     ],
     "allennlp.training.metrics:Metric": [
         "mean_average_precision",
         "mean_reciprocal_rank",
         "distinct-1",
         "distinct-2",
+        "sacre_bleu",
     ],
     "allennlp.modules.token_embedders:TokenEmbedder": ["cove"],
     "allennlp.commands:Subcommand": [
@@ -63,6 +68,7 @@ NAMES = {
         "ensemble",
         "evaluate-generator",
         "inspect",
+        "learn-bpe",
         "search",
     ],
 }

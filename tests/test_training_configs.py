@@ -10,7 +10,8 @@ import torch
 from allennlp.commands.train import TrainModel
 from allennlp.common import Params
 from allennlp.common.util import prepare_environment
-from allennlp.data import DatasetReader
+from allennlp.data import DatasetReader, Vocabulary
+from allennlp.models import Model
 
 from scripts import list_experiments
 from scripts.list_experiments import CONFIGURATIONS, REPOSITORY
@@ -62,6 +63,8 @@ TRAINED = [
     "imdb/rcrn",
     "imdb/rcrn_baseline_bilstm",
     "msrp/subilstm",
+    "multi30k/cas_lstm",
+    "multi30k/lstm",
     "multinli/bi_cas_lstm",
     "quora/bi_cas_lstm",
     "quora/lstm_concat",
@@ -124,7 +127,7 @@ TRAINED = [
 ]
 
 # Folders of configurations that no table of a paper has; `training_config` has the quick start.
-NOT_FROM_PAPERS = {"training_config", "msrp", "sick", "snli_1k", "snli_1k_fine_tuning"}
+NOT_FROM_PAPERS = {"training_config", "msrp", "multi30k", "sick", "snli_1k", "snli_1k_fine_tuning"}
 
 
 def name_of(path: Path) -> str:
@@ -173,6 +176,25 @@ def test_every_published_size_is_that_of_a_configuration():
     assert set(PUBLISHED_PARAMETERS) <= set(map(name_of, CONFIGURATION_PATHS))
 
 
+@pytest.mark.parametrize("name", ["lstm", "cas_lstm_247d"])
+def test_translation_models_are_of_the_published_size(name: str):
+    """8.2M, with all embeddings and the sizes of fairseq's vocabularies for IWSLT 2014, which it
+    makes of 10,000 joint merges: 8,848 German and 6,632 English subwords.
+    """
+    configuration = list_experiments.on_fixtures(CONFIGURATIONS / f"iwslt14/{name}.jsonnet")
+    sizes = {"source_tokens": 8848, "target_tokens": 6632}
+    symbols = {"source_tokens": [], "target_tokens": ["@start@", "@end@"]}
+    vocabulary = Vocabulary(
+        tokens_to_add={
+            namespace: [*added, *map(str, range(sizes[namespace] - 2 - len(added)))]
+            for namespace, added in symbols.items()
+        }
+    )
+    model = Model.from_params(Params(configuration["model"]), vocab=vocabulary)
+    number = sum(parameter.numel() for parameter in model.parameters())
+    assert number == pytest.approx(8.23e6, rel=0.004)
+
+
 def kind_of(path: Path) -> tuple[str, ...]:
     """What a training step depends on: the registered parts of the model, reader and trainer."""
     configuration = list_experiments.on_fixtures(path)
@@ -201,6 +223,7 @@ def test_one_of_each_kind_is_trained():
 def test_one_of_each_kind_trains_an_epoch(name: str, tmp_path: Path):
     configuration = list_experiments.on_fixtures(CONFIGURATIONS / f"{name}.jsonnet")
     configuration["trainer"]["num_epochs"] = 1
+    configuration.pop("include_in_archive", None)  # `allennlp train` reads it before the rest
     training = TrainModel.from_params(
         Params(configuration), serialization_dir=str(tmp_path), local_rank=0
     )
@@ -255,7 +278,8 @@ def test_local_data_is_in_the_form_that_the_configurations_read(
         if configuration[key] is not None:
             settings = reader if key == "train_data_path" else other_reader
             instances = DatasetReader.from_params(Params(settings.copy())).read(configuration[key])
-            assert {"label", "labels"} & set(next(iter(instances)).fields)
+            fields = set(next(iter(instances)).fields)
+            assert {"label", "labels", "target_tokens"} & fields
 
 
 @pytest.mark.parametrize("call", ["msrp()", "trec6()", "mr(3, files='../shared/data/mr')"])

@@ -5,6 +5,7 @@ from allennlp_sentmatch.modules import (
     posteriors,
     seq2seq_encoders,
     seq2vec_encoders,
+    step_decoders,
     token_embedders,
 )
 from allennlp_sentmatch.modules.classifier import Classifier
@@ -14,6 +15,7 @@ from allennlp_sentmatch.modules.matchers import Matcher
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
 from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
+from allennlp_sentmatch.modules.step_decoders import StepDecoder
 
 __all__ = [
     "Classifier",
@@ -23,9 +25,11 @@ __all__ = [
     "Posterior",
     "SemanticConstraints",
     "SentenceGenerator",
+    "StepDecoder",
     "matchers",
     "posteriors",
     "seq2seq_encoders",
     "seq2vec_encoders",
+    "step_decoders",
     "token_embedders",
 ]

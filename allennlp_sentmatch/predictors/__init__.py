@@ -6,6 +6,7 @@ from allennlp_sentmatch.predictors.pair_generator import PairGenerator
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.predictors.sentence_pair_predictor import SentencePairPredictor
 from allennlp_sentmatch.predictors.single_sentence_predictor import SingleSentencePredictor
+from allennlp_sentmatch.predictors.translation_predictor import TranslationPredictor
 
 __all__ = [
     "AnswerRankerPredictor",
@@ -14,4 +15,5 @@ __all__ = [
     "SentenceEncoder",
     "SentencePairPredictor",
     "SingleSentencePredictor",
+    "TranslationPredictor",
 ]

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Optional
 
 import pytest
 import torch
@@ -23,13 +23,15 @@ class ModelContract(ModelTestCase):
     """Tests that a model's test class inherits.
 
     `config` is a configuration in fixtures/models, `json` an input of the model's default predictor
-    whose texts are `text_keys`, and `scores` the output that must not depend on the batch.
+    whose texts are `text_keys`, and `scores` the output that must not depend on the batch;
+    `json_scores` is its name in JSON, if that is another one.
     """
 
     config: ClassVar[str]
     json: ClassVar[dict[str, Any]]
     text_keys: ClassVar[tuple[str, ...]]
     scores: ClassVar[str] = "label_logits"
+    json_scores: ClassVar[Optional[str]] = None
 
     @pytest.fixture(autouse=True)
     def _set_up(self, monkeypatch):
@@ -97,20 +99,21 @@ class ModelContract(ModelTestCase):
         assert {key: output[key] for key in self.json} == self.json
 
     def test_a_batch_of_json_gives_what_each_gives(self):
+        scores = self.json_scores or self.scores
         longer = {**self.json, self.text_keys[0]: self.json[self.text_keys[0]] + " in the garden ?"}
         for inputs, output in zip(
             [self.json, longer], self.predictor.predict_batch_json([self.json, longer])
         ):
             alone = self.predictor.predict_json(inputs)
             assert alone.keys() == output.keys()
-            assert alone[self.scores] == pytest.approx(output[self.scores], abs=1e-5)
+            assert alone[scores] == pytest.approx(output[scores], abs=1e-5)
             assert {key: output[key] for key in inputs} == inputs
 
     def test_text_of_no_words_and_of_5000(self):
         for key in self.text_keys:
             for text in ["", "man " * 5000]:
                 output = self.predictor.predict_json({**self.json, key: text})
-                assert torch.isfinite(torch.tensor(output[self.scores])).all()
+                assert torch.isfinite(torch.tensor(output[self.json_scores or self.scores])).all()
 
     def test_json_errors_name_what_is_wrong(self):
         for key in self.text_keys:

@@ -12,6 +12,7 @@ local imdb = 'https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz!ac
 local quora = 'https://s3-us-west-2.amazonaws.com/allennlp/datasets/quora-question-paraphrase/';
 local scitail = 'https://ai2-public-datasets.s3.amazonaws.com/scitail/SciTailV1.1.zip!SciTailV1.1/';
 local semeval = 'https://alt.qcri.org/semeval2014/task1/data/uploads/';
+local multi30k = 'https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/';
 local wikiqa =
   'https://download.microsoft.com/download/E/5/F/E5FCFCEE-7005-4814-853D-DAA7C66507E0/' +
   'WikiQACorpus.zip!WikiQACorpus/';
@@ -55,6 +56,20 @@ local polarity(files, fold) =
 local answers(format, tokenizer) = {
   dataset_reader: { type: 'answer_selection', format: format, tokenizer: tokenizer },
 };
+
+// German to English in lower case, in subwords of both languages together. `bpe` is what
+// `allennlp learn-bpe` writes (training_config/README.md).
+local de_en(bpe) =
+  local tokenizer(language) = { type: 'bpe', file: bpe, language: language, lowercase: true };
+  local reader = {
+    type: 'parallel_text',
+    source_tokenizer: tokenizer('de'),
+    target_tokenizer: tokenizer('en'),
+  };
+  {
+    dataset_reader: reader { max_length: 175 },
+    validation_dataset_reader: reader,
+  };
 
 local sst(granularity, min_phrase_length) =
   local trees = { type: 'sentiment_trees', granularity: granularity };
@@ -205,4 +220,16 @@ local trec(granularity) = held_out(
       dataset_sts + 'anssel/wang/dev.csv',
       dataset_sts + 'anssel/wang/test.csv',
     ),
+
+  // German to English. scripts/prepare_iwslt14.py makes these files from the published archive.
+  iwslt14(): de_en('data/iwslt14/bpe.json') + paths(
+    'data/iwslt14/train.{de,en}',
+    'data/iwslt14/valid.{de,en}',
+    'data/iwslt14/test.{de,en}',
+  ),
+  multi30k(): de_en('data/multi30k/bpe.json') + paths(
+    multi30k + 'train.{de,en}.gz',
+    multi30k + 'val.{de,en}.gz',
+    multi30k + 'test_2016_flickr.{de,en}.gz',
+  ),
 }

@@ -1,0 +1,332 @@
+"""Translation with a recurrent encoder and an attentional decoder."""
+
+from typing import Any, Optional
+
+import torch
+import torch.nn.functional as F
+from allennlp.common import Lazy
+from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.common.util import END_SYMBOL, START_SYMBOL
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.data.tokenizers import Tokenizer
+from allennlp.models import Model
+from allennlp.modules import Attention, Seq2SeqEncoder, TextFieldEmbedder
+from allennlp.modules.attention import BilinearAttention
+from allennlp.modules.token_embedders import Embedding
+from allennlp.nn import InitializerApplicator, RegularizerApplicator
+from allennlp.nn.beam_search import BeamSearch
+from allennlp.nn.util import (
+    get_text_field_mask,
+    get_token_ids_from_text_field_tensors,
+    min_value_of_dtype,
+)
+from torch import Tensor
+
+from allennlp_sentmatch.modules.encoder_states import encode_with_states, state_sizes
+from allennlp_sentmatch.modules.step_decoders import StepDecoder
+from allennlp_sentmatch.nn import AttentionalDecoder, DecoderState, StateBridge
+from allennlp_sentmatch.nn.attentional_decoder import AttentionalState
+from allennlp_sentmatch.training.metrics import SacreBleu
+
+
+@Model.register("encoder_decoder")
+class EncoderDecoder(Model):
+    """Translates sentences with a recurrent encoder, attention and a recurrent decoder.
+
+    The model of CAS-LSTM's section 4.4 ([Choi et al. 2019](https://arxiv.org/abs/1809.02279)) and
+    of the thesis's section 4.4.4: encoder and decoder are plain or cell-aware LSTMs; equations in
+    `allennlp_sentmatch.nn.attentional_decoder`. The decoder starts from the encoder's last states,
+    as `allennlp_sentmatch.nn.StateBridge` says. Its instances come from the reader
+    `parallel_text`.
+
+    Registered as a `Model` with name "encoder_decoder".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    source_embedder : `TextFieldEmbedder`
+    encoder : `Seq2SeqEncoder`
+        Any encoder. AllenNLP's `lstm` and this package's `cas_lstm` hand over the states of all of
+        their layers, if they are as many as the decoder's; others their last output.
+    target_embedder : `Embedding`
+    decoder : `Lazy[StepDecoder]`
+        The recurrent layers; the model fills in `input_size`.
+    attention : `Lazy[Attention]`, optional (default = `Lazy(BilinearAttention)`)
+        Of the decoder's states over the encoder's outputs; the model fills in `vector_dim` and
+        `matrix_dim`.
+    output_size : `int`, optional (default = the size of the target embeddings)
+        The width of the attentional vectors.
+    dropout : `float`, optional (default = `0.0`)
+        The dropout probability of the attentional vectors.
+    embedding_dropout : `float`, optional (default = `0.0`)
+        The dropout probability of the source's and the target's embeddings.
+    input_feeding : `bool`, optional (default = `True`)
+        Whether a step reads the attentional vector of the step before.
+    tie_output : `bool`, optional (default = `False`)
+        Whether the target embeddings are also the output matrix; `output_size` must then be theirs.
+    label_smoothing : `float`, optional (default = `0.0`)
+        The share of the target's probability that is spread over the vocabulary.
+    beam_search : `Lazy[BeamSearch]`, optional (default = AllenNLP's, with 10 beams)
+        Used in evaluation and prediction; `{"beam_size": 1}` is greedy decoding.
+    target_tokenizer : `Tokenizer`, optional (default = `None`)
+        The reader's. Its `detokenize` turns tokens into text for BLEU and predictions; without it
+        tokens are joined by spaces.
+    bleu : `SacreBleu`, optional (default = `SacreBleu()`)
+        The metric; `{"lowercase": true}` for a model without capital letters.
+    target_namespace : `str`, optional (default = `"target_tokens"`)
+    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
+    regularizer : `RegularizerApplicator`, optional (default = `None`)
+
+    # Raises
+
+    `ConfigurationError`
+        If the parts do not fit together or the vocabulary lacks the start or end symbol.
+    """
+
+    default_predictor = "translation"
+
+    _allowed_tokens: Tensor
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        source_embedder: TextFieldEmbedder,
+        encoder: Seq2SeqEncoder,
+        target_embedder: Embedding,
+        decoder: Lazy[StepDecoder],
+        attention: Lazy[Attention] = Lazy(BilinearAttention),  # noqa: B008
+        output_size: Optional[int] = None,
+        dropout: float = 0.0,
+        embedding_dropout: float = 0.0,
+        input_feeding: bool = True,
+        tie_output: bool = False,
+        label_smoothing: float = 0.0,
+        beam_search: Lazy[BeamSearch] = Lazy(BeamSearch),  # noqa: B008
+        target_tokenizer: Optional[Tokenizer] = None,
+        bleu: Optional[SacreBleu] = None,
+        target_namespace: str = "target_tokens",
+        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
+        regularizer: Optional[RegularizerApplicator] = None,
+    ) -> None:
+        super().__init__(vocab, regularizer)
+        check_dimensions_match(
+            source_embedder.get_output_dim(),
+            encoder.get_input_dim(),
+            "source_embedder output dim",
+            "encoder input dim",
+        )
+        for name, value in (
+            ("dropout", dropout),
+            ("embedding_dropout", embedding_dropout),
+            ("label_smoothing", label_smoothing),
+        ):
+            if not 0 <= value < 1:
+                raise ConfigurationError(f"{name} must be at least 0 and below 1, got {value}")
+        self._target_namespace = target_namespace
+        self._start_index = self._index_of(START_SYMBOL)
+        self._end_index = self._index_of(END_SYMBOL)
+        self._source_embedder = source_embedder
+        self._encoder = encoder
+        self._target_embedder = target_embedder
+        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        embedding_size = target_embedder.get_output_dim()
+        encoder_size = encoder.get_output_dim()
+        output_size = output_size or embedding_size
+        step_decoder = decoder.construct(
+            input_size=embedding_size + (output_size if input_feeding else 0)
+        )
+        hidden_size = step_decoder.get_output_dim()
+        sizes = state_sizes(encoder)
+        has_states = sizes is not None and sizes.num_layers == step_decoder.get_num_layers()
+        self._bridge = StateBridge(
+            encoder_size, hidden_size, step_decoder.get_num_layers(), has_states
+        )
+        self._decoder = AttentionalDecoder(
+            step_decoder.module,
+            attention.construct(vector_dim=hidden_size, matrix_dim=encoder_size),
+            encoder_size,
+            output_size,
+            dropout,
+            input_feeding,
+        )
+        self._output_layer = torch.nn.Linear(output_size, vocab.get_vocab_size(target_namespace))
+        if tie_output:
+            check_dimensions_match(
+                output_size, embedding_size, "output_size", "target_embedder output dim"
+            )
+            self._output_layer.weight = target_embedder.weight
+        self._label_smoothing = label_smoothing
+        self._beam_search = beam_search.construct(end_index=self._end_index, vocab=vocab)
+        self._target_tokenizer = target_tokenizer
+        # Padding and the start symbol are not output, and nobody can read an unknown token.
+        allowed = torch.ones(vocab.get_vocab_size(target_namespace), dtype=torch.bool)
+        for symbol in (vocab._padding_token, vocab._oov_token, START_SYMBOL):
+            allowed[vocab.get_token_index(symbol, target_namespace)] = False
+        self.register_buffer("_allowed_tokens", allowed, persistent=False)
+        self._bleu = bleu or SacreBleu()
+        initializer(self)
+
+    def forward(
+        self,
+        source_tokens: TextFieldTensors,
+        metadata: list[dict[str, Any]],
+        target_tokens: Optional[TextFieldTensors] = None,
+    ) -> dict[str, Any]:
+        """Compute the loss of the references, and outside of training translate.
+
+        # Parameters
+
+        source_tokens : `TextFieldTensors`
+        metadata : `list[dict[str, Any]]`
+            As `parallel_text` makes it.
+        target_tokens : `TextFieldTensors`, optional (default = `None`)
+            The references, from the start symbol to the end symbol.
+
+        # Returns
+
+        `dict[str, Any]`
+            - `loss`: with `target_tokens`, the mean cross-entropy of their tokens;
+            - `predictions`: outside of training, the indices of K translations, shape
+              (batch_size, K, num_steps), best first, each ended and padded by the end symbol;
+            - `scores`: their scores, shape (batch_size, K);
+            - `attention`: for the best translation the weights of the source's tokens at each
+              step, shape (batch_size, num_steps, source_length);
+            - `metadata`.
+        """
+        # shape: (B, S, E) and (B, S)
+        encoder_outputs, source_mask, state = self._encode(source_tokens)
+        output: dict[str, Any] = {"metadata": metadata}
+        if target_tokens is not None:
+            indices = get_token_ids_from_text_field_tensors(target_tokens)  # (B, T + 1)
+            mask = get_text_field_mask(target_tokens)[:, 1:]  # (B, T)
+            attentional, _ = self._read(indices[:, :-1], state, encoder_outputs, source_mask)
+            output["loss"] = F.cross_entropy(
+                self._output_layer(attentional[mask]),  # (number of tokens, V)
+                indices[:, 1:][mask],
+                label_smoothing=self._label_smoothing,
+            )
+        if not self.training:
+            predictions, scores = self._translate(state, encoder_outputs, source_mask)
+            start = predictions.new_full((len(predictions), 1), self._start_index)
+            best = torch.cat([start, predictions[:, 0, :-1]], 1)  # (B, T)
+            _, attention = self._read(best, state, encoder_outputs, source_mask)
+            output.update(predictions=predictions, scores=scores, attention=attention)
+            if target_tokens is not None:
+                self._bleu(
+                    [self._detokenize(tokens) for tokens in self._tokens(predictions[:, 0])],
+                    [pair["target"] for pair in metadata],
+                )
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Replace tensors by texts.
+
+        # Returns
+
+        `dict[str, Any]`
+            For each sentence `source`, `source_tokens`, `target` (the best translation),
+            `target_tokens` with the end symbol if it was reached, `score`, `n_best` (a list of
+            `target` and `score`, best first), and `attention`: for each of `target_tokens` the
+            weights of `source_tokens`. The scores are those that the beam search ranks by.
+        """
+        readable: dict[str, Any] = {}
+        for key in ("source", "source_tokens"):
+            readable[key] = [pair[key] for pair in output_dict["metadata"]]
+        n_best = [
+            [
+                {"target": self._detokenize(tokens), "score": score}
+                for tokens, score in zip(self._tokens(beams), beam_scores)
+            ]
+            for beams, beam_scores in zip(
+                output_dict["predictions"], output_dict["scores"].tolist()
+            )
+        ]
+        readable["n_best"] = n_best
+        readable["target"] = [beams[0]["target"] for beams in n_best]
+        readable["score"] = [beams[0]["score"] for beams in n_best]
+        best = output_dict["predictions"][:, 0]
+        readable["target_tokens"] = [
+            [*tokens, END_SYMBOL][: best.size(1)] for tokens in self._tokens(best)
+        ]
+        readable["attention"] = [
+            weights[: len(targets), : len(sources)].tolist()
+            for weights, targets, sources in zip(
+                output_dict["attention"], readable["target_tokens"], readable["source_tokens"]
+            )
+        ]
+        return readable
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """Corpus-level `BLEU` of detokenized translations, where some were made."""
+        return {} if self.training else self._bleu.get_metric(reset)
+
+    def _encode(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, AttentionalState]:
+        mask = get_text_field_mask(tokens)
+        embedded = self._embedding_dropout(self._source_embedder(tokens))
+        outputs, last_output, states = encode_with_states(self._encoder, embedded, mask)
+        layers = self._bridge(last_output, states if self._bridge.has_states else None)
+        return outputs, mask, self._decoder.initial_state(layers)
+
+    def _read(
+        self, indices: Tensor, state: AttentionalState, encoder_outputs: Tensor, source_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The attentional vectors (B, T, A) and attention (B, T, S) for target tokens (B, T)."""
+        embedded = self._embedding_dropout(self._target_embedder(indices))
+        attentional, attention = self._decoder(embedded, state, encoder_outputs, source_mask)
+        return attentional, attention
+
+    @torch.no_grad()
+    def _translate(
+        self, state: AttentionalState, encoder_outputs: Tensor, source_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Indices (B, K, T) and scores (B, K) of the best translations."""
+
+        def step(last_tokens: Tensor, state: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
+            _, after = self._decoder.step(
+                self._target_embedder(last_tokens),
+                AttentionalState(
+                    DecoderState(state["hidden"], state["cell"]), state["attentional"]
+                ),
+                state["encoder_outputs"],
+                state["source_mask"],
+            )
+            log_probs = F.log_softmax(self._output_layer(after.attentional), dim=-1)
+            log_probs = log_probs.masked_fill(
+                ~self._allowed_tokens, min_value_of_dtype(log_probs.dtype)
+            )
+            layers = after.layers._asdict()
+            return log_probs, {**state, **layers, "attentional": after.attentional}
+
+        start = torch.full(
+            (len(source_mask),), self._start_index, dtype=torch.long, device=source_mask.device
+        )
+        initial = {
+            **state.layers._asdict(),
+            "attentional": state.attentional,
+            "encoder_outputs": encoder_outputs,
+            "source_mask": source_mask,
+        }
+        predictions, scores = self._beam_search.search(start, initial, step)
+        return predictions, scores
+
+    def _tokens(self, predictions: Tensor) -> list[list[str]]:
+        """The tokens of N sentences (N, T), without the end symbol."""
+        sentences = []
+        for indices in predictions.tolist():
+            end = indices.index(self._end_index) if self._end_index in indices else len(indices)
+            sentences.append(
+                [self.vocab.get_token_from_index(i, self._target_namespace) for i in indices[:end]]
+            )
+        return sentences
+
+    def _detokenize(self, tokens: list[str]) -> str:
+        return str(getattr(self._target_tokenizer, "detokenize", " ".join)(tokens))
+
+    def _index_of(self, symbol: str) -> int:
+        if symbol not in self.vocab.get_token_to_index_vocabulary(self._target_namespace):
+            raise ConfigurationError(
+                f"the vocabulary's namespace {self._target_namespace!r} lacks {symbol!r}: "
+                "target_namespace must be the one of the reader's target_token_indexers"
+            )
+        index: int = self.vocab.get_token_index(symbol, self._target_namespace)
+        return index

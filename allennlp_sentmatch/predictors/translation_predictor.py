@@ -1,0 +1,44 @@
+"""Translations of sentences."""
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import JsonDict
+from allennlp.data import Instance
+from allennlp.predictors import Predictor
+
+from allennlp_sentmatch.data.text import check_text, shorten
+from allennlp_sentmatch.predictors.echoing_predictor import (
+    EchoingPredictor,
+    check_string,
+    has_keys,
+)
+
+
+@Predictor.register("translation")
+class TranslationPredictor(EchoingPredictor):
+    """Translates sentences, with an `encoder_decoder` model.
+
+    Takes `{"source": "Ein Mann schläft."}`; for `allennlp predict` a line of the input file is such
+    an object, if it begins with a brace, or a plain sentence. Gives what
+    `EncoderDecoder.make_output_human_readable` lists: `target`, `score`, `n_best`, the tokens of
+    both sides and the attention between them.
+
+    Registered as a `Predictor` with name "translation".
+    """
+
+    def translate(self, source: str) -> JsonDict:
+        """Translate one sentence."""
+        return self.predict_json({"source": source})
+
+    def load_line(self, line: str) -> JsonDict:
+        """The sentence on a line of the input file of `allennlp predict`."""
+        if line.lstrip().startswith("{"):
+            return super().load_line(line)
+        return {"source": check_text(line.strip(), "an input line")}
+
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+        return self._dataset_reader.text_to_instance(**self._texts(json_dict))
+
+    def _texts(self, json_dict: JsonDict) -> JsonDict:
+        if not has_keys(json_dict, ("source",)):
+            raise ConfigurationError(f"expected source in the JSON, got {shorten(list(json_dict))}")
+        return {"source": check_string(json_dict["source"], "'source'", json_dict)}

@@ -1,0 +1,53 @@
+import subprocess
+import sys
+
+import pytest
+
+START = "<url>http://a</url>\n<title>{}</title>\n"
+TRAINING = {
+    "de": START.format("Über uns") + "Ein Hund .\nEin Satz mit viel mehr Wörtern .",
+    "en": START.format("About us") + "A dog .\nShort",
+}
+TEST = '<doc>\n<title>Name</title>\n<seg id="1"> {} &amp; co </seg>\n</doc>\n'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    source = tmp_path / "de-en"
+    source.mkdir()
+    for language, text in TRAINING.items():
+        # 24 copies of two good pairs and one whose lengths differ too much
+        (source / f"train.tags.de-en.{language}").write_text(f"{text}\n" * 24, encoding="utf-8")
+        for name in ("TED.dev2010", "TEDX.dev2012", "TED.tst2010", "TED.tst2011", "TED.tst2012"):
+            file = source / f"IWSLT14.{name}.de-en.{language}.xml"
+            file.write_text(TEST.format(f"{name} {language}"), encoding="utf-8")
+    return tmp_path
+
+
+def prepare(repository, folder):
+    script = repository / "scripts" / "prepare_iwslt14.py"
+    arguments = [sys.executable, script, folder / "de-en", folder / "out"]
+    return subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+
+def test_parts(repository, folder):
+    result = prepare(repository, folder)
+    assert result.returncode == 0, result.stderr
+
+    def lines(name):
+        return (folder / "out" / name).read_text(encoding="utf-8").splitlines()
+
+    # 48 pairs, of which numbers 0, 23 and 46 validate
+    assert lines("valid.de") == ["Über uns", "Ein Hund .", "Über uns"]
+    assert lines("valid.en") == ["About us", "A dog .", "About us"]
+    assert len(lines("train.de")) == len(lines("train.en")) == 45
+    assert lines("test.en")[0] == "TED.dev2010 en & co"
+    assert len(lines("test.de")) == 5
+
+
+def test_files_that_are_not_aligned(repository, folder):
+    file = folder / "de-en" / "train.tags.de-en.en"
+    file.write_text(file.read_text() + "one more\n")
+    result = prepare(repository, folder)
+    assert result.returncode != 0
+    assert "train.tags: 72 German lines, but 73 English ones" in result.stderr

@@ -1,0 +1,5 @@
+// 2-layer CAS-LSTM with as many parameters as the LSTM, Multi30k, German to English.
+local data = import '../lib/data.libsonnet';
+local translation = import '../lib/translation.libsonnet';
+
+translation.model(data.multi30k(), 'cas_lstm', hidden_size=247, dropout=0.2)
