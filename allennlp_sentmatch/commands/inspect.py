@@ -1,4 +1,4 @@
-"""The `inspect` subcommand draws what a model did with its inputs.
+"""The `inspect` subcommand draws how a model arrived at its predictions.
 
 Into a new folder go, as far as the model has them, the trees and the attention of each input and
 the words' saliency, and over all inputs the histograms of a CAS-LSTM's vertical forget gates.
@@ -127,7 +127,7 @@ def _from_args(args: argparse.Namespace) -> None:
                 f"{args.archive_file} has nothing to show of {', '.join(args.what)}"
             )
     except BaseException:
-        shutil.rmtree(folder)  # or it would stand in the way of the next try
+        shutil.rmtree(folder)  # so that the command can be repeated
         raise
 
 
@@ -152,7 +152,7 @@ def _draw(
     names: list[str],
     args: argparse.Namespace,
 ) -> list[Drawing]:
-    """What is to be drawn of one input. Its trees are printed as well."""
+    """Draw one input, and print its trees."""
     try:
         outputs = [predictor.predict_json(json_dict) for predictor in predictors]
     except ConfigurationError as error:

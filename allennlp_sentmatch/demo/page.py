@@ -26,7 +26,7 @@ METHODS = [
     ("SmoothGrad", "smooth"),
 ]
 
-#: Each function runs once at a time; the page shows how many requests wait before one's own.
+#: One call of each function runs at a time; the page shows how many requests wait before.
 EVENT: dict[str, Any] = {"api_visibility": "private", "show_progress": "minimal"}
 
 MAX_BATCH = 32
@@ -103,6 +103,7 @@ def _add_answer(model: DemoModel) -> None:
         "show_progress_on": [label, pictures, saliency],
         "batch": True,
         "max_batch_size": MAX_BATCH,
+        "concurrency_id": "predictions",
         **EVENT,
     }
     predicted = [gradio.on([button.click, *(text.submit for text in texts)], **predicting)]
@@ -110,11 +111,25 @@ def _add_answer(model: DemoModel) -> None:
         js = f"() => {json.dumps(example)}"
         example_button.click(None, None, texts, js=js, **EVENT)  # in the browser, no request
         predicted.append(example_button.click(js=js, **predicting))
+    drawing = {
+        "fn": partial(drawings, model),
+        "inputs": texts,
+        "outputs": pictures,
+        "concurrency_id": "drawings",
+        **EVENT,
+    }
+    explaining = {
+        "fn": partial(explanation, model),
+        "inputs": [method, *texts],
+        "outputs": saliency,
+        "concurrency_id": "explanations",
+        **EVENT,
+    }
     for event in predicted:
-        event.then(partial(drawings, model), texts, pictures, **EVENT)
+        event.then(**drawing)
         if model.can_explain:
-            event.then(partial(explanation, model), [method, *texts], saliency, **EVENT)
-    method.change(partial(explanation, model), [method, *texts], saliency, **EVENT)
+            event.then(**explaining)
+    method.change(**explaining)
 
 
 def _add_generation(model: DemoModel) -> None:

@@ -7,8 +7,8 @@ o the output gate, figure 4.4 has for each layer from the second on the histogra
     max_i v_{t,i}^l - min_i v_{t,i}^l    (c), (d): of the ranges
     |v_{t,i}^l - o_{t,i}^{l-1}|          (e), (f): of the differences from the lower output gate
 
-over all tokens of a sample of sentences. The two directions of a bidirectional encoder are two
-stacks, each with ranges of its own, and share the histograms.
+over all tokens of a sample of sentences. The two directions of a bidirectional encoder have their
+own ranges and share the histograms.
 """
 
 import threading
@@ -58,19 +58,19 @@ class GateHistogram:
 
 
 def has_vertical_gates(model: torch.nn.Module) -> bool:
-    """Whether a model holds a CAS-LSTM of two layers at least."""
+    """Whether a model has a CAS-LSTM of at least two layers."""
     return any(_stacks(model))
 
 
 def collect_gates(
     predictor: Predictor, inputs: Iterable[dict[str, Any]], batch_size: int = 64
 ) -> list[GateHistogram]:
-    """The histograms of figure 4.4 for a model and the sentences of `inputs`.
+    """Compute the histograms of figure 4.4 for a model and the sentences of `inputs`.
 
     # Parameters
 
     predictor : `Predictor`
-        Its model holds a CAS-LSTM, wherever that is.
+        Its model has a CAS-LSTM anywhere.
     inputs : `Iterable[dict[str, Any]]`
         JSON objects that the predictor takes.
     batch_size : `int`, optional (default = `64`)
@@ -78,17 +78,18 @@ def collect_gates(
     # Returns
 
     `list[GateHistogram]`
-        Layer by layer, in each the three quantities.
+        For each layer, the three quantities.
 
     # Raises
 
-    `ConfigurationError` if the model holds no CAS-LSTM of two layers, or there is no token.
+    `ConfigurationError` for a model without a CAS-LSTM of two layers, or for sentences without a
+    token.
     """
     model = predictor._model
     stacks = list(_stacks(model))
     if not stacks:
         raise ConfigurationError(
-            f"{type(model).__name__} holds no CAS-LSTM of at least two layers: no vertical gates"
+            f"{type(model).__name__} has no vertical gates: no CAS-LSTM of two layers or more"
         )
     sums: dict[tuple[int, str], _Sums] = {}
 
@@ -98,7 +99,7 @@ def collect_gates(
         if threading.get_ident() != thread:
             return  # another caller's sentences
         inputs, mask = arguments
-        _, layers = stack.forward(inputs, mask, return_gates=True)  # not by a call: that ends here
+        _, layers = stack.forward(inputs, mask, return_gates=True)  # a call would recur
         for layer, (lower, upper) in enumerate(zip(layers, layers[1:]), start=2):
             for below, here in zip(lower, upper):  # the directions
                 assert here.vertical is not None  # as in every layer from the second on
@@ -119,7 +120,7 @@ def collect_gates(
         for handle in handles:
             handle.remove()
     if not any(total.number for total in sums.values()):
-        raise ConfigurationError("there is no token in the sentences: no gates")
+        raise ConfigurationError("the sentences have no token, and so no gates")
     layers = sorted({layer for layer, _ in sums})
     return [sums[layer, name].histogram(layer, name) for layer in layers for name in QUANTITIES]
 
@@ -131,7 +132,7 @@ def draw_gates(title: str, histograms: list[GateHistogram]) -> Drawing:
 
     title : `str`
     histograms : `list[GateHistogram]`
-        As `collect_gates` gives them.
+        From `collect_gates`.
 
     # Returns
 
@@ -164,7 +165,7 @@ def draw_gates(title: str, histograms: list[GateHistogram]) -> Drawing:
 
 
 class _Sums:
-    """What is known of values met so far, without keeping them."""
+    """Count, sums and histogram of values that are not kept."""
 
     def __init__(self) -> None:
         self.number = 0

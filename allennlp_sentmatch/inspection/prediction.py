@@ -1,4 +1,4 @@
-"""Everything that can be drawn of one prediction."""
+"""Drawings of one prediction."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -10,7 +10,7 @@ from allennlp_sentmatch.inspection.drawing import Drawing
 from allennlp_sentmatch.inspection.gates import collect_gates, draw_gates, has_vertical_gates
 from allennlp_sentmatch.inspection.trees import draw_tree
 
-#: The texts that may read each other, by the name of the one that reads.
+#: The texts that attend to each other.
 OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}
 
 
@@ -44,12 +44,12 @@ def draw_prediction(
 
 
 def draw_trees_of(output: dict[str, Any]) -> list[Drawing]:
-    """The trees in a predictor's output."""
+    """Draw the trees in a predictor's output."""
     return [draw_tree(title, tree) for title, tree in trees_of(output).items()]
 
 
 def trees_of(output: dict[str, Any]) -> dict[str, str]:
-    """The trees in a predictor's output, as nested parentheses, by a title for each."""
+    """The trees in a predictor's output, as nested parentheses, by their titles."""
     return {
         f"Tree of the {key[: -len('tree')].strip('_') or 'sentence'}": tree
         for key, tree in output.items()
@@ -58,7 +58,7 @@ def trees_of(output: dict[str, Any]) -> dict[str, str]:
 
 
 def draw_attention_of(output: dict[str, Any]) -> list[Drawing]:
-    """The attention in a predictor's output: its matrices, and vectors as matrices of one row."""
+    """Draw the attention in a predictor's output, a vector as a matrix of one row."""
     drawings = []
     for key, weights in output.items():
         name, found, rest = key.partition("attention")
@@ -82,7 +82,7 @@ def draw_attention_of(output: dict[str, Any]) -> list[Drawing]:
 
 
 def _text_and_kind(name: str) -> tuple[str, str]:
-    """What stands before "attention" in a key: a text's name, and of which kind it is."""
+    """The name of the text and the kind of attention, from the part of a key before "attention"."""
     text, _, kind = name.strip("_").partition("_")
     if text in (*OTHER_TEXT, "question", "candidate"):
         return text, kind
@@ -92,7 +92,7 @@ def _text_and_kind(name: str) -> tuple[str, str]:
 def _draw_ranker_attention(
     title: str, text: str, weights: list[list[float]], output: dict[str, Any]
 ) -> list[Drawing]:
-    """Of a ranker: the question's weights in the light of each candidate, or each candidate's."""
+    """Draw a ranker's attention: a row of the question for each candidate, or each candidate."""
     metadata = output["metadata"]
     if text == "question":
         return [draw_attention(title, weights, metadata["candidates"], metadata["question_tokens"])]

@@ -1,4 +1,4 @@
-"""The trees that a Gumbel Tree-LSTM built, drawn by svgling (thesis, figure 3.4)."""
+"""Trees of a Gumbel Tree-LSTM, drawn by svgling (thesis, figure 3.4)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ def draw_tree(title: str, tree: str) -> Drawing:
 
     title : `str`
     tree : `str`
-        As a predictor gives it, nested parentheses such as "((the cat) (sat down))".
+        Nested parentheses such as "((the cat) (sat down))".
 
     # Returns
 
@@ -42,7 +42,7 @@ def draw_trees(title: str, trees: Mapping[str, str]) -> Drawing:
 
 def _layout(tree: str) -> Any:
     svgling, nltk = import_plots("svgling"), import_plots("nltk.tree")
-    # In the Penn Treebank's notation a node has a label; those of these trees have none to show.
+    # The Penn Treebank's notation needs a label for each node.
     labeled = tree.replace("(", "(• ") if tree.startswith("(") else f"(• {tree})"
     return svgling.draw_tree(nltk.Tree.fromstring(labeled))
 

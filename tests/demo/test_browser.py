@@ -153,7 +153,7 @@ def open_page(browser, server):
 
 
 def wait_for_title(page, title: str) -> None:
-    """Fails if the page does not come to have it; Gradio sets it after the page was loaded."""
+    """Wait until Gradio sets the title, after the page was loaded."""
     page.wait_for_function("title => document.title === title", arg=title)
 
 
@@ -163,7 +163,7 @@ def fill(page, *texts: str) -> None:
 
 
 def probabilities(page) -> dict[str, int]:
-    """The labels with their percentages, as they stand on the page."""
+    """The labels with their percentages on the page."""
     page.locator(".label .confidence-set").first.wait_for()
     rows = [row.inner_text().split() for row in page.locator(".label .confidence-set").all()]
     return {row[0]: int(row[-1].rstrip("%")) for row in rows}

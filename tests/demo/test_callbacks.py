@@ -1,4 +1,4 @@
-"""What the page shows, without a browser."""
+"""The functions behind the page, without a browser."""
 
 import logging
 

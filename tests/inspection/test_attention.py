@@ -14,7 +14,7 @@ def labels(svg):
     return re.findall(r"<text[^>]*>([^<]+)</text>", svg)
 
 
-def test_the_words_stand_at_the_axes():
+def test_the_words_label_the_axes():
     drawing = draw_attention("Attention", [[0.25, 0.75]], ["row"], ["$5", "<b>"])
     found = labels(drawing.content)
     assert {"row", "$5", "&lt;b&gt;"} <= set(found)
@@ -38,7 +38,7 @@ def test_a_large_matrix_becomes_one_image_between_its_words(size, is_image):
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """What is drawn: (title, weights, rows, columns) of each matrix."""
+    """The arguments of each drawing: (title, weights, rows, columns)."""
     calls = []
     monkeypatch.setattr(
         "allennlp_sentmatch.inspection.prediction.draw_attention",

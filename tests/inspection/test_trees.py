@@ -10,9 +10,9 @@ pytest.importorskip("svgling")
 
 
 def words(svg):
-    """The words of a picture, in the order of their places; inner nodes are bullets."""
-    places = re.findall(r'<svg[^>]* x="([\d.]+)(?:%|px)?"', svg)
-    assert places
+    """The words of a picture, from left to right; inner nodes are bullets."""
+    positions = re.findall(r'<svg[^>]* x="([\d.]+)(?:%|px)?"', svg)
+    assert positions
     return [word for word in re.findall(r"<text[^>]*>([^<]*)</text>", svg) if word != "•"]
 
 
@@ -32,7 +32,7 @@ def test_words_are_text_and_no_markup(tree):
     assert len(words(svg)) in (1, 4)
 
 
-def test_trees_of_two_models_stand_side_by_side():
+def test_trees_of_two_models_are_drawn_side_by_side():
     svg = draw_trees("Trees", {"first": "(a (b c))", "second": "((a b) c)"}).content
     assert words(svg).count("b") == 2
     assert {"first", "second"} <= set(words(svg))
