@@ -62,7 +62,9 @@ def _lines() -> Iterator[tuple[str, object]]:
     yield "AllenNLP", _allennlp()
     for stub in _stubs():
         yield "compiled", f"{stub.stem}: {_compiled(stub)}"
-    for extra, packages in _extras().items():
+    extras = _extras()
+    extras.pop("allennlp", None)  # has a line of its own
+    for extra, packages in extras.items():
         found = [f"{name} {_version(name) or 'missing'}" for name in packages]
         yield f"[{extra}]", ", ".join(found)
 

@@ -1,0 +1,53 @@
+"""Tests of the description that `python -m allennlp_sentmatch` prints."""
+
+import platform
+import sys
+
+import pytest
+import torch
+
+from allennlp_sentmatch import environment
+from allennlp_sentmatch.__main__ import main
+from allennlp_sentmatch.installation import InstallationError
+
+
+def test_describes_this_environment(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    lines = environment.describe_environment().splitlines()
+    described = {line[:16].strip(): line[16:] for line in lines}
+    assert described["Python"] == f"{platform.python_version()}, {sys.executable}"
+    assert described["torch"] == torch.__version__
+    assert described["threads"].startswith("3 (OMP_NUM_THREADS=7")
+    assert described["AllenNLP"] == "2.10.1, can be imported"
+
+
+def test_names_the_extras_that_are_missing(monkeypatch):
+    requirements = ["torch>=1.12", 'torch; extra == "demo"', "nothing>=6; extra == 'demo'"]
+    monkeypatch.setattr(environment.metadata, "requires", lambda name: requirements)
+    text = environment.describe_environment()
+    version = environment.metadata.version("torch")
+    assert text.endswith(f"[demo]          torch {version}, nothing missing")
+
+
+def test_says_once_what_missing_compiled_steps_cost(monkeypatch, tmp_path, capsys):
+    native = tmp_path / "nn" / "ops" / "native"
+    native.mkdir(parents=True)
+    for name in ("_one.pyi", "_two.pyi", "_two.abi3.so"):
+        (native / name).touch()
+    monkeypatch.setattr(environment, "PACKAGE", tmp_path)
+    assert environment.missing_steps() == ["_one"]
+    monkeypatch.setattr("allennlp_sentmatch.__main__.describe_environment", lambda: "described")
+    main([])
+    printed = capsys.readouterr().out
+    assert printed.startswith("described\nThe compiled steps _one are missing")
+    assert printed.count("missing") == 1
+
+
+def test_a_refusal_is_one_sentence(monkeypatch):
+    def refuse(constraint, dry_run):
+        raise InstallationError("torch is too old")
+
+    monkeypatch.setattr("allennlp_sentmatch.__main__.install_allennlp", refuse)
+    with pytest.raises(SystemExit, match=r"^install-allennlp: torch is too old\.$"):
+        main(["install-allennlp"])
