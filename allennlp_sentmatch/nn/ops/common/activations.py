@@ -8,12 +8,6 @@ import torch
 MINUS_ONE = torch.tensor(-1.0, device="cpu")
 
 
-def tanh(x: torch.Tensor, out: Optional[torch.Tensor] = None) -> torch.Tensor:
-    """Tanh of `x` in the fastest way, written to `out` if there is one."""
-    use_sigmoid = x.device.type == "cpu" and x.dtype == torch.float32
-    return tanh_by_sigmoid(x, out) if use_sigmoid else torch.tanh(x, out=out)
-
-
 def tanh_by_sigmoid(x: torch.Tensor, out: Optional[torch.Tensor] = None) -> torch.Tensor:
     """Tanh of `x` as 2 sigmoid(2 x) - 1, written to `out` if there is one.
 

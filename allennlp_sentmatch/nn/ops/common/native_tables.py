@@ -34,17 +34,6 @@ def address(table: Optional[torch.Tensor], shape: tuple[int, ...], like: torch.T
     return table.data_ptr()
 
 
-class Rows:
-    """The addresses of the rows of a contiguous table (S, N, K) in direction `s`; 0 without one."""
-
-    def __init__(self, table: Optional[torch.Tensor], s: int) -> None:
-        self._first = 0 if table is None else table[s].data_ptr()
-        self._step = 0 if table is None else table.stride(1) * table.element_size()
-
-    def __getitem__(self, row: int) -> int:
-        return self._first + row * self._step
-
-
 def num_threads() -> int:
     """The number of threads that share work: torch's, or one where these cannot be had."""
     return torch.get_num_threads() if PARALLEL else 1

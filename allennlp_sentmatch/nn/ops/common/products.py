@@ -103,44 +103,7 @@ class OneDNNProducts(Products):
         return result
 
 
-def _choose(x: Tensor) -> type[Products]:
-    onednn = HAS_ONEDNN and x.device.type == "cpu" and x.dtype == torch.float32
-    return OneDNNProducts if onednn and torch.backends.mkldnn.enabled else Products
-
-
-def reordered(weight: Tensor) -> Tensor:
-    """`Products.reordered` by the products for this tensor."""
-    return _choose(weight).reordered(weight)
-
-
-def product(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
-    """`Products.product` by the products for this tensor."""
-    return (OneDNNProducts if weight.is_mkldnn else _choose(x)).product(x, weight, bias)
-
-
-def product_over_rows(x: Tensor, y: Tensor) -> Tensor:
-    """`Products.product_over_rows` by the products for this tensor."""
-    return _choose(x).product_over_rows(x, y)
-
-
-def affine(x: Tensor, weight: Union[Tensor, Sequence[Tensor]], bias: Tensor) -> Tensor:
-    """`Products.affine` by the products for this tensor."""
-    return _choose(x).affine(x, weight, bias)
-
-
-def input_gradient(weight: Union[Tensor, Sequence[Tensor]], grad: Tensor) -> Tensor:
-    """`Products.input_gradient` by the products for this tensor."""
-    return _choose(grad).input_gradient(weight, grad)
-
-
-def weight_gradient(x: Tensor, grad: Tensor) -> Tensor:
-    """`Products.weight_gradient` by the products for this tensor."""
-    return _choose(x).weight_gradient(x, grad)
-
-
-def linear(
-    x: Tensor, weight: Tensor, bias: Tensor, products: Optional[type[Products]] = None
-) -> Tensor:
+def linear(x: Tensor, weight: Tensor, bias: Tensor, products: type[Products]) -> Tensor:
     """W x + b for S maps side by side, each with its own rows, differentiable.
 
     # Parameters
@@ -155,7 +118,6 @@ def linear(
     `Tensor`
         Shape (S, N, K).
     """
-    products = products or _choose(x)
     result: Tensor = _Linear.apply(products, x, weight, bias)  # type: ignore[no-untyped-call]
     return result
 

@@ -1,7 +1,6 @@
-// A step of `lstm_layer` and its derivative on a CPU, each in one pass over memory.
+// A step of an LSTM or CAS-LSTM layer and its derivative on a CPU, each in one pass over memory.
 //
-// lstm_layer_compiled.py gives addresses of contiguous rows, those of one step in one direction.
-// Gates lie side by side in a row: [i; f; g; o; v].
+// lstm/cpu.py binds the tables of a layer. The gates are side by side in a row: [i; f; g; o; v].
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x03090000
@@ -28,7 +27,7 @@ struct Step {
 };
 
 template <typename T, bool HAS_LOWER, bool HAS_PEEPHOLE>
-INLINE void read_rows(const Step<T>& step, int64_t begin, int64_t end) {
+INLINE void forward_rows(const Step<T>& step, int64_t begin, int64_t end) {
   const int64_t H = step.H, width = (HAS_LOWER ? 5 : 4) * H;
   const T* __restrict left_weight = step.left_weight;
   const T* __restrict lower_weight = step.lower_weight;
@@ -68,7 +67,7 @@ INLINE void read_rows(const Step<T>& step, int64_t begin, int64_t end) {
 // of c from the step after, and becomes that for the step before. `grad_cell` may be null.
 // `by_left_weight` is added to.
 template <typename T>
-struct StepBack {
+struct StepBackward {
   int64_t n, num_left, num_after, H;
   T* gates;
   const T *cell, *left_cell, *lower, *left_weight, *lower_weight, *peephole_left, *zeros;
@@ -77,7 +76,7 @@ struct StepBack {
 };
 
 template <typename T, bool HAS_LOWER, bool HAS_PEEPHOLE>
-INLINE void read_rows_back(const StepBack<T>& step, int64_t part, int64_t begin, int64_t end) {
+INLINE void backward_rows(const StepBackward<T>& step, int64_t part, int64_t begin, int64_t end) {
   const int64_t H = step.H, width = (HAS_LOWER ? 5 : 4) * H;
   const T* __restrict left_weight = step.left_weight;
   const T* __restrict lower_weight = step.lower_weight;
@@ -120,69 +119,40 @@ INLINE void read_rows_back(const StepBack<T>& step, int64_t part, int64_t begin,
 }
 
 template <typename T>
-INLINE void read_any(const Step<T>& step, int64_t begin, int64_t end) {
+INLINE void forward_any(const Step<T>& step, int64_t begin, int64_t end) {
   if (step.peephole_left) {
-    read_rows<T, true, true>(step, begin, end);
+    forward_rows<T, true, true>(step, begin, end);
   } else if (step.lower) {
-    read_rows<T, true, false>(step, begin, end);
+    forward_rows<T, true, false>(step, begin, end);
   } else {
-    read_rows<T, false, false>(step, begin, end);
+    forward_rows<T, false, false>(step, begin, end);
   }
 }
 
 template <typename T>
-INLINE void read_any_back(const StepBack<T>& step, int64_t part, int64_t begin, int64_t end) {
+INLINE void backward_any(const StepBackward<T>& step, int64_t part, int64_t begin, int64_t end) {
   if (step.peephole_left) {
-    read_rows_back<T, true, true>(step, part, begin, end);
+    backward_rows<T, true, true>(step, part, begin, end);
   } else if (step.lower) {
-    read_rows_back<T, true, false>(step, part, begin, end);
+    backward_rows<T, true, false>(step, part, begin, end);
   } else {
-    read_rows_back<T, false, false>(step, part, begin, end);
+    backward_rows<T, false, false>(step, part, begin, end);
   }
 }
 
-FOR_EACH_PROCESSOR void read(const Step<float>& step, int64_t begin, int64_t end) {
-  read_any(step, begin, end);
+FOR_EACH_PROCESSOR void forward(const Step<float>& step, int64_t begin, int64_t end) {
+  forward_any(step, begin, end);
 }
-FOR_EACH_PROCESSOR void read(const Step<double>& step, int64_t begin, int64_t end) {
-  read_any(step, begin, end);
-}
-FOR_EACH_PROCESSOR
-void read_back(const StepBack<float>& step, int64_t part, int64_t begin, int64_t end) {
-  read_any_back(step, part, begin, end);
+FOR_EACH_PROCESSOR void forward(const Step<double>& step, int64_t begin, int64_t end) {
+  forward_any(step, begin, end);
 }
 FOR_EACH_PROCESSOR
-void read_back(const StepBack<double>& step, int64_t part, int64_t begin, int64_t end) {
-  read_any_back(step, part, begin, end);
+void backward(const StepBackward<float>& step, int64_t part, int64_t begin, int64_t end) {
+  backward_any(step, part, begin, end);
 }
-
-template <typename T>
-PyObject* read_as(Arguments arguments) {
-  const Threads threads = arguments.threads();
-  const Step<T> step = {
-      arguments.number(),  arguments.number(),  arguments.number(),  arguments.number(),
-      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
-      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
-      arguments.rows<T>(), arguments.rows<T>()};
-  if (!arguments.are_right()) return nullptr;
-  for_parts(threads, step.n, [&](int64_t, int64_t begin, int64_t end) { read(step, begin, end); });
-  Py_RETURN_NONE;
-}
-
-template <typename T>
-PyObject* read_back_as(Arguments arguments) {
-  const Threads threads = arguments.threads();
-  const StepBack<T> step = {
-      arguments.number(),  arguments.number(),  arguments.number(),  arguments.number(),
-      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
-      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
-      arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(), arguments.rows<T>(),
-      arguments.rows<T>(), arguments.rows<T>()};
-  if (!arguments.are_right()) return nullptr;
-  for_parts(threads, step.n, [&](int64_t part, int64_t begin, int64_t end) {
-    read_back(step, part, begin, end);
-  });
-  Py_RETURN_NONE;
+FOR_EACH_PROCESSOR
+void backward(const StepBackward<double>& step, int64_t part, int64_t begin, int64_t end) {
+  backward_any(step, part, begin, end);
 }
 
 // The tables of a layer in S directions, (S, N, ...), of N rows, a token each, and H numbers a row.
@@ -254,7 +224,7 @@ class Forward : public Bound {
                           layer.at(layer.hidden, s, start, H),
                           layer.at(layer.cell, s, start, H)};
     for_parts(share(layer.threads, n * width, layer.min_numbers), n,
-              [&](int64_t, int64_t begin, int64_t end) { read(step, begin, end); });
+              [&](int64_t, int64_t begin, int64_t end) { forward(step, begin, end); });
   }
 
  private:
@@ -292,7 +262,7 @@ class Backward : public Bound {
       return;
     }
     const int64_t width = layer.num_gates() * H;
-    const StepBack<T> step = {n,
+    const StepBackward<T> step = {n,
                               has_left ? n : 0,
                               num_after,
                               H,
@@ -311,7 +281,7 @@ class Backward : public Bound {
                               layer.at(grad_lower_, s, start, H),
                               grad_left_weight_ + s * layer.threads.number * H};
     for_parts(share(layer.threads, n * width, layer.min_numbers), n,
-              [&](int64_t part, int64_t begin, int64_t end) { read_back(step, part, begin, end); });
+              [&](int64_t part, int64_t begin, int64_t end) { backward(step, part, begin, end); });
   }
 
  private:
@@ -327,10 +297,6 @@ PyMethodDef methods[] = {
     {"bind_backward", bind<Backward>, METH_VARARGS,
      "Whether they are doubles, the fields of a Layer, and those of a Backward."},
     {"run", run, METH_VARARGS, "What was bound, and its step."},
-    {"read", call<read_as<double>, read_as<float>>, METH_VARARGS,
-     "Whether they are doubles, the threads, and the fields of a Step."},
-    {"read_back", call<read_back_as<double>, read_back_as<float>>, METH_VARARGS,
-     "The same, of a StepBack."},
     {nullptr, nullptr, 0, nullptr},
 };
 
