@@ -1,4 +1,4 @@
-r"""Cell-aware stacked LSTM (CAS-LSTM): a layer also reads the memory cells of the layer below.
+r"""Cell-aware stacked LSTM (CAS-LSTM): a layer also takes the memory cells of the layer below.
 
 Choi, Kim and Lee, "Cell-aware Stacked LSTMs for Modeling Sentences" (ACML 2019). Layer 0 is an
 LSTM (eqs 1-6). With h, c the layer's own states and h', c' those of the layer below, each further
@@ -11,7 +11,7 @@ layer computes (eqs 7-13)
 
 where g is the paper's candidate c-tilde and v, the vertical forget gate, the paper's g_t^l. Without
 lambda (section 4.6, variant ii) both cells have the weight 1. The peephole variant (eqs 17-18) has
-no lambda either, and its vertical gate reads the cells instead of the left hidden state:
+no lambda either, and its vertical gate takes the cells instead of the left hidden state:
 
     v_t = sigmoid(W_v h'_t + p_left * c_{t-1} + p_lower * c'_t + b_v)
 """
@@ -35,7 +35,7 @@ from allennlp_sentmatch.nn.ops.lstm.stack import (
 class CellAwareLSTM(nn.Module):
     """The cell-aware stacked LSTM of Choi et al. (2019); equations in the module's docstring.
 
-    Layer `k` has the parameters below. Their blocks of `hidden_size` (H) rows stand in the order
+    Layer `k` has the parameters below. Their blocks of `hidden_size` (H) rows are in the order
     i, f, g, o of `torch.nn.LSTM`, followed by v in the layers from 1 on.
 
     - `weight_ih_l{k}` (4H or 5H, input_size or H), `weight_hh_l{k}` (4H or 5H, H), `bias_l{k}`
@@ -45,8 +45,8 @@ class CellAwareLSTM(nn.Module):
     - with `vertical_gate="peephole"`, from layer 1 on, `peephole_left_l{k}` and
       `peephole_lower_l{k}` (H), while `weight_hh_l{k}` has no block v.
 
-    A bidirectional encoder is two independent stacks; the names of the one that reads from right
-    to left end in "_reverse".
+    A bidirectional encoder is two independent stacks; the names of the one from right to left
+    end in "_reverse".
 
     # Parameters
 
@@ -57,14 +57,14 @@ class CellAwareLSTM(nn.Module):
     num_layers : `int`, optional (default = `2`)
         The number of layers. With one, this is an LSTM.
     bidirectional : `bool`, optional (default = `False`)
-        Whether a second stack reads the sentence from right to left.
+        Whether a second stack runs from right to left.
     vertical_weight : `Union[float, str]`, optional (default = `0.5`)
         Lambda, the weight of the lower cell in eq. 12, between 0 and 1 exclusive; the left cell's
         is 1 - lambda. "trainable" learns one for each dimension, starting at 0.5. `None` leaves
         both weights out. Not used with `vertical_gate="peephole"`.
     vertical_gate : `str`, optional (default = `"hidden"`)
-        What the vertical gate reads beside the layer's inputs: "hidden", the left hidden state
-        (eq. 9); "peephole", the left and the lower cell (eq. 17).
+        The states that the vertical gate takes in addition to the layer's inputs: "hidden", the
+        left hidden state (eq. 9); "peephole", the left and the lower cell (eq. 17).
     dropout : `float`, optional (default = `0.0`)
         The dropout probability of the hidden states between two layers. The cells have none.
 
@@ -113,7 +113,7 @@ class CellAwareLSTM(nn.Module):
             raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
         if dropout > 0 and num_layers == 1:
             warnings.warn(
-                f"dropout={dropout} acts between layers, so num_layers=1 leaves it without effect",
+                f"dropout={dropout} acts between layers and has no effect with num_layers=1",
                 stacklevel=2,
             )
         self.input_size = input_size

@@ -1,4 +1,4 @@
-"""Both states of a `torch.nn.LSTM` at every step, of which it returns only one, h."""
+"""Both states of a `torch.nn.LSTM` at every step, of which it returns h alone."""
 
 import torch
 
@@ -9,14 +9,14 @@ from allennlp_sentmatch.nn.ops.lstm.stack import lstm_stack
 def lstm_states(
     lstm: torch.nn.LSTM, inputs: torch.Tensor, mask: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Read a batch of sentences with a one-layer LSTM.
+    """Run a one-layer LSTM over a batch of sentences.
 
     # Parameters
 
     lstm : `torch.nn.LSTM`
         Of one layer, with biases and without projections, in one direction or two.
     inputs : `torch.Tensor`
-        Shape (batch_size, sequence_length, input_size); what is in the padding has no effect.
+        Shape (batch_size, sequence_length, input_size); the padding has no effect.
     mask : `torch.Tensor`
         Shape (batch_size, sequence_length), bool, right-padded.
 

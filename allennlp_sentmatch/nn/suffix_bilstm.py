@@ -30,7 +30,7 @@ import torch
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.common.autocast import widened
-from allennlp_sentmatch.nn.ops.common.reversal import reversed_places
+from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.suffix.recurrence import recurrence
 from allennlp_sentmatch.nn.ops.suffix.weights import Weights
 
@@ -158,7 +158,7 @@ class SuffixBiLSTM(torch.nn.Module):
         # Clear the padding: NaN in it would reach the weights' gradients.
         tokens = inputs[order, : len(sizes)].masked_fill(padding, 0.0)
         # The suffixes of a reversed sentence are the reversed prefixes, and vice versa.
-        reverse = reversed_places(sorted_mask)
+        reverse = reversed_indices(sorted_mask)
         (prefixes, mirrored_suffixes), (suffixes, mirrored_prefixes) = self._encode(
             torch.stack([tokens, tokens[reverse]]), sizes
         )

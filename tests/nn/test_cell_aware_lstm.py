@@ -105,7 +105,7 @@ class Paper:
 
 @pytest.fixture(autouse=True)
 def plain_path():
-    """The kernels have their own tests, which compare them with what is tested here."""
+    """The other backends have their own tests, which compare them with this one."""
     with use_backend("naive"):
         yield
 

@@ -86,7 +86,7 @@ VARIANTS = variants()
 
 @pytest.fixture(params=[None, "naive"], ids=["default", "naive"], autouse=True)
 def path(request):
-    """All of it holds for the kernels and for the plain path, where single precision is no TF32."""
+    """All of it holds for the default backend and the naive form, in single precision, not TF32."""
     cudnn = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
     with use_backend(request.param), cudnn:
         yield

@@ -59,8 +59,8 @@ def compiled(monkeypatch, tmp_path):
 
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(JITFunction, "run", compile_only)
-    # The tensors are on the CPU, which the backend takes for the interpreter's sake. The kernels were
-    # decorated before, when nothing was to be interpreted.
+    # The backend takes tensors on the CPU for the interpreter's sake. The kernels were decorated
+    # before, when nothing was to be interpreted.
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     with use_backend("gpu"):
         yield kernels

@@ -1,4 +1,4 @@
-"""Leaving `torch.autocast`, which narrows products to half precision, where that has no use.
+"""Leaving `torch.autocast`, which narrows products to half precision, where that is useless.
 
 A recurrence feeds each step's rounding to the next, and its products are too small to gain much:
 backends compute in the precision of the parameters, also under autocast.
@@ -11,16 +11,16 @@ import torch
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
-    """A context in which products keep the precision of what they are given."""
+    """A context in which products keep the precision of their arguments."""
     if device.type in ("cpu", "cuda"):  # torch 1.12 has no other autocast to switch off
         return torch.autocast(device.type, enabled=False)
     return nullcontext()
 
 
 def widened(inputs: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
-    """`inputs` in the precision of `parameter`, if it is autocast that may have narrowed them.
+    """`inputs` in the precision of `parameter` under autocast, which may have narrowed them.
 
-    Where it is not, precisions that differ remain an error of torch's.
+    Without autocast, precisions that differ remain an error of torch.
     """
     return inputs.to(parameter.dtype) if _is_autocast_enabled(inputs.device.type) else inputs
 

@@ -24,7 +24,7 @@ def analytic_backward(backward: Callable[..., Any]) -> Callable[..., Any]:
                 '`allennlp_sentmatch.nn.use_backend("naive")` to backpropagate with '
                 "create_graph=True."
             )
-        # Somebody may call it under autocast. Without a gradient there are no products.
+        # It may be called under autocast. Without a gradient it has no products.
         device = next((x.device for x in gradients if x is not None), torch.device("cpu"))
         with without_autocast(device):
             return backward(ctx, *gradients)
@@ -35,11 +35,11 @@ def analytic_backward(backward: Callable[..., Any]) -> Callable[..., Any]:
 def writable(saved: torch.Tensor) -> torch.Tensor:
     """A tensor of the same values that a backward pass may write to.
 
-    It is `saved` itself, a tensor that only the forward pass knows beside this backward pass, if
-    the graph is freed afterwards; with `retain_graph=True` it is a copy. Large new tensors cost a
+    It is `saved` itself, a tensor that only the forward and the backward pass know, if the graph is
+    freed afterwards; with `retain_graph=True` it is a copy. Large new tensors cost a
     CPU more than the arithmetic that fills them: the system hands out their memory page by page.
     """
-    # torch's own compiled backward passes ask the same, to write where their inputs lie.
+    # torch's own compiled backward passes ask the same before they overwrite their inputs.
     keeps_graph: Any = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)
     if keeps_graph is None or keeps_graph():
         return saved.clone()

@@ -1,7 +1,7 @@
-"""How the steps compiled from C++ are called.
+"""The tables and threads of the steps compiled from C++.
 
-They get addresses, and run on torch's own threads where these are of an OpenMP library with GNU's
-interface, as on Linux; elsewhere on one thread.
+The C++ gets addresses. It runs on torch's own threads if they belong to an OpenMP library with
+GNU's interface, as on Linux, and else on one thread.
 """
 
 import ctypes
@@ -9,7 +9,7 @@ from typing import Optional
 
 import torch
 
-#: Work on fewer numbers than these is done before other threads would have begun.
+#: Work on fewer numbers is done by one thread, before others would have begun.
 MIN_NUMBERS = 2**14
 
 
@@ -35,14 +35,14 @@ def address(table: Optional[torch.Tensor], shape: tuple[int, ...], like: torch.T
 
 
 def num_threads() -> int:
-    """The number of threads that share work: torch's, or one where these cannot be had."""
+    """The number of threads that share work: torch's, or one if they cannot be used."""
     return torch.get_num_threads() if PARALLEL else 1
 
 
 def threads(numbers: int) -> tuple[int, int]:
-    """How to share work on so many numbers among threads, and among how many.
+    """The function that shares work among threads, and among how many, for so many numbers.
 
-    That is one or all: between calls with different numbers of threads, some are ended and started.
+    That is one or all: between calls with different numbers of threads, some end and start.
     """
     return PARALLEL, torch.get_num_threads() if PARALLEL and numbers >= MIN_NUMBERS else 1
 

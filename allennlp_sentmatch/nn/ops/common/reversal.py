@@ -1,4 +1,4 @@
-"""Right-padded sentences read from their last token to their first."""
+"""Right-padded sentences from their last token to their first."""
 
 import torch
 
@@ -18,10 +18,10 @@ def reverse_sentences(sequence: torch.Tensor, mask: torch.Tensor) -> torch.Tenso
     `torch.Tensor`
         The shape of `sequence`.
     """
-    return sequence[reversed_places(mask)]
+    return sequence[reversed_indices(mask)]
 
 
-def reversed_places(mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def reversed_indices(mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The indices that take `sequence` to `reverse_sentences(sequence, mask)`, for several."""
     lengths = mask.sum(1, keepdim=True)  # (B, 1)
     position = torch.arange(mask.size(1), device=mask.device)  # (T)
