@@ -182,6 +182,21 @@ def test_metrics_are_of_what_evaluation_ranked(vocab):
     assert model.get_metrics() == {"map": 0.0, "mrr": 0.0}
 
 
+def test_labels_of_what_is_not_a_candidate_do_not_count(vocab):
+    """After the last candidate that has a token, a label of 0 or 1 is as good as -1."""
+    labels = torch.tensor([[1, 0, 0], [1, 0, 0], [1, 0, 1]])
+    model = ranker(vocab, margin=1.5)
+    expected, output = model(**inputs()), model(**{**inputs(), "labels": labels})
+    torch.testing.assert_close(output["loss"], expected["loss"])
+    # In training they would be sampled and read.
+    output = model.train()(**{**inputs(), "labels": labels})
+    assert torch.isfinite(output["scores"]).tolist() == [
+        [True, True, True],
+        [True, True, False],
+        [False, False, False],
+    ]
+
+
 def test_a_candidate_without_tokens_before_others_scores_nothing(vocab):
     candidates = CANDIDATES.clone()
     candidates[0, 1] = 0

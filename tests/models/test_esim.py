@@ -114,6 +114,24 @@ def test_equals_esim_of_allennlp_models(vocab):
         torch.testing.assert_close(output[key], expected[key], atol=1e-9, rtol=0)
 
 
+def test_dropout_before_both_encoders(vocab):
+    """In training, the same dimensions are dropped from every token of a sentence."""
+    projection = {"num_layers": 1, "hidden_dims": 5, "activations": "linear"}
+    model = esim(vocab, projection_feedforward=projection)
+    read = []
+    for encoder in (model._encoder, model._inference_encoder):
+        encoder.register_forward_hook(lambda _, args, __: read.append(args[0]))
+    for training in (False, True):
+        model.train(training)(PREMISE, HYPOTHESIS)
+    for inputs in read[:2]:
+        assert (inputs != 0).any(dim=1).all()
+    for inputs in read[2:]:
+        # Of 4 sentences, the first of which has 4 tokens.
+        dropped = (inputs[0] == 0).all(dim=0)
+        assert 0 < (inputs == 0).all(dim=1).sum() < inputs[:, 0].numel()
+        assert ((inputs[0] == 0) == dropped).all()
+
+
 @pytest.mark.parametrize("matcher", ["heuristic", "symmetric", {"type": "elbis"}])
 def test_takes_any_matcher_as_its_comparison(vocab, matcher):
     model = esim(vocab, matcher=matcher)

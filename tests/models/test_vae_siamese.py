@@ -67,6 +67,26 @@ class TestVAESiameseClassifier(ClassifierContract):
         assert metrics["unsupervised_loss"] == pytest.approx(unlabeled, rel=1e-5)
         assert loss == pytest.approx(labeled + classification + unlabeled, rel=1e-5)
 
+    def test_padding_start_and_unknown_words_are_not_generated(self):
+        symbols = {"@@PADDING@@", "@@UNKNOWN@@", "@start@"}
+        indices = self.vocab.get_index_to_token_vocabulary("tokens")
+        forbidden = {indices[i] for i in (~self.model._allowed_words).nonzero().flatten().tolist()}
+        assert forbidden == symbols
+
+    def test_means_of_losses_are_reset(self):
+        batch = self.semi_supervised_batch()
+        labeled = {name: value for name, value in batch.items() if "unlabeled" not in name}
+        self.model.get_metrics(reset=True)
+        self.model(**batch)
+        assert "unsupervised_loss" in self.model.get_metrics(reset=True)
+        assert self.model.get_metrics().keys() == {"accuracy"}
+        # As in validation, which has no unlabeled pairs.
+        expected = self.model(**labeled)["loss"].item()
+        metrics = self.model.get_metrics()
+        assert "unsupervised_loss" not in metrics
+        weighted = self.model._classification_weight * metrics["classification_loss"]
+        assert metrics["auto_encoding_loss"] + weighted == pytest.approx(expected)
+
     def test_unlabeled_pairs_say_nothing_to_the_classifier(self):
         model = self.model.train()
         batch = self.semi_supervised_batch()
