@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol, Union
@@ -16,9 +17,11 @@ from numpy.lib.format import open_memmap
 
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 
+DATABASE = "progress.sqlite"
+
 
 class BlockEncoder(Protocol):
-    """What encodes a corpus: a `SentenceEncoder`, or several of them side by side."""
+    """The encoder of a corpus: a `SentenceEncoder`, or several of them side by side."""
 
     @property
     def vector_size(self) -> int:
@@ -43,7 +46,7 @@ def encode_corpus(
     """Write the vectors of sentences to a `.npy` file, in the order of the sentences.
 
     A block of sentences is encoded at a time, sorted by length, and every distinct sentence of the
-    corpus once. Until all is done, the work lies in the folder `{output_file}.partial`. Called
+    corpus once. Until all is done, the work is in the folder `{output_file}.partial`. Called
     again after an interruption, even by `kill -9`, the function goes on with the first unfinished
     block, and the file gets the bytes that an uninterrupted run gives. The memory in use does not
     grow with the corpus: sentences met before are looked up in a database in that folder.
@@ -51,7 +54,7 @@ def encode_corpus(
     # Parameters
 
     encoder : `BlockEncoder`
-        A `SentenceEncoder` or a `RayEncoder`: what one has begun, the other can go on with.
+        A `SentenceEncoder` or a `RayEncoder`: either can continue what the other began.
     sentences : `Callable[[], Iterator[str]]`
         Gives the sentences, the same each time it is called: they are counted before they are
         encoded.
@@ -71,8 +74,9 @@ def encode_corpus(
 
     # Raises
 
-    `ConfigurationError` if `output_file` exists, if an interrupted run had other sentences, another
-    fingerprint or other sizes, or if another process is writing the same file.
+    `ConfigurationError` if `output_file` exists or cannot be written, if an interrupted run had
+    other sentences, another fingerprint or other sizes or left damaged files, or if another process
+    is writing the same file.
     """
     for name, size in (
         ("batch_size", batch_size),
@@ -86,7 +90,8 @@ def encode_corpus(
         raise ConfigurationError(f"{output} exists already; delete it or name another file")
     num_sentences, corpus_digest = _survey(sentences())
     folder = output.with_name(output.name + ".partial")
-    folder.mkdir(parents=True, exist_ok=True)
+    with _naming(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     settings = {
         "sentences": corpus_digest,
         "encoder": fingerprint,
@@ -96,11 +101,12 @@ def encode_corpus(
     database = _open_database(folder, settings)
     try:
         vectors_file = folder / "vectors.npy"
-        done = _num_done(database)
-        if done == 0:
-            shape = (num_sentences, encoder.vector_size)
-            open_memmap(vectors_file, "w+", numpy.float32, shape).flush()
-        header_size = open_memmap(vectors_file, "r").offset
+        done = _num_done(database, num_sentences, folder)
+        shape = (num_sentences, encoder.vector_size)
+        with _naming(vectors_file):
+            if done == 0:
+                open_memmap(vectors_file, "w+", numpy.float32, shape).flush()
+            header_size = _header_size(vectors_file, shape)
         rest = islice(sentences(), done, None)
         with Tqdm.tqdm(
             total=num_sentences,
@@ -113,19 +119,60 @@ def encode_corpus(
                 window = list(islice(rest, block_size * blocks_at_once))
                 blocks = _find_duplicates(window, done, block_size, database)
                 encoded = encoder.encode_blocks([block.new for block in blocks], batch_size)
-                for block, of_new in zip(blocks, encoded):
-                    _write(vectors_file, header_size, block, of_new)
-                    _count_as_done(database, block)
+                for block, new_vectors in zip(blocks, encoded):
+                    with _naming(vectors_file):
+                        _write(vectors_file, header_size, block, new_vectors)
+                    with _naming(folder / DATABASE):
+                        _count_as_done(database, block)
                     done += len(block.first_rows)
                     progress.update(len(block.first_rows))
     finally:
         database.close()
-    os.replace(vectors_file, output)
-    shutil.rmtree(folder)
+    with _naming(vectors_file):
+        _header_size(vectors_file, shape)
+        os.replace(vectors_file, output)
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def _naming(file: Path) -> Iterator[None]:
+    """Name the file in errors of the disk and of the database."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigurationError(
+            f"{file} cannot be written: {error.strerror or error}; when that is remedied, the same "
+            "command goes on where it stopped"
+        ) from error
+    except sqlite3.OperationalError as error:  # of a full or read-only disk
+        raise ConfigurationError(
+            f"{file} cannot be written: {error}; when that is remedied, the same command goes on "
+            "where it stopped"
+        ) from error
+    except sqlite3.DatabaseError as error:
+        raise _damaged(file, str(error)) from error
+
+
+def _damaged(file: Path, problem: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"{file} is damaged: {problem}; delete the folder {file.parent} to start again"
+    )
+
+
+def _header_size(vectors_file: Path, shape: tuple[int, int]) -> int:
+    """The number of bytes before the vectors, after a check that these are complete."""
+    try:
+        vectors = open_memmap(vectors_file, "r")
+    except ValueError as error:
+        raise _damaged(vectors_file, str(error)) from error
+    if vectors.shape != shape or vectors.dtype != numpy.float32:
+        found = f"{vectors.dtype} {vectors.shape}"
+        raise _damaged(vectors_file, f"it holds {found}, not float32 {shape}")
+    return int(vectors.offset)
 
 
 class _Block(NamedTuple):
-    """Sentences that stand together in the corpus."""
+    """Consecutive sentences of the corpus."""
 
     #: The row of the first of them.
     start: int
@@ -140,7 +187,7 @@ class _Block(NamedTuple):
 def _find_duplicates(
     sentences: list[str], start: int, block_size: int, database: sqlite3.Connection
 ) -> list[_Block]:
-    """The blocks of the sentences that stand in the rows from `start` on."""
+    """The blocks of the sentences in the rows from `start` on."""
     blocks: list[_Block] = []
     met: dict[bytes, int] = {}
     for offset, sentence in enumerate(sentences):
@@ -161,16 +208,16 @@ def _find_duplicates(
     return blocks
 
 
-def _write(vectors_file: Path, header_size: int, block: _Block, of_new: FloatArray) -> None:
+def _write(vectors_file: Path, header_size: int, block: _Block, new_vectors: FloatArray) -> None:
     """Fill the block's rows with the vectors of its new sentences and with earlier rows.
 
     The file is not mapped: all its pages that were ever touched would count as this process's
     memory.
     """
-    row_size = of_new.shape[1] * of_new.itemsize
+    row_size = new_vectors.shape[1] * new_vectors.itemsize
     with open(vectors_file, "r+b") as file:
-        vectors = numpy.empty((len(block.first_rows), of_new.shape[1]), numpy.float32)
-        vectors[[row - block.start for row in block.digests.values()]] = of_new
+        vectors = numpy.empty((len(block.first_rows), new_vectors.shape[1]), numpy.float32)
+        vectors[[row - block.start for row in block.digests.values()]] = new_vectors
         for offset, first_row in enumerate(block.first_rows):
             if first_row >= block.start:
                 vectors[offset] = vectors[first_row - block.start]
@@ -208,12 +255,29 @@ def _survey(sentences: Iterator[str]) -> tuple[int, str]:
 
 def _open_database(folder: Path, settings: dict[str, str]) -> sqlite3.Connection:
     """The work's state, locked against other processes, after a check of its `settings`."""
-    database = sqlite3.connect(folder / "progress.sqlite", timeout=1, isolation_level=None)
+    with _naming(folder / DATABASE):
+        database = sqlite3.connect(folder / DATABASE, timeout=1, isolation_level=None)
+    try:
+        with _naming(folder / DATABASE):
+            _lock(database, folder)
+            _check_settings(database, folder, settings)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _lock(database: sqlite3.Connection, folder: Path) -> None:
     try:
         database.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError:
-        database.close()
-        raise ConfigurationError(f"{folder}: another process is at work there") from None
+    except sqlite3.OperationalError as error:
+        if "locked" not in str(error):
+            raise
+        raise ConfigurationError(f"{folder}: another process is writing there") from None
+
+
+def _check_settings(database: sqlite3.Connection, folder: Path, settings: dict[str, str]) -> None:
+    """Write the settings to a new database, or compare them with those of an interrupted run."""
     database.execute("CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT)")
     database.execute("CREATE TABLE IF NOT EXISTS progress (done INTEGER)")
     database.execute(
@@ -225,15 +289,17 @@ def _open_database(folder: Path, settings: dict[str, str]) -> sqlite3.Connection
         database.execute("INSERT INTO progress VALUES (0)")
     else:
         for name, value in settings.items():
-            if before[name] != value:
-                database.close()
+            if before.get(name) != value:
                 raise ConfigurationError(
                     f"{folder} holds an interrupted run with another setting of {name!r} "
-                    f"({before[name]}, now {value}); delete the folder to begin anew"
+                    f"({before.get(name)}, now {value}); delete the folder to start again"
                 )
-    return database
 
 
-def _num_done(database: sqlite3.Connection) -> int:
-    done: int = database.execute("SELECT done FROM progress").fetchone()[0]
+def _num_done(database: sqlite3.Connection, num_sentences: int, folder: Path) -> int:
+    with _naming(folder / DATABASE):
+        found = database.execute("SELECT done FROM progress").fetchone()
+    done = found[0] if found else None
+    if not isinstance(done, int) or not 0 <= done <= num_sentences:
+        raise _damaged(folder / DATABASE, f"it counts {done} of {num_sentences} sentences as done")
     return done

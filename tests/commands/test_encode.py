@@ -1,9 +1,14 @@
 """Tests of `allennlp encode`."""
 
 import os
+import shutil
 
 import numpy
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.corpus import encoding
 from allennlp_sentmatch.predictors import SentenceEncoder
 
 
@@ -16,3 +21,31 @@ def test_encode_writes_what_the_sentence_encoder_gives(allennlp, small_archive, 
     numpy.testing.assert_allclose(vectors, encoder.encode(sentences), atol=1e-5)
     numpy.testing.assert_array_equal(vectors[0], vectors[3])
     assert numpy.abs(vectors[0] - vectors[2]).max() > 1e-4
+
+
+def test_an_interrupted_run_is_not_continued_with_another_model(
+    allennlp, small_archive, tmp_path, monkeypatch
+):
+    (tmp_path / "s.txt").write_text("A man is asleep.\n\nTwo dogs run.\n")
+    arguments = [tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 1]
+
+    write = encoding._write
+    blocks = []
+
+    def interrupted(*arguments):
+        blocks.append(arguments)
+        if len(blocks) == 2:
+            raise KeyboardInterrupt
+        write(*arguments)
+
+    monkeypatch.setattr(encoding, "_write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        allennlp("encode", small_archive, *arguments)
+    folder = shutil.copytree(small_archive.parent, tmp_path / "other")
+    weights = torch.load(folder / "best.th")
+    weights["_classifier.output_layer.bias"] += 1
+    torch.save(weights, folder / "best.th")
+    with pytest.raises(ConfigurationError, match="another setting of 'encoder'"):
+        allennlp("encode", folder, *arguments)
+    allennlp("encode", small_archive, *arguments)
+    assert numpy.load(tmp_path / "v.npy").shape[0] == 3

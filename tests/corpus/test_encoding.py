@@ -1,5 +1,10 @@
 """Tests of encoding a corpus: order, duplicates, interruption, refusals."""
 
+import errno
+import os
+import shutil
+import sqlite3
+
 import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -93,3 +98,102 @@ def test_sizes_must_be_positive(tmp_path):
 def test_an_empty_corpus_gives_an_empty_array(tmp_path):
     encode(FakeEncoder(), tmp_path / "v.npy", sentences=[])
     assert numpy.load(tmp_path / "v.npy").shape == (0, 2)
+
+
+def test_two_processes_cannot_write_the_same_file(tmp_path):
+    """The lock is taken again after each block."""
+
+    class Second(FakeEncoder):
+        def encode_blocks(self, blocks, batch_size=128):
+            for vectors in super().encode_blocks(blocks, batch_size):
+                if len(self.encoded) == 21:
+                    with pytest.raises(ConfigurationError, match="another process is writing"):
+                        encode(FakeEncoder(), tmp_path / "v.npy")
+                yield vectors
+
+    encode(Second(), tmp_path / "v.npy")
+    numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy"), expected())
+
+
+class TestOfDamage:
+    """After an interruption."""
+
+    @pytest.fixture
+    def folder(self, tmp_path):
+        with pytest.raises(KeyboardInterrupt):
+            encode(FakeEncoder(dies_at=14), tmp_path / "v.npy")
+        return tmp_path / "v.npy.partial"
+
+    @pytest.mark.parametrize("keep", [0, 20, 130, -1])
+    def test_shortened_vectors(self, folder, tmp_path, keep):
+        content = (folder / "vectors.npy").read_bytes()
+        (folder / "vectors.npy").write_bytes(content[:keep])
+        with pytest.raises(
+            ConfigurationError, match=r"vectors\.npy is damaged: .*delete the folder"
+        ):
+            encode(FakeEncoder(), tmp_path / "v.npy")
+        assert not (tmp_path / "v.npy").exists()
+
+    def test_vectors_of_another_shape(self, folder, tmp_path):
+        numpy.save(folder / "vectors.npy", numpy.zeros((len(SENTENCES), 3), numpy.float32))
+        with pytest.raises(
+            ConfigurationError, match=r"holds float32 \(42, 3\), not float32 \(42, 2\)"
+        ):
+            encode(FakeEncoder(), tmp_path / "v.npy")
+
+    def test_missing_vectors(self, folder, tmp_path):
+        (folder / "vectors.npy").unlink()
+        with pytest.raises(ConfigurationError, match=r"vectors\.npy cannot be .*No such file"):
+            encode(FakeEncoder(), tmp_path / "v.npy")
+
+    def test_a_database_of_other_bytes(self, folder, tmp_path):
+        (folder / "progress.sqlite").write_bytes(b"not a database" * 100)
+        with pytest.raises(
+            ConfigurationError, match=r"progress\.sqlite is damaged: .*not a database"
+        ):
+            encode(FakeEncoder(), tmp_path / "v.npy")
+        assert not (tmp_path / "v.npy").exists()
+
+    @pytest.mark.parametrize("change", ["SET done = 43", "SET done = -1", "SET done = 'all'"])
+    def test_a_wrong_count(self, folder, tmp_path, change):
+        with sqlite3.connect(folder / "progress.sqlite") as database:
+            database.execute(f"UPDATE progress {change}")
+        database.close()
+        with pytest.raises(ConfigurationError, match=r"progress\.sqlite is damaged: it counts"):
+            encode(FakeEncoder(), tmp_path / "v.npy")
+
+
+def test_a_folder_that_vanishes(tmp_path):
+    class Vanishing(FakeEncoder):
+        def encode_blocks(self, blocks, batch_size=128):
+            shutil.rmtree(tmp_path / "v.npy.partial")
+            return super().encode_blocks(blocks, batch_size)
+
+    with pytest.raises(ConfigurationError, match=r"vectors\.npy cannot be written: No such file"):
+        encode(Vanishing(), tmp_path / "v.npy")
+    assert not (tmp_path / "v.npy").exists()
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigurationError, match=r"v\.npy\.partial cannot be written: Not a dir"):
+        encode(FakeEncoder(), tmp_path / "file" / "v.npy")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+def test_a_full_disk(tmp_path, monkeypatch, number):
+    """The work so far is kept, and the same call goes on with it."""
+    encode(FakeEncoder(), tmp_path / "whole.npy")
+    calls = []
+
+    def fsync(descriptor):
+        calls.append(descriptor)
+        if len(calls) == 3:
+            raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("os.fsync", fsync)
+    with pytest.raises(ConfigurationError, match=f"vectors.npy cannot .*{os.strerror(number)}"):
+        encode(FakeEncoder(), tmp_path / "v.npy")
+    assert not (tmp_path / "v.npy").exists()
+    encode(FakeEncoder(), tmp_path / "v.npy")
+    assert (tmp_path / "v.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()

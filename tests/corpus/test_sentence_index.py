@@ -92,6 +92,12 @@ class TestWithFaiss:
             numpy.testing.assert_array_equal(ours, theirs)
         assert [path.name for path in tmp_path.iterdir()] == ["s.faiss"]
 
+    def test_a_zero_vector_is_saved_and_loaded(self, vectors, tmp_path):
+        vectors[2] = 0
+        SentenceIndex.build(vectors).save(tmp_path / "s.faiss")
+        cosines, rows = SentenceIndex.load(tmp_path / "s.faiss").search(vectors[:1], k=23)
+        assert cosines[0][rows[0] == 2] == 0
+
     def test_saving_overwrites_nothing(self, vectors, tmp_path):
         (tmp_path / "s.faiss").write_text("mine")
         with pytest.raises(ConfigurationError, match=r"s\.faiss exists already"):
