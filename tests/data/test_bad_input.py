@@ -288,6 +288,30 @@ class TestCommands:
         assert (tmp_path / "vocabulary.tar.gz").is_file()
 
     @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ('[\n{"sentence1": "a", "sentence2": "b", "label": "x"}\n]\n', r"line 1: .*jq -c"),
+            (
+                jsonl(sentence1="a", sentence2="b", label="x")
+                + jsonl(sentence1="a", sentence2="b", label=None),
+                "line 2: no label, but line 1 has one",
+            ),
+            ("sentence1;sentence2;label\na;b, c;x\n", "set the reader's `delimiter` to ';'"),
+            (HEADER + "a\tb\tx\na\tb\t\n", "line 3: column 'label' is empty: .*give the row one"),
+            (jsonl(sentence1="a", sentence2="b", label=None), "has no label; is the training data"),
+            (HEADER + "a\tb\tx\n" * 2, "the only label in the vocabulary is 'x'"),
+        ],
+    )
+    def test_train(self, allennlp, write, tmp_path, content, message):
+        path = write(content)
+        overrides = json.dumps({"train_data_path": path, "validation_data_path": path})
+        with pytest.raises(ConfigurationError, match=message):
+            allennlp(
+                *("train", "training_config/quick_start.jsonnet"),
+                *("--serialization-dir", tmp_path / "model", "--overrides", overrides),
+            )
+
+    @pytest.mark.parametrize(
         ("inputs", "message"),
         [
             ({"premise": "a"}, r"expected premise/hypothesis or .* got \['premise'\]"),

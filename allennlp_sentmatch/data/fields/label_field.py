@@ -47,6 +47,11 @@ class LabelField(fields.LabelField):
         super().__init__(label, label_namespace, skip_indexing)
         self._source = source
 
+    @property
+    def source(self) -> Optional[Source]:
+        """Where the label comes from, if that is a file."""
+        return self._source
+
     def index(self, vocab: Vocabulary) -> None:
         """Looks the label up in its namespace of `vocab`."""
         try:
