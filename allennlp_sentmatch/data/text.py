@@ -38,4 +38,8 @@ def printable(text: str) -> str:
 
 def shorten(value: Any) -> str:
     """A value's `repr`, cut short: for errors about values of any size and depth."""
-    return printable(_short_repr.repr(value))
+    try:
+        return printable(_short_repr.repr(value))
+    except ValueError:
+        # Python refuses to write integers of very many digits.
+        return f"an integer of too many digits, or a {type(value).__name__} with one"

@@ -108,7 +108,7 @@ class SentenceEncoder:
         """
         if not isinstance(batch_size, Integral) or batch_size < 1:
             raise ConfigurationError(
-                f"batch_size must be an integer of at least 1, got {batch_size!r}"
+                f"batch_size must be an integer of at least 1, got {shorten(batch_size)}"
             )
         sentences = _checked(sentences)
         if len(sentences) == 0:

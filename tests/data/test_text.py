@@ -26,6 +26,7 @@ def test_shorten():
     assert shorten("a") == "'a'"
     assert shorten(["\ud800"]).isascii()
     assert len(shorten("a" * 10**6)) < 100
+    assert len(shorten([10**5000])) < 100
     deep = []
     for _ in range(10**5):
         deep = [deep]

@@ -22,6 +22,7 @@ from allennlp_sentmatch.data.files.penn_treebank import unescape
 from allennlp_sentmatch.data.files.row import Column, Row
 from allennlp_sentmatch.data.files.source import Source
 from allennlp_sentmatch.data.files.table import Table
+from allennlp_sentmatch.data.text import shorten
 
 FORMATS: dict[str, dict[str, Optional[str]]] = {
     "wikiqa": {
@@ -171,12 +172,12 @@ class AnswerSelectionReader(TokenizingReader):
             group = groups.setdefault(key, _Group(question, id, row.source))
             if question != group.question:
                 raise row.error(
-                    f"the question id {id!r} belongs to another question in {group.source}"
+                    f"the question id {shorten(id)} belongs to another question in {group.source}"
                 )
             group.candidates.append(candidate)
             if label is not None:
                 if label not in ("0", "1"):
-                    raise row.error(f"expected the label 0 or 1, got {label!r}")
+                    raise row.error(f"expected the label 0 or 1, got {shorten(label)}")
                 group.labels.append(int(label))
             candidate_id = row.joined(columns.get("candidate_id", ()))
             if candidate_id is not None:

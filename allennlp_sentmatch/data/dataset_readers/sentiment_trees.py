@@ -19,7 +19,7 @@ from allennlp_sentmatch.data.files.lines import text_rows
 from allennlp_sentmatch.data.files.penn_treebank import unescape
 from allennlp_sentmatch.data.files.row import Row
 from allennlp_sentmatch.data.files.source import Source
-from allennlp_sentmatch.data.text import check_text, shorten
+from allennlp_sentmatch.data.text import check_text, printable, shorten
 
 LABELS: dict[str, dict[str, str]] = {
     "5-class": {"0": "0", "1": "1", "2": "2", "3": "3", "4": "4"},
@@ -103,7 +103,7 @@ class SentimentTreesReader(TokenizingReader):
             tree = Tree.fromstring(row.text(["text"]), read_leaf=_token)
             tree.height()
         except ValueError as error:
-            reason = " ".join(str(error).split())
+            reason = printable(" ".join(str(error).split()))[:200]
             raise row.error(f"expected a labeled tree ({reason})") from None
         except RecursionError:
             raise row.error("the tree is nested too deeply") from None
@@ -111,7 +111,7 @@ class SentimentTreesReader(TokenizingReader):
         for phrase in tree.subtrees() if self._use_subtrees else [tree]:
             label = phrase.label()
             if label not in LABELS["5-class"]:
-                raise row.error(f"a node has the label {label!r}; expected 0, 1, 2, 3 or 4")
+                raise row.error(f"a node has the label {shorten(label)}; expected 0, 1, 2, 3 or 4")
             tokens = phrase.leaves()
             long_enough = phrase is tree or len(tokens) >= self._min_phrase_length
             if long_enough and label in self._labels:

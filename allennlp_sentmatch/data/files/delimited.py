@@ -9,7 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp_sentmatch.data.files.lines import PathOrStr, not_empty, read_lines
 from allennlp_sentmatch.data.files.row import Row, first_repeated
 from allennlp_sentmatch.data.files.source import Source
-from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.data.text import printable, shorten
 
 Cells = Iterator[tuple[Source, list[str]]]
 """The cells of each row; an empty list for a blank line."""
@@ -94,14 +94,13 @@ def _with_columns(rows: Cells, columns: Optional[Sequence[str]]) -> Iterator[Row
             if len(cells) != len(header):
                 raise ConfigurationError(
                     f"{source}: {len(cells)} columns where the header has {len(header)} "
-                    f"({', '.join(header)})"
+                    f"({_listed(header)})"
                 )
             yield Row(source, dict(zip(header, cells)))
         elif columns:
             if len(cells) < len(columns):
                 raise ConfigurationError(
-                    f"{source}: {len(cells)} columns, expected {len(columns)} "
-                    f"({', '.join(columns)})"
+                    f"{source}: {len(cells)} columns, expected {len(columns)} ({_listed(columns)})"
                 )
             yield Row(source, dict(zip(columns, cells)))
         else:
@@ -115,3 +114,7 @@ def _check_header(source: Source, header: list[str]) -> None:
         raise ConfigurationError(
             f"{source}: two columns have the name {shorten(repeated)}; rename one"
         )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return printable(", ".join(names))[:500]

@@ -60,7 +60,7 @@ class Row:
         """Raise an error that lists the row's columns if none of `columns` is among them."""
         if not any(column in self.values for column in columns):
             wanted = " or ".join(repr(column) for column in columns)
-            present = ", ".join(map(shorten, self.values))
+            present = ", ".join(map(shorten, self.values))[:500]
             raise self.error(f"there is no column {wanted}; the columns are {present}{remedy}")
 
     def text(self, columns: Sequence[Column]) -> str:
