@@ -1,4 +1,4 @@
-"""Sentences that stand in a chosen relation to a given one."""
+"""Sentences in a chosen relation to a given one."""
 
 from typing import Optional
 
@@ -102,7 +102,7 @@ class PairGenerator(Predictor):
         return source, [label]
 
     def _request_to_instance(self, source: str, label: str) -> Instance:
-        # The reader reads pairs; the source stands for the sentence that is to be generated.
+        # The reader reads pairs; the source fills the place of the sentence to be generated.
         pair = self._dataset_reader.text_to_instance(source, source)
         self._dataset_reader.apply_token_indexers(pair)
         return Instance(

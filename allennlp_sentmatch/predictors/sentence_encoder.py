@@ -1,4 +1,4 @@
-"""Sentence vectors in three lines, for people who know no AllenNLP."""
+"""Sentence vectors without any knowledge of AllenNLP."""
 
 import inspect
 import os
@@ -85,8 +85,8 @@ class SentenceEncoder:
     ) -> FloatArray:
         """The vectors of sentences.
 
-        Sentences of like length share a batch, so that little padding is computed; the vectors
-        come in the order of the sentences.
+        Sentences of similar length share a batch, so that there is little padding; the vectors
+        have the order of the sentences.
 
         # Parameters
 
@@ -133,13 +133,13 @@ class SentenceEncoder:
     def encode_blocks(
         self, blocks: Iterable[Sequence[str]], batch_size: int = 128
     ) -> Iterator[FloatArray]:
-        """Yields the vectors of one list of sentences after the other, as `encode` gives them."""
+        """Yields the vectors of each list of sentences, as `encode` does."""
         for block in blocks:
             yield self.encode(block, batch_size, show_progress=False)
 
     @torch.no_grad()
     def match(self, first_vectors: FloatArray, second_vectors: FloatArray) -> list[dict[str, Any]]:
-        """What a model for pairs says of sentences that are encoded already.
+        """Predictions of a model for pairs from vectors of the sentences.
 
         The model's own matcher and classifier read the vectors: the prediction is the one that the
         predictor makes of the two sentences, but for rounding.
@@ -156,7 +156,7 @@ class SentenceEncoder:
 
         # Raises
 
-        `ConfigurationError` for a model that is no `siamese_classifier`.
+        `ConfigurationError` for a model that is not a `siamese_classifier`.
         """
         model = self._model
         if not isinstance(model, SiameseClassifier):

@@ -1,6 +1,6 @@
-"""What every reader does with the input that users get wrong.
+"""Readers and commands on the input that users get wrong.
 
-An error names the file and the line, or the argument. What is no error becomes an instance with at
+An error names the file and the line, or the argument. Any other input becomes an instance with at
 least one token a text; that models predict on these is in `tests/models/model_contract.py`.
 """
 
@@ -251,7 +251,7 @@ class TestCommands:
             ('{"sentence1": 1, "sentence2": "b", "label": "neutral"}', "line 1: .* be a string"),
         ],
     )
-    def test_evaluate_a_file_that_is_no_table_of_pairs(
+    def test_evaluate_a_file_that_is_not_a_table_of_pairs(
         self, allennlp, small_archive, write, content, message
     ):
         with pytest.raises(ConfigurationError, match=rf"bad\.txt,? {message}"):

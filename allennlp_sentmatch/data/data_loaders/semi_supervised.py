@@ -1,4 +1,4 @@
-"""Labeled and unlabeled batches side by side."""
+"""A data loader of labeled and unlabeled batches."""
 
 import logging
 import random
@@ -28,12 +28,12 @@ class SemiSupervisedDataLoader(DataLoader):
 
     The labeled batch has its usual fields; those of the unlabeled one follow with the prefix
     `unlabeled_` (`unlabeled_premise`, `unlabeled_hypothesis`), without label and metadata. An
-    epoch is one pass over the longer of the two sets, while the shorter one is begun anew as often
-    as needed; a progress bar of its own shows where in the labeled set the epoch is.
+    epoch is one pass over the longer of the two sets, while the shorter one is repeated as often as
+    needed; a second progress bar shows the position in the labeled set.
 
     Unlabeled pairs come from `unlabeled_data_path`, or are those left over when `num_labeled` have
-    been drawn from the training data. Their labels, if they have any, are thrown away upon reading,
-    before the vocabulary is made.
+    been drawn from the training data. Their labels, if they have any, are dropped when they are
+    read, before the vocabulary is made.
 
     The order of the examples depends on the seed and the pass alone, so that training resumed by
     `--recover` sees the batches it would have seen.
@@ -108,9 +108,12 @@ class SemiSupervisedDataLoader(DataLoader):
         else:
             assert num_labeled is not None
             labeled, unlabeled = self._split(labeled, num_labeled, data_path)
-        for instance in labeled:
+        for number, instance in enumerate(labeled, start=1):
             if _LABEL not in instance.fields:
-                raise ConfigurationError(f"{data_path}: this example has no label: {instance}")
+                raise ConfigurationError(
+                    f"{data_path}: labeled example {number} has no label; unlabeled examples go "
+                    "into unlabeled_data_path"
+                )
         unlabeled = [_without_label(instance) for instance in unlabeled]
         if labeled_only:
             unlabeled = []

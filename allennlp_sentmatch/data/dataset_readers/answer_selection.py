@@ -59,8 +59,8 @@ class AnswerSelectionReader(TokenizingReader):
       belong together, and the Penn Treebank's escapes are undone (`-LRB-` is read as a bracket).
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
-    All questions are read, also those without a right or without a wrong candidate: leaving them
-    out, as the "cleaned" setting does, is the metrics' decision. Files may be gzip-compressed,
+    All questions are read, even those without a right or without a wrong candidate: the metrics
+    decide whether to leave them out, as the "cleaned" setting does. Files may be gzip-compressed,
     URLs, or `archive!member`.
 
     Fields:
@@ -89,10 +89,10 @@ class AnswerSelectionReader(TokenizingReader):
     candidate_id : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the candidate's id, if there is one.
     delimiter : `str`, optional (default = `None`)
-        `table`: what separates the columns. By default it is seen from the first line: `{` begins
-        JSON lines, otherwise a tab if there is one, otherwise a comma.
+        `table`: the string that separates the columns. By default the first line decides: `{`
+        begins JSON lines, otherwise a tab if there is one, otherwise a comma.
     quoted : `bool`, optional (default = `None`)
-        `table`: whether double quotes around a value protect what is in it; by default, if the
+        `table`: whether double quotes around a value protect its content; by default, if the
         delimiter is a comma.
     encoding : `str`, optional (default = `"utf-8"`)
         The file's encoding.
@@ -207,9 +207,9 @@ class AnswerSelectionReader(TokenizingReader):
         labels : `Sequence[int]`, optional (default = `None`)
             For each candidate 1 if it is right, 0 if it is wrong.
         id : `str`, optional (default = `None`)
-            What the question is called in its data set.
+            The question's id in its data set.
         candidate_ids : `Sequence[str]`, optional (default = `None`)
-            What each candidate is called.
+            The ids of the candidates.
 
         # Returns
 

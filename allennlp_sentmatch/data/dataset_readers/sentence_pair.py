@@ -48,7 +48,7 @@ class SentencePairReader(TokenizingReader):
     - `sts`: STS Benchmark, tab-separated without a header. No label: the score is the target.
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
-    Labels are strings, 0 and 1 too. A pair with the label `-` (SNLI: no gold label) is skipped,
+    Labels are strings, even 0 and 1. A pair with the label `-` (SNLI: no gold label) is skipped,
     and the log says how many were. A pair without a label (no such column, or a JSON null) is read
     without one, for prediction. Files may be gzip-compressed, URLs, or `archive!member`; for a part
     of a file (MSRP has no validation set), see `Folds`.
@@ -78,10 +78,10 @@ class SentencePairReader(TokenizingReader):
     id : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the pair's id, if there is one.
     delimiter : `str`, optional (default = `None`)
-        `table`: what separates the columns. By default it is seen from the first line: `{` begins
-        JSON lines, otherwise a tab if there is one, otherwise a comma.
+        `table`: the string that separates the columns. By default the first line decides: `{`
+        begins JSON lines, otherwise a tab if there is one, otherwise a comma.
     quoted : `bool`, optional (default = `None`)
-        `table`: whether double quotes around a value protect what is in it; by default, if the
+        `table`: whether double quotes around a value protect its content; by default, if the
         delimiter is a comma.
     encoding : `str`, optional (default = `"utf-8"`)
         The file's encoding.
@@ -157,8 +157,8 @@ class SentencePairReader(TokenizingReader):
             yield row, None if label is None else self._format.rename_label(label)
         if not read:
             raise ConfigurationError(
-                f"{file_path}: all {skipped} pairs have the label '{NO_GOLD_LABEL}', which stands "
-                "for no gold label; to predict on them, leave the label out"
+                f"{file_path}: all {skipped} pairs have the label '{NO_GOLD_LABEL}', which means "
+                "that there is no gold label; to predict on them, leave the label out"
             )
         logger.info(
             "%s: %d pairs, %d of them unlabeled; %d pairs without a gold label skipped",
@@ -187,9 +187,9 @@ class SentencePairReader(TokenizingReader):
         score : `float`, optional (default = `None`)
             How similar the sentences are, on the data's scale.
         id : `str`, optional (default = `None`)
-            What the pair is called in its data set.
+            The pair's id in its data set.
         source : `Source`, optional (default = `None`)
-            Where the pair stands, for errors.
+            The pair's file and line, for errors.
 
         # Returns
 

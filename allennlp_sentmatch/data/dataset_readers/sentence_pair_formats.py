@@ -1,4 +1,4 @@
-"""The published forms of sentence-pair data sets: which column holds what."""
+"""The columns of the published sentence-pair data sets."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ def _as_published(label: str) -> str:
 
 @dataclass(frozen=True)
 class PairFormat:
-    """How a data set comes.
+    """The form of a data set's files.
 
     # Parameters
 

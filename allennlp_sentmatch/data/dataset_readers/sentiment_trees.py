@@ -58,7 +58,7 @@ class SentimentTreesReader(TokenizingReader):
     min_phrase_length : `int`, optional (default = `1`)
         Phrases of fewer tokens are left out; sentences never are.
     tokenizer : `Tokenizer`, optional (default = `None`)
-        Splits the tokens of a tree, joined by spaces, anew. By default they are kept, and only the
+        Splits the tokens of a tree, joined by spaces, again. By default they are kept, and only the
         plain strings that a predictor hands in are split, by `SpacyBlankTokenizer()`.
     token_indexers : `dict[str, TokenIndexer]`, optional
             (default = `{"tokens": SingleIdTokenIndexer()}`)
@@ -132,7 +132,7 @@ class SentimentTreesReader(TokenizingReader):
         label : `str`, optional (default = `None`)
             The label at the reader's granularity.
         source : `Source`, optional (default = `None`)
-            Where the sentence stands, for errors.
+            The sentence's file and line, for errors.
 
         # Returns
 

@@ -36,18 +36,18 @@ class SingleSentenceReader(TokenizingReader):
     The formats are
 
     - `trec`: TREC's question types, a line `COARSE:fine question` (latin-1).
-    - `label_first`: a label, a tab, the text, as the 16 domains of FDU-MTL come.
-    - `two_files`: one sentence a line, one file a label, as MR, CR, SUBJ and MPQA come
-      (windows-1252, which holds ASCII too). The path is a folder that has the two files and no
+    - `label_first`: a label, a tab, the text, the form of the 16 domains of FDU-MTL.
+    - `two_files`: a sentence on each line, a file for each label, the form of MR, CR, SUBJ and MPQA
+      (windows-1252, of which ASCII is a part). The path is a folder that has the two files and no
       other, and the labels are the files' suffixes (`rt-polarity.neg`: `neg`); or it is an object
       from labels to any number of files: `{"neg": "a.txt", "pos": "b.txt"}`.
-    - `directories`: one text a file, one folder a label, as IMDb comes. The path is the folder of
-      these folders; IMDb's `unsup`, which has no labels, is left out.
+    - `directories`: a text in each file, a folder for each label, the form of IMDb. The path is the
+      folder of these folders; IMDb's `unsup`, which has no labels, is left out.
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
-    Files may be gzip-compressed, URLs, or `archive!member`; blank lines are no examples. For
+    Files may be gzip-compressed, URLs, or `archive!member`; blank lines are skipped. For
     cross-validation (MR, CR, SUBJ, MPQA) or a validation set (TREC, IMDb) a part of the data can be
-    read, the same of each label's file or folder: see `Folds`.
+    read, the same part of each label's file or folder: see `Folds`.
 
     Fields: `tokens` (`TextField`), `label` (`LabelField`) where there is one, and `metadata` with
     `text`, `tokens` (a list of strings), and `id` where the data has one (`directories`: the
@@ -70,10 +70,10 @@ class SingleSentenceReader(TokenizingReader):
     id : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the text's id, if there is one.
     delimiter : `str`, optional (default = `None`)
-        `table`: what separates the columns. By default it is seen from the first line: `{` begins
-        JSON lines, otherwise a tab if there is one, otherwise a comma.
+        `table`: the string that separates the columns. By default the first line decides: `{`
+        begins JSON lines, otherwise a tab if there is one, otherwise a comma.
     quoted : `bool`, optional (default = `None`)
-        `table`: whether double quotes around a value protect what is in it; by default, if the
+        `table`: whether double quotes around a value protect its content; by default, if the
         delimiter is a comma.
     encoding : `str`, optional (default = `None`)
         The files' encoding. By default the one named above, otherwise UTF-8.
@@ -140,9 +140,9 @@ class SingleSentenceReader(TokenizingReader):
         text : `str`
         label : `str`, optional (default = `None`)
         id : `str`, optional (default = `None`)
-            What the text is called in its data set.
+            The text's id in its data set.
         source : `Source`, optional (default = `None`)
-            Where the text stands, for errors.
+            The text's file and line, for errors.
 
         # Returns
 

@@ -26,7 +26,7 @@ from allennlp_sentmatch.data.text import check_text
 
 
 class Example(NamedTuple):
-    """A text with its label and id, where it has them, and the place where it stands."""
+    """A text with its file and line, and its label and id where it has them."""
 
     text: str
     label: Optional[str]
@@ -40,7 +40,7 @@ _TREC_LINE = re.compile(r"([A-Z]+):([a-z]+)\s+(\S.*)")
 
 
 def trec(file_path: PathOrStr, encoding: str, fine: bool) -> Parts:
-    """`COARSE:fine question`, a question a line."""
+    """`COARSE:fine question`, one question on each line."""
     yield _trec_questions(file_path, encoding, fine)
 
 
@@ -54,11 +54,11 @@ def _trec_questions(file_path: PathOrStr, encoding: str, fine: bool) -> Iterator
 
 
 def label_first(file_path: PathOrStr, encoding: str) -> Parts:
-    """A label, a tab, the text, an example a line."""
-    yield _after_their_labels(file_path, encoding)
+    """A label, a tab and the text on each line."""
+    yield _labeled_lines(file_path, encoding)
 
 
-def _after_their_labels(file_path: PathOrStr, encoding: str) -> Iterator[Example]:
+def _labeled_lines(file_path: PathOrStr, encoding: str) -> Iterator[Example]:
     for row in text_rows(file_path, encoding):
         label, tab, text = row.text(["text"]).partition("\t")
         if not tab or not label.strip():
@@ -67,7 +67,7 @@ def _after_their_labels(file_path: PathOrStr, encoding: str) -> Iterator[Example
 
 
 def two_files(file_path: Union[PathOrStr, dict[str, PathOrStr]], encoding: str) -> Parts:
-    """An example a line, a file a label."""
+    """An example on each line, a file for each label."""
     if isinstance(file_path, dict):
         files = dict(file_path)
     else:
@@ -89,17 +89,17 @@ def two_files(file_path: Union[PathOrStr, dict[str, PathOrStr]], encoding: str) 
 
 
 def directories(file_path: PathOrStr, encoding: str) -> Parts:
-    """An example a file, a folder a label."""
+    """An example in each file, a folder for each label."""
     folders = [
         entry for entry in _visible(_folder(file_path)) if entry.is_dir() and entry.name != "unsup"
     ]
     if not folders:
         raise ConfigurationError(f"{file_path}: expected a folder for each label in it")
     for folder in folders:
-        yield not_empty(_files_of(folder, encoding), folder)
+        yield not_empty(_texts_in(folder, encoding), folder)
 
 
-def _files_of(folder: Path, encoding: str) -> Iterator[Example]:
+def _texts_in(folder: Path, encoding: str) -> Iterator[Example]:
     for path in _visible(folder):
         text = "".join(line for _, line in read_lines(path, encoding)).strip()
         check_text(text, str(path))
@@ -114,11 +114,11 @@ def table(
     label: Optional[Column],
     id: Optional[Column],
 ) -> Parts:
-    """A file of the user's own, its columns named."""
-    yield _of_a_table(file_path, encoding, rows, text, label, id)
+    """A user's file with named columns."""
+    yield _table_rows(file_path, encoding, rows, text, label, id)
 
 
-def _of_a_table(
+def _table_rows(
     file_path: PathOrStr,
     encoding: str,
     rows: Table,

@@ -1,4 +1,4 @@
-"""What all readers of this package do with the text of an example."""
+"""The base class of this package's readers."""
 
 from typing import Any, Optional
 
@@ -15,7 +15,7 @@ from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 
 
 class TokenizingReader(DatasetReader):
-    """The base of this package's readers: it makes text fields and gives them their indexers.
+    """Makes text fields and gives them their indexers. Not registered itself.
 
     A text without a single token becomes one out-of-vocabulary token. Real data have such texts
     (three pairs of the Quora release), and neither AllenNLP's encoders nor `torch.nn.LSTM` take

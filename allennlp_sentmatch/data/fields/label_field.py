@@ -1,4 +1,4 @@
-"""Labels that know where they stand."""
+"""Labels with their place in a file."""
 
 from typing import Any, Optional, Union
 
@@ -12,12 +12,12 @@ _MOST_LISTED = 10
 
 
 class LabelField(fields.LabelField):
-    """AllenNLP's `LabelField`, with an error that says where a label stands that was never learned.
+    """AllenNLP's `LabelField`, with an error that gives the place of a label never learned.
 
-    AllenNLP's own error, a `KeyError`, names the label alone. Whatever else a `LabelField` does,
-    this one does too; two labels from different places are equal. It has the same name because
-    AllenNLP puts instances into one batch only if the classes of their fields have the same names:
-    instances of this package's readers and of others go together.
+    AllenNLP's own error, a `KeyError`, names the label alone. Otherwise the two behave alike, and
+    labels from different places are equal. The class has the same name because AllenNLP puts
+    instances into one batch only if the classes of their fields have the same names: instances of
+    this package's readers and of others go together.
 
     # Parameters
 
@@ -71,7 +71,7 @@ class LabelField(fields.LabelField):
             getattr(self, name) == getattr(other, name) for name in fields.LabelField.__slots__
         )
 
-    # As all fields, which can change.
+    # Like all fields, this one can change.
     __hash__: Any = None
 
 

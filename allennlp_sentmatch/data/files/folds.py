@@ -27,7 +27,7 @@ class Folds(FromParams):
     # Parameters
 
     number : `int`
-        Into how many folds, at least 2.
+        The number of folds, at least 2.
     keep : `list[int]`, optional (default = `None`)
         The folds to read, counted from 0.
     drop : `list[int]`, optional (default = `None`)
@@ -69,7 +69,7 @@ def split_data_path(data_path: Any) -> tuple[Any, Callable[[Iterable[T]], Iterat
     # Parameters
 
     data_path : `Any`
-        What a configuration has as a data path, with or without folds; see `Folds`.
+        A configuration's data path, with or without folds; see `Folds`.
 
     # Returns
 

@@ -244,7 +244,9 @@ def test_bad_settings(data_path, settings, message):
 
 def test_labeled_data_without_labels(tmp_path, data_path):
     unlabeled = write(tmp_path / "unlabeled.jsonl", range(3), labeled=False)
-    with pytest.raises(ConfigurationError, match=r"unlabeled\.jsonl: this example has no label"):
+    with pytest.raises(
+        ConfigurationError, match=r"unlabeled\.jsonl: labeled example 1 has no label"
+    ):
         loader(unlabeled, unlabeled_data_path=data_path)
 
 
