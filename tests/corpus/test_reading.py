@@ -27,9 +27,8 @@ def test_a_missing_column_is_named(tmp_path):
 
 def test_the_sentences_of_a_table_are_its_rows(tmp_path):
     """A blank line in a table of one column is a row to some programs and nothing to others."""
-    for name, content in [("one.csv", "text\none\n\ntwo\n"), ("one.tsv", "text\none\n \ntwo\n")]:
-        (tmp_path / name).write_text(content)
-        with pytest.raises(ConfigurationError, match=rf"{name}, line 3: a blank line"):
-            list(read_sentences(tmp_path / name, "text"))
+    (tmp_path / "one.csv").write_text("text\none\n\ntwo\n")
+    with pytest.raises(ConfigurationError, match=r"one\.csv, line 3: a blank line"):
+        list(read_sentences(tmp_path / "one.csv", "text"))
     (tmp_path / "two.tsv").write_text("id\ttext\n1\tone\n\t\n\n2\ttwo\n")
     assert list(read_sentences(tmp_path / "two.tsv", "text")) == ["one", "", "two"]

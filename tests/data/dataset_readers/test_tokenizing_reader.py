@@ -56,6 +56,7 @@ def test_batches_from_worker_processes(fixtures, reader, file, id_count, num_wor
 )
 def test_the_word_padding_is_a_word(reader, arguments, name):
     instance = reader.text_to_instance(*arguments)
+    assert [token.text for token in instance[name]] == ["a", "@@UNKNOWN@@", "b"]
     reader.apply_token_indexers(instance)
     batch = Batch([instance])
     batch.index_instances(Vocabulary.from_instances([instance]))
