@@ -61,6 +61,7 @@ NAMES = {
         "distinct-2",
         "sacre_bleu",
     ],
+    "allennlp.training:TrainerCallback": ["label_check"],
     "allennlp.modules.token_embedders:TokenEmbedder": ["cove"],
     "allennlp.commands:Subcommand": [
         "demo",
