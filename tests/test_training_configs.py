@@ -196,7 +196,7 @@ def test_translation_models_are_of_the_published_size(name: str):
 
 
 def kind_of(path: Path) -> tuple[str, ...]:
-    """What a training step depends on: the registered parts of the model, reader and trainer."""
+    """The registered parts of the model, reader and trainer, which a training step depends on."""
     configuration = list_experiments.on_fixtures(path)
     parts = [configuration[key] for key in ("model", "dataset_reader", "data_loader", "trainer")]
     return tuple(sorted(set(types_in(parts))))

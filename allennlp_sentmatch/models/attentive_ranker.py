@@ -187,7 +187,7 @@ class AttentiveRanker(Model):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Cuts `scores` and attention to what is no padding, and adds `ranking`: a list of
+        """Removes the padding of `scores` and attention, and adds `ranking`: a list of
         `{"position", "score"}`, the best candidate first, with its text as `candidate` if the
         metadata has it.
         """
@@ -238,7 +238,7 @@ class AttentiveRanker(Model):
         """
         if isinstance(self._pooling, AttentivePooling):
             raise ConfigurationError(
-                "a ranker with attentive pooling has no vector of a sentence by itself; "
+                "a ranker with attentive pooling has no vector of a single sentence; "
                 'use another pooling, such as "max"'
             )
         embedded, mask = self._embed(tokens)

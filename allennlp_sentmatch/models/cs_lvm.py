@@ -60,7 +60,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
 
     Choi 2020, "Deep Neural Networks for Sentence Pair Modeling", chapter 6. The source sentence
     x_s is `premise`, the target x_t `hypothesis`. A labeled batch has the loss of eq. 6.14, and an
-    unlabeled one, which the data loader "semi_supervised" puts beside it, that of eq. 6.18.
+    unlabeled one, which the data loader "semi_supervised" adds to it, that of eq. 6.18.
 
     With `constraints` the model is being fine-tuned (algorithm 1, line 12): constraints on
     sentences generated from the unlabeled sources (the labeled ones where there are no others) are
@@ -228,7 +228,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     def generate(
         self, source: TextFieldTensors, labels: Tensor, sample_latent: bool = False
     ) -> dict[str, Any]:
-        """Search sentences that stand in the relations `labels` to B source sentences.
+        """Search for sentences that have the relations `labels` to B source sentences.
 
         # Parameters
 

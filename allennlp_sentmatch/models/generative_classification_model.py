@@ -1,4 +1,4 @@
-"""What the models that both generate and classify have in common."""
+"""The base class of models that generate and classify."""
 
 from typing import Optional
 
@@ -26,7 +26,7 @@ from allennlp_sentmatch.nn.padding import stack_padded
 
 
 class GenerativeClassificationModel(ClassificationModel):
-    """Encoder, posterior, generator and classifier, and what checks them against each other.
+    """Holds encoder, posterior, generator and classifier, and checks that they fit together.
 
     The word embeddings are the generator's output matrix too, so that `text_field_embedder` must
     consist of one `Embedding` without a projection; and the vocabulary must hold the symbols of a
@@ -52,7 +52,7 @@ class GenerativeClassificationModel(ClassificationModel):
     match_latents : `bool`
         Whether the matcher gets latent vectors, or encoded sentences.
     generate_from_label : `bool`
-        Whether the generator reads a label beside the latent vector.
+        Whether the generator reads a label in addition to the latent vector.
     label_namespace : `str`
     positive_label : `str`, optional
         See `ClassificationModel`.

@@ -120,8 +120,8 @@ class SiameseClassifier(ClassificationModel):
         premise_vectors, hypothesis_vectors = vectors.chunk(2)
         output = self.output(self.match(premise_vectors, hypothesis_vectors), label, metadata)
         for half, prefix in enumerate(PREFIXES):
-            of_sentence = {name: tensor.chunk(2)[half] for name, tensor in internals.items()}
-            add_internals(output, prefix, of_sentence, mask.chunk(2)[half])
+            own = {name: tensor.chunk(2)[half] for name, tensor in internals.items()}
+            add_internals(output, prefix, own, mask.chunk(2)[half])
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the papers' training and evaluation need beyond AllenNLP."""
+"""Metrics, trainer callbacks and checkpointers."""
 
 from allennlp_sentmatch.training import callbacks, checkpointers, metrics
 

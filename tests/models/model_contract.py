@@ -1,4 +1,4 @@
-"""What every model of the package must do, whatever it computes."""
+"""Tests that every model of the package must pass."""
 
 import json
 from pathlib import Path
@@ -125,7 +125,7 @@ class ModelContract(ModelTestCase):
 
 
 class ClassifierContract(ModelContract):
-    """What every classifier must do besides."""
+    """Tests that every classifier must pass as well."""
 
     def test_probabilities_by_label(self):
         output = self.predictor.predict_json(self.json)

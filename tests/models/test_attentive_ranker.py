@@ -220,7 +220,7 @@ def test_without_metadata_the_ranking_has_positions_only(vocab):
 
 
 def test_attentive_pooling_has_no_vector_of_one_sentence(vocab):
-    with pytest.raises(ConfigurationError, match="no vector of a sentence by itself"):
+    with pytest.raises(ConfigurationError, match="no vector of a single sentence"):
         ranker(vocab).encode({"tokens": {"tokens": QUESTION}})
 
 

@@ -54,7 +54,7 @@ def test_trains_the_constraints_and_can_be_loaded(first, tmp_path):
         assert f"training_constraint_{name}" in metrics
     assert model._constraints.temperature.step > 0
     assert model._constraints.weighting.log_variances.abs().min() > 0
-    first.unlink()  # the second archive stands for itself
+    first.unlink()  # the second archive does not need it
     loaded = load_archive(tmp_path / "second" / "model.tar.gz").model
     for name, tensor in model.state_dict().items():
         torch.testing.assert_close(loaded.state_dict()[name], tensor, rtol=0, atol=0)

@@ -31,7 +31,7 @@ local data = import 'data.libsonnet';
     },
   },
 
-  // An `embedder` of words with, besides, a BiGRU over a word's characters and an embedding of its
+  // An `embedder` of words, together with a BiGRU over a word's characters and an embedding of its
   // part-of-speech tag. `data.characters_and_tags` has the readers' indexers.
   with_characters_and_tags(embedder, characters_dim, tags_dim): embedder {
     token_embedders+: {

@@ -13,7 +13,7 @@ local rest(last_layer) = [
   // (-last_layer, last_layer).
   he(last_layer): { regexes: rest(last_layer) },
 
-  // Sections 4.4 and 5.3.1: besides, recurrent matrices orthogonal, each gate's block by itself.
+  // Sections 4.4 and 5.3.1: as above, with recurrent matrices orthogonal, each gate's block alone.
   // hidden_size: the encoder's.
   orthogonal(hidden_size): {
     regexes: [

@@ -1,4 +1,4 @@
-"""What every matcher has in common."""
+"""The base class of matchers."""
 
 from allennlp.common import Registrable
 from allennlp.common.checks import ConfigurationError

@@ -1,4 +1,4 @@
-"""What the encoders of this package share: a plain PyTorch module as a `Seq2SeqEncoder`."""
+"""The base class of encoders that hold a plain PyTorch module."""
 
 from typing import Optional, Protocol
 
@@ -22,7 +22,7 @@ class SequenceModule(Protocol):
 
 class ModuleEncoder(Seq2SeqEncoder):
     """A `Seq2SeqEncoder` that hands its inputs and mask to a plain PyTorch module. The encoders of
-    this package derive from it, so that each of them is no more than its constructor.
+    this package derive from it and add only their constructors.
 
     # Parameters
 

@@ -12,7 +12,7 @@ class SequentialEncoder(Seq2SeqEncoder):
     """Encoders of which each reads the outputs of the one before.
 
     AllenNLP's "compose" does the same for encoders that are all bidirectional or all not; here they
-    may be mixed, as where feed-forward or highway layers stand before a bidirectional encoder, and
+    may be mixed, such as feed-forward or highway layers before a bidirectional encoder, and
     the last one alone decides whether the output is `[forward; backward]`.
 
     Registered as a `Seq2SeqEncoder` with name "sequential".

@@ -90,7 +90,7 @@ class PooledEncoder(Seq2VecEncoder):
         return own
 
     def describe(self, internals: dict[str, torch.Tensor], tokens: Sequence[str]) -> dict[str, Any]:
-        """What the encoder describes, and the pooling's attention, one weight for each token."""
+        """The encoder's description, and the pooling's attention, one weight for each token."""
         described: dict[str, Any] = {}
         if isinstance(self.encoder, InterpretableEncoder):
             names = self.encoder.internal_names

@@ -103,7 +103,7 @@ def _read_tensors(file: Union[str, "PathLike[str]"]) -> dict[str, Tensor]:
         weights = torch.load(cached_path(file), map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, EOFError, RuntimeError) as error:
         raise ConfigurationError(
-            f"{file} is no file of tensors saved by `torch.save`: {error}"
+            f"{file} is not a file of tensors saved by `torch.save`: {error}"
         ) from error
     if not isinstance(weights, dict) or not all(map(torch.is_tensor, weights.values())):
         raise ConfigurationError(f"{file} does not hold tensors by name")

@@ -62,7 +62,7 @@ class ExactRecovery(TrainerCallback):
     def on_start(
         self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
     ) -> None:
-        """Put the recording loader in the place of the trainer's, and restore what was lost."""
+        """Wrap the trainer's loader, and restore what AllenNLP does not."""
         super().on_start(trainer, is_primary, **kwargs)
         self.trainer = trainer
         trainer.data_loader = _RecordedLoader(trainer.data_loader, self)

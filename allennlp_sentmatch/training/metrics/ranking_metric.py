@@ -1,4 +1,4 @@
-"""What the metrics of rankings have in common."""
+"""The base class of metrics of rankings."""
 
 from typing import Optional
 

@@ -1,4 +1,4 @@
-"""What the encoders over plain PyTorch modules have in common."""
+"""The interface of encoders that hold a plain PyTorch module."""
 
 import json
 

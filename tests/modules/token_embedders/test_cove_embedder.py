@@ -118,9 +118,9 @@ def test_files_that_are_not_its_weights(vocab, mt_lstm, tmp_path, monkeypatch):
         ("renamed.pth", "renamed.pth does not hold MT-LSTM's weights"),
         ("cut.pth", "cut.pth does not hold MT-LSTM's weights"),
         ("number.pth", "number.pth does not hold tensors by name"),
-        ("code.pth", "code.pth is no file of tensors"),
-        ("plain.pth", "plain.pth is no file of tensors"),
-        ("empty.pth", "empty.pth is no file of tensors"),
+        ("code.pth", "code.pth is not a file of tensors"),
+        ("plain.pth", "plain.pth is not a file of tensors"),
+        ("empty.pth", "empty.pth is not a file of tensors"),
     ]:
         with pytest.raises(ConfigurationError, match=message):
             cove(vocab, pretrained_file=name)
