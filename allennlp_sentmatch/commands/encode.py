@@ -1,6 +1,6 @@
 """The `encode` subcommand writes the vectors of a file's sentences to a `.npy` file.
 
-Interrupted, it goes on where it stopped when the same command is given again.
+After an interruption, the same command goes on where it stopped.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from allennlp_sentmatch.models.archival import archive_digest
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 
 RAY_BLOCKS = 32
-"""How many blocks Ray's workers share before they are started anew."""
+"""How many blocks Ray's workers share before they are restarted."""
 
 
 @Subcommand.register("encode")
@@ -83,9 +83,9 @@ def column(name: str) -> Union[int, str]:
 
 def _from_args(args: argparse.Namespace) -> None:
     common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
-    # Either would keep code for a thousand shapes, hundreds of megabytes, that few batches share.
-    for cache_of_onednn in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
-        os.environ.setdefault(cache_of_onednn, "32")
+    # Either cache would keep code for a thousand shapes, hundreds of megabytes; few shapes recur.
+    for onednn_cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+        os.environ.setdefault(onednn_cache, "32")
     encoder: BlockEncoder
     if args.engine == "ray":
         encoder = RayEncoder(

@@ -59,13 +59,15 @@ class RayEncoder:
         self._trust = trust
         self._num_workers = num_workers
         self._num_threads = num_threads or torch.get_num_threads()
-        # Loaded here too: what is wrong with the archive is told at once, and by this process.
+        # Loaded here too, so that errors in the archive are reported at once, by this process.
         self.vector_size = SentenceEncoder.from_archive(self._archive_file, trust=trust).vector_size
         if not self._ray.is_initialized():
             address = address or os.environ.get("RAY_ADDRESS")
-            # An own cluster has the CPUs it is asked for, however few this machine has.
-            own = {"num_cpus": num_workers * self._num_threads} if address is None else {}
-            self._ray.init(address or "local", log_to_driver=False, include_dashboard=False, **own)
+            # A cluster started here gets the CPUs it is asked for, however few this machine has.
+            options = {"num_cpus": num_workers * self._num_threads} if address is None else {}
+            self._ray.init(
+                address or "local", log_to_driver=False, include_dashboard=False, **options
+            )
 
     def encode_blocks(
         self, blocks: Sequence[Sequence[str]], batch_size: int = 128
@@ -108,12 +110,12 @@ class RayEncoder:
             for row in batch["vectors"]
         )
         for block in blocks:
-            of_block = list(islice(rows, len(block)))
-            yield numpy.array(of_block, numpy.float32).reshape(len(block), self.vector_size)
+            vectors_of_block = list(islice(rows, len(block)))
+            yield numpy.array(vectors_of_block, numpy.float32).reshape(len(block), self.vector_size)
 
 
 class _Worker:
-    """What each worker of Ray's holds: a `SentenceEncoder`."""
+    """A worker of Ray's, which holds a `SentenceEncoder`."""
 
     def __init__(self, archive_file: str, cuda_device: int, num_threads: int, trust: bool) -> None:
         torch.set_num_threads(num_threads)

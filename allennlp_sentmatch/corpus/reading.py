@@ -14,7 +14,7 @@ def read_sentences(file_path: PathOrStr, column: Optional[Column] = None) -> Ite
     # Parameters
 
     file_path : `PathOrStr`
-        A path or URL; gzipped if you like.
+        A path or URL, gzipped or not.
     column : `Union[int, str]`, optional (default = `None`)
         Of a table (tsv, csv or JSON lines), the sentences' column: its name, or its position
         counted from 0 where the table has no header. `None`: a text file, every line of which is

@@ -17,7 +17,7 @@ IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
 FAISS_LOGGER = logging.getLogger("faiss.loader")
 
 MAGIC = b"IxFI"
-"""What a file of FAISS's flat inner-product index begins with."""
+"""The first bytes of a file of FAISS's flat inner-product index."""
 
 
 class SentenceIndex:
@@ -77,13 +77,13 @@ class SentenceIndex:
         index = faiss.IndexFlatIP(vectors.shape[1])
         chosen = numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)
         for start in range(0, len(chosen), block_size):
-            of_block = chosen[start : start + block_size]
-            block = numpy.asarray(vectors[of_block], dtype=numpy.float32)
+            block_rows = chosen[start : start + block_size]
+            block = numpy.asarray(vectors[block_rows], dtype=numpy.float32)
             bad = ~numpy.isfinite(block).all(axis=1)
             if bad.any():
                 raise ConfigurationError(
-                    f"the vector in row {of_block[bad.argmax()]} (counted from 0) has a component "
-                    "that is not a finite number"
+                    f"the vector in row {block_rows[bad.argmax()]} (counted from 0) has a "
+                    "component that is not a finite number"
                 )
             index.add(normalized(block))
         return cls(index)
@@ -136,7 +136,7 @@ class SentenceIndex:
         path = Path(path)
         if path.exists():
             raise ConfigurationError(f"{path} exists already; delete it or name another file")
-        # Under its name there is never half an index.
+        # A file of this name is always complete.
         partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
         try:
             _faiss().write_index(self._index, os.fspath(partial))
@@ -154,10 +154,10 @@ class SentenceIndex:
 
         # Raises
 
-        `ConfigurationError` for a file that is no such index.
+        `ConfigurationError` for any other file.
         """
         faiss = _faiss()
-        expected = f"{path} is no index that `allennlp search` wrote"
+        expected = f"{path} is not an index that `allennlp search` wrote"
         try:
             with open(path, "rb") as file:
                 magic = file.read(len(MAGIC))

@@ -1,6 +1,5 @@
 """Serves the page without any request to another machine, by the server or by the browser."""
 
-import logging
 import os
 import socket
 import sys
@@ -14,8 +13,6 @@ from allennlp.common.util import SigTermReceived
 from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
 from allennlp_sentmatch.demo.middleware import RequestFilter, SecurityHeaders
-
-logger = logging.getLogger(__name__)
 
 MISSING_GRADIO = (
     "the demo needs the extra [demo]: pip install 'gradio>=6' matplotlib seaborn svgling"
@@ -133,7 +130,7 @@ def serve(app: Any, host: str = "127.0.0.1", port: int = 7860) -> None:
         ) from error
     bound = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
-    logger.info("The page is at http://%s:%d/ (Ctrl-C ends it).", shown, bound)
+    print(f"The page is at http://{shown}:{bound}/ (Ctrl-C ends it).", flush=True)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
     # After shutting down, uvicorn raises the signal that ended it.
     with suppress(KeyboardInterrupt, SigTermReceived):

@@ -100,7 +100,7 @@ def test_an_index_is_saved_and_read(allennlp, searched, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert printed[: len(printed) // 2] * 2 == printed
     (tmp_path / "s.faiss").write_bytes(written[:-1])
-    with pytest.raises(ConfigurationError, match=r"s\.faiss is no index"):
+    with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index"):
         allennlp(*searched[0], *index)
 
 

@@ -119,13 +119,13 @@ class TestWithFaiss:
         assert header < 60
         for length in [0, 3, 4, 20, header - 4, header, header + 3, len(whole) - 1]:
             path.write_bytes(whole[:length])
-            with pytest.raises(ConfigurationError, match=r"s\.faiss is no index"):
+            with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index"):
                 SentenceIndex.load(path)
         for position in [0, 4, 7, 9, 15, header - 12, header - 8, header - 1, header + 3]:
             damaged = bytearray(whole)
             damaged[position] ^= 0x55
             path.write_bytes(bytes(damaged))
-            with pytest.raises(ConfigurationError, match=r"s\.faiss is no index"):
+            with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index"):
                 SentenceIndex.load(path)
 
     def test_another_kind_of_index_is_refused(self, vectors, tmp_path):
@@ -133,7 +133,7 @@ class TestWithFaiss:
 
         index = faiss.IndexFlatL2(5)
         faiss.write_index(index, str(tmp_path / "l2.faiss"))
-        with pytest.raises(ConfigurationError, match="is no index that"):
+        with pytest.raises(ConfigurationError, match="is not an index that"):
             SentenceIndex.load(tmp_path / "l2.faiss")
 
 
