@@ -47,7 +47,7 @@ def shared_data() -> Path:
     """The folder of public data sets beside the repository, where there is one."""
     folder = REPOSITORY.parent / "shared" / "data"
     if not folder.is_dir():
-        pytest.skip(f"the public data sets are not at hand (looked for {folder})")
+        pytest.skip(f"the public data sets were not found (looked for {folder})")
     return folder
 
 

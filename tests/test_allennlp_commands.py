@@ -60,7 +60,7 @@ def test_recover_continues_where_the_training_stopped(allennlp, tmp_path, schedu
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     allennlp("train", CONFIG, "-s", whole, "-o", overrides(**changes))
     allennlp("train", CONFIG, "-s", broken, "-o", overrides(**changes))
-    # What an interruption after the first epoch leaves behind.
+    # The files that an interruption after the first epoch leaves.
     later = ["best.th", "model.tar.gz", "metrics.json", "*_e2_*", "*_e3_*", "metrics_epoch_[12]*"]
     for pattern in later:
         for path in broken.glob(pattern):
@@ -99,7 +99,7 @@ def test_build_vocab(allennlp, tmp_path):
 def test_the_environment_prints_no_warning(tmp_path, folder):
     """In the repository `.allennlp_plugins` loads the package; elsewhere it is not loaded."""
     if sys.version_info < (3, 11):
-        pytest.skip("AllenNLP's own pins warn by themselves")
+        pytest.skip("AllenNLP's own pins cause warnings")
     result = subprocess.run(
         [str(Path(sys.executable).with_name("allennlp")), "--help"],
         cwd=REPOSITORY if folder == "repository" else tmp_path,

@@ -121,7 +121,7 @@ def _settings(config: Any) -> Iterator[str]:
 
 
 def _problem(error: Exception, folder: str) -> str:
-    """What went wrong, in a sentence, with paths relative to the archive."""
+    """The error in one sentence, with paths relative to the archive."""
     if isinstance(error, pickle.UnpicklingError):
         # torch's own message advises to load it in a way that runs whatever is in it.
         return "its weights are damaged, or hold something other than tensors"

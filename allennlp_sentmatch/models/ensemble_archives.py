@@ -22,7 +22,7 @@ SHARED_SECTIONS = (
     "validation_data_loader",
     "evaluation",
 )
-"""What the ensemble's configuration takes from the first archive's, apart from the model."""
+"""Keys that the ensemble's configuration takes from the first archive, apart from the model."""
 
 
 def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: bool = False) -> str:

@@ -9,7 +9,7 @@ from allennlp.common import Registrable
 from allennlp.common.checks import ConfigurationError
 
 TRUST_HINT = "(if you trust its author: --trust-archive, or trust=True)"
-"""What an error says of a configuration that may be harmless."""
+"""The remedy that errors name for a configuration that may be harmless."""
 
 _registered_only: ContextVar[bool] = ContextVar("registered_only", default=False)
 

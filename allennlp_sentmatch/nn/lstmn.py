@@ -28,7 +28,7 @@ Attention = Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]
 
 
 class Tapes(NamedTuple):
-    """What an `LSTMN` leaves behind; shapes as in `LSTMN.read`."""
+    """The states and the attention of an `LSTMN`; shapes as in `LSTMN.read`."""
 
     hidden: torch.Tensor
     cell: torch.Tensor
@@ -159,7 +159,7 @@ class LSTMN(torch.nn.Module):
 
         `Tapes`
             `hidden` and `cell`, each (batch_size, sequence_length, output_size) and zero at
-            padding; a second direction's states stand behind the first one's. `attention`
+            padding; a second direction's states follow the first one's. `attention`
             (batch_size, sequence_length, sequence_length): row t holds s_i^t, over the tokens i
             before t (after t in the second direction). The row of the first token read and the
             rows of padding are zero. With two directions a pair, both in the sentence's order.

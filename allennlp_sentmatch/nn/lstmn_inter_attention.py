@@ -20,7 +20,7 @@ from allennlp_sentmatch.nn.lstmn import LSTMN
 
 
 class PairAttention(NamedTuple):
-    """What an `LSTMNInterAttention` attended to; shapes as in its `forward`."""
+    """The outputs and the attention of an `LSTMNInterAttention`; shapes as in its `forward`."""
 
     premise: torch.Tensor
     hypothesis: torch.Tensor

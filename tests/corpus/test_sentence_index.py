@@ -28,11 +28,11 @@ class TestWithFaiss:
         queries = numpy.random.default_rng(1).normal(size=(4, 5)).astype("f4")
         index = SentenceIndex.build(vectors, block_size=4)
         cosines, rows = index.search(queries, k=7)
-        for query, of_query, found in zip(queries, cosines, rows):
+        for query, query_cosines, found in zip(queries, cosines, rows):
             expected = numpy.array([cosine(query, vector) for vector in vectors])
             best = numpy.argsort(-expected)[:7]
             assert found.tolist() == best.tolist()
-            numpy.testing.assert_allclose(of_query, expected[best], atol=1e-6)
+            numpy.testing.assert_allclose(query_cosines, expected[best], atol=1e-6)
 
     def test_chosen_rows_of_a_memory_map(self, vectors, tmp_path):
         numpy.save(tmp_path / "v.npy", vectors)

@@ -79,9 +79,9 @@ def test_equations_of_one_pair(vocab):
 
 
 def test_starting_from_the_premise_is_an_option(vocab):
-    alone, after_it = (lstmn_classifier(vocab, start_from_premise=s) for s in (False, True))
-    assert alone.state_dict().keys() == after_it.state_dict().keys()
-    before, after = (model(PREMISE, HYPOTHESIS)["label_logits"] for model in (alone, after_it))
+    alone, conditioned = (lstmn_classifier(vocab, start_from_premise=s) for s in (False, True))
+    assert alone.state_dict().keys() == conditioned.state_dict().keys()
+    before, after = (model(PREMISE, HYPOTHESIS)["label_logits"] for model in (alone, conditioned))
     assert (before - after).abs().min() > 0
 
 

@@ -1,4 +1,4 @@
-"""What encoders show of how they read a sentence."""
+"""The internals of encoders that can be inspected."""
 
 import pytest
 import torch

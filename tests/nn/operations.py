@@ -1,4 +1,4 @@
-"""What a piece of code asks of torch: its matrix products, and the memory it holds at its peak."""
+"""Count the matrix products of a piece of code, and measure its peak memory."""
 
 import pytest
 import torch

@@ -322,7 +322,7 @@ def test_batches_of_at_most_one_step(steps: int, leaf: str):
 def test_repeated_words_have_one_tree():
     """Pairs of the same words are equally good; which is merged must not hang on rounding."""
     torch.manual_seed(0)
-    input_size, hidden_size = 37, 5  # sizes at which it would, on the CPUs at hand
+    input_size, hidden_size = 37, 5  # sizes at which it would, on the CPUs tested
     model = GumbelTreeLSTM(input_size, hidden_size, "affine").eval()
     torch.nn.init.normal_(model.query)
     length = 13

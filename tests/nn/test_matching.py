@@ -79,7 +79,7 @@ def test_commutative_elbis(vectors):
     commutative.load_state_dict(plain.state_dict())
     assert not torch.allclose(plain(a, b), plain(b, a))
     torch.testing.assert_close(commutative(a, b), commutative(b, a), atol=1e-12, rtol=0)
-    # A form that is symmetric by itself is left as it is: (a - b)^2 + 3 (a + b) + 1.
+    # A form that is already symmetric stays as it is: (a - b)^2 + 3 (a + b) + 1.
     symmetric = torch.tensor([[1.0, -1.0, 3.0], [-1.0, 1.0, 3.0], [0.0, 0.0, 1.0]])
     with torch.no_grad():
         plain.weight.copy_(symmetric.expand_as(plain.weight))

@@ -94,8 +94,8 @@ def test_nothing_in_the_padding_matters(pooling, batch):
         output = module(each, mask)
         output.square().sum().backward()
         outputs.append((output, each.grad, *[p.grad for p in module.parameters()]))
-    for of_clean, of_dirty in zip(*outputs):
-        torch.testing.assert_close(of_dirty, of_clean, rtol=0, atol=0)
+    for clean_output, dirty_output in zip(*outputs):
+        torch.testing.assert_close(dirty_output, clean_output, rtol=0, atol=0)
     assert (dirty.grad[~mask] == 0).all()
 
 

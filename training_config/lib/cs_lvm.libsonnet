@@ -112,10 +112,10 @@ local semi_supervised(
       trainer+: { optimizer+: { lr: 0.003 } },
     },
 
-  // What turns CS-LVM into LSTM-vMF-VAE. Its best settings are not printed: they are CS-LVM's here.
+  // Turns CS-LVM into LSTM-vMF-VAE. The thesis does not print its best settings: here CS-LVM's.
   auto_encoder: { model+: { type: 'vae_siamese' } },
 
-  // What turns it into the classifier alone, learning from the labeled pairs only.
+  // Turns it into the classifier alone, which learns from the labeled pairs only.
   supervised: {
     vocabulary+: { tokens_to_add:: null },
     model+: { type: 'siamese_classifier', posterior:: null, classification_weight:: null },

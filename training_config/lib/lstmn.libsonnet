@@ -10,7 +10,7 @@ local encoder(type) = { type: type, input_size: 300, hidden_size: size };
 // The report trains the vectors of words that GloVe lacks; an embedding is trained whole or not.
 local embedder = embedders.pretrained(data.glove_42b, 300, trainable=true);
 
-// What the models of pairs have in common.
+// Shared by the models of pairs.
 local pairs(dataset) =
   local dropout = 0.2;
   data.lower_case(dataset) {

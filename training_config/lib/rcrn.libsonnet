@@ -41,7 +41,7 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
 };
 
 {
-  // What the tables compare, without the size of the input.
+  // The encoders that the tables compare, without the size of the input.
   bilstm: bilstm,
   bilstm_3_layers: bilstm { num_layers: 3 },
   rcrn: { type: 'rcrn', hidden_size: size },

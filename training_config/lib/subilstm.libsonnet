@@ -6,7 +6,7 @@ local embedders = import 'embedders.libsonnet';
 local bilstm = { type: 'lstm', bidirectional: true };
 
 {
-  // What the tables compare, without the sizes. The tied encoder is the paper's SuBiLSTM-Tied.
+  // The encoders that the tables compare, without the sizes. The tied encoder is the paper's SuBiLSTM-Tied.
   bilstm: bilstm,
   bilstm_2_layers: bilstm { num_layers: 2 },
   subilstm: { type: 'subilstm', tied: false },

@@ -8,8 +8,8 @@ from allennlp.training.metrics import Metric
 from torch import distributed
 
 
-@Metric.register("distinct-1", constructor="of_unigrams")
-@Metric.register("distinct-2", constructor="of_bigrams")
+@Metric.register("distinct-1", constructor="unigrams")
+@Metric.register("distinct-2", constructor="bigrams")
 class Distinct(Metric):
     """The number of different n-grams, divided by the number of generated tokens.
 
@@ -31,12 +31,12 @@ class Distinct(Metric):
         self.reset()
 
     @classmethod
-    def of_unigrams(cls) -> "Distinct":
+    def unigrams(cls) -> "Distinct":
         """distinct-1."""
         return cls(1)
 
     @classmethod
-    def of_bigrams(cls) -> "Distinct":
+    def bigrams(cls) -> "Distinct":
         """distinct-2."""
         return cls(2)
 

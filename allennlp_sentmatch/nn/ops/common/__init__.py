@@ -1,1 +1,1 @@
-"""What the rooms share."""
+"""Code shared by the recurrences."""

@@ -147,7 +147,7 @@ def _chunks(sizes: list[int]) -> list[tuple[int, list[int], slice]]:
 
 
 class _Step(NamedTuple):
-    """What the backward pass of a step leaves for that of the step before."""
+    """The gradients that the backward pass of a step passes to the step before it."""
 
     grad_gates: Tensor  # (S, n, GH)
     grad_cell: Tensor  # (S, n, H)

@@ -1,4 +1,4 @@
-// What a call from Python has for arguments: whole numbers, of which some are addresses.
+// The arguments of a call from Python: integers, some of which are addresses.
 
 #pragma once
 

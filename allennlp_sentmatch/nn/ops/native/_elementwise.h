@@ -1,4 +1,4 @@
-// What the compiled steps share: activations that a compiler can vectorize, and how to make it.
+// Shared by the compiled steps: activations that a compiler can vectorize, and the loops for that.
 
 #pragma once
 

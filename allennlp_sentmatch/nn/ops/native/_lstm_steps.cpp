@@ -17,7 +17,7 @@
 namespace {
 
 // `recurrent`, in rows of `recurrent_step` numbers, and `left_cell` have `num_left` rows; past them
-// `zeros` stands in. In an LSTM `lower` is null, without peepholes `peephole_left`.
+// `zeros` is used instead. In an LSTM `lower` is null, without peepholes `peephole_left`.
 template <typename T>
 struct Step {
   int64_t n, num_left, H, recurrent_step;

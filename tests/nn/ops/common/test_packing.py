@@ -21,7 +21,7 @@ def test_one_direction_is_packed_as_torch_packs_it(lengths):
     )
     packing = Packing.of(mask, bidirectional=False)
     assert packing.sizes == expected.batch_sizes.tolist()
-    # Sentences of the same length stand in their own order here, in any order there.
+    # Sentences of the same length keep their order here; torch may use any order.
     actual, rows = packing.pack(sequence).squeeze(0), expected.data
     for step, other in zip(actual.split(packing.sizes), rows.split(packing.sizes)):
         assert sorted(step.tolist()) == sorted(other.tolist())

@@ -32,12 +32,12 @@ def test_products_of_all_layouts(products, dtype, tolerance):
     ]:
         y, bias = torch.randn(len(x), 2, dtype=dtype), torch.randn(4, dtype=dtype)
         expected = (x.double().unsqueeze(1) * weight.double()).sum(-1)
-        over_rows = (x.double().unsqueeze(2) * y.double().unsqueeze(1)).sum(0)
+        column_product = (x.double().unsqueeze(2) * y.double().unsqueeze(1)).sum(0)
         for actual, value in [
             (products.product(x, weight), expected),
             (products.product(x, products.reordered(weight)), expected),
             (products.product(x, weight, bias), expected + bias.double()),
-            (products.product_over_rows(x, y), over_rows),
+            (products.product_over_rows(x, y), column_product),
         ]:
             assert actual.dtype == dtype
             torch.testing.assert_close(actual.double(), value, rtol=0, atol=tolerance)

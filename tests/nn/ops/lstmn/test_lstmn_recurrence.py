@@ -195,7 +195,7 @@ def test_each_token_s_key_is_projected_once(monkeypatch: pytest.MonkeyPatch, tra
 
 @every_backend
 def test_the_attention_s_hidden_layer_is_not_kept():
-    """What a forward pass keeps for its backward pass grows with T, but for the attention."""
+    """The memory that a forward pass keeps grows linearly with T, except for the attention."""
     kept = {}
     model = make(bidirectional=False)
     for num_tokens in (20, 40):

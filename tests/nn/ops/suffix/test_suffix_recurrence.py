@@ -34,7 +34,7 @@ def arguments(cell, lengths, dtype=torch.float64, device="cpu"):
 
 def encode(tensors, *rest):
     tokens, *parameters = tensors
-    return recurrence(tokens, [Weights(*of_direction) for of_direction in zip(*parameters)], *rest)
+    return recurrence(tokens, [Weights(*direction) for direction in zip(*parameters)], *rest)
 
 
 def run(backend, cell, lengths, window, prefixes_only, **placement):
