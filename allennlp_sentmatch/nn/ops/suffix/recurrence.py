@@ -75,7 +75,7 @@ def recurrence(
         return naive.recurrence(tokens, directions, sizes, window, num_starts, cell)
     with without_autocast(tokens.device):
         projected = _project(backend, tokens, directions)
-        weights = [of_direction.weight_hh_l0 for of_direction in directions]
+        weights = [direction_weights.weight_hh_l0 for direction_weights in directions]
         schedule = Schedule.of(sizes, window, num_starts)
         return _advance_all(backend, schedule, _CELLS[backend.name, cell], projected, weights)
 
@@ -122,7 +122,9 @@ class _Recurrence(torch.autograd.Function):
             backend, schedule, cell, projected, weights, keep=True
         )
         ctx.backend, ctx.schedule, ctx.cell, ctx.shape = backend, schedule, cell, projected.shape
-        ctx.save_for_backward(*weights, *(x for of_chunk in tables for x in of_chunk.tensors))
+        ctx.save_for_backward(
+            *weights, *(x for chunk_tables in tables for x in chunk_tables.tensors)
+        )
         return prefixes, suffixes
 
     @staticmethod
