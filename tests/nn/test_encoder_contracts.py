@@ -1,4 +1,4 @@
-"""What every encoder of `allennlp_sentmatch.nn` promises, in every variant and on every device."""
+"""The contract of all encoders of `allennlp_sentmatch.nn`, for each variant and device."""
 
 from typing import Any, Callable, NamedTuple
 
