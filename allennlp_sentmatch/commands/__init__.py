@@ -1,5 +1,7 @@
 """Subcommands of `allennlp`."""
 
+from allennlp.commands.subcommand import Subcommand
+
 from allennlp_sentmatch.commands import program
 from allennlp_sentmatch.commands.demo import Demo
 from allennlp_sentmatch.commands.encode import Encode
@@ -18,16 +20,12 @@ __all__ = [
     "LearnBpe",
     "Search",
 ]
-__all__ = [
-    "Demo",
-    "Encode",
-    "EnsembleArchives",
-    "EvaluateGenerator",
-    "Inspect",
-    "LearnBpe",
-    "Search",
-]
 
 if program.is_running():
-    subcommands = (Demo, Encode, EnsembleArchives, EvaluateGenerator, Inspect, LearnBpe, Search)
-    program.set_up([subcommand().name for subcommand in subcommands])
+    program.set_up(
+        [
+            name
+            for name in Subcommand.list_available()
+            if Subcommand.by_name(name).__module__.startswith(f"{__name__}.")
+        ]
+    )
