@@ -80,8 +80,9 @@ def _run(
                 hidden = F.dropout(hidden, dropout, training)
             parameters = LayerParameters.of(directions)
             hidden, cell = lstm_layer(backend, packing, hidden, cell, parameters)  # (S, N, H)
-            states.append((hidden, cell))
-        return [(packing.unpack(hidden), packing.unpack(cell)) for hidden, cell in states[first:]]
+            if number >= first:
+                states.append((packing.unpack(hidden), packing.unpack(cell)))
+        return states
 
 
 def _last(states: Tensor, mask: Tensor, num_directions: int) -> Tensor:
