@@ -20,7 +20,7 @@ TESTS ?= tests
 # Triton, hundreds of megabytes, comes with torch where there is a GPU: it is kept beside, too.
 WITH_TRITON := PYTHONPATH=$(CURDIR)/$(VENV)/triton
 
-.PHONY: help install install-extras demo test test-slow test-browser test-triton test-portable \
+.PHONY: help install install-extras demo test test-slow test-browser test-triton test-portable test-mutations \
 	test-classic lint format experiments benchmark clean
 
 help:  ## Show this list
@@ -82,6 +82,15 @@ test-portable: $(VENV)/.installed-test  ## Run the suite as other CPUs would (ho
 
 $(VENV)/.installed-triton: $(VENV)/.installed-test requirements/triton.txt
 	$(PIP_INSTALL) --no-deps --upgrade --target $(VENV)/triton -r requirements/triton.txt
+	touch $@
+
+test-mutations: $(VENV)/.installed-test $(VENV)/.installed-mutations  ## Mutate a module (MODULE=models/esim.py SAMPLE="--sample 20")
+	$(ONE_THREAD) $(BIN)/python scripts/test_mutations.py $(MODULE) $(SAMPLE) \
+		--cosmic-ray $(VENV)/mutations/bin/cosmic-ray
+
+$(VENV)/.installed-mutations: $(VENV)/.installed-test requirements/mutations.txt
+	$(BIN)/python -m venv $(VENV)/mutations
+	$(VENV)/mutations/bin/pip install -q -r requirements/mutations.txt
 	touch $@
 
 lint: $(VENV)/.installed-test  ## Check style (ruff) and types (mypy)
