@@ -35,6 +35,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, help="this many mutations, drawn at random; or all")
     parser.add_argument("--cosmic-ray", default="cosmic-ray", help="the program")
     arguments = parser.parse_args()
+    program = Path(shutil.which(arguments.cosmic_ray) or arguments.cosmic_ray).absolute()
     module = Path(arguments.module)
     tests = Path("tests", module.parent, f"test_{module.name}")
     if not (REPOSITORY / tests).is_file():
@@ -49,14 +50,14 @@ def main() -> None:
 
         def cosmic_ray(*options: str) -> None:
             environment = ["env", f"PYTHONPATH={copy}"]
-            command = [*environment, arguments.cosmic_ray, *options]
+            command = [*environment, program, *options]
             subprocess.run(command, cwd=copy, check=True)
 
         cosmic_ray("init", "mutations.toml", "mutations.sqlite")
         if arguments.sample is not None:
             keep_a_sample(copy / "mutations.sqlite", arguments.sample)
         cosmic_ray("exec", "mutations.toml", "mutations.sqlite")
-        report = Path(arguments.cosmic_ray).with_name("cr-report")
+        report = program.with_name("cr-report")
         subprocess.run([report, "--show-diff", "mutations.sqlite"], cwd=copy)
 
 
