@@ -30,7 +30,7 @@ install: $(VENV)/.installed  ## Build .venv with today's stack and this package
 
 $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
 		allennlp_sentmatch/installation.py setup.py $(COMPILED)
-	echo "== Building $(VENV): AllenNLP 2.10.1 on Python 3.11 and torch 2.13 (once; a few minutes)"
+	echo "== Building $(VENV): AllenNLP 2.10.1 on Python 3.11 and torch 2.13 (once; about two minutes)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) -r requirements/today.txt -c requirements/constraints-today.txt
 	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
@@ -55,7 +55,7 @@ $(VENV)/.installed-benchmark: $(VENV)/.installed-test requirements/benchmark.txt
 	$(PIP_INSTALL) -r requirements/benchmark.txt -c requirements/constraints-today.txt
 	touch $@
 
-demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (about two minutes)
+demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (a minute)
 	$(BIN)/python scripts/demo.py
 
 test: $(VENV)/.installed-test  ## Run the test suite

@@ -57,7 +57,7 @@ REQUIREMENTS = (
     "transformers>=4.30,<4.47",
     "typer>=0.4.1",
 )
-"""What AllenNLP imports, in the versions that it works with; torch is not among them."""
+"""AllenNLP's requirements except torch, in the versions that it works with."""
 
 OLDEST_PYTHON, NEWEST_PYTHON = (3, 9), (3, 13)
 OLDEST_TORCH = (1, 12)

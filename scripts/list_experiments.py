@@ -62,7 +62,7 @@ def configurations() -> list[Path]:
 
 
 def experiment(path: Path) -> Experiment:
-    """What the configuration at `path` states, and the size of its model.
+    """The experiment that the configuration at `path` states, with the size of its model.
 
     # Raises
 
@@ -72,10 +72,10 @@ def experiment(path: Path) -> Experiment:
 
 
 def described(path: Path) -> Experiment:
-    """What the configuration at `path` states, without its parameters, which take time to count.
+    """The experiment that the configuration at `path` states, without counting its parameters.
 
-    One that is not from a paper has a comment of another form: its row is the comment, and there
-    are dashes for paper, table and published figure.
+    A configuration that is not from a paper has a comment of another form: the comment becomes the
+    row, and paper, table and published figure are dashes.
 
     # Raises
 

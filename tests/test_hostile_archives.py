@@ -36,7 +36,7 @@ ATTACKS = {
     "import": "`importstr` of a local file",
     "nested": "another archive named in it",
 }
-"""What an archive can try, in the words of the table."""
+"""The attacks by an archive, in the words of the table."""
 
 SUBCOMMANDS = {
     ("demo", "archive_file"): ["demo", "HOSTILE"],

@@ -1,4 +1,4 @@
-"""What `install-allennlp` refuses, plans and says. tests/test_package.py runs it as a whole."""
+"""The errors, plans and messages of `install-allennlp`, which tests/test_package.py runs."""
 
 import subprocess
 import sys

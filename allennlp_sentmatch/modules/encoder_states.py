@@ -13,7 +13,7 @@ from allennlp_sentmatch.nn import CellAwareLSTM
 
 
 class StateSizes(NamedTuple):
-    """What an encoder's last states look like."""
+    """The layout of an encoder's last states."""
 
     num_layers: int
     #: The width of a layer's states, both directions together.

@@ -1,4 +1,4 @@
-"""What the step decoders share."""
+"""The base class of step decoders."""
 
 import torch
 from allennlp.common import Registrable

@@ -19,7 +19,7 @@ class LabelCheckCallback(TrainerCallback):
 
     That is where all training examples have one label, or where validation examples have a label
     that no training example has. AllenNLP makes the vocabulary of both data sets, so that neither
-    is an error by itself; most often a column or a spelling is wrong.
+    is an error in itself; most often a column or a spelling is wrong.
 
     Every training has this callback, unless `enable_default_callbacks` is false in the trainer's
     configuration. It looks at the field `label` of data that are in memory, and at nothing in

@@ -12,7 +12,7 @@ Every candidate of every layer, even if kept from the layer below, contributes t
 gradient. Apart from the chosen candidate's, these contributions come from the scores q . h, and so
 they are multiples, by the score's gradient, of one vector per candidate: the product of q with the
 candidate's Jacobian. It is computed once per candidate and only scaled and added in each layer.
-This is no approximation but the gradient of the naive form, regrouped.
+This is exactly the gradient of the naive form, regrouped.
 """
 
 from typing import Callable, NamedTuple, Optional
