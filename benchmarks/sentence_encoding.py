@@ -30,7 +30,7 @@ COLUMNS = {
     "size": "size",
     "batch size": "batch_size",
     "sentences/s": "sentences_per_second",
-    "by MiniLM's": "ratio",
+    "relative to MiniLM": "ratio",
     "accuracy, logistic regression (%)": "probe_accuracy",
     "accuracy, the model's own classifier (%)": "own_accuracy",
 }
