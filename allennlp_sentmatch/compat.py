@@ -1,7 +1,8 @@
-"""Patches that AllenNLP 2.10.1 needs on torch 2, each with its reason.
+"""Patches that AllenNLP 2.10.1 needs on torch 2 and transformers 4.46, each with its reason.
 
-AllenNLP's last release was written for torch 1.12. Importing this module patches the parts of its
-trainer and its data loader that have broken since; each function says what failed. Nothing is
+AllenNLP's last release was written for torch 1.12 and transformers 4.20. Importing this module
+patches the parts of its trainer, its data loader and its transformer components that have broken
+since; each function says what failed. Nothing is
 loosened: `torch.load` still refuses whatever is not on its list.
 """
 
@@ -15,11 +16,13 @@ from typing import Any, Union
 
 import numpy
 import torch
+from allennlp.common import cached_transformers
 from allennlp.common.tqdm import Tqdm
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
+from transformers import PreTrainedTokenizerBase
 
 Workers = tuple[list[BaseProcess], list[Connection]]
 
@@ -124,7 +127,32 @@ def patch_mixed_precision() -> None:
     trainer.amp = SimpleNamespace(autocast=autocast, GradScaler=torch.amp.GradScaler)
 
 
+def patch_special_tokens() -> None:
+    """Construct the tokenizers of transformers without `add_special_tokens`.
+
+    AllenNLP's `PretrainedTransformerTokenizer` passes it to the constructor, and transformers
+    refuses it since it has a method of that name: "add_special_tokens conflicts with the method
+    add_special_tokens in BertTokenizerFast". The constructor has no use for it: AllenNLP says with
+    each text whether to add special tokens.
+    """
+    try:
+        PreTrainedTokenizerBase(add_special_tokens=False)
+    except AttributeError:
+        pass
+    else:
+        return
+    get_tokenizer = cached_transformers.get_tokenizer
+
+    def get(
+        model_name: str, *, add_special_tokens: bool = True, **kwargs: Any
+    ) -> PreTrainedTokenizerBase:
+        return get_tokenizer(model_name, **kwargs)
+
+    cached_transformers.get_tokenizer = get
+
+
 patch_reduce_on_plateau()
 patch_recovery()
 patch_worker_locks()
 patch_mixed_precision()
+patch_special_tokens()

@@ -93,6 +93,16 @@ def generator_archives(tmp_path_factory) -> list[str]:
 
 
 @pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory) -> str:
+    """The folder of a BERT of 8 units with random weights and a tokenizer for English letters."""
+    from tests.tiny_bert import save_tiny_bert
+
+    folder = tmp_path_factory.mktemp("tiny_bert")
+    save_tiny_bert(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
 def untrained_predictor() -> Callable[..., Any]:
     """Makes a predictor of a configuration in fixtures/models, with `settings` in its model's."""
     from allennlp.common import Params

@@ -9,6 +9,7 @@ import torch
 from allennlp.common import Params
 from allennlp.data import Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.data.tokenizers import PretrainedTransformerTokenizer
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 
@@ -88,3 +89,28 @@ def test_workers_of_either_start_method_read_the_data(
     )
     loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
     assert sum(len(batch["label"]) for batch in loader) == 40
+
+
+@pytest.mark.parametrize("use_fast", [True, False])
+@pytest.mark.parametrize("add_special_tokens", [True, False])
+def test_word_pieces_have_special_tokens_if_they_are_wanted(
+    tiny_bert, use_fast, add_special_tokens
+):
+    tokenizer = PretrainedTransformerTokenizer(
+        tiny_bert, add_special_tokens=add_special_tokens, tokenizer_kwargs={"use_fast": use_fast}
+    )
+    assert tokenizer.tokenizer.is_fast == use_fast
+    tokens = [token.text for token in tokenizer.tokenize("A man sleeps.")]
+    inner = ["a", "man", "sleep", "##s", "."]
+    assert tokens == (["[CLS]", *inner, "[SEP]"] if add_special_tokens else inner)
+    pieces, offsets = tokenizer.intra_word_tokenize(["unhappily", "", "a"])
+    assert [piece.text for piece in pieces] == ["[CLS]", "un", "##happi", "##ly", "a", "[SEP]"]
+    assert offsets == [(1, 3), None, (4, 4)]
+
+
+def test_the_special_tokens_of_a_pair_are_known(tiny_bert):
+    tokenizer = PretrainedTransformerTokenizer(tiny_bert, add_special_tokens=False)
+    first, second = (tokenizer.tokenize(text) for text in ("a man", "is dog"))
+    pair = tokenizer.add_special_tokens(first, second)
+    assert [token.text for token in pair] == ["[CLS]", "a", "man", "[SEP]", "is", "dog", "[SEP]"]
+    assert [token.type_id for token in pair] == [0, 0, 0, 0, 1, 1, 1]

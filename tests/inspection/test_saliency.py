@@ -204,38 +204,6 @@ def test_integrated_gradients_are_the_mean_on_the_way_from_zero(untrained_predic
         assert saliency.values == pytest.approx(shares(total[saliency.text]), abs=1e-4)
 
 
-@pytest.fixture
-def tiny_bert(tmp_path, monkeypatch) -> str:
-    """The folder of a BERT of 8 units with word pieces, made here."""
-    transformers = pytest.importorskip("transformers")
-    from allennlp.common import cached_transformers
-
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "man", "sleep", "##s", "##ing"]
-    pieces += ["is", "un", "##happi", "##ly", "dog", "."]
-    (tmp_path / "vocab.txt").write_text("\n".join(pieces) + "\n")
-    transformers.BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
-    config = transformers.BertConfig(
-        vocab_size=len(pieces),
-        hidden_size=8,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=8,
-        initializer_range=1.0,
-    )
-    torch.manual_seed(0)
-    transformers.BertModel(config).save_pretrained(tmp_path)
-    monkeypatch.setattr(cached_transformers, "_tokenizer_cache", {})
-    monkeypatch.setattr(cached_transformers, "_model_cache", {})
-    load = transformers.AutoTokenizer.from_pretrained
-
-    def from_pretrained(name, *, add_special_tokens=None, **kwargs):
-        # AllenNLP 2.10.1 passes a keyword that transformers does not take any more.
-        return load(name, **kwargs)
-
-    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", from_pretrained)
-    return str(tmp_path)
-
-
 PIECES = {"premise": "a man sleeps.", "hypothesis": "is dog unhappily."}
 """The pieces of either text differ, but for the full stop."""
 
