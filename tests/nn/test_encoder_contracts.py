@@ -181,6 +181,17 @@ def test_batch_of_empty_sentences(variant, device, num_tokens):
         assert (outputs == 0).all()
 
 
+@every_device
+@every_variant
+def test_training_goes_through_a_batch_of_empty_sentences(variant, device):
+    encoder = variant.build().to(device).train()
+    inputs, mask = batch(device, lengths=(0, 0), num_tokens=3)
+    inputs.requires_grad_()
+    encoder(inputs, mask).sum().backward()
+    for tensor in (inputs, *encoder.parameters()):
+        assert tensor.grad is None or not tensor.grad.any()
+
+
 def outputs_and_gradients(encoder, inputs, mask):
     """Outputs in evaluation; in training outputs and every gradient, under a fixed noise."""
     with torch.no_grad():

@@ -63,7 +63,7 @@ def forward(
         summaries = summary_at[t]  # (2, S, n, H)
         if t > 0:
             query = queries_at[t]  # (S, n, A)
-            if t > 1 or initial is not None:
+            if t > 1:  # at t = 1 there is a single token, whose weight is 1
                 query.add_(from_summary[:, :n, 4 * H :])
             hidden_layer = _view(buffer, S, t, n, A)
             torch.add(keys[:, :t, :n], query.unsqueeze(1), out=hidden_layer).sigmoid_()
