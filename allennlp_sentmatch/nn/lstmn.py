@@ -1,8 +1,8 @@
 r"""Long Short-Term Memory-Network: an LSTM that attends to all its earlier states.
 
 Ersü, "Long Short-Term Memory-Networks for Machine Reading", after Cheng et al. 2016
-(arXiv:1601.06733). The states of the tokens read so far are kept on a hidden tape h and a memory
-tape c; at token t, before which h~ and c~ summarize the tapes,
+(arXiv:1601.06733). The states of all earlier tokens are on a hidden tape h and a memory tape c. At
+token t, with h~ and c~ the summaries of the tapes,
 
     a_i^t = v^T tanh(W_h h_i + W_x x_t + W_h~ h~_{t-1}),   i < t               (8)
     s_i^t = softmax over i of a_i^t                                            (9)
@@ -11,7 +11,7 @@ tape c; at token t, before which h~ and c~ summarize the tapes,
     c_t = f_t * c~_t + i_t * c^_t                                              (12)
     h_t = o_t * tanh(c_t)                                                      (13)
 
-with h~_1 = c~_1 = 0, the tapes being empty.
+with h~_1 = c~_1 = 0, because the tapes are empty.
 """
 
 import math
@@ -39,10 +39,9 @@ class LSTMN(torch.nn.Module):
     """A Long Short-Term Memory-Network encoder (equations 8-13 of the module's docstring).
 
     Its parameters are `weight_ih_l0` (4H, D), `weight_hh_l0` (4H, H) and `bias_l0` (4H), with
-    their blocks in the order i, f, g, o of `torch.nn.LSTM` (g is the paper's c^), and
-    `attention_hidden` (A, H), `attention_input` (A, D), `attention_previous` (A, H) and
-    `attention_vector` (A), the paper's W_h, W_x, W_h~ and v. A second direction has its own, with
-    the suffix `_reverse`.
+    blocks in the order i, f, g, o of `torch.nn.LSTM` (g is the paper's c^), and `attention_hidden`
+    (A, H), `attention_input` (A, D), `attention_previous` (A, H) and `attention_vector` (A), the
+    paper's W_h, W_x, W_h~ and v. The parameters of a second direction have the suffix `_reverse`.
 
     # Parameters
 
@@ -53,7 +52,7 @@ class LSTMN(torch.nn.Module):
     attention_size : `int`, optional (default = `hidden_size`)
         A, the size of the layer that scores the tokens.
     bidirectional : `bool`, optional (default = `False`)
-        Whether a second LSTMN reads the sentence from its end.
+        Whether a second LSTMN reads the sentence from right to left.
 
     # Raises
 
@@ -97,11 +96,11 @@ class LSTMN(torch.nn.Module):
 
     @property
     def output_size(self) -> int:
-        """The width of the tapes: `hidden_size` times the number of directions."""
+        """The size of the tapes' vectors: `hidden_size` times the number of directions."""
         return self.hidden_size * len(self._suffixes)
 
     def reset_parameters(self) -> None:
-        """Draw every parameter as `torch.nn.LSTM` does, from U(-1/sqrt(H), 1/sqrt(H))."""
+        """Initialize parameters from U(-1/sqrt(H), 1/sqrt(H)), as `torch.nn.LSTM` does."""
         bound = 1 / math.sqrt(self.hidden_size)
         for parameter in self.parameters():
             torch.nn.init.uniform_(parameter, -bound, bound)
@@ -119,7 +118,7 @@ class LSTMN(torch.nn.Module):
     def forward(
         self, inputs: torch.Tensor, mask: torch.Tensor, return_attention: bool = False
     ) -> Union[torch.Tensor, tuple[torch.Tensor, Attention]]:
-        """The hidden tape, and on request the attention.
+        """Return the hidden tape and, on request, the attention.
 
         # Parameters
 
@@ -131,8 +130,8 @@ class LSTMN(torch.nn.Module):
 
         # Returns
 
-        `torch.Tensor`, or with `return_attention` a pair of it and the attention
-            As `hidden` and `attention` of `read`.
+        `Union[torch.Tensor, Tuple[torch.Tensor, Attention]]`
+            `hidden` of `read`, or with `return_attention` a pair of `hidden` and `attention`.
         """
         tapes = self.read(inputs, mask)
         return (tapes.hidden, tapes.attention) if return_attention else tapes.hidden
@@ -143,7 +142,7 @@ class LSTMN(torch.nn.Module):
         mask: torch.Tensor,
         initial_state: Optional[tuple[torch.Tensor, torch.Tensor]] = None,
     ) -> Tapes:
-        """Read a batch of sentences onto the tapes.
+        """Compute the tapes of a batch of sentences.
 
         # Parameters
 
@@ -152,8 +151,8 @@ class LSTMN(torch.nn.Module):
         mask : `torch.Tensor`
             Shape (batch_size, sequence_length), bool, right-padded.
         initial_state : `Tuple[torch.Tensor, torch.Tensor]`, optional (default = zeros)
-            h~ and c~ at the first token of each direction, where the tapes are still empty: two
-            tensors of shape (batch_size, output_size).
+            h~ and c~ at the first token of each direction, when the tapes are empty: two tensors of
+            shape (batch_size, output_size).
 
         # Returns
 

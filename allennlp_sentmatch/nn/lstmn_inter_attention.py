@@ -1,4 +1,4 @@
-r"""Two LSTMNs with inter-attention: a pair of sentences as one vector.
+r"""Two LSTMNs with inter-attention, which encode a pair of sentences as one vector.
 
 Ersü, "Long Short-Term Memory-Networks for Machine Reading", section 3, after the word-by-word
 attention model of Rocktäschel et al. 2016. Two LSTMNs, each with its own weights, read the premise
@@ -30,8 +30,8 @@ class PairAttention(NamedTuple):
 class LSTMNInterAttention(torch.nn.Module):
     """Two LSTMNs with inter-attention (equations 14-17 of the module's docstring).
 
-    Its parameters are those of `premise_reader` and `hypothesis_reader`, each an `LSTMN` from left
-    to right, and `attention_premise` (A, H), `attention_hypothesis` (A, H), `attention_vector`
+    Its parameters are those of `premise_reader` and `hypothesis_reader`, each a left-to-right
+    `LSTMN`, and `attention_premise` (A, H), `attention_hypothesis` (A, H), `attention_vector`
     (A), `output_premise` (H, H) and `output_hypothesis` (H, H): the report's W^y, W^h, w, W^p and
     W^x.
 
@@ -42,10 +42,10 @@ class LSTMNInterAttention(torch.nn.Module):
     hidden_size : `int`
         H, the size of both readers' hidden states and of the pair's vector.
     attention_size : `int`, optional (default = `hidden_size`)
-        A, the size of the layer that scores tokens, in the readers and between them.
+        A, the size of the layer that scores tokens, both in the readers and between them.
     start_from_premise : `bool`, optional (default = `False`)
-        Whether the hypothesis's reader begins where the premise's ended: its h~ and c~ at the
-        first token, where its own tapes are still empty, are the premise's last h and c.
+        Whether the premise's last h and c are the hypothesis reader's h~ and c~ at the first token,
+        when its own tapes are empty.
 
     # Raises
 
@@ -125,29 +125,30 @@ class LSTMNInterAttention(torch.nn.Module):
 
         # Returns
 
-        `torch.Tensor`, or with `return_attention` a pair of it and a `PairAttention`
-            h*, shape (batch_size, output_size); an empty sentence's part in it is zero. Of the
-            attention, `premise` (batch_size, premise_length, premise_length) and `hypothesis`
-            (batch_size, hypothesis_length, hypothesis_length) are the readers' own, as of `LSTMN`;
-            `inter` (batch_size, premise_length) is alpha, zero at padding.
+        `Union[torch.Tensor, Tuple[torch.Tensor, PairAttention]]`
+            h*, shape (batch_size, output_size); an empty sentence contributes zero. With
+            `return_attention`, a pair of it and the attention. Of the latter, `premise`
+            (batch_size, premise_length, premise_length) and `hypothesis`
+            (batch_size, hypothesis_length, hypothesis_length) are those of the readers, and `inter`
+            (batch_size, premise_length) is alpha, zero at padding.
         """
-        read = self.premise_reader.read(premise, premise_mask)
-        last = _last(read.hidden, premise_mask), _last(read.cell, premise_mask)
-        read_on = self.hypothesis_reader.read(
+        premise_tapes = self.premise_reader.read(premise, premise_mask)
+        last = _last(premise_tapes.hidden, premise_mask), _last(premise_tapes.cell, premise_mask)
+        hypothesis_tapes = self.hypothesis_reader.read(
             hypothesis, hypothesis_mask, last if self.start_from_premise else None
         )
-        query = _last(read_on.hidden, hypothesis_mask)  # h_N, (B, H)
-        encoding, weights = self._attend(read.hidden, premise_mask, query)
+        query = _last(hypothesis_tapes.hidden, hypothesis_mask)  # h_N, (B, H)
+        encoding, weights = self._attend(premise_tapes.hidden, premise_mask, query)
         if not return_attention:
             return encoding
-        assert isinstance(read.attention, torch.Tensor)  # as of readers in one direction
-        assert isinstance(read_on.attention, torch.Tensor)
-        return encoding, PairAttention(read.attention, read_on.attention, weights)
+        assert isinstance(premise_tapes.attention, torch.Tensor)  # of one direction
+        assert isinstance(hypothesis_tapes.attention, torch.Tensor)
+        return encoding, PairAttention(premise_tapes.attention, hypothesis_tapes.attention, weights)
 
     def _attend(
         self, tape: torch.Tensor, mask: torch.Tensor, query: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """h* (B, H) and alpha (B, T) of Y (B, T, H) and h_N (B, H)."""
+        """Return h* (B, H) and alpha (B, T) given Y (B, T, H) and h_N (B, H)."""
         hidden_layer = torch.tanh(
             F.linear(tape, self.attention_premise)
             + F.linear(query, self.attention_hypothesis).unsqueeze(1)
@@ -163,7 +164,7 @@ class LSTMNInterAttention(torch.nn.Module):
 
 
 def _last(tape: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Each sentence's last state, (B, H), of a tape (B, T, H); zero for an empty sentence."""
-    position = torch.arange(mask.size(1), device=mask.device)
-    is_last = position == mask.sum(1, keepdim=True) - 1  # (B, T)
+    """Return each sentence's last state, (B, H), of a tape (B, T, H); zero if it is empty."""
+    index = torch.arange(mask.size(1), device=mask.device)
+    is_last = index == mask.sum(1, keepdim=True) - 1  # (B, T)
     return (tape * is_last.unsqueeze(2)).sum(1)
