@@ -6,7 +6,12 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import ListField, TextField
 from allennlp.data.instance import Instance
-from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
+from allennlp.data.token_indexers import (
+    PretrainedTransformerIndexer,
+    PretrainedTransformerMismatchedIndexer,
+    SingleIdTokenIndexer,
+    TokenIndexer,
+)
 from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, DEFAULT_PADDING_TOKEN
 
@@ -17,9 +22,10 @@ from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 class TokenizingReader(DatasetReader):
     """Makes text fields and gives them their indexers. Not registered itself.
 
-    A text without a single token becomes one out-of-vocabulary token. Real data have such texts
-    (three pairs of the Quora release), and neither AllenNLP's encoders nor `torch.nn.LSTM` take
-    a batch in which every sentence is empty.
+    A text without a single token becomes one out-of-vocabulary token: `@@UNKNOWN@@`, or the unknown
+    token of the pretrained transformer that reads the text, such as `[UNK]`. Real data have such
+    texts (three pairs of the Quora release), and neither AllenNLP's encoders nor `torch.nn.LSTM`
+    take a batch in which every sentence is empty.
 
     The word `@@PADDING@@`, which AllenNLP's vocabulary takes for padding, becomes an
     out-of-vocabulary token, too.
@@ -51,6 +57,7 @@ class TokenizingReader(DatasetReader):
         self._tokenizer = tokenizer or SpacyBlankTokenizer()
         self._token_indexers = token_indexers or {"tokens": SingleIdTokenIndexer()}
         self._max_length = max_length
+        self._unknown_word = _unknown_word(self._token_indexers)
 
     def _text_field(self, text: str, name: str) -> TextField:
         """The tokens of `text`, without indexers; `name` is what an error calls it."""
@@ -65,8 +72,14 @@ class TokenizingReader(DatasetReader):
     def _field_of_tokens(self, tokens: list[Token]) -> TextField:
         tokens = tokens[: self._max_length]
         if any(token.text == DEFAULT_PADDING_TOKEN for token in tokens):
-            tokens = [_not_padding(token) for token in tokens]
-        return TextField(tokens or [Token(DEFAULT_OOV_TOKEN)])
+            tokens = [self._not_padding(token) for token in tokens]
+        return TextField(tokens or [Token(self._unknown_word)])
+
+    def _not_padding(self, token: Token) -> Token:
+        # A tokenizer that numbers its tokens (a transformer's) does not need the vocabulary.
+        if token.text != DEFAULT_PADDING_TOKEN or token.text_id is not None:
+            return token
+        return Token(self._unknown_word, token.idx, token.idx_end)
 
     def apply_token_indexers(self, instance: Instance) -> None:
         """Gives every text field of the `instance`, alone or in a list, its token indexers."""
@@ -76,8 +89,14 @@ class TokenizingReader(DatasetReader):
                     text_field.token_indexers = self._token_indexers
 
 
-def _not_padding(token: Token) -> Token:
-    # A tokenizer that numbers its tokens (a transformer's) does not need the vocabulary.
-    if token.text != DEFAULT_PADDING_TOKEN or token.text_id is not None:
-        return token
-    return Token(DEFAULT_OOV_TOKEN, token.idx, token.idx_end)
+def _unknown_word(token_indexers: dict[str, TokenIndexer]) -> str:
+    # A transformer would split AllenNLP's word for this into pieces.
+    words = {
+        indexer._tokenizer.special_tokens_map.get("unk_token", DEFAULT_OOV_TOKEN)
+        if isinstance(
+            indexer, (PretrainedTransformerIndexer, PretrainedTransformerMismatchedIndexer)
+        )
+        else DEFAULT_OOV_TOKEN
+        for indexer in token_indexers.values()
+    }
+    return str(words.pop()) if len(words) == 1 else DEFAULT_OOV_TOKEN

@@ -6,6 +6,10 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.data.token_indexers import (
+    PretrainedTransformerMismatchedIndexer,
+    SingleIdTokenIndexer,
+)
 from allennlp.data.tokenizers import Token, WhitespaceTokenizer
 from allennlp.nn.util import get_text_field_mask
 
@@ -62,6 +66,27 @@ def test_the_word_padding_is_a_word(reader, arguments, name):
     batch.index_instances(Vocabulary.from_instances([instance]))
     tensors = batch.as_tensor_dict()[name]
     assert get_text_field_mask(tensors).tolist() == [[True, True, True]]
+
+
+def test_a_transformer_reads_a_text_without_words_as_its_unknown_token(tiny_bert):
+    indexers = {"pieces": PretrainedTransformerMismatchedIndexer(tiny_bert)}
+    reader = SentencePairReader("snli", token_indexers=indexers)
+    instance = reader.text_to_instance("", "a @@PADDING@@")
+    reader.apply_token_indexers(instance)
+    batch = Batch([instance])
+    batch.index_instances(Vocabulary.empty())
+    tensors = batch.as_tensor_dict()
+    unknown, start, end, a = 1, 2, 3, 5
+    assert tensors["premise"]["pieces"]["token_ids"].tolist() == [[start, unknown, end]]
+    assert tensors["hypothesis"]["pieces"]["token_ids"].tolist() == [[start, a, unknown, end]]
+    assert tensors["premise"]["pieces"]["mask"].tolist() == [[True]]
+
+
+def test_the_unknown_token_beside_a_vocabulary_is_that_of_the_vocabulary(tiny_bert):
+    transformer = PretrainedTransformerMismatchedIndexer(tiny_bert)
+    indexers = {"tokens": SingleIdTokenIndexer(), "pieces": transformer}
+    reader = SentencePairReader("snli", token_indexers=indexers)
+    assert [token.text for token in reader.text_to_instance("", "a")["premise"]] == ["@@UNKNOWN@@"]
 
 
 def test_a_token_with_a_number_of_its_own_is_kept():

@@ -1,0 +1,190 @@
+"""Models over a pretrained transformer: a random one, which the tests make themselves."""
+
+import copy
+import inspect
+import json
+
+import numpy
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.predictors import Predictor
+from transformers import AutoModel, AutoTokenizer, PreTrainedModel
+
+from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.predictors import SentenceEncoder
+from tests.conftest import REPOSITORY
+from tests.tiny_bert import HIDDEN_SIZE
+
+WORD_PIECES, WORDS = "pretrained_transformer", "pretrained_transformer_mismatched"
+
+MEAN_OF_WORD_PIECES = {
+    "type": "pooled",
+    "encoder": {"type": "pass_through", "input_dim": HIDDEN_SIZE},
+    "pooling": "mean",
+}
+
+SIAMESE = {
+    "type": "siamese_classifier",
+    "encoder": MEAN_OF_WORD_PIECES,
+    "matcher": "heuristic",
+    "classifier": {"hidden_size": 4, "batch_norm": False},
+}
+
+PAIR = {"premise": "A man sleeps.", "hypothesis": "The dog is unhappily running in the garden."}
+
+INPUTS = {
+    "esim": PAIR,
+    "sentence_classifier": {"sentence": "who is sleeping ?"},
+    "bcn": {"sentence": "who is sleeping ?"},
+    "attentive_ranker": {"question": "who sleeps ?", "candidates": ["a man", "the dog is here"]},
+}
+
+
+def configuration(name, folder, kind, model=None, max_length=None, **settings):
+    """One of fixtures/models/ with a transformer instead of its word embeddings."""
+    config = Params.from_file(REPOSITORY / "fixtures" / "models" / f"{name}.jsonnet").as_dict()
+    transformer = {"type": kind, "model_name": folder, "max_length": max_length}
+    config["dataset_reader"]["token_indexers"] = {"tokens": dict(transformer)}
+    if kind == WORD_PIECES:
+        config["dataset_reader"]["tokenizer"] = {"type": kind, "model_name": folder}
+    config["model"].update(copy.deepcopy(model or {}))
+    resize(config["model"])
+    config["model"]["text_field_embedder"] = {
+        "token_embedders": {"tokens": {**transformer, **settings}}
+    }
+    return config
+
+
+def resize(config):
+    """Let the parts that read the word embeddings, of size 4, read a transformer's vectors."""
+    for key, value in config.items():
+        if isinstance(value, dict):
+            resize(value)
+        elif key == "input_size" and value == 4:
+            config[key] = HIDDEN_SIZE
+
+
+def train(config, folder):
+    """The trained model and the archive that was made of it, loaded."""
+    trained = train_model(Params(copy.deepcopy(config)), folder, return_model=True)
+    return trained.eval(), load_archive(folder / "model.tar.gz")
+
+
+def transformer_of(model):
+    return next(m for m in model.modules() if hasattr(m, "transformer_model")).transformer_model
+
+
+def siamese(folder, kind, **settings):
+    config = configuration("esim", folder, kind, **settings)
+    config["model"] = {
+        **copy.deepcopy(SIAMESE),
+        "text_field_embedder": config["model"]["text_field_embedder"],
+    }
+    return config
+
+
+@pytest.fixture(autouse=True)
+def in_repository(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+def check(config, inputs, folder):
+    """Train; compare the model with its archive; predict and encode with the archive."""
+    trained, archive = train(config, folder)
+    predictor = Predictor.from_archive(archive)
+    output = predictor.predict_json(inputs)
+    scores = "label_probs" if "label_probs" in output else "scores"
+    before = Predictor.by_name(trained.default_predictor)(trained, predictor._dataset_reader)
+    assert output[scores] == pytest.approx(before.predict_json(inputs)[scores], abs=1e-6)
+    assert json.loads(json.dumps(output)) == output
+    for key, value in inputs.items():  # texts without words
+        empty = ["", "\u200b"] if isinstance(value, list) else ""
+        assert numpy.isfinite(predictor.predict_json({**inputs, key: empty})[scores]).all()
+    if callable(getattr(archive.model, "encode", None)):
+        encoder = SentenceEncoder(archive.model, archive.validation_dataset_reader)
+        sentences = ["a man sleeps", "", "the dog is here and runs"]
+        vectors = encoder.encode(sentences, show_progress=False)
+        assert numpy.isfinite(vectors).all()
+        for sentence, vector in zip(sentences, vectors):
+            (alone,) = encoder.encode([sentence], show_progress=False)
+            assert alone == pytest.approx(vector, abs=1e-5)
+        assert encoder.unknown_words("xyzzy") == []
+    return trained, archive.model
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("esim", None),
+        ("bcn", None),
+        ("sentence_classifier", None),
+        ("attentive_ranker", {"pooling": "max"}),
+    ],
+)
+@pytest.mark.parametrize("max_length", [None, 6])
+def test_a_transformer_gives_the_vectors_of_words(tiny_bert, tmp_path, name, model, max_length):
+    config = configuration(name, tiny_bert, WORDS, model, max_length)
+    check(config, INPUTS[name], tmp_path / "model")
+
+
+@pytest.mark.parametrize("kind", [WORD_PIECES, WORDS])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"max_length": 6}, {"gradient_checkpointing": True}, {"last_layer_only": False}],
+)
+def test_a_siamese_classifier_fine_tunes_a_transformer(tiny_bert, tmp_path, kind, settings):
+    config = siamese(tiny_bert, kind, **settings)
+    trained, loaded = check(config, PAIR, tmp_path / "model")
+    pretrained = AutoModel.from_pretrained(tiny_bert).state_dict()
+    state = transformer_of(loaded).state_dict()
+    weights = [key for key in state if "query.weight" in key or "word_embeddings" in key]
+    assert weights
+    assert not any(torch.allclose(state[key], pretrained[key], atol=1e-4) for key in weights)
+    checkpointing = settings.get("gradient_checkpointing", False)
+    assert transformer_of(trained).is_gradient_checkpointing == checkpointing
+
+
+@pytest.mark.parametrize("kind", [WORD_PIECES, WORDS])
+def test_a_frozen_transformer_keeps_its_weights(tiny_bert, tmp_path, kind):
+    _, loaded = check(siamese(tiny_bert, kind, train_parameters=False), PAIR, tmp_path / "model")
+    pretrained = AutoModel.from_pretrained(tiny_bert).state_dict()
+    for key, weight in transformer_of(loaded).state_dict().items():
+        torch.testing.assert_close(weight, pretrained[key], rtol=0, atol=0)  # a copy
+    assert not any(p.requires_grad for p in transformer_of(loaded).parameters())
+
+
+CHECKPOINTS_FROZEN_LAYERS = bool(
+    inspect.signature(PreTrainedModel.gradient_checkpointing_enable).parameters.keys() - {"self"}
+)
+"""Whether this version of transformers gives a layer above frozen ones a gradient."""
+
+
+@pytest.mark.parametrize("gradient_checkpointing", [False, CHECKPOINTS_FROZEN_LAYERS])
+def test_frozen_layers_by_configuration(tiny_bert, tmp_path, gradient_checkpointing):
+    config = siamese(tiny_bert, WORD_PIECES, gradient_checkpointing=gradient_checkpointing)
+    config["trainer"]["no_grad"] = [r"transformer_model\.embeddings", r"encoder\.layer\.0\."]
+    _, loaded = check(config, PAIR, tmp_path / "model")
+    pretrained = AutoModel.from_pretrained(tiny_bert).state_dict()
+    changed = {
+        key.split("attention")[0]
+        for key, weight in transformer_of(loaded).state_dict().items()
+        if "attention.self.query" in key and not torch.allclose(weight, pretrained[key], atol=1e-4)
+    }
+    assert changed == {"encoder.layer.1."}
+
+
+def test_the_mean_of_a_frozen_transformer_is_that_of_the_transformers_library(tiny_bert, tmp_path):
+    config = siamese(tiny_bert, WORD_PIECES, train_parameters=False)
+    _, archive = train(config, tmp_path / "model")
+    sentences = ["A man sleeps.", "is", "The dog is unhappily running in the garden, 2 by 2."]
+    encoder = SentenceEncoder(archive.model, archive.validation_dataset_reader)
+    vectors = encoder.encode(sentences, show_progress=False)
+    inputs = AutoTokenizer.from_pretrained(tiny_bert)(sentences, padding=True, return_tensors="pt")
+    with torch.no_grad():
+        # Shape: (3, T, D)
+        outputs = AutoModel.from_pretrained(tiny_bert).eval()(**inputs).last_hidden_state
+    mask = inputs["attention_mask"][:, :, None]
+    expected = (outputs * mask).sum(dim=1) / mask.sum(dim=1)
+    assert vectors == pytest.approx(expected.numpy(), abs=1e-5)
