@@ -149,10 +149,14 @@ def _evaluated(path: Path) -> dict[str, Any]:
 
 
 def _forget_pretrained(configuration: Any) -> None:
-    """Set every `pretrained_file` in a configuration to null."""
+    """Set every `pretrained_file` in a configuration to null; make transformers random ones."""
     if isinstance(configuration, dict):
         if "pretrained_file" in configuration:
             configuration["pretrained_file"] = None
+        if "model_name" in configuration:
+            configuration["model_name"] = str(FIXTURES / "transformer")
+        if "train_parameters" in configuration:  # of an embedder
+            configuration["load_weights"] = False
         configuration = list(configuration.values())
     if isinstance(configuration, list):
         for value in configuration:

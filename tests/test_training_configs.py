@@ -10,8 +10,11 @@ import torch
 from allennlp.commands.train import TrainModel
 from allennlp.common import Params
 from allennlp.common.util import prepare_environment
-from allennlp.data import DatasetReader, Vocabulary
+from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.models import Model
+from allennlp.modules import TextFieldEmbedder
+from allennlp.training.learning_rate_schedulers import LearningRateScheduler
+from allennlp.training.optimizers import Optimizer
 
 from scripts import list_experiments
 from scripts.list_experiments import CONFIGURATIONS, REPOSITORY
@@ -83,6 +86,8 @@ TRAINED = [
     "sick/cas_lstm",
     "sick/gumbel_tree_lstm",
     "sick/lstmn",
+    "sick/minilm",
+    "sick/minilm_frozen",
     "sick/rcrn",
     "sick/subilstm",
     "snli/bi_cas_lstm",
@@ -235,6 +240,94 @@ def test_one_of_each_kind_trains_an_epoch(name: str, tmp_path: Path):
     trained = {name for name, parameter in model.named_parameters() if parameter.requires_grad}
     unchanged = {name for name in trained if torch.equal(before[name], model.state_dict()[name])}
     assert not unchanged
+
+
+def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate():
+    configuration = list_experiments.on_fixtures(CONFIGURATIONS / "sick/minilm.jsonnet")
+    model = list_experiments.build_model(CONFIGURATIONS / "sick/minilm.jsonnet")
+    parameters = dict(model.named_parameters())
+    optimizer = Optimizer.from_params(
+        Params(configuration["trainer"]["optimizer"]), model_parameters=list(parameters.items())
+    )
+    settings = {
+        id(parameter): (group["lr"], group["weight_decay"])
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+    }
+    transformer = "_text_field_embedder.token_embedder_tokens.transformer_model."
+    expected = {
+        "embeddings.word_embeddings.weight": (1e-4 * 0.9**6, 0.01),
+        "embeddings.LayerNorm.weight": (1e-4 * 0.9**6, 0.0),
+        "encoder.layer.0.attention.self.query.weight": (1e-4 * 0.9**5, 0.01),
+        "encoder.layer.3.output.dense.bias": (1e-4 * 0.9**2, 0.0),
+        "encoder.layer.5.output.dense.weight": (1e-4, 0.01),
+        "encoder.layer.5.output.LayerNorm.weight": (1e-4, 0.0),
+    }
+    for name, pair in expected.items():
+        assert settings[id(parameters[transformer + name])] == pytest.approx(pair), name
+    pooler = {name for name in parameters if "transformer_model.pooler" in name}
+    assert {name for name, weight in parameters.items() if not weight.requires_grad} == pooler
+    assert {name for name, weight in parameters.items() if id(weight) not in settings} == pooler
+    for name, parameter in parameters.items():
+        if "transformer_model" not in name:
+            decay = 0.0 if name.endswith("bias") else 0.01
+            assert settings[id(parameter)] == pytest.approx((1e-3, decay)), name
+
+
+def transformer_library(expression: str, tmp_path: Path) -> dict[str, Any]:
+    """The value of an expression with `transformers`, lib/transformer.libsonnet."""
+    source = tmp_path / "transformers.jsonnet"
+    source.write_text(
+        f"local transformers = import '{CONFIGURATIONS}/lib/transformer.libsonnet'; {expression}"
+    )
+    value: dict[str, Any] = Params.from_file(str(source)).as_dict(quiet=True)
+    return value
+
+
+def test_without_layers_the_whole_transformer_has_one_learning_rate(tmp_path: Path):
+    trainer = transformer_library("transformers.fine_tuning(3, lr=1e-5, head_lr=1e-3)", tmp_path)
+    path = CONFIGURATIONS / "sick/minilm.jsonnet"
+    named = list(list_experiments.build_model(path).named_parameters())
+    optimizer = Optimizer.from_params(Params(trainer["optimizer"]), model_parameters=named)
+    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
+    for name, parameter in named:
+        expected = 1e-5 if "transformer_model" in name else 1e-3
+        assert rates.get(id(parameter)) == (None if "pooler" in name else expected), name
+    scheduler = LearningRateScheduler.from_params(
+        Params(trainer["learning_rate_scheduler"]),
+        optimizer=optimizer,
+        num_epochs=trainer["num_epochs"],
+        num_steps_per_epoch=10,
+    )
+    passed = []
+    for _ in range(trainer["num_epochs"]):
+        for _ in range(10):
+            scheduler.step_batch()
+            passed.append(optimizer.param_groups[0]["lr"])
+        scheduler.step()
+    # It rises during 3 steps, a tenth, and falls afterwards.
+    assert passed[2] == pytest.approx(1e-5)
+    assert passed[:3] == sorted(passed[:3])
+    assert passed[2:] == sorted(passed[2:], reverse=True)
+
+
+def test_the_words_of_a_transformer(tmp_path: Path):
+    folder = list_experiments.FIXTURES / "transformer"
+    words = transformer_library(
+        f"transformers.words('{folder}', train=false, max_length=6, settings="
+        "{ load_weights: false })",
+        tmp_path,
+    )
+    reader = DatasetReader.from_params(
+        Params({"type": "single_sentence", "format": "trec", **words["reader"]})
+    )
+    embedder = TextFieldEmbedder.from_params(Params(words["text_field_embedder"]))
+    instance = reader.text_to_instance("a man sleeps unhappily in the garden.")
+    reader.apply_token_indexers(instance)
+    batch = Batch([instance])
+    batch.index_instances(Vocabulary.empty())
+    assert embedder(batch.as_tensor_dict()["tokens"]).shape == (1, 8, 384)
+    assert not any(parameter.requires_grad for parameter in embedder.parameters())
 
 
 PATHS = ("train_data_path", "validation_data_path", "test_data_path")

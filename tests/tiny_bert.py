@@ -1,19 +1,11 @@
 """A small random BERT, so that no test downloads a pretrained transformer."""
 
-import string
 from pathlib import Path
 
 import torch
 
-WORD_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "man", "sleep", "##s", "##ing"]
-WORD_PIECES += ["is", "un", "##happi", "##ly", "dog", "."]
-WORD_PIECES += [
-    piece
-    for letter in string.ascii_lowercase + string.digits
-    for piece in (letter, f"##{letter}")
-    if piece not in WORD_PIECES
-]
-"""A word in lower case is split into the longest pieces; at worst, each letter is one."""
+VOCABULARY = Path(__file__).parents[1] / "fixtures/training_config/transformer/vocab.txt"
+"""Some words, parts of words and, for all others, the letters."""
 
 HIDDEN_SIZE = 8
 
@@ -22,10 +14,10 @@ def save_tiny_bert(folder: Path) -> None:
     """Save a random BERT and its tokenizer as `transformers` reads them."""
     import transformers
 
-    (folder / "vocab.txt").write_text("\n".join(WORD_PIECES) + "\n")
-    transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    tokenizer = transformers.BertTokenizerFast(str(VOCABULARY))
+    tokenizer.save_pretrained(folder)
     config = transformers.BertConfig(
-        vocab_size=len(WORD_PIECES),
+        vocab_size=len(tokenizer),
         hidden_size=HIDDEN_SIZE,
         num_hidden_layers=2,
         num_attention_heads=2,
