@@ -76,7 +76,7 @@ def recurrence(
     with without_autocast(tokens.device):
         projected = _project(backend, tokens, directions)
         weights = [direction_weights.weight_hh_l0 for direction_weights in directions]
-        schedule = Schedule.of(sizes, window, num_starts)
+        schedule = Schedule.of(tokens.size(2), sizes, window, num_starts)
         return _advance_all(backend, schedule, _CELLS[backend.name, cell], projected, weights)
 
 

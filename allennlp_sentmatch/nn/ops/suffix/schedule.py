@@ -43,8 +43,12 @@ class Schedule(NamedTuple):
     chunks: list[list[Step]]
 
     @classmethod
-    def of(cls, sizes: list[int], window: int, num_starts: int) -> "Schedule":
-        """Schedule the steps; the parameters are those of `recurrence`."""
+    def of(cls, batch_size: int, sizes: list[int], window: int, num_starts: int) -> "Schedule":
+        """Schedule the steps; the parameters are those of `recurrence`.
+
+        The beginning takes all `batch_size` sentences, the empty ones included: its tables are then
+        as large as the states.
+        """
         chunks: list[list[Step]] = []
         offset = ROWS_PER_CHUNK
         for t, sentences in enumerate(sizes):
@@ -55,7 +59,7 @@ class Schedule(NamedTuple):
             step = Step(t, first, min(t, num_starts) - first, sentences, offset)
             chunks[-1].append(step)
             offset += step.num_rows
-        return cls(Step(0, 0, num_starts, sizes[0], 0), chunks)
+        return cls(Step(0, 0, num_starts, batch_size, 0), chunks)
 
     @property
     def num_starts(self) -> int:

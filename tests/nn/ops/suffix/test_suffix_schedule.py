@@ -11,7 +11,7 @@ def test_a_token_is_read_once_by_each_suffix_that_began_before_it(window):
     sizes = [sum(length > t for length in lengths) for t in range(6)]
     read = [
         (step.t, suffix, sentence)
-        for chunk in Schedule.of(sizes, window, num_starts=6).chunks
+        for chunk in Schedule.of(len(lengths), sizes, window, num_starts=6).chunks
         for step in chunk
         for suffix in range(step.first, step.first + step.suffixes)
         for sentence in range(step.sentences)
@@ -29,7 +29,7 @@ def test_a_token_is_read_once_by_each_suffix_that_began_before_it(window):
 
 
 def test_the_rows_of_a_chunk_follow_one_another():
-    for chunk in Schedule.of([3, 3, 2, 2, 2, 1], window=4, num_starts=6).chunks:
+    for chunk in Schedule.of(3, [3, 3, 2, 2, 2, 1], window=4, num_starts=6).chunks:
         end = 0
         for step in chunk:
             assert step.offset == end
