@@ -8,15 +8,8 @@ from allennlp_sentmatch.data.tokenizers import BpeTokenizer
 
 def test_a_joint_encoding_of_two_languages(allennlp, tmp_path, capsys):
     output = tmp_path / "folder" / "bpe.json"
-    texts = (
-        "--text",
-        "de",
-        "fixtures/data/parallel.de",
-        "--text",
-        "en",
-        "fixtures/data/parallel.en",
-    )
-    allennlp("learn-bpe", output, *texts[0], *texts[1], "--lowercase", "--vocabulary-size", 120)
+    texts = [word for x in ("de", "en") for word in ("--text", x, f"fixtures/data/parallel.{x}")]
+    allennlp("learn-bpe", output, *texts, "--lowercase", "--vocabulary-size", 120)
     encoding = json.loads(output.read_text())
     assert len(encoding["alphabet"]) + len(encoding["merges"]) == 120
     assert f"{output}: {len(encoding['alphabet'])} characters" in capsys.readouterr().out

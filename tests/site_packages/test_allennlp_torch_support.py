@@ -19,6 +19,7 @@ def run(program: str) -> str:
         "def find_spec(name, path=None, target=None):\n"
         "    return None if name == 'torchvision' else real(name, path, target)\n"
         "sys.meta_path = [types.SimpleNamespace(find_spec=find_spec)]\n"
+        "sys.modules.pop('allennlp_torch_support', None)  # where it is installed\n"
         "import allennlp_torch_support\n"
     )
     result = subprocess.run(
