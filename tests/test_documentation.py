@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from _jsonnet import evaluate_snippet
 from allennlp.common import Params, Registrable
+from allennlp.data import DatasetReader, Vocabulary
+from allennlp.models import Model
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from tests.conftest import REPOSITORY
@@ -85,6 +87,23 @@ def test_the_python_of_the_readme_runs(project, monkeypatch, text, shapes):
 
 def test_every_python_block_of_the_readme_is_tested():
     assert len(blocks("python")) == 2
+
+
+def test_the_configuration_of_transformers_makes_a_model(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    page = (REPOSITORY / "docs" / "transformers.md").read_text(encoding="utf-8")
+    source = re.search(r"^```jsonnet\n(local.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    folder = "fixtures/training_config/transformer"
+    snippet = source[1].replace("sentence-transformers/all-MiniLM-L6-v2", folder)
+    snippet = snippet.replace("train=false", "train=false, settings={ load_weights: false }")
+    params = Params(json.loads(evaluate_snippet("transformers.md", snippet)))
+    reader = DatasetReader.from_params(params.pop("dataset_reader"))
+    instances = [reader.text_to_instance("A man sleeps.", "Is he?", label) for label in "01"]
+    for instance in instances:
+        reader.apply_token_indexers(instance)
+    vocab = Vocabulary.from_instances(instances)
+    model = Model.from_params(params.pop("model"), vocab=vocab).eval()
+    assert model.forward_on_instance(instances[0])["label_probs"].shape == (2,)
 
 
 def registered_names() -> list[tuple[str, str]]:
