@@ -8,10 +8,13 @@ loosened: `torch.load` still refuses whatever is not on its list.
 
 import functools
 import inspect
+import os
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, Optional, Union
 
@@ -23,6 +26,7 @@ from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.token_indexers import PretrainedTransformerIndexer
 from allennlp.data.token_indexers.token_indexer import IndexedTokenList
 from allennlp.modules.token_embedders import PretrainedTransformerEmbedder
+from allennlp.modules.transformer import TransformerModule
 from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
@@ -254,6 +258,42 @@ def patch_segments() -> None:
     embedder._unfold_long_sequences = join_if_any
 
 
+def patch_pretrained_modules() -> None:
+    """Let AllenNLP's transformer modules read `model.safetensors`.
+
+    `from_pretrained_module` of the classes in `allennlp.modules.transformer` looks for
+    `pytorch_model.bin`, which transformers has not written since 4.35; then it takes the folder for
+    a name on the Hub: "HFValidationError: Repo id must use alphanumeric chars".
+    """
+    module: Any = TransformerModule
+    read = module._get_pretrained_state_dict.__func__
+
+    def read_either(
+        cls: type[TransformerModule],
+        model_name: str,
+        weights_path: Optional[Union[str, "os.PathLike[str]"]] = None,
+        relevant_module: Optional[Union[str, list[str]]] = None,
+        ignore: Optional[list[str]] = None,
+    ) -> dict[str, torch.Tensor]:
+        file = Path(model_name, "model.safetensors")
+        with TemporaryDirectory() as folder:
+            if (
+                weights_path is None
+                and file.is_file()
+                and not file.with_name("pytorch_model.bin").exists()
+            ):
+                from safetensors.torch import load_file
+
+                weights_path = Path(folder, "pytorch_model.bin")
+                torch.save(load_file(file), weights_path)
+            state: dict[str, torch.Tensor] = read(
+                cls, model_name, weights_path, relevant_module, ignore
+            )
+            return state
+
+    module._get_pretrained_state_dict = classmethod(read_either)
+
+
 patch_reduce_on_plateau()
 patch_recovery()
 patch_worker_locks()
@@ -262,3 +302,4 @@ patch_special_tokens()
 patch_gradient_checkpointing()
 patch_position_ids()
 patch_segments()
+patch_pretrained_modules()
