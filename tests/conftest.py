@@ -69,6 +69,8 @@ def small_archive(tmp_path_factory) -> Path:
     """A siamese classifier trained for a moment, as `model.tar.gz` in its output folder."""
     from allennlp.commands.train import train_model_from_file
 
+    import allennlp_sentmatch  # noqa: F401  (registers the components)
+
     folder = tmp_path_factory.mktemp("small_archive") / "model"
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(REPOSITORY)

@@ -6,17 +6,13 @@ Trees are printed too, as nested parentheses.
 """
 
 import argparse
-import json
 import random
-import shutil
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common import logging as common_logging
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.tqdm import Tqdm
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.commands.options import (
@@ -27,22 +23,8 @@ from allennlp_sentmatch.commands.options import (
 )
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.files.lines import read_lines
-from allennlp_sentmatch.inspection import (
-    SALIENCY_METHODS,
-    Drawing,
-    collect_gates,
-    draw_attention_of,
-    draw_gates,
-    draw_saliency,
-    draw_trees,
-    draw_trees_of,
-    has_saliency,
-    has_vertical_gates,
-    trees_of,
-)
+from allennlp_sentmatch.inspection import KINDS, SALIENCY_METHODS, draw_into_folder
 from allennlp_sentmatch.models.archival import load_archive
-
-KINDS = ("trees", "attention", "gates", "saliency")
 
 
 @Subcommand.register("inspect")
@@ -104,35 +86,15 @@ def _from_args(args: argparse.Namespace) -> None:
                 f"got {args.sample}"
             )
         inputs = random.Random(0).sample(inputs, args.sample)
-    predictors = [
-        Predictor.from_archive(load_archive(archive, args.cuda_device, args.trust_archive))
-        for archive in (args.archive_file, args.beside)
-        if archive is not None
-    ]
-    names = [args.archive_file, args.beside][: len(predictors)]
-    folder.mkdir(parents=True)
-    try:
-        drawn = inputs if set(args.what) - {"gates"} else []
-        for number, json_dict in enumerate(Tqdm.tqdm(drawn, desc="drawing"), start=1):
-            for drawing in _draw(number, json_dict, predictors, names, args):
-                _write(folder / f"{number:04d}_{drawing.file_name}", drawing.content)
-        if "gates" in args.what and has_vertical_gates(predictors[0]._model):
-            histograms = collect_gates(predictors[0], Tqdm.tqdm(inputs, desc="gates"))
-            drawing = draw_gates("Vertical forget gates", histograms)
-            _write(folder / drawing.file_name, drawing.content)
-            numbers = json.dumps([asdict(histogram) for histogram in histograms], indent=2)
-            _write((folder / drawing.file_name).with_suffix(".json"), numbers + "\n")
-        if not any(folder.iterdir()):
-            raise ConfigurationError(
-                f"{args.archive_file} has nothing to show of {', '.join(args.what)}"
-            )
-    except BaseException:
-        shutil.rmtree(folder)  # so that the command can be repeated
-        raise
-
-
-def _write(file: Path, text: str) -> None:
-    file.write_text(text, encoding="utf-8")
+    archives = [archive for archive in (args.archive_file, args.beside) if archive is not None]
+    predictors = {
+        archive: Predictor.from_archive(load_archive(archive, args.cuda_device, args.trust_archive))
+        for archive in archives
+    }
+    for tree in draw_into_folder(
+        folder, predictors, inputs, args.what, args.saliency_method, args.input_file
+    ):
+        print(*tree, sep="\t")
 
 
 def _read(input_file: str) -> list[dict[str, Any]]:
@@ -143,36 +105,3 @@ def _read(input_file: str) -> list[dict[str, Any]]:
     if not inputs:
         raise ConfigurationError(f"{input_file} holds no inputs")
     return inputs
-
-
-def _draw(
-    number: int,
-    json_dict: dict[str, Any],
-    predictors: list[Predictor],
-    names: list[str],
-    args: argparse.Namespace,
-) -> list[Drawing]:
-    """Draw one input, and print its trees."""
-    try:
-        outputs = [predictor.predict_json(json_dict) for predictor in predictors]
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{args.input_file}, input {number}: {error}") from error
-    drawings = []
-    if "trees" in args.what:
-        for name, output in zip(names, outputs):
-            for title, tree in trees_of(output).items():
-                print(number, name, title, tree, sep="\t")
-        if len(outputs) == 1:
-            drawings += draw_trees_of(outputs[0])
-        else:
-            first, second = map(trees_of, outputs)
-            drawings += [
-                draw_trees(title, dict(zip(names, (tree, second[title]))))
-                for title, tree in first.items()
-                if title in second
-            ]
-    if "attention" in args.what:
-        drawings += draw_attention_of(outputs[0])
-    if "saliency" in args.what and has_saliency(predictors[0]):
-        drawings.append(draw_saliency(predictors[0], json_dict, args.saliency_method))
-    return drawings

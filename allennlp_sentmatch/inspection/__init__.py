@@ -11,6 +11,7 @@ from allennlp_sentmatch.inspection.gates import (
     draw_gates,
     has_vertical_gates,
 )
+from allennlp_sentmatch.inspection.picture_folder import KINDS, Tree, draw_into_folder
 from allennlp_sentmatch.inspection.prediction import (
     draw_attention_of,
     draw_prediction,
@@ -29,16 +30,19 @@ from allennlp_sentmatch.inspection.saliency import (
 from allennlp_sentmatch.inspection.trees import draw_tree, draw_trees
 
 __all__ = [
+    "KINDS",
     "SALIENCY_METHODS",
     "SVG",
     "Drawing",
     "GateHistogram",
     "Saliency",
+    "Tree",
     "collect_gates",
     "color_words",
     "draw_attention",
     "draw_attention_of",
     "draw_gates",
+    "draw_into_folder",
     "draw_prediction",
     "draw_saliency",
     "draw_tree",
