@@ -263,7 +263,8 @@ def patch_pretrained_modules() -> None:
 
     `from_pretrained_module` of the classes in `allennlp.modules.transformer` looks for
     `pytorch_model.bin`, which transformers has not written since 4.35; then it takes the folder for
-    a name on the Hub: "HFValidationError: Repo id must use alphanumeric chars".
+    a name on the Hub: "HFValidationError: Repo id must use alphanumeric chars". It also refuses the
+    `position_ids` in the weights of earlier versions.
     """
     module: Any = TransformerModule
     read = module._get_pretrained_state_dict.__func__
@@ -289,6 +290,8 @@ def patch_pretrained_modules() -> None:
             state: dict[str, torch.Tensor] = read(
                 cls, model_name, weights_path, relevant_module, ignore
             )
+            # transformers 4.30 and earlier save the numbers of the positions with the embeddings.
+            state.pop("position_ids", None)
             return state
 
     module._get_pretrained_state_dict = classmethod(read_either)

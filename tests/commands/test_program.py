@@ -22,7 +22,13 @@ def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [str(Path(sys.executable).with_name("allennlp")), *map(str, arguments)],
         cwd=REPOSITORY,
-        env={**inherited, "PYTHONPATH": str(REPOSITORY), **environment},
+        # Google's packages complain about the classic stack's Python.
+        env={
+            **inherited,
+            "PYTHONPATH": str(REPOSITORY),
+            "PYTHONWARNINGS": "ignore::FutureWarning:google.api_core._python_version_support",
+            **environment,
+        },
         capture_output=True,
         text=True,
         check=False,
