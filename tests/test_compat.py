@@ -6,7 +6,7 @@ import pickle
 import numpy
 import pytest
 import torch
-from allennlp.common import Params
+from allennlp.common import Params, cached_transformers
 from allennlp.data import Batch, Instance, TokenIndexer, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.fields import TextField
@@ -138,6 +138,8 @@ def tensors_of(texts, kind, folder, **settings):
 
 
 def embedder_of(kind, folder, **settings):
+    # AllenNLP's cache does not tell transformers of different settings apart.
+    cached_transformers._clear_caches()
     return TokenEmbedder.from_params(Params({"type": kind, "model_name": folder, **settings}))
 
 
