@@ -77,7 +77,7 @@ test-triton: $(VENV)/.installed-triton  ## Test the backend for GPUs, without on
 		tests/nn/ops/test_backends.py tests/nn/ops/lstm tests/nn/ops/controlled
 	$(ONE_THREAD) $(WITH_TRITON) $(BIN)/python -m pytest -q tests/nn/ops/test_triton_compilation.py
 
-test-portable: $(VENV)/.installed-test  ## Run the suite as other CPUs would (hours; TESTS="...")
+test-portable: $(VENV)/.installed-test  ## Run the suite as other CPUs would (over an hour; TESTS="...")
 	$(WITH_MODELS) $(BIN)/python scripts/test_portable.py $(TESTS)
 
 $(VENV)/.installed-triton: $(VENV)/.installed-test requirements/triton.txt

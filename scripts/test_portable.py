@@ -1,12 +1,11 @@
 """Run the test suite as CPUs with other instructions, and other numbers of threads, would run it.
 
-    python scripts/test_portable.py                      # everything; hours
+    python scripts/test_portable.py                      # everything; over an hour
     python scripts/test_portable.py tests/modules tests/models -k contract
 
-What a CPU rounds differently depends on the instructions that torch and oneDNN use, and on how the
-work is split over threads. `ATEN_CPU_CAPABILITY` and `ONEDNN_MAX_CPU_ISA` make both use older
-instructions than the CPU has. Arguments go to pytest. A table ends the output, and the status is 1
-if any run failed.
+How a CPU rounds depends on the instructions that torch, oneDNN and MKL use, and on how the work is
+split over threads. Each run makes all three libraries use the instructions of one generation of
+CPUs. Arguments go to pytest. A table ends the output, and the status is 1 if any run failed.
 """
 
 import argparse
@@ -25,48 +24,57 @@ import torch
 REPOSITORY = Path(__file__).resolve().parents[1]
 CAPABILITIES = ("default", "avx2", "avx512")
 """The values of `ATEN_CPU_CAPABILITY`, from the oldest instructions to the newest."""
-ONEDNN_INSTRUCTIONS = ("SSE41", "AVX2", "AVX512_CORE", None)
+OLDER_INSTRUCTIONS = {
+    "default": ("SSE41", "SSE4_2"),
+    "avx2": ("AVX2", "AVX2"),
+    "avx512": ("AVX512_CORE", "AVX512"),
+}
+"""`ONEDNN_MAX_CPU_ISA` and `MKL_ENABLE_INSTRUCTIONS` of the same generation."""
 THREADS = (1, 2)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the suite; `None` leaves a variable unset."""
+    """One run of the suite; `None` leaves a variable unset, so that a library uses all it can."""
 
-    capability: str
+    aten: Optional[str]
     onednn: Optional[str]
+    mkl: Optional[str]
     threads: int
     busy: bool = False
 
     @property
     def environment(self) -> dict[str, str]:
         """The environment of the tests."""
-        environment = {**os.environ, "ATEN_CPU_CAPABILITY": self.capability}
-        environment.pop("ONEDNN_MAX_CPU_ISA", None)
-        if self.onednn is not None:
-            environment["ONEDNN_MAX_CPU_ISA"] = self.onednn
-        for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-            environment[name] = str(self.threads)
+        settings = {
+            "ATEN_CPU_CAPABILITY": self.aten,
+            "ONEDNN_MAX_CPU_ISA": self.onednn,
+            "MKL_ENABLE_INSTRUCTIONS": self.mkl,
+            "OMP_NUM_THREADS": str(self.threads),
+            "MKL_NUM_THREADS": str(self.threads),
+        }
+        environment = {name: value for name, value in os.environ.items() if name not in settings}
+        environment.update((name, value) for name, value in settings.items() if value is not None)
         return environment
 
     @property
     def cells(self) -> tuple[str, ...]:
         """The settings as cells of the table."""
-        busy = "yes" if self.busy else "no"
-        return self.capability, self.onednn or "unset", str(self.threads), busy
+        instructions = (name or "unset" for name in (self.aten, self.onednn, self.mkl))
+        return *instructions, str(self.threads), "yes" if self.busy else "no"
 
 
 def runs() -> list[Run]:
     """The whole matrix, as far as this CPU has the instructions, and one run on busy cores."""
     newest = torch.backends.cpu.get_cpu_capability().lower()
     count = CAPABILITIES.index(newest) + 1 if newest in CAPABILITIES else 1
+    older = [(name, *OLDER_INSTRUCTIONS[name]) for name in CAPABILITIES[:count]]
     matrix = [
-        Run(capability, onednn, threads)
-        for capability in CAPABILITIES[:count]
-        for onednn in ONEDNN_INSTRUCTIONS
+        Run(*instructions, threads)
+        for instructions in [*older, (None, None, None)]
         for threads in THREADS
     ]
-    return [*matrix, Run(CAPABILITIES[count - 1], None, 2, busy=True)]
+    return [*matrix, Run(None, None, None, 2, busy=True)]
 
 
 def keep_busy() -> None:
@@ -107,7 +115,15 @@ def run_tests(run: Run, arguments: list[str]) -> tuple[int, str, float]:
 
 def table(rows: list[tuple[str, ...]]) -> str:
     """A Markdown table whose columns are aligned."""
-    header = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "threads", "busy", "minutes", "result")
+    header = (
+        "ATEN_CPU_CAPABILITY",
+        "ONEDNN_MAX_CPU_ISA",
+        "MKL_ENABLE_INSTRUCTIONS",
+        "threads",
+        "busy",
+        "minutes",
+        "result",
+    )
     widths = [max(map(len, column)) for column in zip(header, *rows)]
     rule = tuple("-" * width for width in widths)
     return "\n".join(
