@@ -118,7 +118,8 @@ $(CLASSIC)/.installed: requirements/classic.txt setup.py $(COMPILED)
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--no-build-isolation -c requirements/classic.txt allennlp==2.10.1 hypothesis
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--no-build-isolation --editable ".[allennlp,translation]" -c requirements/classic.txt
+		--no-build-isolation --editable ".[allennlp,reading-comprehension,translation]" \
+		-c requirements/classic.txt
 	touch $@
 
 experiments: $(VENV)/.installed  ## List the papers' experiments (PAPER=thesis DATA=snli MODEL=esim)

@@ -85,5 +85,6 @@ setup(
         "demo": ["gradio>=6", *PLOTS],
         "ray": ["ray[data]>=2.9"],
         "translation": ["sacrebleu>=2.3"],
+        "reading-comprehension": ["rouge-score>=0.1.2", "sacrebleu>=2.3"],
     },
 )

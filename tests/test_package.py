@@ -60,6 +60,7 @@ NAMES = {
         "distinct-1",
         "distinct-2",
         "sacre_bleu",
+        "answer_overlap",
     ],
     "allennlp.training:TrainerCallback": ["label_check"],
     "allennlp.modules.token_embedders:TokenEmbedder": ["cove"],

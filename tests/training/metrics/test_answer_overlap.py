@@ -1,0 +1,136 @@
+import sys
+
+import pytest
+import torch
+import torch.distributed
+import torch.multiprocessing
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.training.metrics import Metric
+
+from allennlp_sentmatch.training.metrics import AnswerOverlap
+
+sacrebleu = pytest.importorskip("sacrebleu")
+rouge_scorer = pytest.importorskip("rouge_score.rouge_scorer")
+
+PREDICTIONS = ["the old king of the north", "he walked home", "", "because it was so cold outside"]
+REFERENCES = [
+    ["The king of the North.", "an old king"],
+    ["He was walking home.", "they walk to the home of the fox"],
+    ["nothing"],
+    ["It was very cold.", "because it was cold outside", "cold"],
+]
+
+
+def longest_common_subsequence(first, second):
+    if not first or not second:
+        return 0
+    if first[-1] == second[-1]:
+        return longest_common_subsequence(first[:-1], second[:-1]) + 1
+    return max(
+        longest_common_subsequence(first[:-1], second),
+        longest_common_subsequence(first, second[:-1]),
+    )
+
+
+def rouge_l(prediction, reference):
+    predicted, expected = prediction.split(), reference.lower().replace(".", "").split()
+    common = longest_common_subsequence(predicted, expected)
+    return 2 * common / (len(predicted) + len(expected))
+
+
+def test_batches_give_the_corpus_figures():
+    metric = Metric.from_params(Params({"type": "answer_overlap"}))
+    metric(PREDICTIONS[:1], REFERENCES[:1])
+    metric([], [])
+    metric(PREDICTIONS[1:], REFERENCES[1:])
+    figures = metric.get_metric()
+
+    padded = [[*references, None, None][:3] for references in REFERENCES]
+    for order in (1, 4):
+        bleu = sacrebleu.BLEU(lowercase=True, max_ngram_order=order)
+        expected = bleu.corpus_score(PREDICTIONS, [list(column) for column in zip(*padded)]).score
+        assert 0 < expected < 100
+        assert figures[f"bleu_{order}"] == pytest.approx(expected, abs=1e-9)
+    best = [
+        max(rouge_l(prediction, reference) for reference in references)
+        for prediction, references in zip(PREDICTIONS, REFERENCES)
+    ]
+    assert figures["rouge_l"] == pytest.approx(100 * sum(best) / 4, abs=1e-9)
+    assert metric.get_metric(reset=True) == figures
+    assert metric.get_metric() == dict.fromkeys(figures, 0.0)
+
+
+def test_meteor_by_hand():
+    """Lavie and Agarwal (2007): F = PR / (0.9 P + 0.1 R), penalty 0.5 (chunks / matches)^3."""
+
+    def meteor(prediction, *references):
+        metric = AnswerOverlap()
+        metric([prediction], [references])
+        return metric.get_metric()["meteor"] / 100
+
+    # "walked" and "walking" have the same stem: 3 matches in 1 chunk, of 3 and of 4 words.
+    f = 1 * 0.75 / (0.9 * 1 + 0.1 * 0.75)
+    expected = f * (1 - 0.5 * (1 / 3) ** 3)
+    assert meteor("He walked home", "he walking home now.") == pytest.approx(expected, abs=1e-12)
+    # Two chunks of one word each.
+    f = (2 / 3) * (2 / 2) / (0.9 * 2 / 3 + 0.1 * 2 / 2)
+    assert meteor("cold and wet", "cold, wet") == pytest.approx(f * 0.5, abs=1e-12)
+    # A synonym in WordNet, which must not matter.
+    assert meteor("car", "automobile") == 0
+    assert meteor("car", "automobile", "Car!") == pytest.approx(0.5, abs=1e-12)
+
+
+def test_the_best_reference_counts_for_exact_match_and_f1():
+    metric = AnswerOverlap()
+    metric(["the fox", "a red hen"], [["a dog", "Fox."], ["hen and fox", "the hen"]])
+    figures = metric.get_metric()
+    assert figures["exact_match"] == pytest.approx(50)
+    assert figures["f1"] == pytest.approx(100 * (1 + 2 / 3) / 2)
+
+
+def test_perfect_and_useless_answers():
+    answer = "in the house of the old king"
+    metric = AnswerOverlap()
+    metric([answer, answer], [[answer], ["a dog", answer.upper()]])
+    figures = metric.get_metric(reset=True)
+    assert figures.pop("meteor") == pytest.approx(100 * (1 - 0.5 / 7**3))
+    assert figures == pytest.approx(dict.fromkeys(figures, 100.0))
+    metric(["", "x y z"], [[answer], [answer]])
+    assert set(metric.get_metric().values()) == {0.0}
+
+
+def test_refusals():
+    metric = AnswerOverlap()
+    with pytest.raises(ConfigurationError, match="2 predictions, but references for 1"):
+        metric(["a", "b"], [["a"]])
+    with pytest.raises(ConfigurationError, match="no reference for the prediction 'a'"):
+        metric(["a"], [[]])
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
+    with pytest.raises(ConfigurationError, match=r"the extra \[reading-comprehension\]: pip inst"):
+        AnswerOverlap()
+
+
+def run_worker(rank, address, queue):
+    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    metric = AnswerOverlap()
+    # Of four questions, one worker has three.
+    part = slice(0, 3) if rank == 0 else slice(3, 4)
+    metric(PREDICTIONS[part], REFERENCES[part])
+    queue.put(metric.get_metric())
+    torch.distributed.destroy_process_group()
+
+
+def test_distributed(tmp_path):
+    context = torch.multiprocessing.get_context("spawn")
+    queue = context.SimpleQueue()
+    torch.multiprocessing.spawn(
+        run_worker, args=(f"file://{tmp_path}/store", queue), nprocs=2, join=True
+    )
+    alone = AnswerOverlap()
+    alone(PREDICTIONS, REFERENCES)
+    for _ in range(2):
+        assert queue.get() == pytest.approx(alone.get_metric(), abs=1e-4)
