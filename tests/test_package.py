@@ -35,6 +35,7 @@ NAMES = {
         "attentive_ranker",
         "cs_lvm",
         "encoder_decoder",
+        "rnet",
         "vae_siamese",
         "ensemble",
     ],

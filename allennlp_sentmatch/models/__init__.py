@@ -9,6 +9,7 @@ from allennlp_sentmatch.models.encoder_decoder import EncoderDecoder
 from allennlp_sentmatch.models.ensemble import Ensemble
 from allennlp_sentmatch.models.esim import ESIM
 from allennlp_sentmatch.models.lstmn_classifier import LstmnClassifier
+from allennlp_sentmatch.models.rnet import RNet
 from allennlp_sentmatch.models.sentence_classifier import SentenceClassifier
 from allennlp_sentmatch.models.siamese_classifier import SiameseClassifier
 from allennlp_sentmatch.models.vae_siamese import VAESiameseClassifier
@@ -22,6 +23,7 @@ __all__ = [
     "EncoderDecoder",
     "Ensemble",
     "LstmnClassifier",
+    "RNet",
     "SentenceClassifier",
     "SiameseClassifier",
     "VAESiameseClassifier",

@@ -14,10 +14,10 @@ output gate; both are implemented.
 from typing import Literal, Union
 
 import torch
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.controlled.recurrence import controlled_recurrence
+from allennlp_sentmatch.nn.recurrent_networks import run_networks
 
 
 class RecurrentlyControlledRNN(torch.nn.Module):
@@ -97,43 +97,12 @@ class RecurrentlyControlledRNN(torch.nn.Module):
         `torch.Tensor`
             Shape (B, T, output_size), zero at padded steps.
         """
-        if inputs.size(1) == 0:
-            return inputs.new_zeros(inputs.size(0), 0, self.output_size)
-        padding = ~mask.unsqueeze(-1)  # (B, T, 1)
-        # Padding must not matter, not even NaN in a product with zero.
-        inputs = inputs.masked_fill(padding, 0.0)
-        packed: Union[torch.Tensor, PackedSequence] = inputs
-        lengths = mask.sum(1).cpu()  # (B)
-        if (lengths < inputs.size(1)).any():
-            # An empty sentence cannot be packed: it takes one step over its padding.
-            packed = pack_padded_sequence(
-                inputs, lengths.clamp(min=1), batch_first=True, enforce_sorted=False
-            )
-        h1, h2, h3 = (
-            self._run(network, packed, inputs.size(1))  # (B, T, output_size)
-            for network in (self.forget_controller, self.output_controller, self.listener)
+        h1, h2, h3 = run_networks(  # (B, T, output_size)
+            (self.forget_controller, self.output_controller, self.listener), inputs, mask
         )
         # The rest has no products, which are all that autocast would narrow.
         with without_autocast(inputs.device):
             f = h1.sigmoid()
             c = controlled_recurrence(f, h3)  # (15)
             o = h2.sigmoid() if self.output_gate == "sigmoid" else h2
-            return (o * c).masked_fill(padding, 0.0)
-
-    @staticmethod
-    def _run(
-        network: Union[torch.nn.LSTM, torch.nn.GRU],
-        inputs: Union[torch.Tensor, PackedSequence],
-        sequence_length: int,
-    ) -> torch.Tensor:
-        """The outputs of a network, padded to (B, T, output_size)."""
-        dtype = network.all_weights[0][0].dtype
-        # Not every torch and CPU can run torch's own recurrent networks under autocast.
-        with without_autocast(torch.device("cpu")):
-            outputs, _ = network(inputs.to(dtype))
-        if isinstance(outputs, PackedSequence):
-            outputs, _ = pad_packed_sequence(
-                outputs, batch_first=True, total_length=sequence_length
-            )
-        states: torch.Tensor = outputs.to(dtype)
-        return states
+            return (o * c).masked_fill(~mask.unsqueeze(-1), 0.0)

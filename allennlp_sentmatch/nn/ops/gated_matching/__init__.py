@@ -1,0 +1,1 @@
+"""The gated attention-based recurrence of R-NET."""

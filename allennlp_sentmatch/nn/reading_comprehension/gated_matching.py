@@ -1,0 +1,118 @@
+r"""Gated attention-based recurrent network: a passage read with attention to a question.
+
+Wang et al., "Gated Self-Matching Networks for Reading Comprehension and Question Answering" (ACL
+2017), section 3.2. With u^Q_1, ..., u^Q_M and u^P_1, ..., u^P_T the encoded tokens of the question
+and the passage,
+
+    s_j = v^T tanh(W_u^Q u^Q_j + W_u^P u^P_t + W_v^P v^P_{t-1})          (4)
+    a = softmax(s),   c_t = sum_j a_j u^Q_j
+    g_t = sigmoid(W_g [u^P_t; c_t])                                      (6)
+    v^P_t = GRU(v^P_{t-1}, g_t * [u^P_t; c_t])                           (5)
+
+with v^P_0 = 0. Section 4.1: the passage is read in both directions. The paper's letters recur in
+other layers, where they are other parameters here.
+"""
+
+from typing import Optional
+
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.nn.ops.common.autocast import widened
+from allennlp_sentmatch.nn.ops.gated_matching.recurrence import recurrence
+from allennlp_sentmatch.nn.ops.gated_matching.weights import Weights
+from allennlp_sentmatch.nn.reading_comprehension.initialization import (
+    check_positive,
+    uniform_parameter,
+)
+
+
+class GatedMatching(torch.nn.Module):
+    """Gated attention-based matching (equations 4-6 of the module's docstring).
+
+    Its parameters are `attention_question` (A, Q), `attention_passage` (A, P),
+    `attention_previous` (A, H) and `attention_vector` (A), the paper's W_u^Q, W_u^P, W_v^P and v;
+    `gate` (P + Q, P + Q), W_g; and `weight_ih_l0` (3H, P + Q), `weight_hh_l0` (3H, H),
+    `bias_ih_l0` (3H) and `bias_hh_l0` (3H), as `torch.nn.GRU` has them. The parameters of the
+    second direction have the suffix `_reverse`.
+
+    # Parameters
+
+    passage_size : `int`
+        P, the size of a passage token's vector.
+    question_size : `int`
+        Q, the size of a question token's vector.
+    hidden_size : `int`
+        H, the size of the state in each direction.
+    attention_size : `int`, optional (default = `hidden_size`)
+        A, the size of the layer that scores the question's tokens.
+    bidirectional : `bool`, optional (default = `True`)
+        Whether the passage is also read from right to left.
+
+    # Raises
+
+    `ValueError`
+        If a size is not positive.
+    """
+
+    def __init__(
+        self,
+        passage_size: int,
+        question_size: int,
+        hidden_size: int,
+        attention_size: Optional[int] = None,
+        bidirectional: bool = True,
+    ) -> None:
+        super().__init__()
+        P, Q, H = passage_size, question_size, hidden_size
+        A = hidden_size if attention_size is None else attention_size
+        check_positive(passage_size=P, question_size=Q, hidden_size=H, attention_size=A)
+        self.hidden_size = hidden_size
+        self.bidirectional = bidirectional
+        self._suffixes = ("", "_reverse") if bidirectional else ("",)
+        for suffix in self._suffixes:
+            for name, shape in [
+                ("attention_question", (A, Q)),
+                ("attention_passage", (A, P)),
+                ("attention_previous", (A, H)),
+                ("attention_vector", (A,)),
+                ("gate", (P + Q, P + Q)),
+            ]:
+                self.register_parameter(name + suffix, uniform_parameter(*shape))
+            for name, parameter in torch.nn.GRU(P + Q, H).named_parameters():
+                self.register_parameter(name + suffix, parameter)
+
+    @property
+    def output_size(self) -> int:
+        """The size of a token's vector: `hidden_size` times the number of directions."""
+        return self.hidden_size * len(self._suffixes)
+
+    def forward(
+        self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Match B passages with their questions.
+
+        # Parameters
+
+        passage : `Tensor`
+            Shape (B, T, P).
+        passage_mask : `Tensor`
+            Shape (B, T), bool, right-padded.
+        question : `Tensor`
+            Shape (B, M, Q).
+        question_mask : `Tensor`
+            Shape (B, M), bool, right-padded.
+
+        # Returns
+
+        `Tuple[Tensor, List[Tensor]]`
+            v^P, (B, T, output_size), zero at padding; and a for each direction, (B, T, M), in the
+            passage's order and zero at padding. With an empty question, c_t is zero.
+        """
+        weights = [
+            Weights(*(self.get_parameter(name + suffix) for name in Weights._fields))
+            for suffix in self._suffixes
+        ]
+        passage = widened(passage, weights[0].gate)
+        question = widened(question, weights[0].gate)
+        return recurrence(passage, passage_mask, question, question_mask, weights)

@@ -1,0 +1,255 @@
+import json
+from copy import deepcopy
+from typing import Any, Optional
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data.fields import IndexField, MetadataField, TextField
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.data.tokenizers import WhitespaceTokenizer
+from allennlp.models import Model
+
+from allennlp_sentmatch.models import RNet
+from allennlp_sentmatch.training.metrics import AnswerOverlap
+
+ENCODERS: list[dict[str, Any]] = [
+    {"type": "gru", "input_size": 5, "hidden_size": 3, "num_layers": 3, "bidirectional": True},
+    {"type": "rcrn", "input_size": 5, "hidden_size": 3, "cell": "gru"},
+    {"type": "cas_lstm", "input_size": 5, "hidden_size": 4, "bidirectional": True},
+    {"type": "subilstm", "input_size": 5, "hidden_size": 3},
+]
+
+#: A question, a passage and an answer, a span of the passage.
+EXAMPLES = [
+    ("who sleeps ?", "a man runs , and the old dog sleeps .", "the old dog"),
+    ("what does the woman drink", "the woman drinks cold tea in a garden", "cold tea"),
+    ("where ?", "in a garden", "in a garden"),
+    ("who runs in the garden ?", "the dog and a man run , and a woman sleeps", "a man"),
+]
+
+
+def instance(question: str, passage: str, answer: Optional[str] = None) -> Instance:
+    """As the reader `reading_comprehension` makes it."""
+    indexers = {"tokens": SingleIdTokenIndexer()}
+    question_tokens, passage_tokens = map(WhitespaceTokenizer().tokenize, (question, passage))
+    offsets, start = [], 0
+    for token in passage_tokens:
+        start = passage.index(token.text, start)
+        offsets.append((start, start + len(token.text)))
+        start += len(token.text)
+    metadata = {
+        "question": question,
+        "passage": passage,
+        "passage_offsets": offsets,
+        "question_tokens": [token.text for token in question_tokens],
+        "passage_tokens": [token.text for token in passage_tokens],
+    }
+    fields: dict[str, Any] = {
+        "question": TextField(question_tokens, indexers),
+        "passage": TextField(passage_tokens, indexers),
+    }
+    if answer is not None:
+        metadata["answers"] = [answer]
+        begin = passage.index(answer)
+        first = next(i for i, (start, _) in enumerate(offsets) if start == begin)
+        last = next(i for i, (_, end) in enumerate(offsets) if end == begin + len(answer))
+        fields["span_start"] = IndexField(first, fields["passage"])
+        fields["span_end"] = IndexField(last, fields["passage"])
+    return Instance({**fields, "metadata": MetadataField(metadata)})
+
+
+@pytest.fixture(scope="module")
+def instances() -> list[Instance]:
+    return [instance(*example) for example in EXAMPLES]
+
+
+@pytest.fixture(scope="module")
+def vocab(instances: list[Instance]) -> Vocabulary:
+    return Vocabulary.from_instances(instances)
+
+
+def make(vocab: Vocabulary, **settings: Any) -> RNet:
+    torch.manual_seed(0)
+    embedder = {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 5}}}
+    params = {
+        "type": "rnet",
+        "text_field_embedder": embedder,
+        "encoder": ENCODERS[0],
+        "hidden_size": 4,
+        **settings,
+    }
+    model = Model.from_params(Params(deepcopy(params)), vocab=vocab)
+    assert isinstance(model, RNet)
+    with torch.no_grad():  # larger tensors make differences visible
+        for parameter in model.parameters():
+            parameter.mul_(2.0)
+    return model.eval()
+
+
+def tensors(instances: list[Instance], vocab: Vocabulary) -> dict[str, Any]:
+    batch = Batch(instances)
+    batch.index_instances(vocab)
+    return batch.as_tensor_dict()
+
+
+@pytest.mark.parametrize("encoder", ENCODERS, ids=lambda encoder: encoder["type"])
+def test_every_encoder_and_every_parameter_is_trained(encoder, instances, vocab):
+    model = make(vocab, encoder=encoder).train()
+    model(**tensors(instances, vocab))["loss"].backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.isfinite().all(), name
+        assert parameter.grad.any(), name
+
+
+def test_the_loss_is_that_of_the_start_and_the_end(instances, vocab):
+    output = make(vocab)(**tensors(instances, vocab))
+    losses = []
+    for row, example in enumerate(instances):
+        start, end = (example[name].sequence_index for name in ("span_start", "span_end"))
+        losses.append(
+            -output["span_start_probs"][row, start].log() - output["span_end_probs"][row, end].log()
+        )
+    torch.testing.assert_close(output["loss"], torch.stack(losses).mean())
+    for name in ("span_start_probs", "span_end_probs"):
+        torch.testing.assert_close(output[name].sum(1), torch.ones(len(instances)))
+
+
+@pytest.mark.parametrize("encoder", ENCODERS, ids=lambda encoder: encoder["type"])
+def test_an_instance_has_the_same_scores_in_every_batch(encoder, instances, vocab):
+    model = make(vocab, encoder=encoder)
+    with torch.no_grad():
+        together = model(**tensors(instances, vocab))
+        for row, example in enumerate(instances):
+            alone = model(**tensors([example], vocab))
+            T = alone["span_start_logits"].size(1)
+            for name in ("span_start_logits", "span_end_logits"):
+                torch.testing.assert_close(
+                    together[name][row, :T], alone[name][0], atol=1e-5, rtol=1e-5
+                )
+            assert together["answer"][row] == alone["answer"][0]
+
+
+def test_empty_texts_among_others(instances, vocab):
+    model = make(vocab)
+    batch = tensors(instances, vocab)
+    before = model(**batch)
+    batch["question"]["tokens"]["tokens"][0] = 0
+    batch["passage"]["tokens"]["tokens"][1] = 0
+    after = model(**batch)
+    assert after["answer"][1] == ""
+    assert after["best_span"][1].tolist() == [-1, -1]
+    assert not after["span_start_probs"][1].any()
+    for name in ("span_start_probs", "span_end_probs"):
+        assert after[name].isfinite().all()
+        torch.testing.assert_close(before[name][2:], after[name][2:], atol=1e-5, rtol=1e-5)
+    readable = model.make_output_human_readable(after)
+    assert readable["n_best"][1] == []
+    assert readable["probability"][1] == 0
+
+
+def test_predictions_are_readable(instances, vocab):
+    model = make(vocab, n_best_size=3)
+    outputs = model.forward_on_instances([instance(*EXAMPLES[0][:2]), instance("who ?", "a dog")])
+    for output, (T, M) in zip(outputs, ((10, 3), (2, 2))):
+        passage = output["metadata"]["passage"]
+        assert len(output["n_best"]) == 3
+        probabilities = [candidate["probability"] for candidate in output["n_best"]]
+        assert probabilities == sorted(probabilities, reverse=True)
+        for candidate in output["n_best"]:
+            first, last = candidate["span"]
+            assert candidate["answer"] == " ".join(passage.split()[first : last + 1])
+            assert candidate["probability"] == pytest.approx(
+                output["span_start_probs"][first] * output["span_end_probs"][last], rel=1e-5
+            )
+        best = output["n_best"][0]
+        assert {name: output[name] for name in best} == best
+        assert len(output["span_start_probs"]) == len(output["span_end_probs"]) == T
+        for name, columns in (
+            ("matching_attention", M),
+            ("reverse_matching_attention", M),
+            ("self_matching_attention", T),
+        ):
+            attention = torch.tensor(output[name])
+            assert attention.shape == (T, columns)
+            torch.testing.assert_close(attention.sum(1), torch.ones(T))
+        assert json.loads(json.dumps(output["n_best"])) == output["n_best"]
+
+
+def test_answers_are_no_longer_than_allowed(instances, vocab):
+    lengths = set()
+    for seed in range(5):
+        model = make(vocab, max_answer_length=2)
+        torch.manual_seed(seed)
+        for parameter in model._pointers.parameters():
+            torch.nn.init.normal_(parameter)
+        for output in model.forward_on_instances(instances):
+            assert output["answer"] == output["n_best"][0]["answer"]
+            lengths |= {last - first + 1 for first, last in (c["span"] for c in output["n_best"])}
+    assert lengths == {1, 2}
+
+
+def test_the_metric_is_computed_in_evaluation_only(instances, vocab):
+    model, batch = make(vocab), tensors(instances, vocab)
+    model.train()(**batch)
+    assert model.get_metrics() == {}
+    assert model._metric.get_metric()["f1"] == 0
+    answers = model.eval()(**batch)["answer"]
+    expected = AnswerOverlap()
+    expected(answers, [[example[2]] for example in EXAMPLES])
+    assert model.get_metrics()["f1"] > 0
+    model(**tensors([instance("who ?", "a dog")], vocab))  # without references
+    assert model.get_metrics(reset=True) == expected.get_metric()
+    assert model.get_metrics()["f1"] == 0
+
+
+def test_a_small_set_is_learned(instances, vocab):
+    model = make(vocab, dropout=0.1)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    batch = tensors(instances, vocab)
+    model.train()
+    for _ in range(60):
+        optimizer.zero_grad()
+        model(**batch)["loss"].backward()
+        optimizer.step()
+    assert model.eval()(**batch)["answer"] == [answer for _, _, answer in EXAMPLES]
+
+
+def test_an_encoder_for_the_passages_alone(instances, vocab):
+    shared = make(vocab)
+    assert shared._passage_encoder is None
+    model = make(vocab, passage_encoder={**ENCODERS[2], "hidden_size": 7})
+    assert model._matching.attention_passage.size(1) == 14
+    assert model._matching.attention_question.size(1) == 6
+    model(**tensors(instances, vocab))["loss"].backward()
+    for encoder in (model._encoder, model._passage_encoder):
+        assert all(p.grad is not None and p.grad.any() for p in encoder.parameters())
+
+
+def test_dropout_is_off_in_evaluation(instances, vocab):
+    model, batch = make(vocab, dropout=0.5), tensors(instances, vocab)
+    first, second = (model(**batch)["span_start_logits"] for _ in range(2))
+    torch.testing.assert_close(first, second)
+    model.train()
+    torch.manual_seed(0)
+    assert not torch.allclose(model(**batch)["span_start_logits"], first)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
+        ({"max_answer_length": 0}, "max_answer_length must be at least 1, got 0"),
+        ({"n_best_size": 0}, "n_best_size must be at least 1, got 0"),
+        ({"hidden_size": 0}, "hidden_size must be at least 1, got 0"),
+        ({"attention_size": 0}, "attention_size must be at least 1, got 0"),
+        ({"encoder": {**ENCODERS[1], "input_size": 6}}, "encoder input dim"),
+        ({"passage_encoder": {**ENCODERS[1], "input_size": 6}}, "passage_encoder input dim"),
+    ],
+)
+def test_settings_that_do_not_fit(settings, message, vocab):
+    with pytest.raises(ConfigurationError, match=message):
+        make(vocab, **settings)

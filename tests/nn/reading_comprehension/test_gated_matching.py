@@ -1,0 +1,178 @@
+"""Gated matching against equations 4-6 of Wang et al. (2017), one token at a time."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.nn.reading_comprehension import GatedMatching
+from tests.nn.reading_comprehension.equations import assert_same, batch, gru_step, normal, softmax
+
+P, Q, H, A = 3, 4, 5, 6
+PASSAGE_LENGTHS = [5, 1, 3, 0, 2, 4]
+QUESTION_LENGTHS = [2, 4, 1, 3, 0, 4]
+
+Batch = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+def make(bidirectional: bool = True) -> GatedMatching:
+    torch.manual_seed(0)
+    return normal(GatedMatching(P, Q, H, A, bidirectional))
+
+
+def pairs() -> Batch:
+    return (*batch(PASSAGE_LENGTHS, 6, P, seed=1), *batch(QUESTION_LENGTHS, 4, Q, seed=2))
+
+
+def match_as_in_the_paper(
+    model: GatedMatching, passage: Tensor, question: Tensor, suffix: str
+) -> tuple[list[Tensor], list[Tensor]]:
+    """v^P and a for each token of a passage (T, P), read from left to right."""
+    weights = {
+        name[: len(name) - len(suffix)]: parameter
+        for name, parameter in model.named_parameters()
+        if name.endswith("_reverse") == bool(suffix)
+    }
+    gru = [weights[f"{kind}_l0"] for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
+    v, states, attention = torch.zeros(H, dtype=torch.float64), [], []
+    for u_P in passage:
+        c, a = torch.zeros(Q, dtype=torch.float64), torch.zeros(0, dtype=torch.float64)
+        if len(question):
+            s = [
+                weights["attention_vector"]
+                @ torch.tanh(
+                    weights["attention_question"] @ u_Q
+                    + weights["attention_passage"] @ u_P
+                    + weights["attention_previous"] @ v
+                )
+                for u_Q in question
+            ]  # (4)
+            a = softmax(s)
+            c = sum(weight * u_Q for weight, u_Q in zip(a, question))
+        both = torch.cat([u_P, c])
+        g = torch.sigmoid(weights["gate"] @ both)  # (6)
+        v = gru_step(g * both, v, *gru)  # (5)
+        states.append(v)
+        attention.append(a)
+    return states, attention
+
+
+@pytest.mark.parametrize("bidirectional", [True, False])
+def test_equations(bidirectional: bool):
+    model = make(bidirectional)
+    passages, _, questions, _ = pairs()
+    outputs, attention = model(*pairs())
+    assert outputs.shape == (6, 6, model.output_size) == (6, 6, H * (1 + bidirectional))
+    for row, (T, M) in enumerate(zip(PASSAGE_LENGTHS, QUESTION_LENGTHS)):
+        passage, question = passages[row, :T], questions[row, :M]
+        directions = [match_as_in_the_paper(model, passage, question, "")]
+        if bidirectional:
+            reverse = match_as_in_the_paper(model, passage.flip(0), question, "_reverse")
+            directions.append(tuple(list(reversed(steps)) for steps in reverse))
+        for direction, (states, weights) in enumerate(directions):
+            block = outputs[row, :, direction * H : (direction + 1) * H]
+            for t in range(T):
+                assert_same(block[t], states[t])
+                assert_same(attention[direction][row, t, :M], weights[t])
+            assert not attention[direction][row, T:].any()
+            assert not attention[direction][row, :, M:].any()
+        assert not outputs[row, T:].any()
+
+
+def test_without_a_question_and_with_half_open_gates_it_is_a_gru_of_torch():
+    model = make()
+    passage, passage_mask, question, _ = pairs()
+    with torch.no_grad():
+        for name in ("gate", "gate_reverse"):
+            model.get_parameter(name).zero_()
+    gru = torch.nn.GRU(P + Q, H, batch_first=True, bidirectional=True).double()
+    with torch.no_grad():
+        for name, parameter in gru.named_parameters():
+            parameter.copy_(model.get_parameter(name))
+    empty = torch.zeros(6, 4, dtype=torch.bool)
+    outputs, _ = model(passage, passage_mask, question, empty)
+    for row, T in enumerate(PASSAGE_LENGTHS):
+        if T:
+            inputs = torch.nn.functional.pad(passage[row, :T] / 2, (0, Q))
+            assert_same(outputs[row, :T], gru(inputs.unsqueeze(0))[0][0])
+
+
+@pytest.mark.parametrize("bidirectional", [True, False])
+def test_gradcheck(bidirectional: bool):
+    model = make(bidirectional)
+    passage, passage_mask, question, question_mask = (x[2:5] for x in pairs())
+    variables = passage.clone().requires_grad_(), question.clone().requires_grad_()
+
+    def match(*_: Tensor) -> tuple[Tensor, ...]:  # gradcheck changes them in place
+        outputs, attention = model(variables[0], passage_mask, variables[1], question_mask)
+        return outputs, *attention
+
+    assert torch.autograd.gradcheck(match, (*variables, *model.parameters()))
+
+
+@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
+def test_padding_does_not_matter(garbage: float):
+    model = make()
+    passage, passage_mask, question, question_mask = pairs()
+    expected, _ = model(*pairs())
+    spoiled = [
+        inputs.masked_fill(~mask.unsqueeze(-1), garbage).requires_grad_()
+        for inputs, mask in ((passage, passage_mask), (question, question_mask))
+    ]
+    outputs, _ = model(spoiled[0], passage_mask, spoiled[1], question_mask)
+    assert_same(outputs, expected)
+    outputs.square().sum().backward()
+    for inputs, mask in zip(spoiled, (passage_mask, question_mask)):
+        assert not inputs.grad[~mask].any()
+        assert inputs.grad[mask].any()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad.isfinite().all(), name
+        assert parameter.grad.any(), name
+
+
+def test_a_pair_is_matched_alike_in_any_batch():
+    model = make()
+    outputs, attention = model(*pairs())
+    for row, (T, M) in enumerate(zip(PASSAGE_LENGTHS, QUESTION_LENGTHS)):
+        passage, passage_mask, question, question_mask = (x[row : row + 1] for x in pairs())
+        alone, own = model(
+            passage[:, :T], passage_mask[:, :T], question[:, :M], question_mask[:, :M]
+        )
+        assert_same(outputs[row, :T], alone[0])
+        for together, single in zip(attention, own):
+            assert_same(together[row, :T, :M], single[0])
+
+
+def test_bfloat16_autocast():
+    model = make().float()
+    arguments = [x.float() if x.is_floating_point() else x for x in pairs()]
+    expected, _ = model(*arguments)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        outputs, _ = model(*arguments)
+    assert outputs.dtype == torch.float32
+    torch.testing.assert_close(outputs, expected, atol=0.2, rtol=0)
+
+
+def test_the_parameters_are_laid_out_as_documented():
+    shapes = {name: tuple(p.shape) for name, p in GatedMatching(P, Q, H, A).named_parameters()}
+    one = {
+        "attention_question": (A, Q),
+        "attention_passage": (A, P),
+        "attention_previous": (A, H),
+        "attention_vector": (A,),
+        "gate": (P + Q, P + Q),
+        "weight_ih_l0": (3 * H, P + Q),
+        "weight_hh_l0": (3 * H, H),
+        "bias_ih_l0": (3 * H,),
+        "bias_hh_l0": (3 * H,),
+    }
+    assert shapes == {**one, **{f"{name}_reverse": shape for name, shape in one.items()}}
+    assert GatedMatching(P, Q, H).attention_vector.shape == (H,)
+
+
+@pytest.mark.parametrize(
+    "setting", ["passage_size", "question_size", "hidden_size", "attention_size"]
+)
+def test_sizes_must_be_positive(setting: str):
+    sizes = {"passage_size": 2, "question_size": 2, "hidden_size": 2, setting: 0}
+    with pytest.raises(ValueError, match=f"{setting} must be at least 1, got 0"):
+        GatedMatching(**sizes)

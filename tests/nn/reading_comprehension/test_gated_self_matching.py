@@ -1,0 +1,119 @@
+"""Gated self-matching against equations 7 and 8 of Wang et al. (2017), one token at a time."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.nn.reading_comprehension import GatedSelfMatching
+from tests.nn.reading_comprehension.equations import assert_same, batch, gru_step, normal, softmax
+
+D, H, A = 3, 4, 5
+LENGTHS = [5, 1, 3, 0, 2]
+
+
+def make() -> GatedSelfMatching:
+    torch.manual_seed(0)
+    return normal(GatedSelfMatching(D, H, A))
+
+
+def passages() -> tuple[Tensor, Tensor]:
+    return batch(LENGTHS, 6, D, seed=1)
+
+
+def match_as_in_the_paper(
+    model: GatedSelfMatching, passage: Tensor
+) -> tuple[list[Tensor], list[Tensor]]:
+    """h^P and a for each token of a passage (T, D)."""
+    inputs, attention = [], []
+    for v_t in passage:
+        s = [
+            model.attention_vector
+            @ torch.tanh(model.attention_key @ v_j + model.attention_query @ v_t)
+            for v_j in passage
+        ]  # (8)
+        a = softmax(s)
+        c = sum(weight * v_j for weight, v_j in zip(a, passage))
+        both = torch.cat([v_t, c])
+        inputs.append(torch.sigmoid(model.gate @ both) * both)
+        attention.append(a)
+    directions = []
+    for suffix, steps in (("", inputs), ("_reverse", inputs[::-1])):
+        weights = [
+            getattr(model.gru, f"{kind}_l0{suffix}")
+            for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        ]
+        h, states = torch.zeros(H, dtype=torch.float64), []
+        for x in steps:
+            h = gru_step(x, h, *weights)  # (7)
+            states.append(h)
+        directions.append(states)
+    forward, reverse = directions[0], directions[1][::-1]
+    return [torch.cat(pair) for pair in zip(forward, reverse)], attention
+
+
+def test_equations():
+    model = make()
+    inputs, mask = passages()
+    outputs, attention = model(inputs, mask)
+    assert outputs.shape == (5, 6, model.output_size) == (5, 6, 2 * H)
+    for row, T in enumerate(LENGTHS):
+        states, weights = match_as_in_the_paper(model, inputs[row, :T])
+        for t in range(T):
+            assert_same(outputs[row, t], states[t])
+            assert_same(attention[row, t, :T], weights[t])
+        assert not outputs[row, T:].any()
+        assert not attention[row, T:].any()
+        assert not attention[row, :, T:].any()
+
+
+def test_gradcheck():
+    model = make()
+    inputs, mask = (x[1:4] for x in passages())
+    inputs.requires_grad_()
+
+    def match(*_: Tensor) -> tuple[Tensor, Tensor]:  # gradcheck changes them in place
+        return model(inputs, mask)
+
+    assert torch.autograd.gradcheck(match, (inputs, *model.parameters()))
+
+
+@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
+def test_padding_does_not_matter(garbage: float):
+    model = make()
+    inputs, mask = passages()
+    expected, _ = model(inputs, mask)
+    spoiled = inputs.masked_fill(~mask.unsqueeze(-1), garbage).requires_grad_()
+    outputs, _ = model(spoiled, mask)
+    assert_same(outputs, expected)
+    outputs.square().sum().backward()
+    assert not spoiled.grad[~mask].any()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad.isfinite().all(), name
+        assert parameter.grad.any(), name
+
+
+def test_a_passage_is_matched_alike_in_any_batch():
+    model = make()
+    inputs, mask = passages()
+    outputs, attention = model(inputs, mask)
+    for row, T in enumerate(LENGTHS):
+        alone, own = model(inputs[row : row + 1, :T], mask[row : row + 1, :T])
+        assert_same(outputs[row, :T], alone[0])
+        assert_same(attention[row, :T, :T], own[0])
+
+
+def test_bfloat16_autocast():
+    model = make().float()
+    inputs, mask = passages()
+    expected, _ = model(inputs.float(), mask)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        outputs, _ = model(inputs.float(), mask)
+    assert outputs.dtype == torch.float32
+    torch.testing.assert_close(outputs, expected, atol=0.2, rtol=0)
+
+
+@pytest.mark.parametrize("setting", ["input_size", "hidden_size", "attention_size"])
+def test_sizes_must_be_positive(setting: str):
+    sizes = {"input_size": 2, "hidden_size": 2, setting: 0}
+    with pytest.raises(ValueError, match=f"{setting} must be at least 1, got 0"):
+        GatedSelfMatching(**sizes)
