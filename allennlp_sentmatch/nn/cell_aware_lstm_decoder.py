@@ -62,13 +62,14 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
         """Take one step; see `RecurrentDecoder`."""
         layers = [self.lstm.layer_weights(layer) for layer in range(self.num_layers)]
         hidden = widened(inputs, layers[0].weight_ih)
+        last_hidden, last_cell = (widened(x, hidden) for x in state)  # (B, L, H) each
         lower: Optional[Tensor] = None
         hiddens, cells = [], []
         with without_autocast(inputs.device):
             for layer, weights in enumerate(layers):
                 if layer > 0:
                     hidden = F.dropout(hidden, self.lstm.dropout, self.training)
-                states = (state.hidden[:, layer], state.cell[:, layer])
+                states = (last_hidden[:, layer], last_cell[:, layer])
                 hidden, gates = run_step(hidden, *states, lower, weights)  # (B, H)
                 lower = gates.cell
                 hiddens.append(hidden)

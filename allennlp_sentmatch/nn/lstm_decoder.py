@@ -62,6 +62,7 @@ class LSTMDecoder(RecurrentDecoder):
     def step(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Take one step; see `RecurrentDecoder`."""
         inputs = widened(inputs, next(self.lstm.parameters()))
+        last_hidden, last_cell = (widened(x, inputs) for x in state)  # (B, L, H) each
         hiddens, cells = [], []
         with without_autocast(inputs.device):
             for layer in range(self.num_layers):
@@ -72,7 +73,7 @@ class LSTMDecoder(RecurrentDecoder):
                     for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
                 )
                 # A single step of torch.nn.LSTM takes 1.7 times as long as this function.
-                states = (state.hidden[:, layer], state.cell[:, layer])
+                states = (last_hidden[:, layer], last_cell[:, layer])
                 inputs, cell = torch.lstm_cell(inputs, states, *weights)  # (B, H) each
                 hiddens.append(inputs)
                 cells.append(cell)

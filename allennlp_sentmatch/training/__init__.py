@@ -1,5 +1,5 @@
-"""Metrics, trainer callbacks and checkpointers."""
+"""Metrics, trainers, trainer callbacks and checkpointers."""
 
-from allennlp_sentmatch.training import callbacks, checkpointers, metrics
+from allennlp_sentmatch.training import callbacks, checkpointers, metrics, trainers
 
-__all__ = ["callbacks", "checkpointers", "metrics"]
+__all__ = ["callbacks", "checkpointers", "metrics", "trainers"]

@@ -94,3 +94,13 @@ def test_dropout_is_on_hidden_states_between_layers_only():
 def test_impossible_settings():
     with pytest.raises(ValueError, match="vertical_weight"):
         CellAwareLSTMDecoder(3, 5, vertical_weight=1.5)
+
+
+def test_states_keep_their_precision_under_autocast():
+    torch.manual_seed(0)
+    decoder = CellAwareLSTMDecoder(3, 5)
+    bridge = torch.nn.Linear(3, 5)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        state = DecoderState(bridge(torch.randn(2, 2, 3)), bridge(torch.randn(2, 2, 3)))
+        output, after = decoder.step(torch.randn(2, 3).bfloat16(), state)
+    assert output.dtype == after.cell.dtype == torch.float32

@@ -70,9 +70,11 @@ def test_dropout_is_between_layers_only():
 def test_states_keep_their_precision_under_autocast():
     torch.manual_seed(0)
     decoder = LSTMDecoder(3, 5)
-    state = DecoderState(torch.zeros(2, 2, 5), torch.zeros(2, 2, 5))
+    bridge = nn.Linear(3, 5)
     with torch.autocast("cpu", dtype=torch.bfloat16):
+        state = DecoderState(bridge(torch.randn(2, 2, 3)), bridge(torch.randn(2, 2, 3)))
         output, after = decoder.step(nn.Linear(3, 3)(torch.randn(2, 3)), state)
+    assert state.hidden.dtype == torch.bfloat16
     assert output.dtype == after.cell.dtype == torch.float32
 
 

@@ -1,0 +1,5 @@
+"""Trainers."""
+
+from allennlp_sentmatch.training.trainers.bfloat16_trainer import Bfloat16Trainer
+
+__all__ = ["Bfloat16Trainer"]

@@ -1,0 +1,36 @@
+"""Training in mixed precision with bfloat16, on CPUs as well."""
+
+from typing import Any
+
+import torch
+from allennlp.data import TensorDict
+from allennlp.training import GradientDescentTrainer, Trainer
+
+
+@Trainer.register("bfloat16", constructor="from_partial_objects")
+class Bfloat16Trainer(GradientDescentTrainer):
+    """AllenNLP's `GradientDescentTrainer` under autocast to bfloat16.
+
+    Parameters, gradients and the optimizer's state stay in float32; the products of forward and
+    backward pass are in bfloat16, except for those of the recurrences (`allennlp_sentmatch.nn`),
+    which keep the precision of their parameters. bfloat16 has float32's range, so that no loss is
+    scaled. It pays for pretrained transformers and wide layers, on a GPU since Ampere and on a CPU
+    with AMX or AVX-512 BF16; on other CPUs it is slower than float32. Predictions of the trained
+    model, `allennlp evaluate` included, are in float32, and so are slightly different from those of
+    the validation during training.
+
+    Registered as a `Trainer` with name "bfloat16". The parameters are those of
+    `GradientDescentTrainer`, without `use_amp`, which means float16 on a GPU.
+    """
+
+    def __init__(self, *args: Any, use_amp: bool = False, **kwargs: Any) -> None:
+        if use_amp:
+            raise ValueError('use_amp is for float16: remove it, or use "type": "gradient_descent"')
+        super().__init__(*args, **kwargs)
+
+    def batch_outputs(self, batch: TensorDict, for_training: bool) -> dict[str, torch.Tensor]:
+        """Run the model on a batch, in bfloat16."""
+        device = torch.device(self.cuda_device).type
+        with torch.autocast(device, dtype=torch.bfloat16):
+            outputs: dict[str, torch.Tensor] = super().batch_outputs(batch, for_training)
+        return outputs

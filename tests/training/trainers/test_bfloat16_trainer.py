@@ -1,0 +1,57 @@
+"""Training in mixed precision."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.training import GradientDescentTrainer
+
+import allennlp_sentmatch  # noqa: F401  (registers the trainer)
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+MODELS = sorted((REPOSITORY / "fixtures" / "models").glob("*.json*"))
+
+
+@pytest.fixture(autouse=True)
+def _in_the_repository(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+@pytest.fixture
+def precisions(monkeypatch):
+    """The precision of a product in every run of the model, and whether it was for training."""
+    seen = set()
+    batch_outputs = GradientDescentTrainer.batch_outputs
+
+    def probe(self, batch, for_training):
+        seen.add(((torch.ones(1, 1) @ torch.ones(1, 1)).dtype, for_training))
+        return batch_outputs(self, batch, for_training)
+
+    monkeypatch.setattr(GradientDescentTrainer, "batch_outputs", probe)
+    return seen
+
+
+def params(path, **trainer):
+    overrides = {"trainer.type": "bfloat16", "trainer.num_epochs": 1}
+    overrides.update({f"trainer.{name}": value for name, value in trainer.items()})
+    return Params.from_file(path, json.dumps(overrides))
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_every_model_trains(path, tmp_path, precisions):
+    model = train_model(params(path), tmp_path / "model")
+    assert precisions == {(torch.bfloat16, True), (torch.bfloat16, False)}
+    assert all(parameter.dtype == torch.float32 for parameter in model.parameters())
+    metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
+    assert math.isfinite(metrics["training_loss"])
+    assert math.isfinite(metrics["validation_loss"])
+
+
+def test_refuses_amp(tmp_path):
+    with pytest.raises((ConfigurationError, ValueError), match="use_amp is for float16"):
+        train_model(params(MODELS[0], use_amp=True), tmp_path / "model")
