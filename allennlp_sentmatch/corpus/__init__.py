@@ -2,9 +2,9 @@
 
 from allennlp_sentmatch.corpus.encoding import encode_corpus
 from allennlp_sentmatch.corpus.ray_encoder import RayEncoder
-from allennlp_sentmatch.corpus.reading import read_sentences
 from allennlp_sentmatch.corpus.sentence_index import SentenceIndex
 from allennlp_sentmatch.corpus.sentence_search import Neighbor, SentenceSearch
+from allennlp_sentmatch.data.files.sentences import read_sentences
 
 __all__ = [
     "Neighbor",

@@ -5,6 +5,7 @@ from allennlp_sentmatch.models.attentive_ranker import AttentiveRanker
 from allennlp_sentmatch.models.bcn import BiattentiveClassificationNetwork
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
+from allennlp_sentmatch.models.distilled_encoder import DistilledEncoder
 from allennlp_sentmatch.models.encoder_decoder import EncoderDecoder
 from allennlp_sentmatch.models.ensemble import Ensemble
 from allennlp_sentmatch.models.esim import ESIM
@@ -20,6 +21,7 @@ __all__ = [
     "BiattentiveClassificationNetwork",
     "ClassificationModel",
     "CrossSentenceLatentVariableModel",
+    "DistilledEncoder",
     "EncoderDecoder",
     "Ensemble",
     "LstmnClassifier",

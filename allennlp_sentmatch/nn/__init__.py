@@ -4,6 +4,7 @@ from allennlp_sentmatch.nn.attentional_decoder import AttentionalDecoder
 from allennlp_sentmatch.nn.attentive_pooling import AttentivelyPooled, AttentivePooling
 from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.cell_aware_lstm_decoder import CellAwareLSTMDecoder
+from allennlp_sentmatch.nn.distillation import DistillationLoss
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, TreeComposition
@@ -40,6 +41,7 @@ __all__ = [
     "CellAwareLSTMDecoder",
     "CellAwareLSTMGates",
     "DecoderState",
+    "DistillationLoss",
     "ElementwiseBilinear",
     "GumbelTreeLSTM",
     "HypersphericalUniform",

@@ -5,6 +5,7 @@ from allennlp_sentmatch.predictors.ensemble_predictor import EnsemblePredictor
 from allennlp_sentmatch.predictors.pair_generator import PairGenerator
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.predictors.sentence_pair_predictor import SentencePairPredictor
+from allennlp_sentmatch.predictors.sentence_vector_predictor import SentenceVectorPredictor
 from allennlp_sentmatch.predictors.single_sentence_predictor import SingleSentencePredictor
 from allennlp_sentmatch.predictors.translation_predictor import TranslationPredictor
 
@@ -14,6 +15,7 @@ __all__ = [
     "PairGenerator",
     "SentenceEncoder",
     "SentencePairPredictor",
+    "SentenceVectorPredictor",
     "SingleSentencePredictor",
     "TranslationPredictor",
 ]

@@ -94,6 +94,13 @@ local trec(granularity) = held_out(
   glove_6b_100d: allennlp + 'glove/glove.6B.100d.txt.gz',
   glove_42b: 'https://nlp.stanford.edu/data/glove.42B.300d.zip',
   glove_840b: allennlp + 'glove/glove.840B.300d.txt.gz',
+  // Sentences and a teacher's vectors of them, as docs/distillation.md makes them.
+  distillation: {
+    path: {
+      sentences: 'data/distillation/sentences.txt',
+      vectors: 'data/distillation/sentences.npy',
+    },
+  },
   // The MT-LSTM of McCann et al. (2017), as they published it.
   mt_lstm: 'https://s3.amazonaws.com/research.metamind.io/cove/wmtlstm-8f474287.pth',
 

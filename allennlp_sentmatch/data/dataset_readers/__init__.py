@@ -3,6 +3,7 @@
 from allennlp_sentmatch.data.dataset_readers.answer_selection import AnswerSelectionReader
 from allennlp_sentmatch.data.dataset_readers.parallel_text import ParallelTextReader
 from allennlp_sentmatch.data.dataset_readers.sentence_pair import SentencePairReader
+from allennlp_sentmatch.data.dataset_readers.sentence_vectors import SentenceVectorsReader
 from allennlp_sentmatch.data.dataset_readers.sentiment_trees import SentimentTreesReader
 from allennlp_sentmatch.data.dataset_readers.single_sentence import SingleSentenceReader
 
@@ -10,6 +11,7 @@ __all__ = [
     "AnswerSelectionReader",
     "ParallelTextReader",
     "SentencePairReader",
+    "SentenceVectorsReader",
     "SentimentTreesReader",
     "SingleSentenceReader",
 ]

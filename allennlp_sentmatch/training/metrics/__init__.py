@@ -3,6 +3,7 @@
 from allennlp_sentmatch.training.metrics.answer_overlap import AnswerOverlap
 from allennlp_sentmatch.training.metrics.distinct import Distinct
 from allennlp_sentmatch.training.metrics.mean_average_precision import MeanAveragePrecision
+from allennlp_sentmatch.training.metrics.mean_cosine import MeanCosine
 from allennlp_sentmatch.training.metrics.mean_reciprocal_rank import MeanReciprocalRank
 from allennlp_sentmatch.training.metrics.sacre_bleu import SacreBleu
 
@@ -10,6 +11,7 @@ __all__ = [
     "AnswerOverlap",
     "Distinct",
     "MeanAveragePrecision",
+    "MeanCosine",
     "MeanReciprocalRank",
     "SacreBleu",
 ]

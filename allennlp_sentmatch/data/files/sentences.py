@@ -1,10 +1,11 @@
-"""The sentences of a file, one after the other."""
+"""Sentences of text files and tables."""
 
 from collections.abc import Iterator
 from typing import Optional
 
 from allennlp_sentmatch.data.files.lines import PathOrStr, read_lines
 from allennlp_sentmatch.data.files.row import Column
+from allennlp_sentmatch.data.files.source import Source
 from allennlp_sentmatch.data.files.table import Table
 
 
@@ -24,9 +25,17 @@ def read_sentences(file_path: PathOrStr, column: Optional[Column] = None) -> Ite
 
     `ConfigurationError` for what is wrong with the file, with its line.
     """
+    for _, sentence in located_sentences(file_path, column):
+        yield sentence
+
+
+def located_sentences(
+    file_path: PathOrStr, column: Optional[Column] = None
+) -> Iterator[tuple[Source, str]]:
+    """Yields each sentence of `read_sentences` with its file and line."""
     if column is None:
-        for _, line in read_lines(file_path):
-            yield line.rstrip("\r\n")
+        for number, line in read_lines(file_path):
+            yield Source(file_path, number), line.rstrip("\r\n")
     else:
         for row in Table({"column": column}).rows(file_path):
-            yield row.text([column])
+            yield row.source, row.text([column])

@@ -1,0 +1,153 @@
+"""A sentence encoder that learns the vectors of another one."""
+
+from typing import Any, Optional
+
+import torch
+from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
+from allennlp.nn import InitializerApplicator, RegularizerApplicator
+from allennlp.nn.util import get_text_field_mask
+from torch import Tensor
+
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.nn import DistillationLoss
+from allennlp_sentmatch.training.metrics import MeanCosine
+
+
+@Model.register("distilled_encoder")
+class DistilledEncoder(Model):
+    """A sentence encoder, the student, that learns a teacher's vectors of the same sentences.
+
+    Reimers and Gurevych 2020 (https://arxiv.org/abs/2004.09813), with any encoder as the student,
+    optionally with a relational term: see `allennlp_sentmatch.nn.distillation`. The teacher's
+    vectors come from a file (the reader "sentence_vectors"), so that any encoder can have made
+    them. A linear projection maps the student's vectors to the teacher's dimension.
+
+    Registered as a `Model` with name "distilled_encoder".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    text_field_embedder : `TextFieldEmbedder`
+    encoder : `Seq2VecEncoder`
+        To use a `Seq2SeqEncoder`, wrap it in "pooled".
+    projection_size : `int`, optional (default = `None`)
+        The dimension of the teacher's vectors. By default there is no projection, and the encoder's
+        own vectors must have the teacher's dimension.
+    cut_projection : `bool`, optional (default = `False`)
+        Whether a sentence's vector is that of the encoder, before the projection. The loss and the
+        metric compare the projected one in any case. May be changed for a trained model.
+    cosine_weight, squared_error_weight, similarity_weight : `float`, optional
+            (default = `1.0`, `0.0`, `0.0`)
+        The weights of the terms of the loss; see `DistillationLoss`.
+    embedding_dropout : `float`, optional (default = `0.0`)
+        Drop probability on the word embeddings.
+    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
+    regularizer : `RegularizerApplicator`, optional (default = `None`)
+
+    # Raises
+
+    `ConfigurationError`
+        If sizes do not match, or there is no projection to cut.
+    """
+
+    default_predictor = "sentence_vector"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: Seq2VecEncoder,
+        projection_size: Optional[int] = None,
+        cut_projection: bool = False,
+        cosine_weight: float = 1.0,
+        squared_error_weight: float = 0.0,
+        similarity_weight: float = 0.0,
+        embedding_dropout: float = 0.0,
+        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
+        regularizer: Optional[RegularizerApplicator] = None,
+    ) -> None:
+        super().__init__(vocab, regularizer)
+        check_dimensions_match(
+            text_field_embedder.get_output_dim(),
+            encoder.get_input_dim(),
+            "text_field_embedder output dim",
+            "encoder input dim",
+        )
+        if projection_size is not None and projection_size < 1:
+            raise ConfigurationError(f"projection_size must be at least 1, got {projection_size}")
+        if cut_projection and projection_size is None:
+            raise ConfigurationError("cut_projection needs a projection_size")
+        self._text_field_embedder = text_field_embedder
+        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._encoder = encoder
+        size = encoder.get_output_dim()
+        self._projection: Optional[torch.nn.Linear] = None
+        if projection_size is not None:
+            self._projection = torch.nn.Linear(size, projection_size)
+        self._cut_projection = cut_projection
+        self._teacher_size = projection_size or size
+        with configuration_errors():
+            self._loss = DistillationLoss(cosine_weight, squared_error_weight, similarity_weight)
+        self._mean_cosine = MeanCosine()
+        initializer(self)
+
+    def forward(
+        self,
+        tokens: TextFieldTensors,
+        teacher_vector: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+    ) -> dict[str, Any]:
+        """Encode a batch of B sentences.
+
+        # Parameters
+
+        tokens : `TextFieldTensors`
+        teacher_vector : `Tensor`, optional (default = `None`)
+            (B, P), the teacher's vectors. With them there is a loss, and the metric is updated.
+        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+            Passed on.
+
+        # Returns
+
+        `Dict[str, Any]`
+            `vector` (B, P), or (B, E) with `cut_projection`, and where they apply `loss` (a scalar)
+            and `metadata`.
+        """
+        # Shape: (B, E)
+        encoded = self._encode(tokens)
+        # Shape: (B, P)
+        projected = encoded if self._projection is None else self._projection(encoded)
+        output: dict[str, Any] = {"vector": encoded if self._cut_projection else projected}
+        if metadata is not None:
+            output["metadata"] = metadata
+        if teacher_vector is not None:
+            if teacher_vector.size(1) != self._teacher_size:
+                setting = "the encoder's output" if self._projection is None else "projection_size"
+                raise ConfigurationError(
+                    f"the teacher's vectors have {teacher_vector.size(1)} dimensions, but "
+                    f"{setting} is {self._teacher_size}"
+                )
+            output["loss"] = self._loss(projected, teacher_vector)
+            self._mean_cosine(projected, teacher_vector)
+        return output
+
+    def encode(self, tokens: TextFieldTensors) -> Tensor:
+        """The vectors of B sentences, (B, P), or (B, E) with `cut_projection`."""
+        encoded = self._encode(tokens)
+        if self._projection is None or self._cut_projection:
+            return encoded
+        vectors: Tensor = self._projection(encoded)
+        return vectors
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """`mean_cosine`, of the projected vectors with the teacher's."""
+        return {"mean_cosine": self._mean_cosine.get_metric(reset)}
+
+    def _encode(self, tokens: TextFieldTensors) -> Tensor:
+        # Shape: (B, T, D)
+        embedded = self._embedding_dropout(self._text_field_embedder(tokens))
+        vectors: Tensor = self._encoder(embedded, get_text_field_mask(tokens))
+        return vectors

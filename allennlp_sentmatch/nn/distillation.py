@@ -1,0 +1,112 @@
+r"""Losses by which a student learns the sentence vectors of a teacher.
+
+With the student's vectors s_1 .. s_B and the teacher's t_1 .. t_B of the sentences of a batch:
+
+    cosine           1 / B  sum_i  (1 - cos(s_i, t_i))
+    squared error    1 / B  sum_i  |s_i - t_i|^2
+    similarity       1 / (B (B - 1))  sum_{i != j}  (cos(s_i, s_j) - cos(t_i, t_j))^2
+
+The squared error is that of Reimers and Gurevych (2020), "Making Monolingual Sentence Embeddings
+Multilingual using Knowledge Distillation" (https://arxiv.org/abs/2004.09813), section 3; the cosine
+leaves the vectors' length free, which no comparison by cosines sees. The similarity term is
+relational: it compares how the sentences of a batch lie to each other, not where. It is the
+similarity-preserving loss of Tung and Mori (2019), "Similarity-Preserving Knowledge Distillation"
+(https://arxiv.org/abs/1907.09682), equations 2 to 4, with cosines in place of inner products whose
+rows are normalized; in the terms of Park et al. (2019), "Relational Knowledge Distillation"
+(https://arxiv.org/abs/1904.05068), equation 4, its potential is the cosine.
+
+The cosine of a zero vector with any other is 0.
+"""
+
+import torch
+from torch import Tensor, nn
+
+
+class DistillationLoss(nn.Module):
+    """A weighted sum of the losses of this module's docstring.
+
+    # Parameters
+
+    cosine_weight : `float`, optional (default = `1.0`)
+    squared_error_weight : `float`, optional (default = `0.0`)
+    similarity_weight : `float`, optional (default = `0.0`)
+
+    # Raises
+
+    `ValueError`
+        If a weight is negative or not finite, or all of them are 0.
+    """
+
+    def __init__(
+        self,
+        cosine_weight: float = 1.0,
+        squared_error_weight: float = 0.0,
+        similarity_weight: float = 0.0,
+    ) -> None:
+        super().__init__()
+        weights = {
+            "cosine_weight": cosine_weight,
+            "squared_error_weight": squared_error_weight,
+            "similarity_weight": similarity_weight,
+        }
+        for name, weight in weights.items():
+            if not 0 <= weight < float("inf"):
+                raise ValueError(f"{name} must be a finite number of at least 0, got {weight}")
+        if not any(weights.values()):
+            raise ValueError(f"one of {', '.join(weights)} must be above 0")
+        self.cosine_weight = cosine_weight
+        self.squared_error_weight = squared_error_weight
+        self.similarity_weight = similarity_weight
+
+    def forward(self, student: Tensor, teacher: Tensor) -> Tensor:
+        """The loss of a batch.
+
+        # Parameters
+
+        student, teacher : `Tensor`
+            The vectors of B sentences, (B, E) each.
+
+        # Returns
+
+        `Tensor`
+            A scalar, in float32 or the student's wider precision.
+        """
+        student, teacher = (
+            x if x.dtype == torch.float64 else x.float() for x in (student, teacher)
+        )
+        loss = student.new_zeros(())
+        if self.cosine_weight:
+            loss = loss + self.cosine_weight * (1 - cosines(student, teacher)).mean()
+        if self.squared_error_weight:
+            squared_error = (student - teacher).square().sum(dim=1).mean()
+            loss = loss + self.squared_error_weight * squared_error
+        if self.similarity_weight:
+            loss = loss + self.similarity_weight * similarity_loss(student, teacher)
+        return loss
+
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return (
+            f"cosine_weight={self.cosine_weight}, "
+            f"squared_error_weight={self.squared_error_weight}, "
+            f"similarity_weight={self.similarity_weight}"
+        )
+
+
+def cosines(x: Tensor, y: Tensor) -> Tensor:
+    """The cosines of the rows of two matrices, (B, E), (B, E) -> (B,)."""
+    return (nn.functional.normalize(x, dim=1) * nn.functional.normalize(y, dim=1)).sum(dim=1)
+
+
+def similarity_loss(student: Tensor, teacher: Tensor) -> Tensor:
+    """The mean squared difference of the cosines of all pairs, (B, E), (B, F) -> scalar.
+
+    The vectors need not be of the same width. The loss of a single sentence is 0.
+    """
+    size = len(student)
+    student = nn.functional.normalize(student, dim=1)
+    teacher = nn.functional.normalize(teacher, dim=1)
+    # Shape: (B, B)
+    difference = student @ student.t() - teacher @ teacher.t()
+    pairs = ~torch.eye(size, dtype=torch.bool, device=student.device)
+    return (difference.square() * pairs).sum() / max(size * (size - 1), 1)

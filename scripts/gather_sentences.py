@@ -1,0 +1,209 @@
+"""Gather sentences to distil from, none of which is a test sentence.
+
+    python scripts/gather_sentences.py ../shared/data data/distillation/sentences.txt
+
+The sentences are those of the training data of SICK, STS-B, MSRP, TREC, WikiQA, Multi30k, Quora and
+Linguist-in-the-loop NLI, and of SNLI's development data (TRAINING). A sentence is left out if it
+occurs in any test or validation set that sentence vectors are evaluated on (TEST), and so are
+repetitions; two sentences are the same if they are without case, spaces and punctuation. Of each
+data set no more are taken than of the others, until there are `--limit` of them; their order is
+random and depends on `--seed` only.
+
+`sentences.json` beside the output counts them by data set, and the sentences that were left out by
+the test set that they are in; the output is compared with the test sets once more when it is
+written.
+"""
+
+import argparse
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Callable
+
+from allennlp.common.checks import ConfigurationError
+from nltk.tree import Tree
+
+from allennlp_sentmatch.data.dataset_readers.sentence_pair_formats import FORMATS
+from allennlp_sentmatch.data.files.lines import PathOrStr, text_rows
+from allennlp_sentmatch.data.files.penn_treebank import unescape
+from allennlp_sentmatch.data.files.sentences import read_sentences
+
+MAX_WORDS = 60
+
+Sentences = Callable[[Path], Iterable[str]]
+
+
+def pairs(format: str) -> Sentences:
+    """Both sentences of each pair of a file."""
+
+    def read(file: Path) -> Iterator[str]:
+        columns = FORMATS[format]
+        for row in columns.rows(file, "utf-8"):
+            yield row.text(columns.premise)
+            yield row.text(columns.hypothesis)
+
+    return read
+
+
+def columns(*names: str) -> Sentences:
+    """The values of some columns of a table."""
+
+    def read(file: Path) -> Iterator[str]:
+        for name in names:
+            yield from read_sentences(file, name)
+
+    return read
+
+
+def lines(encoding: str) -> Sentences:
+    """The lines of a file."""
+
+    def read(file: PathOrStr) -> Iterator[str]:
+        return (row.text(["text"]) for row in text_rows(file, encoding))
+
+    return read
+
+
+def questions(file: Path) -> Iterator[str]:
+    """TREC's questions, without their labels."""
+    return (line.partition(" ")[2] for line in lines("latin-1")(file))
+
+
+def trees(file: Path) -> Iterator[str]:
+    """The sentences of SST's trees."""
+    for line in lines("utf-8")(file):
+        yield " ".join(map(unescape, Tree.fromstring(line).leaves()))
+
+
+TRAINING: dict[str, tuple[str, Sentences]] = {
+    "SICK train": ("sick/SICK_train.txt", pairs("sick")),
+    "STS-B train": ("stsb/sts-train.csv", pairs("sts")),
+    "MSRP train": ("msrp/msr_paraphrase_train.txt", pairs("msrp")),
+    "TREC train": ("trec/train_5500.label", questions),
+    "SNLI dev": ("snli/snli_1.0_dev.jsonl.gz", pairs("snli")),
+    "Quora duplicates": ("quora/quora_duplicates_only.csv.gz", pairs("quora")),
+    "WikiQA train": ("wikiqa/WikiQA-train.tsv.gz", columns("Question", "Sentence")),
+    "Multi30k train": ("multi30k/train.en.gz", lines("utf-8")),
+    "Linguist-in-the-loop train": ("ling_in_loop/litl_train.jsonl.gz", pairs("multinli")),
+}
+
+TEST: dict[str, tuple[str, Sentences]] = {
+    "SICK trial": ("sick/SICK_trial.txt", pairs("sick")),
+    "SICK test": ("sick/SICK_test_annotated.txt", pairs("sick")),
+    "STS-B dev": ("stsb/sts-dev.csv", pairs("sts")),
+    "STS-B test": ("stsb/sts-test.csv", pairs("sts")),
+    "MSRP test": ("msrp/msr_paraphrase_test.txt", pairs("msrp")),
+    "TREC test": ("trec/TREC_10.label", questions),
+    "SNLI test": ("snli/snli_1.0_test.jsonl.gz", pairs("snli")),
+    "MultiNLI matched dev": ("multinli/mnli_dev_matched.jsonl.gz", pairs("multinli")),
+    "Multi30k val": ("multi30k/val.en.gz", lines("utf-8")),
+    "Multi30k test": ("multi30k/test_2016_flickr.en.gz", lines("utf-8")),
+    "WikiQA test": ("wikiqa/WikiQA-test.tsv.gz", columns("Question", "Sentence")),
+    "TrecQA dev": ("trecqa/dev.csv", columns("qtext", "atext")),
+    "TrecQA test": ("trecqa/test.csv", columns("qtext", "atext")),
+    "SST dev": ("sst/dev.txt", trees),
+    "SST test": ("sst/test.txt", trees),
+    # Cross-validation tests on all of these.
+    "MR negative": ("mr/rt-polarity.neg", lines("windows-1252")),
+    "MR positive": ("mr/rt-polarity.pos", lines("windows-1252")),
+    "CR negative": ("cr/custrev.neg", lines("windows-1252")),
+    "CR positive": ("cr/custrev.pos", lines("windows-1252")),
+    "SUBJ objective": ("subj/subj.objective", lines("windows-1252")),
+    "SUBJ subjective": ("subj/subj.subjective", lines("windows-1252")),
+    "MPQA negative": ("mpqa/mpqa.neg", lines("windows-1252")),
+    "MPQA positive": ("mpqa/mpqa.pos", lines("windows-1252")),
+}
+
+
+def key(sentence: str) -> str:
+    """What two sentences have in common if they are the same: their letters and digits."""
+    return "".join(filter(str.isalnum, sentence.lower()))
+
+
+def gather(
+    training: dict[str, Iterable[str]], tests: dict[str, set[str]], limit: int, seed: int
+) -> tuple[list[str], dict[str, dict[str, int]]]:
+    """The sentences, and their numbers.
+
+    # Parameters
+
+    training : `dict[str, Iterable[str]]`
+        The sentences of each data set.
+    tests : `dict[str, set[str]]`
+        The keys of each test set.
+    limit : `int`
+    seed : `int`
+
+    # Returns
+
+    `tuple[list[str], dict[str, dict[str, int]]]`
+        The sentences in random order; and how many are of each data set (`taken`, of `distinct`
+        ones that are in no test set), and how many distinct ones each test set has excluded
+        (`in_test_sets`).
+    """
+    generator = random.Random(seed)
+    seen: set[str] = set()
+    excluded: Counter[str] = Counter()
+    candidates: dict[str, list[str]] = {}
+    for name, sentences in training.items():
+        candidates[name] = []
+        for sentence in sentences:
+            sentence = " ".join(sentence.split())
+            same = key(sentence)
+            if not same or same in seen or len(sentence.split()) > MAX_WORDS:
+                continue
+            seen.add(same)
+            found = [test for test, keys in tests.items() if same in keys]
+            excluded.update(found)
+            if not found:
+                candidates[name].append(sentence)
+        generator.shuffle(candidates[name])
+    # One of each data set in turn, as long as it has any.
+    named = ([(name, sentence) for sentence in taken] for name, taken in candidates.items())
+    turns = chain.from_iterable(zip_longest(*named))
+    taken = [pair for pair in turns if pair is not None][:limit]
+    generator.shuffle(taken)
+    return [sentence for _, sentence in taken], {
+        "taken": dict(Counter(name for name, _ in taken)),
+        "distinct": {name: len(sentences) for name, sentences in candidates.items()},
+        "in_test_sets": {test: excluded[test] for test in tests},
+    }
+
+
+def main() -> None:
+    """Run the script."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path, help="the folder of the data sets")
+    parser.add_argument("output", type=Path, help="a text file")
+    parser.add_argument("--limit", type=int, default=60000, help="how many sentences at most")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    try:
+        tests = {
+            name: set(map(key, read(options.data / file))) - {""}
+            for name, (file, read) in TEST.items()
+        }
+        training = {name: read(options.data / file) for name, (file, read) in TRAINING.items()}
+        sentences, numbers = gather(training, tests, options.limit, options.seed)
+    except (ConfigurationError, FileNotFoundError) as error:
+        sys.exit(f"gather_sentences: {error}")
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text("".join(f"{sentence}\n" for sentence in sentences), "utf-8")
+    written = set(map(key, read_sentences(options.output)))
+    overlap = {name: len(keys & written) for name, keys in tests.items()}
+    report = {"sentences": len(sentences), **numbers, "overlap_with_test_sets": overlap}
+    text = json.dumps(report, indent=1)
+    options.output.with_suffix(".json").write_text(f"{text}\n", "utf-8")
+    print(text)
+    if any(overlap.values()):
+        sys.exit("gather_sentences: there are test sentences among them")
+
+
+if __name__ == "__main__":
+    main()

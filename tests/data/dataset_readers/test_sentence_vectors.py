@@ -1,0 +1,158 @@
+"""Sentences and the rows of their vectors."""
+
+import gzip
+import os
+from itertools import chain
+
+import numpy
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Vocabulary
+from allennlp.data.dataset_readers import WorkerInfo
+
+from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
+
+SENTENCES = ["A cat.", "", "Two dogs run.", "It rains."]
+VECTORS = numpy.arange(12).reshape(4, 3) / 8
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A file of sentences; their vectors are beside it."""
+    (tmp_path / "s.txt").write_text("".join(f"{sentence}\n" for sentence in SENTENCES))
+    numpy.save(tmp_path / "s.npy", VECTORS.astype(numpy.float32))
+    return tmp_path / "s.txt"
+
+
+def read(path, **settings):
+    return [
+        (instance["metadata"]["text"], instance["teacher_vector"].tensor.tolist())
+        for instance in SentenceVectorsReader(**settings).read(path)
+    ]
+
+
+def test_each_line_has_its_row(files):
+    assert read(files) == list(zip(SENTENCES, VECTORS.tolist()))
+
+
+def test_tokens_and_a_batch(files):
+    reader = SentenceVectorsReader(max_length=2)
+    instances = list(reader.read(files))
+    assert [token.text for token in instances[2]["tokens"].tokens] == ["Two", "dogs"]
+    assert instances[2]["metadata"]["tokens"] == ["Two", "dogs"]
+    for instance in instances:
+        reader.apply_token_indexers(instance)
+    batch = Batch(instances)
+    batch.index_instances(Vocabulary.from_instances(instances))
+    vectors = batch.as_tensor_dict()["teacher_vector"]
+    torch.testing.assert_close(vectors, torch.tensor(VECTORS, dtype=torch.float32))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_other_precisions_become_float32(files, dtype):
+    numpy.save(files.with_suffix(".npy"), VECTORS.astype(dtype))
+    (instance, *_) = SentenceVectorsReader().read(files)
+    assert instance["teacher_vector"].tensor.dtype == torch.float32
+    assert instance["teacher_vector"].tensor.tolist() == VECTORS[0].tolist()
+
+
+def test_a_compressed_file_has_its_vectors_beside_it(files):
+    compressed = files.with_name("s.txt.gz")
+    compressed.write_bytes(gzip.compress(files.read_bytes()))
+    assert read(compressed) == read(files)
+
+
+def test_vectors_elsewhere_and_folds(files, tmp_path):
+    os.rename(files.with_suffix(".npy"), tmp_path / "teacher.npy")
+    path = {"sentences": str(files), "vectors": str(tmp_path / "teacher.npy")}
+    assert read(path) == list(zip(SENTENCES, VECTORS.tolist()))
+    odd = read({"path": path, "folds": {"number": 2, "keep": [1]}})
+    assert odd == list(zip(SENTENCES[1::2], VECTORS[1::2].tolist()))
+
+
+def test_sentences_alone(files):
+    instances = list(SentenceVectorsReader().read({"sentences": str(files)}))
+    assert [instance["metadata"]["text"] for instance in instances] == SENTENCES
+    assert all("teacher_vector" not in instance.fields for instance in instances)
+
+
+def test_a_column_of_a_table(files):
+    table = files.with_suffix(".tsv")
+    table.write_text("id\ttext\n" + "".join(f"{i}\t{s}\n" for i, s in enumerate("abcd")))
+    assert [sentence for sentence, _ in read(table, column="text")] == ["a", "b", "c", "d"]
+
+
+def test_workers_share_the_rows(files):
+    parts = []
+    for worker in range(2):
+        reader = SentenceVectorsReader()
+        reader._set_worker_info(WorkerInfo(2, worker))
+        parts.append([instance["metadata"]["text"] for instance in reader.read(files)])
+    assert sorted(chain(*parts)) == sorted(SENTENCES)
+    assert all(parts)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (3, r"s\.npy has 3 rows, but .*s\.txt, line 4 is a further sentence"),
+        (6, r"s\.npy has 6 rows, but .*s\.txt has only 4 sentences"),
+        (0, r"s\.npy has 0 rows, but .*s\.txt, line 1 is a further sentence"),
+    ],
+)
+def test_a_row_for_each_sentence(files, rows, message):
+    numpy.save(files.with_suffix(".npy"), numpy.zeros((rows, 3)))
+    with pytest.raises(ConfigurationError, match=message):
+        read(files)
+
+
+@pytest.mark.parametrize("number", [numpy.nan, numpy.inf, 1e300])
+def test_numbers_that_are_not_finite(files, number):
+    vectors = VECTORS.copy()
+    vectors[2, 1] = number
+    numpy.save(files.with_suffix(".npy"), vectors)
+    message = r"s\.npy, row 2 \(.*s\.txt, line 3\): a number is not finite"
+    with pytest.raises(ConfigurationError, match=message):
+        read(files)
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (numpy.zeros(4), r"array of float64 of shape \(4,\)"),
+        (numpy.zeros((4, 0)), r"shape \(4, 0\)"),
+        (numpy.zeros((4, 3), int), r"array of int64 of shape \(4, 3\); expected floating-point"),
+        (numpy.array([["a"]] * 4), "expected floating-point numbers"),
+        (numpy.array([[None]] * 4), "is not a whole NumPy file of numbers"),
+    ],
+)
+def test_other_arrays(files, array, message):
+    numpy.save(files.with_suffix(".npy"), array)
+    with pytest.raises(ConfigurationError, match=message):
+        read(files)
+
+
+def test_damaged_and_missing_files(files):
+    vectors = files.with_suffix(".npy")
+    content = vectors.read_bytes()
+    for damaged in (b"", content[:40], content[:-5], b"vectors"):
+        vectors.write_bytes(damaged)
+        with pytest.raises(ConfigurationError, match=r"s\.npy is not a whole NumPy file"):
+            read(files)
+    vectors.unlink()
+    with pytest.raises(FileNotFoundError, match=r"s\.npy"):
+        read(files)
+
+
+def test_several_arrays(files):
+    numpy.savez(files.with_suffix(".npz"), VECTORS)
+    path = {"sentences": str(files), "vectors": str(files.with_suffix(".npz"))}
+    with pytest.raises(ConfigurationError, match=r"holds several arrays \(\.npz\)"):
+        read(path)
+
+
+@pytest.mark.parametrize("path", [{}, {"vectors": "a.npy"}, {"sentences": "a", "vector": "b"}])
+def test_other_objects_as_paths(path):
+    with pytest.raises(ConfigurationError, match=r'expected a data path as \{"sent'):
+        read(path)

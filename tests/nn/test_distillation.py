@@ -1,0 +1,108 @@
+"""The losses of distillation, computed sentence by sentence and pair by pair."""
+
+import math
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn import DistillationLoss
+from allennlp_sentmatch.nn.distillation import cosines, similarity_loss
+
+B, E = 5, 7
+
+
+@pytest.fixture
+def student():
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(B, E, generator=generator, dtype=torch.float64)
+
+
+@pytest.fixture
+def teacher():
+    generator = torch.Generator().manual_seed(1)
+    return torch.randn(B, E, generator=generator, dtype=torch.float64)
+
+
+def cosine(x, y):
+    dot = sum(a * b for a, b in zip(x, y))
+    return dot / math.sqrt(sum(a * a for a in x) * sum(b * b for b in y))
+
+
+def cosine_term(student, teacher):
+    return sum(1 - cosine(s, t) for s, t in zip(student, teacher)) / B
+
+
+def squared_error_term(student, teacher):
+    return sum((a - b) ** 2 for s, t in zip(student, teacher) for a, b in zip(s, t)) / B
+
+
+def similarity_term(student, teacher):
+    pairs = [(i, j) for i in range(B) for j in range(B) if i != j]
+    differences = [
+        cosine(student[i], student[j]) - cosine(teacher[i], teacher[j]) for i, j in pairs
+    ]
+    return sum(d * d for d in differences) / len(pairs)
+
+
+@pytest.mark.parametrize("weights", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.5, 2, 3)])
+def test_the_terms_by_hand(student, teacher, weights):
+    s, t = student.tolist(), teacher.tolist()
+    terms = (cosine_term(s, t), squared_error_term(s, t), similarity_term(s, t))
+    expected = sum(weight * term for weight, term in zip(weights, terms))
+    assert DistillationLoss(*weights)(student, teacher).item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_cosine_alone_by_default(student, teacher):
+    expected = cosine_term(student.tolist(), teacher.tolist())
+    assert DistillationLoss()(student, teacher).item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_gradients(student, teacher):
+    loss = DistillationLoss(0.5, 2.0, 3.0)
+    assert torch.autograd.gradcheck(loss, (student.requires_grad_(), teacher))
+
+
+def test_similarity_does_not_depend_on_a_rotation_or_on_lengths(student, teacher):
+    rotation, _ = torch.linalg.qr(torch.randn(E, E, dtype=torch.float64))
+    scales = torch.rand(B, 1, dtype=torch.float64) + 0.5
+    torch.testing.assert_close(
+        similarity_loss(student @ rotation * scales, teacher), similarity_loss(student, teacher)
+    )
+    assert similarity_loss(teacher @ rotation, teacher).item() == pytest.approx(0, abs=1e-12)
+
+
+def test_similarity_of_vectors_of_different_widths(student, teacher):
+    wider = torch.cat([teacher, torch.zeros(B, 2, dtype=torch.float64)], dim=1)
+    torch.testing.assert_close(similarity_loss(student, wider), similarity_loss(student, teacher))
+
+
+def test_a_single_sentence_has_no_pairs(student, teacher):
+    assert similarity_loss(student[:1], teacher[:1]).item() == 0
+
+
+def test_zero_vectors_have_finite_losses_and_gradients(teacher):
+    student = torch.zeros(B, E, dtype=torch.float64, requires_grad=True)
+    assert cosines(student, teacher).tolist() == [0] * B
+    DistillationLoss(1, 1, 1)(student, teacher).backward()
+    assert torch.isfinite(student.grad).all()
+
+
+def test_half_precision_is_computed_in_float32(student, teacher):
+    student, teacher = student.bfloat16(), teacher.bfloat16()
+    loss = DistillationLoss(1, 1, 1)(student, teacher)
+    assert loss.dtype == torch.float32
+    torch.testing.assert_close(loss, DistillationLoss(1, 1, 1)(student.float(), teacher.float()))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"cosine_weight": -1.0}, "cosine_weight must be .* at least 0, got -1"),
+        ({"similarity_weight": math.inf}, "similarity_weight must be a finite number"),
+        ({"squared_error_weight": math.nan}, "squared_error_weight must be a finite number"),
+        ({"cosine_weight": 0.0}, "one of cosine_weight, .* must be above 0"),
+    ],
+)
+def test_impossible_weights(settings, message):
+    with pytest.raises(ValueError, match=message):
+        DistillationLoss(**settings)

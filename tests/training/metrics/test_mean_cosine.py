@@ -1,0 +1,53 @@
+"""The mean cosine of vectors, in one process and in two."""
+
+import pytest
+import torch
+import torch.distributed
+import torch.multiprocessing
+from allennlp.common import Params
+from allennlp.training.metrics import Metric
+
+import allennlp_sentmatch  # noqa: F401  (registers the metric)
+from allennlp_sentmatch.training.metrics import MeanCosine
+
+# Cosines 1, 0, -1, 0.6 and, with a zero vector, 0.
+FIRST = torch.tensor([[2.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
+SECOND = torch.tensor([[5.0, 0.0], [0.0, 3.0], [-2.0, -2.0], [3.0, 4.0], [1.0, 2.0]])
+
+
+def test_the_mean_over_vectors_whatever_their_batch():
+    metric = Metric.from_params(Params({"type": "mean_cosine"}))
+    metric(FIRST[:1], SECOND[:1])
+    metric(FIRST[1:], SECOND[1:])
+    assert metric.get_metric() == pytest.approx(0.6 / 5)
+    assert metric.get_metric(reset=True) == pytest.approx(0.6 / 5)
+    assert metric.get_metric() == 0.0
+
+
+def test_masked_vectors_do_not_count():
+    metric = MeanCosine()
+    metric(FIRST, SECOND, torch.tensor([True, False, False, True, False]))
+    assert metric.get_metric() == pytest.approx(1.6 / 2)
+
+
+def test_no_gradient_is_kept():
+    metric = MeanCosine()
+    metric(FIRST.clone().requires_grad_(), SECOND)
+    assert isinstance(metric.get_metric(), float)
+
+
+def run_worker(rank, address, queue):
+    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    metric = MeanCosine()
+    # The workers have different numbers of vectors: 2 and 1, then 1 and 1.
+    first, second = ([0, 1], [3]) if rank == 0 else ([2], [4])
+    for rows in (first, second):
+        metric(FIRST[rows], SECOND[rows])
+    queue.put(metric.get_metric())
+    torch.distributed.destroy_process_group()
+
+
+def test_workers_of_distributed_training_agree(tmp_path):
+    queue = torch.multiprocessing.get_context("spawn").SimpleQueue()
+    torch.multiprocessing.spawn(run_worker, args=(f"file://{tmp_path}/address", queue), nprocs=2)
+    assert [queue.get(), queue.get()] == pytest.approx([0.6 / 5] * 2)
