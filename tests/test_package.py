@@ -25,9 +25,11 @@ NAMES = {
         "sum_difference",
         "elbis",
     ],
+    "allennlp_sentmatch.modules:PairScorer": ["cosine", "graded"],
     "allennlp_sentmatch.modules:StepDecoder": ["cas_lstm", "lstm"],
     "allennlp.models:Model": [
         "siamese_classifier",
+        "similarity_regressor",
         "sentence_classifier",
         "sentmatch_esim",
         "sentmatch_bcn",
@@ -58,6 +60,7 @@ NAMES = {
     "allennlp.training.metrics:Metric": [
         "mean_average_precision",
         "mean_reciprocal_rank",
+        "mean_squared_error",
         "distinct-1",
         "distinct-2",
         "sacre_bleu",

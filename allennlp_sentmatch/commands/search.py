@@ -9,11 +9,13 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterable, Iterator
+from typing import Optional
 
 import numpy
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
+from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.commands.encode import column
 from allennlp_sentmatch.commands.options import (
@@ -23,6 +25,7 @@ from allennlp_sentmatch.commands.options import (
 )
 from allennlp_sentmatch.corpus import SentenceSearch, read_sentences
 from allennlp_sentmatch.corpus.sentence_search import lines
+from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
 
 
@@ -50,9 +53,18 @@ class Search(Subcommand):
         subparser.add_argument("--top-k", type=int, default=5, help="neighbors of each query")
         subparser.add_argument(
             "--rescore",
-            action="store_true",
+            nargs="?",
+            const=True,
+            metavar="ARCHIVE",
             help="show also what a model for pairs says of the query, as the premise, and each "
-            "neighbor, as the hypothesis",
+            "neighbor, as the hypothesis, and sort the neighbors by its score if it has one; "
+            "ARCHIVE is the model's archive, by default the first one",
+        )
+        subparser.add_argument(
+            "--candidates",
+            type=int,
+            metavar="N",
+            help="rescore the N nearest sentences and show the first --top-k of them",
         )
         subparser.add_argument(
             "--index", help="the FAISS index: read if the file exists, else built and saved there"
@@ -76,6 +88,8 @@ def _from_args(args: argparse.Namespace) -> None:
     for name, number in (("--top-k", args.top_k), ("--batch-size", args.batch_size)):
         if number < 1:
             raise ConfigurationError(f"{name} must be at least 1, got {number}")
+    if args.candidates is not None and (args.rescore is None or args.candidates < args.top_k):
+        raise ConfigurationError("--candidates needs --rescore, and at least --top-k of them")
     if args.output_file and os.path.exists(args.output_file):
         raise ConfigurationError(
             f"{args.output_file} exists already; delete it or name another file"
@@ -86,6 +100,7 @@ def _from_args(args: argparse.Namespace) -> None:
         list(read_sentences(args.corpus_file, args.column)),
         _load_vectors(args.vectors_file),
         args.index,
+        _rescorer(args),
     )
     queries: Iterable[str]
     batch_size = args.batch_size
@@ -97,10 +112,13 @@ def _from_args(args: argparse.Namespace) -> None:
         queries = (query for query in read_sentences(args.queries) if query.strip())
     else:
         queries, batch_size = _prompt(), 1
+    rescore = args.rescore is not None
     found = (
         query_and_neighbors
         for batch in lazy_groups_of(queries, batch_size)
-        for query_and_neighbors in zip(batch, search.search(batch, args.top_k, args.rescore))
+        for query_and_neighbors in zip(
+            batch, search.search(batch, args.top_k, rescore, args.candidates)
+        )
     )
     if args.output_file:
         with open(args.output_file, "x", encoding="utf-8") as file:
@@ -115,6 +133,13 @@ def _from_args(args: argparse.Namespace) -> None:
     else:
         for query, neighbors in found:
             print(*lines(query, neighbors, encoder.unknown_words(query)), "", sep="\n")
+
+
+def _rescorer(args: argparse.Namespace) -> Optional[Predictor]:
+    """The predictor of the archive that `--rescore` names, if it names one."""
+    if not isinstance(args.rescore, str):
+        return None
+    return Predictor.from_archive(load_archive(args.rescore, args.cuda_device, args.trust_archive))
 
 
 def _load_vectors(file: str) -> FloatArray:

@@ -1,17 +1,25 @@
 """A corpus that can be searched for sentences like a given one."""
 
 import logging
+import math
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
 import numpy
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import lazy_groups_of
+from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.corpus.sentence_index import SentenceIndex, normalized
-from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
+from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
+from allennlp_sentmatch.predictors.sentence_encoder import (
+    PREDICTED,
+    FloatArray,
+    SentenceEncoder,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +28,9 @@ NUM_SAMPLES = 32
 
 TOLERANCE = 1e-3
 """How far the components of a sample's normalized vectors may be apart."""
+
+RESCORED_TOGETHER = 128
+"""The number of pairs in a batch."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +49,8 @@ class Neighbor:
         hypothesis; if that was asked for.
     probs_by_label : `dict[str, float]`, optional (default = `None`)
         With the label, all probabilities.
+    score : `float`, optional (default = `None`)
+        What a model that predicts scores says of the pair, if that was asked for.
     """
 
     sentence: str
@@ -45,6 +58,7 @@ class Neighbor:
     cosine: float
     label: Optional[str] = None
     probs_by_label: Optional[dict[str, float]] = None
+    score: Optional[float] = None
 
 
 class SentenceSearch:
@@ -63,11 +77,14 @@ class SentenceSearch:
     index_file : `Union[str, os.PathLike]`, optional (default = `None`)
         A saved index of this corpus. If there is no such file, the index is built and saved there;
         by default, it is built and not saved.
+    rescorer : `Predictor`, optional (default = `None`)
+        A predictor of sentence pairs, such as that of a cross-encoder, for `search(rescore=True)`.
+        By default, the encoder's own model rescores.
 
     # Raises
 
     `ConfigurationError` for an encoder, vectors or an index of another corpus: numbers or sizes
-    differ, or a sample of the vectors is not the encoder's output.
+    differ, or a sample of the vectors is not the encoder's output; for a rescorer of another kind.
     """
 
     def __init__(
@@ -76,6 +93,7 @@ class SentenceSearch:
         sentences: Sequence[str],
         vectors: FloatArray,
         index_file: Union[str, "os.PathLike[str]", None] = None,
+        rescorer: Optional[Predictor] = None,
     ) -> None:
         if vectors.ndim != 2 or len(vectors) != len(sentences):
             raise ConfigurationError(
@@ -87,8 +105,15 @@ class SentenceSearch:
                 f"the vectors' size is {vectors.shape[1]}, but the model's is "
                 f"{encoder.vector_size}; was the corpus encoded with another model?"
             )
+        if rescorer is not None and not (
+            isinstance(rescorer, ClassificationPredictor) and len(rescorer.input_keys[0]) == 2
+        ):
+            raise ConfigurationError(
+                f"the rescorer must be a predictor of sentence pairs, not {type(rescorer).__name__}"
+            )
         self._encoder = encoder
         self._vectors = vectors
+        self._rescorer = rescorer
         first_rows: dict[str, int] = {}
         for row, sentence in enumerate(sentences):
             if sentence.strip():
@@ -106,7 +131,11 @@ class SentenceSearch:
                 logger.info("saved the index of %d sentences to %s", len(self._rows), index_file)
 
     def search(
-        self, queries: Sequence[str], k: int = 5, rescore: bool = False
+        self,
+        queries: Sequence[str],
+        k: int = 5,
+        rescore: bool = False,
+        num_candidates: Optional[int] = None,
     ) -> list[list[Neighbor]]:
         """The nearest neighbors of queries.
 
@@ -116,31 +145,55 @@ class SentenceSearch:
         k : `int`, optional (default = `5`)
             How many neighbors each gets; fewer where the corpus has fewer distinct sentences.
         rescore : `bool`, optional (default = `False`)
-            Whether the model's own matcher and classifier read each pair of a query and a neighbor
-            too. Takes a `siamese_classifier`.
+            Whether a model for pairs reads each pair of a query and a neighbor too: the `rescorer`,
+            or the encoder's own model, if it is a `siamese_classifier` or a `similarity_regressor`.
+            If the model predicts scores, they determine the order of the neighbors.
+        num_candidates : `int`, optional (default = `k`)
+            How many of the nearest sentences are rescored. The first `k` of them are returned.
 
         # Returns
 
         `List[List[Neighbor]]`
-            For each query, the nearest first.
+            For each query, the nearest first, or the one with the highest score.
         """
         query_vectors = self._encoder.encode(queries, show_progress=False)
-        cosines, positions = self._index.search(query_vectors, k)
-        # Shape: (Q * k,)
-        rows = [self._rows[position] for position in positions.ravel()]
-        predictions: list[dict[str, Any]] = [{}] * len(rows)
-        if rescore and rows:
-            premises = numpy.repeat(query_vectors, positions.shape[1], axis=0)
-            predictions = self._encoder.match(premises, self._vectors[rows])
-        neighbors = iter(
+        num_nearest = max(k, num_candidates or k) if rescore else k
+        cosines, positions = self._index.search(query_vectors, num_nearest)
+        found = [
             [
-                Neighbor(self._sentences[position], row, float(cosine), **prediction)
-                for position, row, cosine, prediction in zip(
-                    positions.ravel(), rows, cosines.ravel(), predictions
-                )
+                Neighbor(self._sentences[position], self._rows[position], float(cosine))
+                for position, cosine in zip(*nearest)
             ]
-        )
-        return [[next(neighbors) for _ in query_positions] for query_positions in positions]
+            for nearest in zip(positions, cosines)
+        ]
+        if rescore:
+            found = self._rescored(queries, query_vectors, found)
+        return [neighbors[:k] for neighbors in found]
+
+    def _rescored(
+        self, queries: Sequence[str], query_vectors: FloatArray, found: list[list[Neighbor]]
+    ) -> list[list[Neighbor]]:
+        """The neighbors found for each query with predictions, the highest scores first."""
+        pairs = [(query, neighbor) for query, near in enumerate(found) for neighbor in near]
+        rescored: list[list[Neighbor]] = [[] for _ in queries]
+        for batch in lazy_groups_of(pairs, RESCORED_TOGETHER):
+            if self._rescorer is None:
+                premises = query_vectors[[query for query, _ in batch]]
+                hypotheses = self._vectors[[neighbor.row for _, neighbor in batch]]
+                predictions = self._encoder.match(premises, hypotheses)
+            else:
+                keys = self._rescorer.input_keys[0]
+                texts = [(queries[query], neighbor.sentence) for query, neighbor in batch]
+                outputs = self._rescorer.predict_batch_json([dict(zip(keys, t)) for t in texts])
+                predictions = [
+                    {name: output[name] for name in PREDICTED if name in output}
+                    for output in outputs
+                ]
+            for (query, neighbor), prediction in zip(batch, predictions):
+                rescored[query].append(replace(neighbor, **prediction))
+        for neighbors in rescored:  # equal scores, or none, stay in the order of the cosines
+            neighbors.sort(key=_score, reverse=True)
+        return rescored
 
     def _sample(self) -> list[int]:
         """Positions among the distinct sentences, the first and the last one included."""
@@ -188,13 +241,17 @@ class SentenceSearch:
                 )
 
 
+def _score(neighbor: Neighbor) -> float:
+    return -math.inf if neighbor.score is None else neighbor.score
+
+
 def lines(
     query: str, neighbors: Sequence[Neighbor], unknown_words: Sequence[str] = ()
 ) -> Iterator[str]:
     """Yields the lines of a table: under a query its neighbors, as in table 3.3 of Choi's thesis.
 
-    Choi 2020, "Deep Neural Networks for Sentence Pair Modeling"; the cosine, the label with its
-    probability where there is one, and a line about the query's unknown words are additions.
+    Choi 2020, "Deep Neural Networks for Sentence Pair Modeling". Additions are the cosine, the
+    label with its probability or the score, and a line about the query's unknown words.
     """
     yield f"#\t{query}"
     if unknown_words:
@@ -204,4 +261,6 @@ def lines(
         line = f"{rank}\t{neighbor.sentence}\t{neighbor.cosine:.3f}"
         if neighbor.label is not None and neighbor.probs_by_label is not None:
             line += f"\t{neighbor.label} {neighbor.probs_by_label[neighbor.label]:.3f}"
+        if neighbor.score is not None:
+            line += f"\t{neighbor.score:.3f}"
         yield line

@@ -28,8 +28,8 @@ def predictions(model: DemoModel, *columns: Sequence[str]) -> tuple[list[str], l
     # Returns
 
     `tuple[list[str], list[Any]]`
-        For each caller a message, and the labels' probabilities or, for a ranker, a table. After
-        an error, the message alone.
+        For each caller a message, and the labels' probabilities or, for a model without labels, a
+        table. After an error, the message alone.
     """
     rows = list(zip(*columns))
     results: Sequence[Union[Prediction, Exception]]
@@ -79,10 +79,14 @@ def neighbors(search: InMemorySearch, query: str) -> str:
 
 def _describe(model: DemoModel, result: Union[Prediction, Exception]) -> tuple[str, Any]:
     if isinstance(result, Exception):
-        return _sentence(result), "" if model.is_ranker else None
+        return _sentence(result), None if model.is_classifier else ""
     note = message(_note(result.unknown_words))
-    if not model.is_ranker:
+    if model.is_classifier:
         return note, result.probabilities
+    if model.score_range is not None:
+        lowest, highest = model.score_range
+        row = (f"{result.score:.2f}", f"{lowest:g} to {highest:g}")
+        return note, table("Similarity", ["Score", "Scale"], [row])
     rows = [(f"{score:.3f}", text) for text, score in result.ranking]
     return note, table("Answers, the best first", ["Score", "Answer"], rows)
 

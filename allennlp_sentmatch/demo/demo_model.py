@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Union
+from typing import Any, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance
@@ -19,7 +19,7 @@ from allennlp_sentmatch.inspection import (
     has_saliency,
     interpret_instance,
 )
-from allennlp_sentmatch.models import CrossSentenceLatentVariableModel
+from allennlp_sentmatch.models import CrossSentenceLatentVariableModel, ScoreModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import AnswerRankerPredictor, PairGenerator, SentenceEncoder
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
@@ -33,16 +33,19 @@ class Prediction:
     # Parameters
 
     probabilities : `dict[str, float]`
-        The probability of each label; empty for a ranker.
+        The probability of each label; empty for a model without labels.
     ranking : `list[tuple[str, float]]`
-        The candidates with their scores, the best first; empty for a classifier.
+        The candidates with their scores, the best first; empty unless the model is a ranker.
     unknown_words : `list[str]`
         The words that are not in the model's vocabulary.
+    score : `float`, optional (default = `None`)
+        The pair's score, if the model predicts scores.
     """
 
     probabilities: dict[str, float]
     ranking: list[tuple[str, float]]
     unknown_words: list[str]
+    score: Optional[float] = None
 
 
 LABELS = {
@@ -113,12 +116,24 @@ class DemoModel:
 
     @property
     def is_ranker(self) -> bool:
-        """Whether the model ranks answers rather than chooses a label."""
+        """Whether the model ranks answers."""
         return isinstance(self._predictor, AnswerRankerPredictor)
 
     @property
+    def score_range(self) -> Optional[tuple[float, float]]:
+        """The lowest and the highest score of a model that predicts scores of pairs."""
+        if isinstance(self._model, ScoreModel):
+            return self._model.lowest_score, self._model.highest_score
+        return None
+
+    @property
+    def is_classifier(self) -> bool:
+        """Whether the model chooses a label."""
+        return not self.is_ranker and self.score_range is None
+
+    @property
     def can_explain(self) -> bool:
-        """Whether the words' saliency for the label can be shown."""
+        """Whether the words' saliency for the label or the score can be shown."""
         return has_saliency(self._predictor)
 
     @property
@@ -128,7 +143,7 @@ class DemoModel:
 
     @property
     def labels(self) -> list[str]:
-        """The names of the labels; empty for a ranker."""
+        """The names of the labels; empty for a model without labels."""
         namespace = getattr(self._model, "_label_namespace", None)
         if namespace is None:
             return []
@@ -158,7 +173,9 @@ class DemoModel:
         for (number, instance), output in zip(instances.items(), outputs):
             unknown = unknown_words(instance, self._model.vocab)
             ranking = [(rank["candidate"], rank["score"]) for rank in output.get("ranking", [])]
-            results[number] = Prediction(output.get("probs_by_label", {}), ranking, unknown)
+            results[number] = Prediction(
+                output.get("probs_by_label", {}), ranking, unknown, output.get("score")
+            )
         return results
 
     def draw(self, *texts: str) -> list[Drawing]:
@@ -167,7 +184,7 @@ class DemoModel:
             return draw_prediction(self._predictor, self._json(texts), self._lock)
 
     def explain(self, *texts: str, method: str = "simple") -> Drawing:
-        """Draw the words' saliency for the predicted label.
+        """Draw the words' saliency for the predicted label or score.
 
         # Parameters
 
@@ -244,9 +261,9 @@ class DemoModel:
 
 
 def _parts(config: dict[str, Any]) -> list[str]:
-    """The registered names of a model, of its encoders and of its matcher."""
+    """The registered names of a model, of its encoders and of its matcher or scorer."""
     parts = [str(config["type"])]
-    for key in ("encoder", "matcher"):
+    for key in ("encoder", "matcher", "scorer"):
         part = config.get(key)
         if isinstance(part, dict) and "type" in part:
             parts.append(" ".join(_parts(part)))

@@ -81,7 +81,7 @@ def _add_answer(model: DemoModel) -> None:
             button = gradio.Button(_verb(model), variant="primary")
             note = _html()
         with gradio.Column(elem_classes="label"):
-            label = _html() if model.is_ranker else gradio.Label(label="Label and probability")
+            label = gradio.Label(label="Label and probability") if model.is_classifier else _html()
         with gradio.Column(elem_classes="saliency", visible=model.can_explain):
             method = gradio.Radio(METHODS, value="simple", label="Which words decided, by")
             saliency = _html()
@@ -152,7 +152,7 @@ def _add_search(model: DemoModel, search: InMemorySearch) -> None:
     query = gradio.Textbox(label="Sentence", lines=1, max_lines=10)
     button = gradio.Button("Search", variant="primary")
     note = f"Searches {len(search.sentences):,} sentences by the cosine of their vectors."
-    if not model.is_ranker:
+    if model.is_classifier:
         note += " A classifier learns vectors for its labels: their cosines are not similarities."
     _html(message(note))
     found = _html()
@@ -164,7 +164,9 @@ def _html(value: str = "") -> Any:
 
 
 def _verb(model: DemoModel) -> str:
-    return "Rank" if model.is_ranker else "Classify"
+    if model.is_ranker:
+        return "Rank"
+    return "Classify" if model.is_classifier else "Compare"
 
 
 def _one_line(example: tuple[str, ...]) -> str:

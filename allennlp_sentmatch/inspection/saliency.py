@@ -34,7 +34,7 @@ MAX_OPACITY = 0.6
 
 @dataclass(frozen=True)
 class Saliency:
-    """How much the predicted label depends on each word of one text.
+    """How much the predicted label or score depends on each word of one text.
 
     # Parameters
 
@@ -78,7 +78,7 @@ SALIENCY_METHODS = tuple(METHODS)
 
 
 def has_saliency(predictor: Predictor) -> bool:
-    """Whether a predictor has saliency: it classifies by one model, not by an ensemble."""
+    """Whether a predictor has saliency: it predicts by one model, not by an ensemble."""
     return isinstance(predictor, ClassificationPredictor) and not isinstance(
         predictor, EnsemblePredictor
     )
@@ -90,7 +90,8 @@ def interpret(
     r"""Compute the saliency of each text of one input from the gradients by its word embeddings.
 
     The saliency of a word with the embedding e is |sum_i e_i g_i|, divided by the sum over the
-    words of the text. With L(e) the cross-entropy of the predicted label, g is
+    words of the text. With L(e) the cross-entropy of the predicted label, or the predicted score,
+    g is
 
     - simple: dL/de;
     - integrated ([Sundararajan et al. 2017](https://arxiv.org/abs/1703.01365)): the mean of dL/de
@@ -118,7 +119,7 @@ def interpret(
     """
     if not has_saliency(predictor):
         raise ConfigurationError(
-            "saliency explains the label of a model with its own word embeddings, which "
+            "saliency explains the prediction of a model with its own word embeddings, which "
             f"{type(predictor).__name__} does not have"
         )
     instance = predictor._json_to_instance(inputs)
@@ -163,12 +164,16 @@ def _contributions(predictor: Predictor, instance: Instance, method: str) -> dic
     # cuDNN has no backward pass of recurrent networks in evaluation mode.
     with evaluation_mode(model), torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
         with torch.no_grad():
-            label = model(**tensors)["label_logits"].argmax(dim=-1)
+            predicted = model(**tensors)
         with hooks:
-            logits = model(**tensors)["label_logits"]
-        loss = F.cross_entropy(logits, label)  # the mean over the samples
+            output = model(**tensors)
+        if "score" in output:
+            explained = output["score"].mean()
+        else:
+            label = predicted["label_logits"].argmax(dim=-1)
+            explained = F.cross_entropy(output["label_logits"], label)
         leaves = [leaf for name in texts for leaf in hooks.leaves[name]]
-        gradients = iter(torch.autograd.grad(loss, leaves))
+        gradients = iter(torch.autograd.grad(explained, leaves))
     contributions = {}
     for name, text in texts.items():
         # Shape: (segments, T), of each call of the embedder with this text

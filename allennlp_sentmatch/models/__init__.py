@@ -11,8 +11,11 @@ from allennlp_sentmatch.models.ensemble import Ensemble
 from allennlp_sentmatch.models.esim import ESIM
 from allennlp_sentmatch.models.lstmn_classifier import LstmnClassifier
 from allennlp_sentmatch.models.rnet import RNet
+from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.models.sentence_classifier import SentenceClassifier
 from allennlp_sentmatch.models.siamese_classifier import SiameseClassifier
+from allennlp_sentmatch.models.siamese_model import SiameseModel
+from allennlp_sentmatch.models.similarity_regressor import SimilarityRegressor
 from allennlp_sentmatch.models.vae_siamese import VAESiameseClassifier
 
 __all__ = [
@@ -26,7 +29,10 @@ __all__ = [
     "Ensemble",
     "LstmnClassifier",
     "RNet",
+    "ScoreModel",
     "SentenceClassifier",
     "SiameseClassifier",
+    "SiameseModel",
+    "SimilarityRegressor",
     "VAESiameseClassifier",
 ]

@@ -186,6 +186,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         metadata: Optional[list[dict[str, Any]]] = None,
         unlabeled_premise: Optional[TextFieldTensors] = None,
         unlabeled_hypothesis: Optional[TextFieldTensors] = None,
+        score: Optional[Tensor] = None,
     ) -> dict[str, Any]:
         """Classify a batch of B pairs, and in training learn from them and from unlabeled ones.
 
@@ -198,6 +199,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         metadata : `List[Dict[str, Any]]`, optional (default = `None`)
         unlabeled_premise, unlabeled_hypothesis : `TextFieldTensors`, optional (default = `None`)
             x_s and x_t of the unlabeled pairs. They count only where there is a `label`.
+        score : `Tensor`, optional (default = `None`)
+            Not used: some data, such as SICK, have scores and labels.
 
         # Returns
 

@@ -147,6 +147,7 @@ class ESIM(ClassificationModel):
         hypothesis: TextFieldTensors,
         label: Optional[Tensor] = None,
         metadata: Optional[list[dict[str, Any]]] = None,
+        score: Optional[Tensor] = None,
     ) -> dict[str, Any]:
         """Classify a batch of B pairs.
 
@@ -157,6 +158,8 @@ class ESIM(ClassificationModel):
         label : `Tensor`, optional (default = `None`)
             (B,)
         metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        score : `Tensor`, optional (default = `None`)
+            Not used: some data, such as SICK, have scores and labels.
 
         # Returns
 

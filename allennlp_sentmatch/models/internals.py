@@ -60,8 +60,8 @@ def add_internals(
 
 
 def describe_internals(output_dict: dict[str, Any], prefix: str, encoder: torch.nn.Module) -> None:
-    """Replace the internals from `add_internals` by `encoder`'s descriptions of them."""
-    if not isinstance(encoder, InterpretableEncoder) or not encoder.internal_names:
+    """Replace the internals from `add_internals`, if there are any, by `encoder`'s descriptions."""
+    if not isinstance(encoder, InterpretableEncoder) or f"{prefix}num_tokens" not in output_dict:
         return
     internals = {name: output_dict.pop(prefix + name) for name in encoder.internal_names}
     for row, tokens in enumerate(_take_tokens(output_dict, prefix)):

@@ -82,6 +82,7 @@ class LstmnClassifier(ClassificationModel):
         hypothesis: TextFieldTensors,
         label: Optional[Tensor] = None,
         metadata: Optional[list[dict[str, Any]]] = None,
+        score: Optional[Tensor] = None,
     ) -> dict[str, Any]:
         """Classify a batch of B pairs.
 
@@ -92,6 +93,8 @@ class LstmnClassifier(ClassificationModel):
         label : `Tensor`, optional (default = `None`)
             (B,)
         metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        score : `Tensor`, optional (default = `None`)
+            Not used: some data, such as SICK, have scores and labels.
 
         # Returns
 

@@ -2,27 +2,21 @@
 
 from typing import Any, Optional
 
-import torch
 from allennlp.common import Lazy
 from allennlp.common.checks import check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from allennlp.nn import InitializerApplicator, RegularizerApplicator
-from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.internals import add_internals, describe_internals
+from allennlp_sentmatch.models.siamese_model import SiameseModel
 from allennlp_sentmatch.modules import Classifier, Matcher
-from allennlp_sentmatch.modules.interpretable_encoder import encode_with_internals
-from allennlp_sentmatch.nn.padding import stack_padded
-
-PREFIXES = ("premise_", "hypothesis_")
 
 
 @Model.register("siamese_classifier")
-class SiameseClassifier(ClassificationModel):
+class SiameseClassifier(SiameseModel, ClassificationModel):
     """Classifies the relation of two sentences that one shared encoder has read separately.
 
     Choi, Kim and Lee 2019 (https://arxiv.org/abs/1809.02279, section 3.3 and eqs 14-16) with a
@@ -67,15 +61,7 @@ class SiameseClassifier(ClassificationModel):
         regularizer: Optional[RegularizerApplicator] = None,
     ) -> None:
         super().__init__(vocab, label_namespace, positive_label, regularizer)
-        check_dimensions_match(
-            text_field_embedder.get_output_dim(),
-            encoder.get_input_dim(),
-            "text_field_embedder output dim",
-            "encoder input dim",
-        )
-        self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
-        self._encoder = encoder
+        self._set_encoder(text_field_embedder, encoder, embedding_dropout)
         self._matcher = matcher.construct(input_size=encoder.get_output_dim())
         check_dimensions_match(
             encoder.get_output_dim(),
@@ -95,6 +81,7 @@ class SiameseClassifier(ClassificationModel):
         hypothesis: TextFieldTensors,
         label: Optional[Tensor] = None,
         metadata: Optional[list[dict[str, Any]]] = None,
+        score: Optional[Tensor] = None,
     ) -> dict[str, Any]:
         """Classify a batch of B pairs.
 
@@ -105,6 +92,8 @@ class SiameseClassifier(ClassificationModel):
         label : `Tensor`, optional (default = `None`)
             (B,)
         metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        score : `Tensor`, optional (default = `None`)
+            Not used: some data, such as SICK, have scores and labels.
 
         # Returns
 
@@ -112,35 +101,16 @@ class SiameseClassifier(ClassificationModel):
             See `ClassificationModel.output`; with the internals of an `InterpretableEncoder`, named
             `premise_...` and `hypothesis_...`.
         """
-        # Shape: (2B, T, D) and (2B, T)
-        embedded, mask = stack_padded(self._embed(premise), self._embed(hypothesis))
-        # Shape: (2B, E)
-        vectors, internals = encode_with_internals(self._encoder, embedded, mask)
         # Shape: (B, E) twice
-        premise_vectors, hypothesis_vectors = vectors.chunk(2)
+        premise_vectors, hypothesis_vectors, shown = self._encode_pairs(premise, hypothesis)
         output = self.output(self.match(premise_vectors, hypothesis_vectors), label, metadata)
-        for half, prefix in enumerate(PREFIXES):
-            own = {name: tensor.chunk(2)[half] for name, tensor in internals.items()}
-            add_internals(output, prefix, own, mask.chunk(2)[half])
-        return output
-
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds `label`, `probs_by_label`, and what the encoder shows: its trees, its attention."""
-        for prefix in PREFIXES:
-            describe_internals(output_dict, prefix, self._encoder)
-        return super().make_output_human_readable(output_dict)
-
-    def encode(self, tokens: TextFieldTensors) -> Tensor:
-        """The vectors (B, E) of B sentences, to be matched as often as needed."""
-        vectors: Tensor = self._encoder(*self._embed(tokens))
-        return vectors
+        return {**output, **shown}
 
     def match(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> Tensor:
         """The logits (B, num_labels) of B pairs of encoded sentences, each (B, E)."""
         logits: Tensor = self._classifier(self._matcher(premise_vectors, hypothesis_vectors))
         return logits
 
-    def _embed(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor]:
-        # Shape: (B, T, D) and (B, T)
-        embedded = self._embedding_dropout(self._text_field_embedder(tokens))
-        return embedded, get_text_field_mask(tokens)
+    def compare(self, premise_vectors: Tensor, hypothesis_vectors: Tensor) -> dict[str, Any]:
+        """The labels' probabilities of B pairs of encoded sentences, each (B, E)."""
+        return self.output(self.match(premise_vectors, hypothesis_vectors))

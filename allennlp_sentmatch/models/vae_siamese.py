@@ -99,6 +99,7 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         metadata: Optional[list[dict[str, Any]]] = None,
         unlabeled_premise: Optional[TextFieldTensors] = None,
         unlabeled_hypothesis: Optional[TextFieldTensors] = None,
+        score: Optional[Tensor] = None,
     ) -> dict[str, Any]:
         """Classify a batch of B pairs, and in training learn from them and from unlabeled ones.
 

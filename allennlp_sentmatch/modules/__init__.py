@@ -2,6 +2,7 @@
 
 from allennlp_sentmatch.modules import (
     matchers,
+    pair_scorers,
     posteriors,
     seq2seq_encoders,
     seq2vec_encoders,
@@ -12,6 +13,7 @@ from allennlp_sentmatch.modules.classifier import Classifier
 from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
 from allennlp_sentmatch.modules.lstmn_pair_encoder import LstmnPairEncoder
 from allennlp_sentmatch.modules.matchers import Matcher
+from allennlp_sentmatch.modules.pair_scorers import PairScorer
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
 from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
@@ -22,11 +24,13 @@ __all__ = [
     "LengthPenaltyScorer",
     "LstmnPairEncoder",
     "Matcher",
+    "PairScorer",
     "Posterior",
     "SemanticConstraints",
     "SentenceGenerator",
     "StepDecoder",
     "matchers",
+    "pair_scorers",
     "posteriors",
     "seq2seq_encoders",
     "seq2vec_encoders",

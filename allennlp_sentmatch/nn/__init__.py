@@ -27,6 +27,12 @@ from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.ranking import average_precision, reciprocal_rank
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
 from allennlp_sentmatch.nn.recurrently_controlled_rnn import RecurrentlyControlledRNN
+from allennlp_sentmatch.nn.similarity import (
+    expected_grade,
+    grade_distribution,
+    grade_divergence,
+    scaled_cosine,
+)
 from allennlp_sentmatch.nn.state_bridge import StateBridge
 from allennlp_sentmatch.nn.suffix_bilstm import SuffixBiLSTM
 from allennlp_sentmatch.nn.tree_merges import bracketing
@@ -59,9 +65,13 @@ __all__ = [
     "average_precision",
     "bracketing",
     "concat",
+    "expected_grade",
+    "grade_distribution",
+    "grade_divergence",
     "heuristic",
     "heuristic_difference",
     "reciprocal_rank",
+    "scaled_cosine",
     "stack_padded",
     "straight_through_gumbel_softmax",
     "sum_difference",

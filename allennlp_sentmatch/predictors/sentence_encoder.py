@@ -11,15 +11,18 @@ import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
+from allennlp.common.util import sanitize
 from allennlp.data import Batch, DatasetReader, Instance, TextFieldTensors
 from allennlp.models import Archive, Model
 from allennlp.nn.util import move_to_device
 
 from allennlp_sentmatch.data.text import check_text, shorten
-from allennlp_sentmatch.models import SiameseClassifier
+from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.predictors.unknown_words import unknown_words
+
+PREDICTED = ("label", "probs_by_label", "score")
+"""What a model predicts of a pair: a label and all probabilities, or a score."""
 
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
 
@@ -141,7 +144,7 @@ class SentenceEncoder:
     def match(self, first_vectors: FloatArray, second_vectors: FloatArray) -> list[dict[str, Any]]:
         """Predictions of a model for pairs from vectors of the sentences.
 
-        The model's own matcher and classifier read the vectors: the prediction is the one that the
+        What the model has above its encoder reads the vectors: the prediction is the one that the
         predictor makes of the two sentences, but for rounding.
 
         # Parameters
@@ -152,28 +155,25 @@ class SentenceEncoder:
         # Returns
 
         `List[Dict[str, Any]]`
-            For each pair `label` and `probs_by_label`.
+            For each pair `label` and `probs_by_label`, or `score`.
 
         # Raises
 
-        `ConfigurationError` for a model that is not a `siamese_classifier`.
+        `ConfigurationError` for a model that is not a `siamese_classifier` or a
+        `similarity_regressor`.
         """
         model = self._model
-        if not isinstance(model, SiameseClassifier):
+        if not isinstance(model, SiameseModel):
             raise ConfigurationError(
-                "only a siamese_classifier can match sentences that are encoded already; this "
-                f"model is a {type(model).__name__}"
+                "only a siamese_classifier or a similarity_regressor can compare sentences that "
+                f"are encoded already; this model is a {type(model).__name__}"
             )
         device = next(model.parameters()).device
-        logits = model.match(*(torch.tensor(x).to(device) for x in (first_vectors, second_vectors)))
-        # The model's own method would also describe what its encoder did, which was not kept.
-        readable = ClassificationModel.make_output_human_readable(
-            model, {"label_probs": logits.softmax(dim=-1)}
-        )
-        return [
-            {"label": label, "probs_by_label": probabilities}
-            for label, probabilities in zip(readable["label"], readable["probs_by_label"])
-        ]
+        vectors = [torch.tensor(x).to(device) for x in (first_vectors, second_vectors)]
+        readable = model.make_output_human_readable(model.compare(*vectors))
+        names = [name for name in PREDICTED if name in readable]
+        rows = zip(*(sanitize(readable[name]) for name in names))
+        return [dict(zip(names, row)) for row in rows]
 
     def unknown_words(self, sentence: str) -> list[str]:
         """The words of a sentence that the model does not know, in order, each once."""

@@ -61,6 +61,25 @@ def test_a_file_of_queries_as_json(allennlp, searched, tmp_path, capsys):
     assert "A dog runs." not in capsys.readouterr().out
 
 
+def test_another_archive_rescores(allennlp, searched, small_archive, capsys):
+    arguments, search = searched
+    query = ["--query", "A dog runs.", "--top-k", 2]
+    allennlp(*arguments, *query, "--rescore", small_archive, "--candidates", 3)
+    (expected,) = search.search(["A dog runs."], k=2, rescore=True)
+    printed = [line.split("\t") for line in capsys.readouterr().out.splitlines()[2:4]]
+    assert [(line[1], line[3].split()[0]) for line in printed] == [
+        (neighbor.sentence, neighbor.label) for neighbor in expected
+    ]
+
+
+@pytest.mark.parametrize(
+    "options", [["--candidates", 9], ["--rescore", "--candidates", 2, "--top-k", 3]]
+)
+def test_candidates_are_rescored(allennlp, searched, options):
+    with pytest.raises(ConfigurationError, match="--candidates needs --rescore"):
+        allennlp(*searched[0], "--query", "A dog.", *options)
+
+
 def test_unknown_words_are_named(allennlp, searched, tmp_path, capsys):
     output = tmp_path / "n.jsonl"
     query = ["--query", "A Xyzzy is a xyzzy man."]

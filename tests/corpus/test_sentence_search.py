@@ -2,6 +2,7 @@
 
 import numpy
 import pytest
+import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
@@ -67,8 +68,70 @@ def test_rescoring_is_the_predictors_prediction_of_the_pair(encoder, vectors, sm
 
 def test_rescoring_needs_a_model_that_matches_vectors(encoder):
     other = type("Other", (), {"eval": lambda self: self, "encode": print})()
-    with pytest.raises(ConfigurationError, match=r"siamese_classifier .* this model is a Other"):
+    with pytest.raises(ConfigurationError, match=r"siamese_classifier or .* model is a Other"):
         SentenceEncoder(other, encoder._reader).match(numpy.zeros((1, 6)), numpy.zeros((1, 6)))
+
+
+@pytest.fixture(scope="module")
+def regressor(untrained_predictor):
+    """A predictor of scores that differ between sentences of the corpus."""
+    predictor = untrained_predictor("similarity_regressor")
+    with torch.no_grad():
+        for parameter in predictor._model.parameters():
+            parameter.mul_(5.0)
+    return predictor
+
+
+def by_score(predictor, query, rows):
+    """The rows of sentences, the one with the highest score for the query first."""
+    scores = {row: predictor.predict(query, CORPUS[row])["score"] for row in rows}
+    return sorted(rows, key=lambda row: -scores[row]), scores
+
+
+def test_a_score_determines_the_order(regressor):
+    encoder = SentenceEncoder(regressor._model, regressor._dataset_reader)
+    search = SentenceSearch(encoder, CORPUS, encoder.encode(CORPUS, show_progress=False))
+    found = search.search(QUERIES, k=4, rescore=True)
+    for query, neighbors in zip(QUERIES, found):
+        rows, scores = by_score(regressor, query, [0, 1, 3, 6])
+        assert [neighbor.row for neighbor in neighbors] == rows
+        for neighbor in neighbors:
+            assert neighbor.score == pytest.approx(scores[neighbor.row], abs=1e-4)
+            assert neighbor.label is None
+    by_cosine = search.search(QUERIES, k=4)
+    assert [[n.row for n in near] for near in by_cosine] != [
+        [n.row for n in near] for near in found
+    ]
+
+
+def test_another_model_rescores_more_candidates_than_are_returned(encoder, vectors, regressor):
+    search = SentenceSearch(encoder, CORPUS, vectors, rescorer=regressor)
+    found = search.search(QUERIES, k=2, rescore=True, num_candidates=3)
+    for query, neighbors in zip(QUERIES, found):
+        (nearest,) = search.search([query], k=3)
+        assert all(neighbor.score is None for neighbor in nearest)
+        rows, scores = by_score(regressor, query, [neighbor.row for neighbor in nearest])
+        assert [neighbor.row for neighbor in neighbors] == rows[:2]
+        for neighbor in neighbors:
+            assert neighbor.score == pytest.approx(scores[neighbor.row], abs=1e-4)
+            assert neighbor.cosine in [n.cosine for n in nearest]
+
+
+def test_a_classifier_that_rescores_leaves_the_order(encoder, vectors, small_archive):
+    rescorer = Predictor.from_archive(load_archive(small_archive))
+    own = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=3, rescore=True)
+    other = SentenceSearch(encoder, CORPUS, vectors, rescorer=rescorer)
+    for expected, found in zip(own, other.search(QUERIES, k=3, rescore=True)):
+        assert [n.row for n in found] == [n.row for n in expected]
+        for neighbor, same in zip(found, expected):
+            assert neighbor.label == same.label
+            assert neighbor.probs_by_label == pytest.approx(same.probs_by_label, abs=1e-5)
+
+
+def test_a_rescorer_reads_pairs(encoder, vectors, untrained_predictor):
+    for name in ("attentive_ranker", "bcn"):
+        with pytest.raises(ConfigurationError, match="must be a predictor of sentence pairs, not"):
+            SentenceSearch(encoder, CORPUS, vectors, rescorer=untrained_predictor(name))
 
 
 def test_no_more_neighbors_than_distinct_sentences(encoder, vectors):
@@ -105,8 +168,14 @@ def test_the_table_has_a_line_for_each_rank():
     neighbors = [
         Neighbor("B.", 3, 0.98765),
         Neighbor("C.", 0, 0.5, "yes", {"yes": 0.75, "no": 0.25}),
+        Neighbor("D.", 1, 0.25, score=4.5),
     ]
-    assert list(lines("A?", neighbors)) == ["#\tA?", "1\tB.\t0.988", "2\tC.\t0.500\tyes 0.750"]
+    assert list(lines("A?", neighbors)) == [
+        "#\tA?",
+        "1\tB.\t0.988",
+        "2\tC.\t0.500\tyes 0.750",
+        "3\tD.\t0.250\t4.500",
+    ]
 
 
 def test_the_table_names_unknown_words():

@@ -22,6 +22,9 @@ def test_predict_gives_the_predictors_probabilities(pair_model, small_archive):
     assert prediction.probabilities == pytest.approx(expected, abs=1e-6)
     assert sum(prediction.probabilities.values()) == pytest.approx(1)
     assert prediction.ranking == []
+    assert prediction.score is None
+    assert pair_model.is_classifier
+    assert pair_model.score_range is None
 
 
 def test_white_space_around_a_text_does_not_matter(pair_model):
@@ -75,6 +78,17 @@ def test_a_ranker_needs_answers_but_not_too_many(untrained):
     model.predict(QUESTION, "bees\n" * MAX_CANDIDATES)
     with pytest.raises(InputError, match="11 possible answers; at most 10"):
         model.predict(QUESTION, "bees\n" * (MAX_CANDIDATES + 1))
+
+
+def test_a_score_of_a_pair(untrained):
+    model = untrained("similarity_regressor")
+    assert model.score_range == (0, 5)
+    assert not model.is_classifier
+    assert model.labels == []
+    prediction = model.predict("a plane", "a man")
+    assert 0 <= prediction.score <= 5
+    assert (prediction.probabilities, prediction.ranking) == ({}, [])
+    assert "plane" in model.explain("a plane", "a man").content
 
 
 def test_a_single_sentence(untrained):

@@ -105,18 +105,22 @@ def test_the_model_is_left_as_it_was(predictor):
 def derivatives(predictor, inputs, scale=1.0, step=1e-4):
     """d loss / d a of each word by central differences, the word's embedding being (scale + a) e.
 
-    Only the embedding matrix changes: no hook, no gradient. Each word may occur only once.
+    The loss is that of the predicted label, or the predicted score. Only the embedding matrix
+    changes: no hook, no gradient. Each word may occur only once.
     """
     model = predictor._model
     instance = predictor._json_to_instance(inputs)
     predictor._dataset_reader.apply_token_indexers(instance)
-    label = model.forward_on_instance(instance)["label_logits"].argmax()
+    predicted = model.forward_on_instance(instance)
     ((name, embedding),) = model._text_field_embedder._token_embedders.items()
     original = embedding.weight.data.clone()
 
     def loss():
-        logits = model.forward_on_instance(instance)["label_logits"]
-        return -torch.tensor(logits).log_softmax(0)[label].item()
+        output = model.forward_on_instance(instance)
+        if "score" in output:
+            return output["score"]
+        label = predicted["label_logits"].argmax()
+        return -torch.tensor(output["label_logits"]).log_softmax(0)[label].item()
 
     def derivative(word):
         embedding.weight.data = scale * original
@@ -145,7 +149,16 @@ def shares(values):
 
 
 @pytest.mark.parametrize(
-    "name", ["bcn", "cs_lvm", "esim", "lstmn_classifier", "sentence_classifier", "vae_siamese"]
+    "name",
+    [
+        "bcn",
+        "cs_lvm",
+        "esim",
+        "lstmn_classifier",
+        "sentence_classifier",
+        "similarity_regressor",
+        "vae_siamese",
+    ],
 )
 def test_the_saliency_of_every_model_is_the_effect_of_each_word(untrained_predictor, name):
     predictor = untrained_predictor(name)

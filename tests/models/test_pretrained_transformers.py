@@ -95,7 +95,7 @@ def check(config, inputs, folder):
     trained, archive = train(config, folder)
     predictor = Predictor.from_archive(archive)
     output = predictor.predict_json(inputs)
-    scores = "label_probs" if "label_probs" in output else "scores"
+    scores = next(name for name in ("label_probs", "scores", "score") if name in output)
     before = Predictor.by_name(trained.default_predictor)(trained, predictor._dataset_reader)
     assert output[scores] == pytest.approx(before.predict_json(inputs)[scores], abs=1e-6)
     assert json.loads(json.dumps(output)) == output
@@ -144,6 +144,21 @@ def test_a_siamese_classifier_fine_tunes_a_transformer(tiny_bert, tmp_path, kind
     assert not any(torch.allclose(state[key], pretrained[key], atol=1e-4) for key in weights)
     checkpointing = settings.get("gradient_checkpointing", False)
     assert transformer_of(trained).is_gradient_checkpointing == checkpointing
+
+
+@pytest.mark.parametrize("scorer", ["cosine", {"type": "graded", "matcher": "heuristic"}])
+def test_similarity_is_learned_over_a_transformer(tiny_bert, tmp_path, scorer):
+    config = configuration(
+        "similarity_regressor",
+        tiny_bert,
+        WORD_PIECES,
+        {"encoder": MEAN_OF_WORD_PIECES, "scorer": scorer},
+    )
+    trained, _ = check(config, PAIR, tmp_path / "model")
+    pretrained = AutoModel.from_pretrained(tiny_bert).state_dict()
+    weights = transformer_of(trained).state_dict()
+    for key in ("embeddings.word_embeddings.weight", "encoder.layer.0.attention.self.query.weight"):
+        assert not torch.allclose(weights[key], pretrained[key], atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", [WORD_PIECES, WORDS])

@@ -91,3 +91,14 @@ def test_an_input_does_not_replace_the_prediction(predictor):
 
 def test_no_requests(predictor):
     assert predictor.predict_batch_json([]) == []
+
+
+@pytest.mark.parametrize("name", ["simple-gradient", "integrated-gradient", "smooth-gradient"])
+@pytest.mark.parametrize("scorer", ["graded", "cosine"])
+def test_saliency_for_a_score(untrained_predictor, name, scorer):
+    predictor = untrained_predictor("similarity_regressor", scorer=scorer)
+    pair = {"premise": "A plane is taking off", "hypothesis": "I agree with a man"}
+    result = SaliencyInterpreter.by_name(name)(predictor).saliency_interpret_from_json(pair)
+    for values in result["instance_1"].values():
+        assert sum(values) == pytest.approx(1.0, abs=1e-4)
+        assert max(values) > min(values)

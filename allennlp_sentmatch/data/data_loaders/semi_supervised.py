@@ -18,7 +18,7 @@ from torch import distributed
 logger = logging.getLogger(__name__)
 
 _LABEL = "label"
-_NOT_LEARNED_FROM = (_LABEL, "metadata")
+_NOT_LEARNED_FROM = (_LABEL, "score", "metadata")
 _PREFIX = "unlabeled_"
 
 
@@ -27,9 +27,9 @@ class SemiSupervisedDataLoader(DataLoader):
     """Yields, at each step, one labeled and one unlabeled batch as one.
 
     The labeled batch has its usual fields; those of the unlabeled one follow with the prefix
-    `unlabeled_` (`unlabeled_premise`, `unlabeled_hypothesis`), without label and metadata. An
-    epoch is one pass over the longer of the two sets, while the shorter one is repeated as often as
-    needed; a second progress bar shows the position in the labeled set.
+    `unlabeled_` (`unlabeled_premise`, `unlabeled_hypothesis`), without label, score and metadata.
+    An epoch is one pass over the longer of the two sets, while the shorter one is repeated as often
+    as needed; a second progress bar shows the position in the labeled set.
 
     Unlabeled pairs come from `unlabeled_data_path`, or are those left over when `num_labeled` have
     been drawn from the training data. Their labels, if they have any, are dropped when they are

@@ -1,27 +1,46 @@
-"""A check that all rows of a file have a label, or none has."""
+"""Checks that all rows of a file have a label, or none has."""
 
 from collections.abc import Iterable, Iterator
-from typing import Optional
+from typing import Any, Optional
 
 from allennlp_sentmatch.data.files.row import Row
 
 LabeledRow = tuple[Row, Optional[str]]
 
 
-def all_or_none_labeled(rows: Iterable[LabeledRow]) -> Iterator[LabeledRow]:
-    """Yield rows and their labels; raise an error for a row that has one where the first has none,
-    or has none where the first has one.
+class AllOrNone:
+    """A check that all rows of a file have a value, or none has.
 
     AllenNLP cannot put examples with and without a label into one batch, and its own error names
     neither the file nor the line.
+
+    # Parameters
+
+    name : `str`
+        The name of the value: `"label"` or `"score"`.
     """
-    first: Optional[LabeledRow] = None
-    for row, label in rows:
-        first = first or (row, label)
-        first_row, first_label = first
-        if (label is None) != (first_label is None):
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._first: Optional[tuple[Row, Any]] = None
+
+    def check(self, row: Row, value: Optional[Any]) -> None:
+        """Raise an error if `row` has a value where the first row has none, or has none where the
+        first row has one.
+        """
+        self._first = self._first or (row, value)
+        first_row, first_value = self._first
+        if (value is None) != (first_value is None):
             raise row.error(
-                f"{'no' if label is None else 'a'} label, but line {first_row.source.line} has "
-                f"{'none' if first_label is None else 'one'}; label all rows of a file, or none"
+                f"{'no' if value is None else 'a'} {self._name}, but line {first_row.source.line} "
+                f"has {'none' if first_value is None else 'one'}; {self._name} all rows of a file, "
+                "or none"
             )
+
+
+def all_or_none_labeled(rows: Iterable[LabeledRow]) -> Iterator[LabeledRow]:
+    """Yield rows and their labels, checked by `AllOrNone`."""
+    labels = AllOrNone("label")
+    for row, label in rows:
+        labels.check(row, label)
         yield row, label

@@ -1,4 +1,4 @@
-"""Labeled pairs of sentences."""
+"""Pairs of sentences with a label, a score of their similarity, or both."""
 
 import logging
 import math
@@ -13,7 +13,7 @@ from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Tokenizer
 
-from allennlp_sentmatch.data.dataset_readers.label_presence import all_or_none_labeled
+from allennlp_sentmatch.data.dataset_readers.label_presence import AllOrNone
 from allennlp_sentmatch.data.dataset_readers.sentence_pair_formats import FORMATS, PairFormat
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.data.fields import LabelField
@@ -31,7 +31,7 @@ NO_GOLD_LABEL = "-"
 
 @DatasetReader.register("sentence_pair")
 class SentencePairReader(TokenizingReader):
-    """Reads pairs of sentences with a label: natural language inference, paraphrases, similarity.
+    """Reads pairs of sentences: natural language inference, paraphrases, similarity.
 
     The formats are
 
@@ -39,13 +39,13 @@ class SentencePairReader(TokenizingReader):
       `pairID`, or with `premise`, `hypothesis` and `label`. Labels `entailment`, `neutral`,
       `contradiction`.
     - `sick`: the release, tab-separated with a header. The same labels: the file's upper-case
-      ones are lower-cased.
+      ones are lower-cased. Scores from 1 to 5, the relatedness.
     - `quora`: the release with its header (tsv, or csv as on Kaggle), or the partition of Wang et
       al. (2017), which has label, question, question and id, and no header. Labels `0`, `1`.
     - `msrp`: the release, tab-separated with a header. Labels `0`, `1`.
     - `scitail`: the release's `tsv_format`, `dgem_format` or `snli_format`. Labels `entailment`
       (also where the file has `entails`) and `neutral`.
-    - `sts`: STS Benchmark, tab-separated without a header. No label: the score is the target.
+    - `sts`: STS Benchmark, tab-separated without a header. Scores from 0 to 5, and no labels.
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
     Labels are strings, even 0 and 1. A pair with the label `-` (SNLI: no gold label) is skipped,
@@ -57,10 +57,11 @@ class SentencePairReader(TokenizingReader):
 
     - `premise`, `hypothesis` (`TextField`)
     - `label` (`LabelField`), where the pair has one
-    - `score` (`TensorField`, a float32 scalar), where the pair has a score and no label
+    - `score` (`TensorField`, a float32 scalar), where the pair has one
     - `metadata` (`MetadataField`): `premise`, `hypothesis` (the texts), `premise_tokens`,
-      `hypothesis_tokens` (lists of strings), and `id` and `score` where the data has them (SICK's
-      is its relatedness, 1 to 5; that of STS is 0 to 5)
+      `hypothesis_tokens` (lists of strings), and `id` and `score` where the data has them
+
+    All models for pairs in this package take a `label` and a `score`, and use one of them.
 
     A sentence without a token becomes one out-of-vocabulary token.
 
@@ -93,6 +94,12 @@ class SentencePairReader(TokenizingReader):
     tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
     token_indexers : `dict[str, TokenIndexer]`, optional
             (default = `{"tokens": SingleIdTokenIndexer()}`)
+    score : `Union[int, str]`, optional (default = `None`)
+        `table`: the column with the score, if there is one. Set `label` to `null` if there is no
+        label.
+    score_range : `tuple[float, float]`, optional (default = `None`)
+        `table`: the lowest and the highest score. A score that is not between them is an error. By
+        default, any finite number is a score.
     """
 
     def __init__(
@@ -109,18 +116,28 @@ class SentencePairReader(TokenizingReader):
         swap_pairs: bool = False,
         tokenizer: Optional[Tokenizer] = None,
         token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        score: Optional[Union[int, str]] = None,
+        score_range: Optional[tuple[float, float]] = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(
             tokenizer=tokenizer, token_indexers=token_indexers, max_length=max_length, **kwargs
         )
         if format == "table":
-            columns = {"sentence1": sentence1, "sentence2": sentence2, "label": label, "id": id}
+            columns = {
+                "sentence1": sentence1,
+                "sentence2": sentence2,
+                "label": label,
+                "id": id,
+                "score": score,
+            }
             self._format = PairFormat(
                 Table(columns, delimiter, quoted).rows,
                 premise=(sentence1,),
                 hypothesis=(sentence2,),
                 label=() if label is None else (label,),
+                score=() if score is None else (score,),
+                score_range=_checked_range(score_range),
                 id=() if id is None else (id,),
             )
         elif format in FORMATS:
@@ -134,19 +151,19 @@ class SentencePairReader(TokenizingReader):
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
         file_path, in_folds = split_data_path(file_path)
-        rows = all_or_none_labeled(self._labeled_rows(file_path))
-        for row, label in self.shard_iterable(in_folds(rows)):
+        rows = self._rows(file_path)
+        for row, label, score in self.shard_iterable(in_folds(rows)):
             premise = row.text(self._format.premise)
             hypothesis = row.text(self._format.hypothesis)
-            score = row.number(self._format.score)
             id = row.joined(self._format.id)
             yield self.text_to_instance(premise, hypothesis, label, score, id, row.source)
             if self._swap_pairs:
                 yield self.text_to_instance(hypothesis, premise, label, score, id, row.source)
 
-    def _labeled_rows(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str]]]:
-        """The rows that are to be read, each with its label; `None` where it has no label."""
+    def _rows(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
+        """The rows that are to be read, with labels and scores; `None` for what a row lacks."""
         read = skipped = unlabeled = 0
+        labels, scores = AllOrNone("label"), AllOrNone("score")
         for row in self._format.rows(file_path, self._encoding):
             label = row.label(self._format.label)
             if label == NO_GOLD_LABEL:
@@ -154,7 +171,10 @@ class SentencePairReader(TokenizingReader):
                 continue
             read += 1
             unlabeled += label is None
-            yield row, None if label is None else self._format.rename_label(label)
+            score = row.number(self._format.score, self._format.score_range)
+            labels.check(row, label)
+            scores.check(row, score)
+            yield row, None if label is None else self._format.rename_label(label), score
         if not read:
             raise ConfigurationError(
                 f"{file_path}: all {skipped} pairs have the label '{NO_GOLD_LABEL}', which means "
@@ -207,13 +227,22 @@ class SentencePairReader(TokenizingReader):
         fields: dict[str, Field[Any]] = {"premise": premise_field, "hypothesis": hypothesis_field}
         if label is not None:
             fields["label"] = LabelField(label, source=source)
-        elif score is not None:
+        if score is not None:
             if not isinstance(score, (int, float)) or not math.isfinite(score):
                 raise ConfigurationError(f"score must be a finite number, not {score!r}")
             fields["score"] = TensorField(torch.tensor(float(score)))
-        if score is not None:
             metadata["score"] = score
         if id is not None:
             metadata["id"] = id
         fields["metadata"] = MetadataField(metadata)
         return Instance(fields)
+
+
+def _checked_range(score_range: Optional[tuple[float, float]]) -> Optional[tuple[float, float]]:
+    if score_range is not None and not (
+        len(score_range) == 2 and -math.inf < score_range[0] < score_range[1] < math.inf
+    ):
+        raise ConfigurationError(
+            f"score_range={list(score_range)}: expected the lowest and the highest score"
+        )
+    return score_range

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Callable
+from typing import Callable, Optional
 
 from allennlp_sentmatch.data.files.delimited import delimited_rows
 from allennlp_sentmatch.data.files.json_lines import json_rows
@@ -30,6 +30,8 @@ class PairFormat:
         The columns that may hold the label. A row without any of them is a pair without a label.
     score : `tuple[Column, ...]`, optional (default = `()`)
         The columns that may hold a degree of similarity.
+    score_range : `tuple[float, float]`, optional (default = `None`)
+        The lowest and the highest score; by default, a score may be any finite number.
     id : `tuple[Column, ...]`, optional (default = `()`)
         The columns whose values, joined by hyphens, are the pair's id.
     rename_label : `Callable[[str], str]`, optional
@@ -41,6 +43,7 @@ class PairFormat:
     hypothesis: Columns
     label: Columns = ()
     score: Columns = ()
+    score_range: Optional[tuple[float, float]] = None
     id: Columns = ()
     rename_label: Callable[[str], str] = _as_published
 
@@ -96,6 +99,7 @@ FORMATS: dict[str, PairFormat] = {
         hypothesis=("sentence_B",),
         label=("entailment_judgment",),
         score=("relatedness_score",),
+        score_range=(1, 5),
         id=("pair_ID",),
         rename_label=str.lower,
     ),
@@ -125,6 +129,7 @@ FORMATS: dict[str, PairFormat] = {
         premise=("sentence1",),
         hypothesis=("sentence2",),
         score=("score",),
+        score_range=(0, 5),
         id=("file", "year", "id"),
     ),
 }

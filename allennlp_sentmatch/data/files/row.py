@@ -90,8 +90,13 @@ class Row:
             )
         return check_text(label, f"{self.source}: {_named(columns)}")
 
-    def number(self, columns: Sequence[Column]) -> Optional[float]:
-        """The finite number in the first of the `columns`; `None` if the row has none of them."""
+    def number(
+        self, columns: Sequence[Column], limits: Optional[tuple[float, float]] = None
+    ) -> Optional[float]:
+        """The finite number in the first of the `columns`; `None` if the row has none of them.
+
+        With `limits`, the number must be between them.
+        """
         value = self.find(columns)
         if value is None:
             return None
@@ -101,6 +106,10 @@ class Row:
             number = math.nan
         if not math.isfinite(number):
             raise self.error(f"{_named(columns)} must be a finite number, not {shorten(value)}")
+        if limits is not None and not limits[0] <= number <= limits[1]:
+            raise self.error(
+                f"{_named(columns)} must be between {limits[0]} and {limits[1]}, not {number}"
+            )
         return number
 
     def joined(self, columns: Sequence[Column]) -> Optional[str]:

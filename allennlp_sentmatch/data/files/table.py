@@ -64,7 +64,7 @@ class Table:
                 row.require(
                     [column],
                     f"; name it in the setting {setting!r} (null there if the "
-                    "file has no label or id)",
+                    "file has no such column)",
                 )
             yield row
 

@@ -5,6 +5,7 @@ from allennlp_sentmatch.training.metrics.distinct import Distinct
 from allennlp_sentmatch.training.metrics.mean_average_precision import MeanAveragePrecision
 from allennlp_sentmatch.training.metrics.mean_cosine import MeanCosine
 from allennlp_sentmatch.training.metrics.mean_reciprocal_rank import MeanReciprocalRank
+from allennlp_sentmatch.training.metrics.mean_squared_error import MeanSquaredError
 from allennlp_sentmatch.training.metrics.sacre_bleu import SacreBleu
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "MeanAveragePrecision",
     "MeanCosine",
     "MeanReciprocalRank",
+    "MeanSquaredError",
     "SacreBleu",
 ]

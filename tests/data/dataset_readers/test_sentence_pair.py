@@ -87,7 +87,7 @@ class TestFormats:
             "2",
         )
         assert instances[1]["metadata"]["score"] == 3.7
-        assert "score" not in instances[1].fields
+        assert instances[1]["score"].tensor.item() == pytest.approx(3.7)
 
     def test_sick_before_annotation_has_no_label(self, table):
         path = table("pair_ID\tsentence_A\tsentence_B\n9\tA dog\tA cat\n")
@@ -144,7 +144,7 @@ class TestFormats:
         ]
         assert len(instances) == 4
 
-    def test_sts_scores_are_the_target(self, fixtures):
+    def test_sts_has_scores_and_no_labels(self, fixtures):
         instances = read("sts", fixtures / "data/sts.csv")
         assert pair(instances[2]) == (
             'Minister says "no" to new tax',
@@ -254,6 +254,54 @@ class TestTable:
             ("café", "thé", "à")
         ]
 
+    @pytest.mark.parametrize("label_column", ["label", None])
+    def test_a_column_of_scores(self, table, label_column):
+        path = table("sentence1,sentence2,label,score\na,b,yes,0.5\nc,d,no,1\n")
+        instances = read("table", path, label=label_column, score="score")
+        assert [i["score"].tensor.item() for i in instances] == [0.5, 1.0]
+        assert [i["metadata"]["score"] for i in instances] == [0.5, 1.0]
+        assert [label(i) for i in instances] == (["yes", "no"] if label_column else [None, None])
+        assert all("score" not in i.fields for i in read("table", path))
+
+    def test_scores_by_position_and_in_json(self, table):
+        positions = {"sentence1": 0, "sentence2": 1, "label": None, "score": 2}
+        (instance,) = read("table", table("a\tb\t-3\n"), **positions)
+        assert instance["score"].tensor.item() == -3.0
+        path = table('{"sentence1": "a", "sentence2": "b", "gold": 7}\n')
+        reader = DatasetReader.from_params(
+            Params(
+                {
+                    "type": "sentence_pair",
+                    "format": "table",
+                    "label": None,
+                    "score": "gold",
+                    "score_range": [0, 10],
+                }
+            )
+        )
+        (instance,) = reader.read(path)
+        assert instance["score"].tensor.item() == 7.0
+
+    def test_a_score_outside_the_range_is_named(self, table):
+        path = table("sentence1\tsentence2\tscore\na\tb\t1\nc\td\t11\n")
+        settings = {"label": None, "score": "score"}
+        with pytest.raises(
+            ConfigurationError, match=r"pairs\.tsv, line 3: .* between 0 and 10, not 11\.0"
+        ):
+            read("table", path, score_range=(0, 10), **settings)
+        assert len(read("table", path, **settings)) == 2
+
+    def test_all_rows_have_a_score_or_none(self, table):
+        rows = ['"score": 1', '"score": null']
+        content = "".join(f'{{"sentence1": "a", "sentence2": "b", {row}}}\n' for row in rows)
+        with pytest.raises(ConfigurationError, match=r"line 2: no score, but line 1 has one"):
+            read("table", table(content), label=None, score="score")
+
+    @pytest.mark.parametrize("score_range", [[1], [2, 1], [0, float("inf")], [0, 1, 2]])
+    def test_a_range_has_two_ends(self, score_range):
+        with pytest.raises(ConfigurationError, match="expected the lowest and the highest score"):
+            SentencePairReader("table", score="score", score_range=score_range)
+
     @pytest.mark.parametrize(
         ("content", "settings", "message"),
         [
@@ -294,6 +342,12 @@ class TestBadInput:
             ("sts", "g\tf\t1\t2\tmuch\ta\tb\n", "line 1: .*'score' must be .* not 'much'"),
             ("sts", "g\tf\t1\t2\tnan\ta\tb\n", "line 1: .*'score' must be a finite number"),
             ("sts", "g\tf\t1\t2\t-inf\ta\tb\n", "line 1: .*'score' must be a finite number"),
+            ("sts", "g\tf\t1\t2\t5.1\ta\tb\n", "line 1: .*'score' .* 0 and 5, not 5.1"),
+            (
+                "sick",
+                "sentence_A\tsentence_B\trelatedness_score\na\tb\t1\na\tb\t0.9\n",
+                "line 3: .*'relatedness_score' must be between 1 and 5, not 0.9",
+            ),
         ],
     )
     def test_names_file_and_line(self, table, format, content, message):

@@ -1,0 +1,129 @@
+"""The base class of models that predict a score."""
+
+import math
+from typing import Any, Optional
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import is_distributed
+from allennlp.data import Vocabulary
+from allennlp.models import Model
+from allennlp.nn import RegularizerApplicator
+from allennlp.training.metrics import Metric, PearsonCorrelation, SpearmanCorrelation
+from torch import Tensor
+
+from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.training.metrics import MeanSquaredError
+
+
+class ScoreModel(Model):
+    """The metrics and the output of a model that predicts a score for each instance.
+
+    A subclass computes scores in `forward`, returns `self.output(scores, score, metadata)` and adds
+    its loss. Not registered itself.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    lowest_score, highest_score : `float`
+        The ends of the scale. All predictions lie between them, and all true scores must.
+    regularizer : `RegularizerApplicator`, optional (default = `None`)
+
+    # Raises
+
+    `ConfigurationError`
+        If they are not finite, or `highest_score` is not greater than `lowest_score`.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        lowest_score: float,
+        highest_score: float,
+        regularizer: Optional[RegularizerApplicator] = None,
+    ) -> None:
+        super().__init__(vocab, regularizer)
+        if not -math.inf < lowest_score < highest_score < math.inf:
+            raise ConfigurationError(
+                "highest_score must be greater than lowest_score, and both finite; got "
+                f"lowest_score={lowest_score} and highest_score={highest_score}"
+            )
+        self.lowest_score = lowest_score
+        self.highest_score = highest_score
+        self._pearson = PearsonCorrelation()
+        self._spearman = SpearmanCorrelation()
+        self._mean_squared_error = MeanSquaredError()
+        self._num_scored = 0
+
+    def output(
+        self,
+        scores: Tensor,
+        score: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+    ) -> dict[str, Any]:
+        """The output dictionary of `forward`, without the loss.
+
+        # Parameters
+
+        scores : `Tensor`
+            (B,), the predictions.
+        score : `Tensor`, optional (default = `None`)
+            (B,), the true scores. With them, the metrics are updated.
+        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+            Passed on.
+
+        # Returns
+
+        `Dict[str, Any]`
+            `score` (B,), the predictions, and `metadata` where it was given.
+
+        # Raises
+
+        `ConfigurationError`
+            If a true score is not between the lowest and the highest one.
+        """
+        output: dict[str, Any] = {"score": scores}
+        if metadata is not None:
+            output["metadata"] = metadata
+        if score is not None:
+            self._check_range(score, metadata)
+            self._mean_squared_error(scores, score)
+            if not is_distributed():
+                self._pearson(scores, score)
+                self._spearman(scores, score)
+                self._num_scored += len(score)
+        return output
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """`pearson`, `spearman` (both 0 where they are not defined) and `mean_squared_error`.
+
+        In distributed training the error only: AllenNLP's correlations do not aggregate.
+        """
+        metrics = {"mean_squared_error": self._mean_squared_error.get_metric(reset)}
+        if not is_distributed():
+            metrics["pearson"] = _correlation(self._pearson, self._num_scored, reset)
+            metrics["spearman"] = _correlation(self._spearman, self._num_scored, reset)
+        if reset:
+            self._num_scored = 0
+        return metrics
+
+    def _check_range(self, score: Tensor, metadata: Optional[list[dict[str, Any]]]) -> None:
+        inside = (score >= self.lowest_score) & (score <= self.highest_score)
+        if inside.all():
+            return
+        index = int((~inside).nonzero()[0])
+        pair = "" if metadata is None else f" of {shorten(metadata[index])}"
+        raise ConfigurationError(
+            f"the score {score[index].item():g}{pair} is not between lowest_score="
+            f"{self.lowest_score} and highest_score={self.highest_score}; with `score_range`, the "
+            "reader names its file and line"
+        )
+
+
+def _correlation(metric: Metric, count: int, reset: bool) -> float:
+    # AllenNLP's metrics divide by `count - 1`; where all scores are equal, one of them gives NaN.
+    if count < 2:
+        if reset:
+            metric.reset()
+        return 0.0
+    correlation = float(metric.get_metric(reset))
+    return 0.0 if math.isnan(correlation) else correlation

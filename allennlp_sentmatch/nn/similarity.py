@@ -1,0 +1,84 @@
+"""From a pair of sentences to a score between a lowest and a highest one.
+
+Tai, Socher and Manning 2015 (https://arxiv.org/abs/1503.00075, section 4.2) predict a distribution
+q over the integer grades k = lowest .. highest. The score is its expectation,
+
+    score = sum_k k q_k,
+
+and the loss of a pair with the score y is the divergence KL(p || q) from the target
+
+    p_k = floor(y) + 1 - y    for k = floor(y)
+    p_k = y - floor(y)        for k = floor(y) + 1
+    p_k = 0                   for other k,
+
+the distribution over the two nearest grades whose expectation is y.
+
+`scaled_cosine` takes the cosine of two vectors for a score, from 0 (the lowest) to 1 (the highest).
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def num_grades(lowest: float, highest: float) -> int:
+    """Count the integer grades from `lowest` to `highest`.
+
+    # Raises
+
+    `ValueError`
+        If one of them is not a whole number, or `highest` is not greater than `lowest`.
+    """
+    if not (float(lowest).is_integer() and float(highest).is_integer() and lowest < highest):
+        raise ValueError(
+            "grades need whole numbers as the lowest and the highest score, the highest one being "
+            f"greater; got {lowest} and {highest}"
+        )
+    return int(highest - lowest) + 1
+
+
+def grade_distribution(scores: Tensor, lowest: float, highest: float) -> Tensor:
+    """Return the target distributions p, (..., K), of `scores` (...) within [lowest, highest]."""
+    grades = _grades(scores, lowest, highest)
+    return (1 - (scores.unsqueeze(-1) - grades).abs()).clamp(min=0)
+
+
+def expected_grade(logits: Tensor, lowest: float, highest: float) -> Tensor:
+    """Return the scores (...) of the distributions q that `logits` (..., K) are the logits of."""
+    scores = logits.softmax(dim=-1) @ _grades(logits, lowest, highest)
+    return scores.clamp(lowest, highest)  # rounding
+
+
+def grade_divergence(logits: Tensor, scores: Tensor, lowest: float, highest: float) -> Tensor:
+    """Return the mean of KL(p || q) over a batch.
+
+    # Parameters
+
+    logits : `Tensor`
+        (B, K), of the predicted distributions q.
+    scores : `Tensor`
+        (B,), the pairs' true scores.
+    lowest, highest : `float`
+        The least and the greatest of the K grades.
+
+    # Returns
+
+    `Tensor`
+        A scalar.
+    """
+    targets = grade_distribution(scores, lowest, highest).to(logits.dtype)
+    return F.kl_div(logits.log_softmax(dim=-1), targets, reduction="batchmean")
+
+
+def scaled_cosine(a: Tensor, b: Tensor, lowest: float, highest: float) -> Tensor:
+    """Return lowest + (highest - lowest) cos(a, b), (...), of vectors (..., d).
+
+    It is less than `lowest` where the cosine is negative. The cosine of a zero vector is 0.
+    """
+    return lowest + (highest - lowest) * F.cosine_similarity(a, b, dim=-1)
+
+
+def _grades(like: Tensor, lowest: float, highest: float) -> Tensor:
+    """Return the grades (K,)."""
+    count = num_grades(lowest, highest)
+    return lowest + torch.arange(count, dtype=like.dtype, device=like.device)

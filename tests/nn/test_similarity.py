@@ -1,0 +1,80 @@
+"""Scores of similarity, against Tai et al. (2015), section 4.2, computed a pair at a time."""
+
+import math
+
+import pytest
+import torch
+from torch.distributions import Categorical, kl_divergence
+
+from allennlp_sentmatch.nn import (
+    expected_grade,
+    grade_distribution,
+    grade_divergence,
+    scaled_cosine,
+)
+from allennlp_sentmatch.nn.similarity import num_grades
+
+
+def target(score: float, lowest: int, highest: int) -> list[float]:
+    floor = math.floor(score)
+    p = [0.0] * (highest - lowest + 1)
+    p[floor - lowest] = floor - score + 1
+    if floor < score:
+        p[floor + 1 - lowest] = score - floor
+    return p
+
+
+@pytest.mark.parametrize(("lowest", "highest"), [(1, 5), (0, 5), (-2, 1), (0, 1)])
+def test_the_target_is_a_distribution_over_the_two_nearest_grades(lowest, highest):
+    scores = torch.linspace(lowest, highest, 31, dtype=torch.float64)
+    expected = torch.tensor([target(score, lowest, highest) for score in scores.tolist()])
+    distributions = grade_distribution(scores, lowest, highest)
+    torch.testing.assert_close(distributions, expected.double(), rtol=0, atol=1e-7)
+    torch.testing.assert_close(distributions.sum(-1), torch.ones_like(scores))
+    # The score of a distribution is its expectation: that of its own target is the score itself.
+    own = expected_grade(distributions.log(), lowest, highest)
+    torch.testing.assert_close(own, scores)
+
+
+def test_the_loss_is_the_mean_divergence_from_the_targets():
+    torch.manual_seed(0)
+    logits = torch.randn(6, 5, dtype=torch.float64, requires_grad=True)
+    scores = torch.tensor([1.0, 5.0, 3.0, 1.25, 4.9, 2.5], dtype=torch.float64)
+    loss = grade_divergence(logits, scores, 1, 5)
+    expected = [
+        kl_divergence(Categorical(probs=torch.tensor(target(score, 1, 5))), Categorical(logits=row))
+        for score, row in zip(scores.tolist(), logits.detach())
+    ]
+    assert loss.item() == pytest.approx(sum(expected).item() / 6, rel=1e-6)
+    (gradient,) = torch.autograd.grad(loss, logits)
+    # d KL(p || softmax(z)) / dz = softmax(z) - p
+    difference = logits.softmax(-1) - grade_distribution(scores, 1, 5)
+    torch.testing.assert_close(gradient, difference / 6)
+
+
+def test_the_score_is_the_expected_grade_and_within_the_scale():
+    logits = torch.tensor([[0.0, math.log(3), 0.0], [-9.0, 0.0, 99.0], [200.0, 0.0, 0.0]])
+    scores = expected_grade(logits, 2, 4)
+    assert scores.tolist() == pytest.approx([(2 + 3 * 3 + 4) / 5, 4.0, 2.0])
+    many = expected_grade(100 * torch.randn(1000, 6), 0, 5)
+    assert ((many >= 0) & (many <= 5)).all()
+
+
+def test_scores_and_logits_may_be_of_different_types():
+    loss = grade_divergence(torch.zeros(1, 2, dtype=torch.float64), torch.tensor([0.5]), 0, 1)
+    assert loss.item() == pytest.approx(0)
+    assert loss.dtype == torch.float64
+
+
+@pytest.mark.parametrize(("lowest", "highest"), [(0.5, 5), (0, 4.5), (3, 3), (5, 0)])
+def test_grades_are_whole_numbers_in_order(lowest, highest):
+    with pytest.raises(ValueError, match=rf"whole numbers .* got {lowest} and {highest}"):
+        num_grades(lowest, highest)
+    assert num_grades(0.0, 5.0) == 6
+
+
+def test_the_cosine_is_scaled_from_0_and_1_to_the_ends():
+    a = torch.tensor([[3.0, 4.0], [1.0, 0.0], [1.0, 0.0], [2.0, 2.0], [0.0, 0.0]])
+    b = torch.tensor([[6.0, 8.0], [0.0, 2.0], [-1.0, 0.0], [0.0, 5.0], [1.0, 0.0]])
+    expected = [5.0, 1.0, -3.0, 1 + 4 / math.sqrt(2), 1.0]
+    assert scaled_cosine(a, b, 1, 5).tolist() == pytest.approx(expected)
