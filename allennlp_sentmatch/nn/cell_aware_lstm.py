@@ -30,6 +30,7 @@ from allennlp_sentmatch.nn.ops.lstm.stack import (
     lstm_stack_gates,
     lstm_stack_last_states,
 )
+from allennlp_sentmatch.nn.padding import check_padded
 
 
 class CellAwareLSTM(nn.Module):
@@ -192,6 +193,7 @@ class CellAwareLSTM(nn.Module):
             `CellAwareLSTMGates` for each direction.
         """
         layers = self._all_weights()
+        check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
         if return_gates:
             return lstm_stack_gates(inputs, mask, layers, self.dropout, self.training)
         hidden, _ = lstm_stack(inputs, mask, layers, self.dropout, self.training)
@@ -215,6 +217,7 @@ class CellAwareLSTM(nn.Module):
             sentence.
         """
         layers = self._all_weights()
+        check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
         return lstm_stack_last_states(inputs, mask, layers, self.dropout, self.training)
 
     def layer_weights(self, layer: int, suffix: str = "") -> LayerWeights:

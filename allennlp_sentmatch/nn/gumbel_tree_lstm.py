@@ -29,9 +29,10 @@ import torch
 
 from allennlp_sentmatch.nn import gumbel_softmax
 from allennlp_sentmatch.nn.lstm_states import lstm_states
-from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
 from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights
 from allennlp_sentmatch.nn.ops.tree.composition import compose
+from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.tree_merges import check_merges
 
 
@@ -151,11 +152,13 @@ class GumbelTreeLSTM(torch.nn.Module):
         `ValueError`
             If `merges` has another shape or holds an index without a pair.
         """
+        check_padded(inputs, mask, self.input_size, self.query.dtype)
         if merges is not None:
             check_merges(merges, mask)
+        inputs = widened(inputs, self.query)
         # A tree depends on small differences of scores, for which half precision is too coarse.
         with without_autocast(inputs.device):
-            hidden, cell = self._leaves(inputs.to(self.query.dtype), mask)
+            hidden, cell = self._leaves(inputs, mask)
             noise = None
             if self.training and merges is None:
                 B, T = mask.shape

@@ -23,6 +23,7 @@ from allennlp_sentmatch.nn.ops.common.autocast import widened
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
 from allennlp_sentmatch.nn.ops.lstmn.recurrence import recurrence
 from allennlp_sentmatch.nn.ops.lstmn.tables import Weights
+from allennlp_sentmatch.nn.padding import check_padded
 
 Attention = Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]
 
@@ -167,6 +168,7 @@ class LSTMN(torch.nn.Module):
             Weights(*(self.get_parameter(name + suffix) for name in Weights._fields))
             for suffix in self._suffixes
         ]
+        check_padded(inputs, mask, self.input_size, weights[0].bias_l0.dtype)
         start = None
         if initial_state is not None:
             halves = [torch.stack(state.chunk(len(weights), 1)) for state in initial_state]

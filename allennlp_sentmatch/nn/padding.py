@@ -4,6 +4,72 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from allennlp_sentmatch.nn.ops.backends import is_recorded
+from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled
+
+
+def check_padded(inputs: Tensor, mask: Tensor, input_size: int, dtype: torch.dtype) -> None:
+    """Check the arguments of an encoder.
+
+    Only on the CPU are the values of the mask checked: a GPU would have to finish all earlier work
+    first. They are not checked under `torch.compile` and `torch.export` either.
+
+    # Parameters
+
+    inputs : `Tensor`
+        Must have the shape (batch_size, num_tokens, input_size) and, except under autocast, the
+        type `dtype`.
+    mask : `Tensor`
+        Must have the shape (batch_size, num_tokens), be bool, and be right-padded.
+    input_size : `int`
+        The encoder's.
+    dtype : `torch.dtype`
+        The type of the encoder's parameters.
+
+    # Raises
+
+    `TypeError`
+        If the type of `inputs` or `mask` is wrong.
+    `ValueError`
+        If a shape is wrong, or a sentence has a token after padding.
+    """
+    if inputs.dim() != 3 or inputs.size(2) != input_size:
+        raise ValueError(
+            f"inputs must have the shape (batch_size, num_tokens, {input_size}), "
+            f"got {tuple(inputs.shape)}"
+        )
+    if mask.shape != inputs.shape[:2]:
+        raise ValueError(
+            f"mask must have the shape (batch_size, num_tokens) of the inputs, "
+            f"{tuple(inputs.shape[:2])}, got {tuple(mask.shape)}"
+        )
+    if not inputs.is_floating_point():
+        raise TypeError(
+            f"inputs must be floating point numbers, got {inputs.dtype}; embed the tokens first, "
+            f"or call inputs.to({dtype})"
+        )
+    if inputs.dtype != dtype and not _is_converted(inputs):
+        raise TypeError(
+            f"inputs must have the type of the encoder's parameters, {dtype}, got {inputs.dtype}; "
+            f"call inputs.to({dtype}) or encoder.to({inputs.dtype})"
+        )
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be bool, true at tokens, got {mask.dtype}; call mask.bool()")
+    if mask.device.type != "cpu" or is_recorded():
+        return
+    after_padding = mask[:, 1:] > mask[:, :-1]  # (B, T - 1)
+    if after_padding.any():
+        sentence, index = (int(x) for x in after_padding.nonzero()[0])
+        raise ValueError(
+            f"mask must be right-padded, but token {index + 1} of sentence {sentence} follows "
+            "padding; move the tokens of each sentence to its beginning"
+        )
+
+
+def _is_converted(inputs: Tensor) -> bool:
+    """Whether autocast converts these inputs, as it does with all types but float64."""
+    return inputs.dtype != torch.float64 and is_autocast_enabled(inputs.device.type)
+
 
 def stack_padded(
     first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]

@@ -17,6 +17,7 @@ import torch
 
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.controlled.recurrence import controlled_recurrence
+from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.recurrent_networks import run_networks
 
 
@@ -97,6 +98,7 @@ class RecurrentlyControlledRNN(torch.nn.Module):
         `torch.Tensor`
             Shape (B, T, output_size), zero at padded steps.
         """
+        check_padded(inputs, mask, self.input_size, self.listener.weight_ih_l0.dtype)
         h1, h2, h3 = run_networks(  # (B, T, output_size)
             (self.forget_controller, self.output_controller, self.listener), inputs, mask
         )

@@ -33,6 +33,7 @@ from allennlp_sentmatch.nn.ops.common.autocast import widened
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.suffix.recurrence import recurrence
 from allennlp_sentmatch.nn.ops.suffix.weights import Weights
+from allennlp_sentmatch.nn.padding import check_padded
 
 
 class SuffixCell(torch.nn.Module):
@@ -147,17 +148,8 @@ class SuffixBiLSTM(torch.nn.Module):
 
         `torch.Tensor`
             Shape (B, T, output_size), zero at padded steps.
-
-        # Raises
-
-        `RuntimeError`
-            If it is traced by `torch.jit.trace`, which would record the steps of these lengths.
         """
-        if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
-            raise RuntimeError(
-                "SuffixBiLSTM cannot be traced by torch.jit.trace, because its steps depend on the "
-                "lengths of the sentences; use torch.compile"
-            )
+        check_padded(inputs, mask, self.input_size, self.forward_cell.bias_l0.dtype)
         # Sort the sentences as `recurrence` expects and trim them to the longest one.
         lengths, order = mask.sum(1).sort(descending=True, stable=True)
         sizes = _num_sentences_at_each_token(lengths, inputs.size(1))

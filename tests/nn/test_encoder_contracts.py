@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from allennlp_sentmatch.nn import (
     LSTMN,
+    BackendError,
     CellAwareLSTM,
     GumbelTreeLSTM,
     Pooling,
@@ -296,6 +297,38 @@ def test_bfloat16_autocast(variant, device, input_dtype):
             assert (parameter.grad != 0).any(), name
 
 
+RECURRENT = [CellAwareLSTM, SuffixBiLSTM, RecurrentlyControlledRNN, LSTMN, GumbelTreeLSTM]
+every_encoder = pytest.mark.parametrize("encoder", RECURRENT)
+
+
+@every_encoder
+def test_wrong_inputs_are_named(encoder):
+    inputs, mask = batch()
+    module = encoder(D, H)
+    with pytest.raises(ValueError, match="right-padded, but token 2 of sentence 0 follows"):
+        module(inputs, mask.flip(1))
+    with pytest.raises(ValueError, match="mask must have the shape"):
+        module(inputs, mask[:, 1:])
+    with pytest.raises(TypeError, match="mask must be bool"):
+        module(inputs, mask.long())
+    with pytest.raises(ValueError, match=f"inputs must have the shape .* {D}"):
+        module(inputs[..., 1:], mask)
+    with pytest.raises(TypeError, match=r"got torch.int64"):
+        module(inputs.long(), mask)
+    with pytest.raises(TypeError, match=r"got torch.float64"):
+        module(inputs.double(), mask)
+    with torch.autocast("cpu", dtype=torch.bfloat16), pytest.raises(TypeError, match="float64"):
+        module(inputs.double(), mask)
+
+
+@every_encoder
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, of tracing
+def test_tracing_is_refused(encoder):
+    """A trace would hold the steps of its example's length: wrong at any other one."""
+    with pytest.raises(BackendError, match=r"torch.jit.trace would record .* torch.export"):
+        torch.jit.trace(encoder(D, H), batch())
+
+
 @every_variant
 def test_state_dict_round_trip(variant):
     encoder, other = variant.build(seed=0).eval(), variant.build(seed=1).eval()
@@ -311,13 +344,7 @@ def test_state_dict_round_trip(variant):
 IMPOSSIBLE = [
     *(
         (encoder, setting, value)
-        for encoder in (
-            CellAwareLSTM,
-            SuffixBiLSTM,
-            RecurrentlyControlledRNN,
-            LSTMN,
-            GumbelTreeLSTM,
-        )
+        for encoder in RECURRENT
         for setting, value in (("input_size", 0), ("hidden_size", -2))
     ),
     (CellAwareLSTM, "num_layers", 0),

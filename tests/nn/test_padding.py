@@ -1,9 +1,12 @@
-"""Two padded batches joined into one."""
+"""Padded batches: the check of an encoder's arguments, and two batches joined into one."""
 
 import pytest
 import torch
 
 from allennlp_sentmatch.nn import stack_padded
+from allennlp_sentmatch.nn.padding import check_padded
+
+MASK = torch.tensor([[True, True, False], [True, False, False], [False, False, False]])
 
 
 @pytest.mark.parametrize(("first_length", "second_length"), [(2, 4), (4, 2), (3, 3), (0, 2)])
@@ -18,3 +21,61 @@ def test_first_batch_first_and_padded_on_the_right(first_length, second_length):
     assert torch.equal(inputs[:2, :first_length], first[0])
     assert torch.equal(inputs[2:, :second_length], second[0])
     assert not inputs[~mask].any()
+
+
+def test_right_padded_batches_pass():
+    for mask in (MASK, MASK[:, :0], MASK[:0], MASK[:, :1], torch.ones_like(MASK)):
+        check_padded(torch.randn(*mask.shape, 4), mask, 4, torch.float32)
+
+
+@pytest.mark.parametrize("row", [[False, True, True], [True, False, True], [False, False, True]])
+def test_a_mask_with_a_token_after_padding(row):
+    mask = torch.cat([MASK, torch.tensor([row])])
+    token = max(t for t in (1, 2) if row[t] and not row[t - 1])
+    with pytest.raises(ValueError, match=f"right-padded, but token {token} of sentence 3 follows"):
+        check_padded(torch.randn(4, 3, 2), mask, 2, torch.float32)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float32, torch.uint8])
+def test_a_mask_that_is_not_bool(dtype):
+    with pytest.raises(TypeError, match=rf"mask must be bool, .* got {dtype}; call mask.bool\(\)"):
+        check_padded(torch.randn(3, 3, 2), MASK.to(dtype), 2, torch.float32)
+
+
+def test_inputs_of_another_type():
+    with pytest.raises(
+        TypeError, match=r"floating point numbers, got torch.int64; embed the tokens"
+    ):
+        check_padded(torch.zeros(3, 3, 2, dtype=torch.int64), MASK, 2, torch.float32)
+    with pytest.raises(
+        TypeError, match=r"float32, got torch.float64; call inputs.to\(torch.float32"
+    ):
+        check_padded(torch.zeros(3, 3, 2).double(), MASK, 2, torch.float32)
+    with pytest.raises(TypeError, match=r"or encoder.to\(torch.float16\)"):
+        check_padded(torch.zeros(3, 3, 2).half(), MASK, 2, torch.float32)
+
+
+def test_autocast_converts_inputs_but_not_float64():
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        check_padded(torch.zeros(3, 3, 2).bfloat16(), MASK, 2, torch.float32)
+        check_padded(torch.zeros(3, 3, 2), MASK, 2, torch.float64)
+        with pytest.raises(TypeError, match=r"got torch.float64"):
+            check_padded(torch.zeros(3, 3, 2).double(), MASK, 2, torch.float32)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (3, 3, 4), (3, 3, 2, 1)])
+def test_inputs_of_another_shape(shape):
+    with pytest.raises(ValueError, match=r"inputs must have the shape \(.*, 2\), got \(3, 3"):
+        check_padded(torch.zeros(shape), MASK, 2, torch.float32)
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (2, 3), (3,), (3, 3, 1)])
+def test_a_mask_of_another_shape(shape):
+    mask = torch.ones(shape, dtype=torch.bool)
+    with pytest.raises(ValueError, match=r"mask must have the shape .* \(3, 3\), got \("):
+        check_padded(torch.zeros(3, 3, 2), mask, 2, torch.float32)
+
+
+def test_the_mask_is_not_read_where_that_would_wait():
+    mask = torch.ones(3, 3, dtype=torch.bool, device="meta")  # whose values nobody can read
+    check_padded(torch.zeros(3, 3, 2, device="meta"), mask, 2, torch.float32)

@@ -203,10 +203,3 @@ def test_rejects_impossible_settings(setting, value):
     settings = {"input_size": 3, "hidden_size": 4, setting: value}
     with pytest.raises(ValueError, match=f"{setting} must be .*{value}"):
         SuffixBiLSTM(**settings)
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, of tracing
-def test_tracing_is_refused():
-    encoder, inputs = SuffixBiLSTM(3, 4), torch.randn(2, 5, 3)
-    with pytest.raises(RuntimeError, match=r"cannot be traced by torch.jit.trace"):
-        torch.jit.trace(encoder, (inputs, torch.ones(2, 5, dtype=torch.bool)))

@@ -97,7 +97,12 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
     `BackendError`
         If the requested backend cannot run.
     """
-    if _is_traced():  # a compiler can read no context variable
+    if _is_traced():
+        raise BackendError(
+            f"torch.jit.trace would record {recurrence} for the length of its example alone; "
+            "use torch.export.export"
+        )
+    if is_recorded():  # a compiler can read no context variable
         return Backend("naive")
     requested = _requested.get()
     if requested is None:
@@ -159,7 +164,12 @@ def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
     return None
 
 
-def _is_traced() -> bool:
+def is_recorded() -> bool:
+    """Whether torch records its operations, for which the values of tensors must not matter."""
     compiler = getattr(torch, "compiler", None)  # torch < 2.1 has no `is_compiling`
     is_compiling = getattr(compiler, "is_compiling", lambda: False)
-    return bool(is_compiling() or torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]
+    return bool(is_compiling() or _is_traced())
+
+
+def _is_traced() -> bool:
+    return bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]

@@ -22,10 +22,11 @@ def widened(inputs: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
 
     Without autocast, precisions that differ remain an error of torch.
     """
-    return inputs.to(parameter.dtype) if _is_autocast_enabled(inputs.device.type) else inputs
+    return inputs.to(parameter.dtype) if is_autocast_enabled(inputs.device.type) else inputs
 
 
-def _is_autocast_enabled(device_type: str) -> bool:
+def is_autocast_enabled(device_type: str) -> bool:
+    """Whether autocast is on for a type of device."""
     try:
         return torch.is_autocast_enabled(device_type)
     except TypeError:  # torch < 2.4 has a function for each device
