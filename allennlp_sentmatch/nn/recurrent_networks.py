@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
 
 
 def run_networks(
@@ -34,6 +34,7 @@ def run_networks(
             inputs.new_zeros(inputs.size(0), 0, network.hidden_size * (1 + network.bidirectional))
             for network in networks
         ]
+    inputs = widened(inputs, networks[0].all_weights[0][0])
     padding = ~mask.unsqueeze(-1)  # (B, T, 1)
     # Padding must not matter, not even NaN in a product with zero.
     inputs = inputs.masked_fill(padding, 0.0)
@@ -55,11 +56,10 @@ def _run(
     inputs: Union[Tensor, PackedSequence],
     num_tokens: int,
 ) -> Tensor:
-    dtype = network.all_weights[0][0].dtype
     # Not every torch and CPU can run torch's own recurrent networks under autocast.
     with without_autocast(torch.device("cpu")):
-        outputs, _ = network(inputs.to(dtype))
+        outputs, _ = network(inputs)
     if isinstance(outputs, PackedSequence):
         outputs, _ = pad_packed_sequence(outputs, batch_first=True, total_length=num_tokens)
-    states: Tensor = outputs.to(dtype)
+    states: Tensor = outputs.to(network.all_weights[0][0].dtype)
     return states
