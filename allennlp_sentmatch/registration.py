@@ -25,6 +25,7 @@ PARTS = (
     "modules",
     "predictors",
     "training",
+    "transfer",
 )
 """The parts of this package that need AllenNLP."""
 

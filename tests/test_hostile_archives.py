@@ -51,6 +51,7 @@ SUBCOMMANDS = {
     ("inspect", "archive_file"): ["inspect", "HOSTILE", "PAIRS", "NEW"],
     ("inspect", "beside"): ["inspect", "GOOD", "PAIRS", "NEW", "--beside", "HOSTILE"],
     ("search", "archive_file"): ["search", "HOSTILE", "TEXT", "TEXT", "--query", "A dog runs."],
+    ("transfer", "archive_file"): ["transfer", "HOSTILE", "--data", "FOLDER"],
 }  # fmt: skip
 """How each subcommand of this package is given a hostile archive, for each of its arguments."""
 
@@ -177,6 +178,7 @@ def arguments(
         "GENERATOR": generator_archives[0],
         "TEXT": str(tmp_path / "text.txt"),
         "PAIRS": str(tmp_path / "pairs.jsonl"),
+        "FOLDER": str(tmp_path),
         "TABLE": str(REPOSITORY / "fixtures" / "quick_start" / "test.tsv"),
         "NEW": str(tmp_path / "new"),
     }

@@ -10,6 +10,7 @@ from allennlp_sentmatch.commands.evaluate_generator import EvaluateGenerator
 from allennlp_sentmatch.commands.inspect import Inspect
 from allennlp_sentmatch.commands.learn_bpe import LearnBpe
 from allennlp_sentmatch.commands.search import Search
+from allennlp_sentmatch.commands.transfer import Transfer
 
 __all__ = [
     "Demo",
@@ -19,6 +20,7 @@ __all__ = [
     "Inspect",
     "LearnBpe",
     "Search",
+    "Transfer",
 ]
 
 if program.is_running():

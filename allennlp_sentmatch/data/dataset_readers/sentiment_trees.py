@@ -28,6 +28,8 @@ LABELS: dict[str, dict[str, str]] = {
 }
 """From a node's label, 0 (very negative) to 4 (very positive), to the label of an instance."""
 
+NEUTRAL = "2"
+
 
 @DatasetReader.register("sentiment_trees")
 class SentimentTreesReader(TokenizingReader):
@@ -40,7 +42,9 @@ class SentimentTreesReader(TokenizingReader):
     With all phrases of `train.txt` there are 318,582 instances of 5 classes and 98,794 of 2, the
     published counts: a phrase that occurs in several trees is an instance each time (159,274 and
     77,616 are distinct). With `min_phrase_length=4` there are 56,405 of 2 classes, the training
-    set of the CoVe and SuBiLSTM papers (56.4k), and 93,706 of 5 (theirs: 94.2k).
+    set of the CoVe and SuBiLSTM papers (56.4k), and 93,706 of 5 (theirs: 94.2k). With all phrases
+    and `use_neutral_sentences=False` there are 84,440 of 2 classes, of which 67,349 are distinct:
+    the training set of SentEval and GLUE.
 
     Fields: `tokens` (`TextField`), `label` (`LabelField`), and `metadata` with `text` (the tokens,
     joined by spaces) and `tokens` (a list of strings).
@@ -64,6 +68,8 @@ class SentimentTreesReader(TokenizingReader):
             (default = `{"tokens": SingleIdTokenIndexer()}`)
     max_length : `int`, optional (default = `None`)
         Tokens of a sentence or phrase past this many are left out.
+    use_neutral_sentences : `bool`, optional (default = `True`)
+        Whether neutral sentences and their phrases are read.
     """
 
     def __init__(
@@ -74,6 +80,7 @@ class SentimentTreesReader(TokenizingReader):
         tokenizer: Optional[Tokenizer] = None,
         token_indexers: Optional[dict[str, TokenIndexer]] = None,
         max_length: Optional[int] = None,
+        use_neutral_sentences: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -88,6 +95,7 @@ class SentimentTreesReader(TokenizingReader):
         self._labels = LABELS[granularity]
         self._use_subtrees = use_subtrees
         self._min_phrase_length = min_phrase_length
+        self._use_neutral_sentences = use_neutral_sentences
         self._keep_tokens = tokenizer is None
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
@@ -107,6 +115,8 @@ class SentimentTreesReader(TokenizingReader):
             raise row.error(f"expected a labeled tree ({reason})") from None
         except RecursionError:
             raise row.error("the tree is nested too deeply") from None
+        if tree.label() == NEUTRAL and not self._use_neutral_sentences:
+            return
         source = row.source
         for phrase in tree.subtrees() if self._use_subtrees else [tree]:
             label = phrase.label()

@@ -62,6 +62,15 @@ def test_short_phrases_are_left_out_but_sentences_never(tmp_path):
     assert len(read(path, min_phrase_length=9)) == 2
 
 
+def test_neutral_sentences_and_their_phrases_can_be_left_out(tmp_path):
+    path = tmp_path / "trees.txt"
+    path.write_text("(3 (2 It) (3 works))\n(2 (1 Bad) (3 good))\n")
+    phrases = [
+        " ".join(words(i)) for i in read(path, use_subtrees=True, use_neutral_sentences=False)
+    ]
+    assert phrases == ["It works", "It", "works"]
+
+
 @pytest.mark.parametrize("use_subtrees", [False, True])
 @pytest.mark.parametrize("granularity", ["5-class", "3-class", "2-class"])
 def test_same_instances_as_allennlp_models(trees, granularity, use_subtrees):

@@ -1,0 +1,163 @@
+"""The `transfer` subcommand measures sentence vectors on the ten tasks of SuBiLSTM's table 2.
+
+Each task trains a linear classifier on top of the vectors, as SentEval does. The table's row is
+printed; the exit status is 1 if a task failed, after the others have run.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Optional
+
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common import logging as common_logging
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.commands.options import (
+    add_device_option,
+    add_progress_option,
+    add_trust_option,
+    add_verbose_option,
+)
+from allennlp_sentmatch.models.archival import archive_digest
+from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.transfer import (
+    TASKS,
+    SentenceVectors,
+    StoredVectors,
+    Task,
+    TransferBenchmark,
+    WordVectorAverage,
+)
+from allennlp_sentmatch.transfer.sentence_vectors import Encode
+from allennlp_sentmatch.transfer.tasks import SST_SENTENCES
+
+
+@Subcommand.register("transfer")
+class Transfer(Subcommand):
+    """`allennlp transfer ARCHIVE --data FOLDER`."""
+
+    def add_subparser(
+        self,
+        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    ) -> argparse.ArgumentParser:
+        """Describe the command line."""
+        description = "Measure sentence vectors on SentEval's ten transfer tasks."
+        subparser: argparse.ArgumentParser = parser.add_parser(
+            self.name, description=__doc__, help=description
+        )
+        encoders = subparser.add_mutually_exclusive_group(required=True)
+        encoders.add_argument("archive_file", nargs="?", help="path to an archived model")
+        encoders.add_argument(
+            "--word-vectors",
+            metavar="FILE",
+            help="average the word vectors of this file, in GloVe's text format",
+        )
+        encoders.add_argument(
+            "--sentence-transformer",
+            metavar="NAME",
+            help="a model of sentence-transformers: a name on the Hugging Face Hub, or a folder",
+        )
+        encoders.add_argument(
+            "--vectors",
+            nargs=2,
+            metavar=("SENTENCES.txt", "VECTORS.npy"),
+            help="sentences, one a line, and their vectors, one a row",
+        )
+        encoders.add_argument(
+            "--list-sentences",
+            metavar="FILE",
+            help="encode nothing: write the tasks' sentences here, one a line, for --vectors",
+        )
+        subparser.add_argument(
+            "--data", required=True, metavar="FOLDER", help="has a folder for each data set"
+        )
+        subparser.add_argument(
+            "--tasks",
+            nargs="+",
+            choices=[task.name for task in TASKS],
+            metavar="TASK",
+            help=f"some of {', '.join(task.name for task in TASKS)} (default: all)",
+        )
+        subparser.add_argument(
+            "--sst-sentences",
+            action="store_true",
+            help="train SST on its 6,920 sentences and not on its 67,349 phrases",
+        )
+        subparser.add_argument(
+            "--folds", type=int, default=10, help="of a cross-validation (default: 10)"
+        )
+        subparser.add_argument(
+            "--seed", type=int, default=1111, help="of the folds (default: 1111, SentEval's)"
+        )
+        subparser.add_argument(
+            "--cache", metavar="FOLDER", help="keep the vectors here for later runs"
+        )
+        subparser.add_argument("--name", help="of the encoder in the table (default: its path)")
+        subparser.add_argument("--output-file", help="write the figures here, as JSON")
+        subparser.add_argument(
+            "--batch-size", type=int, default=128, help="sentences encoded at a time"
+        )
+        add_device_option(subparser)
+        add_trust_option(subparser)
+        add_progress_option(subparser)
+        add_verbose_option(subparser)
+        subparser.set_defaults(func=_from_args)
+        return subparser
+
+
+def _from_args(args: argparse.Namespace) -> None:
+    common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
+    benchmark = TransferBenchmark(
+        args.data, _tasks(args.tasks, args.sst_sentences), args.folds, args.seed
+    )
+    if args.list_sentences is not None:
+        sentences = benchmark.sentences()
+        with open(args.list_sentences, "x", encoding="utf-8") as file:
+            file.writelines(f"{sentence}\n" for sentence in sentences)
+        print(f"wrote {len(sentences)} sentences to {args.list_sentences}")
+        return
+    name, encode, fingerprint = _encoder(args)
+    report = benchmark.run(SentenceVectors(encode, args.cache, fingerprint), args.name or name)
+    print(report.as_markdown())
+    if args.output_file is not None:
+        Path(args.output_file).write_text(
+            json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+    if report.errors:
+        reasons = "; ".join(f"{task} ({error})" for task, error in report.errors.items())
+        raise ConfigurationError(
+            f"{len(report.errors)} of {len(report.errors) + len(report.results)} tasks failed: "
+            f"{reasons}"
+        )
+
+
+def _tasks(names: Optional[Sequence[str]], sst_sentences: bool) -> list[Task]:
+    tasks = [task for task in TASKS if names is None or task.name in names]
+    return [SST_SENTENCES if sst_sentences and task.name == "SST" else task for task in tasks]
+
+
+def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
+    """The encoder's name, the encoder, and what tells its vectors from those of another one."""
+    if args.word_vectors is not None:
+        average = WordVectorAverage.from_file(args.word_vectors)
+        name = f"average of {Path(args.word_vectors).name}"
+        return name, average.encode, archive_digest(args.word_vectors)
+    if args.sentence_transformer is not None:
+        from sentence_transformers import SentenceTransformer
+
+        device = "cpu" if args.cuda_device < 0 else f"cuda:{args.cuda_device}"
+        transformer = SentenceTransformer(args.sentence_transformer, device=device)
+        encode = partial(transformer.encode, batch_size=args.batch_size, show_progress_bar=True)
+        return args.sentence_transformer, encode, args.sentence_transformer
+    if args.vectors is not None:
+        stored = StoredVectors.from_files(*args.vectors)
+        return args.vectors[1], stored.encode, archive_digest(args.vectors[1])
+    encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
+    return (
+        args.archive_file,
+        partial(encoder.encode, batch_size=args.batch_size),
+        archive_digest(args.archive_file),
+    )

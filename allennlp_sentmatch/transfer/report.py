@@ -1,0 +1,118 @@
+"""What the tasks gave, as JSON and as a row of SuBiLSTM's table 2."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Optional
+
+COLUMNS = {
+    "MR": ("accuracy",),
+    "CR": ("accuracy",),
+    "SUBJ": ("accuracy",),
+    "MPQA": ("accuracy",),
+    "SST": ("accuracy",),
+    "TREC": ("accuracy",),
+    "MRPC": ("accuracy", "f1"),
+    "SICK-R": ("pearson",),
+    "SICK-E": ("accuracy",),
+    "STSB": ("pearson",),
+}
+"""The table's columns and their figures. Those of figure 2, which are averaged, are the last."""
+
+CORRELATIONS = ("pearson", "spearman")
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """What a task gave.
+
+    # Parameters
+
+    metrics : `Dict[str, float]`
+        By name: `accuracy` and `f1` as fractions of 1, `pearson` and `spearman`.
+    l2_penalties : `List[float]`
+        Those that were chosen: one, or one for each fold.
+    num_training, num_test : `int`
+        Numbers of examples.
+    seconds : `float`
+        What training and testing took, without encoding.
+    """
+
+    metrics: dict[str, float]
+    l2_penalties: list[float]
+    num_training: int
+    num_test: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class TransferReport:
+    """What all tasks gave.
+
+    # Parameters
+
+    name : `str`
+        The encoder's.
+    vector_size : `int`, optional
+        `None` if every task failed before it was encoded.
+    settings : `Dict[str, Any]`
+        Of the cross-validation.
+    results : `Dict[str, TaskResult]`
+        By task.
+    errors : `Dict[str, str]`
+        Of the tasks that failed.
+    """
+
+    name: str
+    vector_size: Optional[int]
+    settings: dict[str, Any]
+    results: dict[str, TaskResult]
+    errors: dict[str, str]
+
+    @property
+    def average(self) -> Optional[float]:
+        """The mean of SuBiLSTM's figure 2, in percent; `None` unless all ten tasks gave a figure.
+
+        F1 for MRPC, 100 times Pearson's correlation for SICK-R and STSB, and accuracy.
+        """
+        if not set(COLUMNS) <= set(self.results):
+            return None
+        figures = [self.results[task].metrics[names[-1]] for task, names in COLUMNS.items()]
+        return 100 * sum(figures) / len(figures)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain values."""
+        return {
+            "encoder": self.name,
+            "vector_size": self.vector_size,
+            "settings": self.settings,
+            "metrics": {
+                f"{task}_{metric}".lower().replace("-", "_"): value
+                for task, result in self.results.items()
+                for metric, value in result.metrics.items()
+            },
+            "average": self.average,
+            "tasks": {task: asdict(result) for task, result in self.results.items()},
+            "errors": self.errors,
+        }
+
+    def as_markdown(self) -> str:
+        """The table's row, in Markdown with a header, and Spearman's correlations after it."""
+        cells = {"Model": self.name}
+        for task, metrics in COLUMNS.items():
+            if task in self.results or task in self.errors:
+                cells[task] = self._figures(task, *metrics)
+        for task in ("SICK-R", "STSB"):
+            if task in self.results:
+                cells[f"{task}, Spearman"] = self._figures(task, "spearman")
+        if self.average is not None:
+            cells["average"] = f"{self.average:.1f}"
+        rows = [cells.keys(), ["---"] * len(cells), cells.values()]
+        return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+    def _figures(self, task: str, *metrics: str) -> str:
+        if task not in self.results:
+            return "failed"
+        values = self.results[task].metrics
+        return "/".join(
+            f"{values[name]:.3f}" if name in CORRELATIONS else f"{100 * values[name]:.1f}"
+            for name in metrics
+        )

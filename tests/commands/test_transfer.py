@@ -1,0 +1,101 @@
+"""Tests of `allennlp transfer`."""
+
+import json
+
+import numpy
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.predictors import SentenceEncoder
+from tests.transfer.small_data import WORDS, write_small_data
+
+
+@pytest.fixture(autouse=True)
+def _own_progress_bars(monkeypatch):
+    monkeypatch.setattr("allennlp.common.logging.FILE_FRIENDLY_LOGGING", False)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_small_data(tmp_path / "data")
+
+
+def test_an_archive_and_its_vectors_on_disk(allennlp, small_archive, folder, tmp_path, capsys):
+    tasks = ["TREC", "MRPC", "SICK-R", "SICK-E", "STSB"]
+    options = [
+        "--data", folder, "--folds", 3, "--seed", 5, "--name", "one encoder", "--tasks", *tasks
+    ]  # fmt: skip
+    cache = tmp_path / "cache"
+    allennlp(
+        "transfer", small_archive, *options, "--cache", cache, "--output-file", tmp_path / "a.json"
+    )
+    table = capsys.readouterr().out
+    assert table.splitlines()[2].startswith("| one encoder |")
+    report = json.loads((tmp_path / "a.json").read_text())
+    assert report["encoder"] == "one encoder"
+    assert report["settings"] == {"num_folds": 3, "seed": 5}
+    assert list(report["tasks"]) == tasks
+    assert len(list(cache.iterdir())) == 4  # one for each data set
+
+    sentences_file, vectors_file = tmp_path / "s.txt", tmp_path / "v.npy"
+    allennlp("transfer", "--list-sentences", sentences_file, "--data", folder)
+    sentences = sentences_file.read_text().splitlines()
+    assert f"wrote {len(sentences)} sentences" in capsys.readouterr().out
+    encoder = SentenceEncoder.from_archive(small_archive)
+    numpy.save(vectors_file, encoder.encode(sentences))
+    allennlp(
+        "transfer", "--vectors", sentences_file, vectors_file, *options,
+        "--output-file", tmp_path / "b.json",
+    )  # fmt: skip
+    again = json.loads((tmp_path / "b.json").read_text())
+    # The batches differ, and with them the vectors' last digits.
+    assert again["metrics"] == pytest.approx(report["metrics"], abs=0.1)
+
+
+def test_word_vectors_and_some_tasks(allennlp, folder, tmp_path, capsys):
+    rows = numpy.eye(len(WORDS))
+    text = "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(WORDS, rows))
+    (tmp_path / "vectors.txt").write_text(text)
+    allennlp(
+        "transfer", "--word-vectors", tmp_path / "vectors.txt", "--data", folder, "--folds", 3,
+        "--tasks", "SICK-R", "SST", "--sst-sentences", "--output-file", tmp_path / "out.json",
+    )  # fmt: skip
+    header, _, row = capsys.readouterr().out.splitlines()
+    assert header == "| Model | SST | SICK-R | SICK-R, Spearman |"
+    assert row.startswith("| average of vectors.txt | 100.0 | 1.000 |")
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert report["tasks"]["SST"]["num_training"] == 24  # and not the phrases
+    assert report["vector_size"] == len(WORDS)
+
+
+def test_a_failed_task_is_an_error_after_the_others(allennlp, folder, tmp_path, capsys):
+    (folder / "cr" / "custrev.neg").unlink()
+    (tmp_path / "vectors.txt").write_text("good 1 0\nbad 0 1\n")
+    with pytest.raises(ConfigurationError, match=r"1 of 2 tasks failed: CR \(.*custrev\.neg"):
+        allennlp(
+            "transfer", "--word-vectors", tmp_path / "vectors.txt", "--data", folder,
+            "--folds", 3, "--tasks", "MR", "CR", "--output-file", tmp_path / "out.json",
+        )  # fmt: skip
+    assert "| 100.0 | failed |" in capsys.readouterr().out
+    assert json.loads((tmp_path / "out.json").read_text())["metrics"] == {"mr_accuracy": 1.0}
+
+
+def test_a_model_of_sentence_transformers(allennlp, folder, tiny_bert, tmp_path, capsys):
+    models = pytest.importorskip("sentence_transformers.models")
+    from sentence_transformers import SentenceTransformer
+
+    modules = [models.Transformer(tiny_bert), models.Pooling(8)]
+    SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path / "model"))
+    allennlp(
+        "transfer", "--sentence-transformer", tmp_path / "model", "--data", folder,
+        "--folds", 3, "--tasks", "MR", "--output-file", tmp_path / "out.json",
+    )  # fmt: skip
+    assert "| MR |" in capsys.readouterr().out
+    assert json.loads((tmp_path / "out.json").read_text())["vector_size"] == 8
+
+
+def test_one_encoder_is_required(allennlp, folder, small_archive, capsys):
+    for arguments in ([], [small_archive, "--word-vectors", "glove.txt"]):
+        with pytest.raises(SystemExit):
+            allennlp("transfer", "--data", folder, *arguments)
+        assert "error:" in capsys.readouterr().err

@@ -1,0 +1,111 @@
+"""The ten tasks on small data whose answers are known."""
+
+import numpy
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.transfer import TASKS, SentenceVectors, TransferBenchmark
+from allennlp_sentmatch.transfer.benchmark import _correlation, _features
+from allennlp_sentmatch.transfer.splits import Examples
+from tests.transfer.small_data import encode_words, write_small_data
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_small_data(tmp_path_factory.mktemp("data"))
+
+
+def run(folder, encode, **settings):
+    benchmark = TransferBenchmark(folder, num_folds=3, **settings)
+    return benchmark.run(SentenceVectors(encode), "an encoder")
+
+
+def test_vectors_that_have_the_answers(folder):
+    report = run(folder, encode_words)
+    assert report.errors == {}
+    assert list(report.results) == [task.name for task in TASKS]
+    for task, result in report.results.items():
+        for metric, value in result.metrics.items():
+            assert value > 0.99, (task, metric)
+    assert report.average > 99
+    assert report.vector_size == 7
+    assert len(report.results["MR"].l2_penalties) == 3
+    assert len(report.results["TREC"].l2_penalties) == 1
+
+
+def test_vectors_that_do_not_have_them(folder):
+    def encode(sentences):
+        return numpy.random.default_rng(5).normal(size=(len(sentences), 6)).astype("f4")
+
+    report = run(folder, encode)
+    accuracies = [result.metrics.get("accuracy") for result in report.results.values()]
+    assert 0.3 < numpy.mean([value for value in accuracies if value is not None]) < 0.65
+    assert abs(report.results["SICK-R"].metrics["pearson"]) < 0.5
+
+
+def test_the_same_seed_gives_the_same_report(folder):
+    def encode(sentences):
+        random = numpy.random.default_rng(6)
+        return (encode_words(sentences) + random.normal(size=(len(sentences), 7))).astype("f4")
+
+    def figures(seed):
+        (result,) = run(folder, encode, seed=seed, tasks=TASKS[:1]).results.values()
+        return result.metrics, result.l2_penalties
+
+    assert figures(1) == figures(1)
+    assert figures(1) != figures(2)
+
+
+def test_a_failing_task_does_not_lose_the_others(tmp_path, caplog):
+    folder = write_small_data(tmp_path)
+    (folder / "cr" / "custrev.neg").unlink()
+
+    def encode(sentences):
+        if any("place" in sentence for sentence in sentences):
+            raise RuntimeError("out of\nmemory")
+        return encode_words(sentences)
+
+    tasks = [task for task in TASKS if task.name in ("MR", "CR", "TREC", "STSB")]
+    report = run(folder, encode, tasks=tasks)
+    assert set(report.errors) == {"CR", "TREC"}
+    assert "there is no cr/custrev.neg" in report.errors["CR"]
+    assert report.errors["TREC"] == "out of memory"
+    assert list(report.results) == ["MR", "STSB"]
+    assert report.average is None
+    assert "CR failed" in caplog.text
+
+
+def test_each_sentence_is_encoded_once_for_all_tasks(folder):
+    encoded = []
+
+    def encode(sentences):
+        encoded.extend(sentences)
+        return encode_words(sentences)
+
+    benchmark = TransferBenchmark(folder, TASKS[5:])
+    benchmark.run(SentenceVectors(encode), "an encoder")
+    assert len(encoded) == len(set(encoded))
+    assert sorted(encoded) == sorted(benchmark.sentences())
+
+
+def test_the_features_of_pairs():
+    vectors = SentenceVectors(lambda sentences: numpy.array([[1, -2], [3, 5]], "f4"))
+    vectors.add("", ["a", "b"])
+    pairs = Examples([("a", "b"), ("b", "b")], numpy.array(["0", "1"]))
+    assert _features(pairs, vectors).tolist() == [[2, 7, 3, -10], [0, 0, 9, 25]]
+    alone = Examples([("b",)], numpy.array(["0"]))
+    assert _features(alone, vectors).tolist() == [[3, 5]]
+
+
+def test_correlations_that_are_not_defined_are_zero():
+    def refuse(*arguments):
+        raise AssertionError
+
+    assert _correlation(refuse, numpy.ones(3), numpy.arange(3)) == 0.0
+
+
+def test_settings_are_checked(folder):
+    with pytest.raises(ConfigurationError, match="is not a folder"):
+        TransferBenchmark(folder / "nowhere")
+    with pytest.raises(ConfigurationError, match="at least 3"):
+        TransferBenchmark(folder, num_folds=2)
