@@ -1,21 +1,18 @@
-"""Degrees of relatedness as distributions over grades.
+"""Scores by a logistic regression of grades.
 
-Tai, Socher and Manning 2015 (arXiv:1503.00075), section 4.2: a score y becomes the distribution
-
-    p_i = y - floor(y)         for the grade i = floor(y) + 1
-    p_i = floor(y) - y + 1     for the grade i = floor(y)
-    p_i = 0                    for the others
-
-A classifier learns it under the KL divergence, and predicts the expected grade. But for a constant,
-the KL divergence is the cross-entropy of a logistic regression with two rows for each example, one
-a grade, of the weights p_i.
+A score is a distribution over the two nearest grades, which a classifier learns under the KL
+divergence (Tai, Socher and Manning 2015; see `allennlp_sentmatch.nn.similarity`). But for a
+constant, this is the cross-entropy of a logistic regression in which an example has a row for each
+of its grades, with the grade's probability as the weight.
 """
 
 from typing import NamedTuple
 
 import numpy
+import torch
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.nn.similarity import grade_distribution
 from allennlp_sentmatch.transfer.logistic_regression import Array, LinearClassifier
 
 
@@ -42,14 +39,10 @@ def graded_rows(scores: Array, lowest: int, highest: int) -> GradedRows:
         raise ConfigurationError(
             f"expected scores between {lowest} and {highest}, got {scores[outside.argmax()]}"
         )
-    floors = numpy.floor(scores)
-    remainders = scores - floors
-    # Shape: (2 * N,)
-    examples = numpy.tile(numpy.arange(len(scores)), 2)
-    grades = numpy.concatenate([floors, floors + 1]).astype(int)
-    weights = numpy.concatenate([1 - remainders, remainders])
-    present = weights > 0
-    return GradedRows(examples[present], grades[present], weights[present])
+    # Shape: (N, highest - lowest + 1)
+    distributions = grade_distribution(torch.from_numpy(scores), lowest, highest).numpy()
+    examples, grades = numpy.nonzero(distributions)
+    return GradedRows(examples, grades + lowest, distributions[examples, grades])
 
 
 def expected_grades(classifier: LinearClassifier, features: Array) -> Array:
