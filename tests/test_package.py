@@ -47,6 +47,7 @@ NAMES = {
         "sentiment_trees",
         "answer_selection",
         "parallel_text",
+        "reading_comprehension",
     ],
     "allennlp.data:Tokenizer": ["bpe", "spacy_blank"],
     "allennlp.data:DataLoader": ["semi_supervised"],

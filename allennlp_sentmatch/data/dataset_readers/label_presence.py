@@ -17,7 +17,7 @@ class AllOrNone:
     # Parameters
 
     name : `str`
-        The name of the value: `"label"` or `"score"`.
+        What an error calls the value: "label", "score".
     """
 
     def __init__(self, name: str) -> None:
@@ -31,10 +31,10 @@ class AllOrNone:
         self._first = self._first or (row, value)
         first_row, first_value = self._first
         if (value is None) != (first_value is None):
+            has, first_has = ("no", "one") if value is None else ("a", "none")
             raise row.error(
-                f"{'no' if value is None else 'a'} {self._name}, but line {first_row.source.line} "
-                f"has {'none' if first_value is None else 'one'}; {self._name} all rows of a file, "
-                "or none"
+                f"{has} {self._name}, but {first_row.source.position} has {first_has}; give one to "
+                "all rows of a file, or to none"
             )
 
 

@@ -61,13 +61,15 @@ class TokenizingReader(DatasetReader):
 
     def _text_field(self, text: str, name: str) -> TextField:
         """The tokens of `text`, without indexers; `name` is what an error calls it."""
+        return self._field_of_tokens(self._tokenize(text, name))
+
+    def _tokenize(self, text: str, name: str) -> list[Token]:
         if not isinstance(text, str):
             raise ConfigurationError(
                 f"{name} must be a string, not {shorten(text)} of type {type(text).__name__}"
             )
         # NumPy's strings are of a subclass that spaCy does not take.
-        tokens = self._tokenizer.tokenize(check_text(str(text), name))
-        return self._field_of_tokens(tokens)
+        return self._tokenizer.tokenize(check_text(str(text), name))
 
     def _field_of_tokens(self, tokens: list[Token]) -> TextField:
         tokens = tokens[: self._max_length]

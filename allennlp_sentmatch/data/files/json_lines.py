@@ -15,24 +15,26 @@ from allennlp_sentmatch.data.text import printable, shorten
 _MOST_DIGITS = 4300
 
 
-def parse_json_object(line: str, where: str = "input line") -> dict[str, Any]:
-    """The JSON object on a line.
+def parse_json_object(
+    text: str, where: str = "input line", expected: str = "a whole object on each line"
+) -> dict[str, Any]:
+    """The JSON object that a line, or another text, consists of; errors say what was `expected`.
 
     # Raises
 
     `ConfigurationError`, which begins with `where`, for anything else, and for an object that has
     a key twice, an integer of more than 4,300 digits, or deeper nesting than Python can follow.
     """
-    shown = printable(line.strip()[:80])
+    shown = printable(text.strip()[:80])
     try:
-        parsed = json.loads(line, object_pairs_hook=_distinct, parse_int=_integer)
+        parsed = json.loads(text, object_pairs_hook=_distinct, parse_int=_integer)
     except RecursionError:
         raise ConfigurationError(f"{where}: JSON that is nested too deeply: {shown}") from None
     except ValueError as error:
         array = " (a JSON array becomes JSON lines by `jq -c '.[]'`)" if shown[:1] == "[" else ""
         raise ConfigurationError(
-            f"{where}: not valid JSON ({printable(str(error))}); expected a whole object on "
-            f"each line{array}: {shown}"
+            f"{where}: not valid JSON ({printable(str(error))}); expected {expected}{array}: "
+            f"{shown}"
         ) from None
     if not isinstance(parsed, dict):
         array = "; a JSON array becomes JSON lines by `jq -c '.[]'`" * isinstance(parsed, list)

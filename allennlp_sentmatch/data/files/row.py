@@ -90,6 +90,30 @@ class Row:
             )
         return check_text(label, f"{self.source}: {_named(columns)}")
 
+    def texts(self, columns: Sequence[Column]) -> Optional[list[str]]:
+        """The strings in all of the `columns` that the row has; a column holds one or, in JSON, a
+        list of them. `None` where the row has none of the columns, or nulls only.
+
+        # Raises
+
+        `ConfigurationError` for an empty list, a blank string, or anything else.
+        """
+        present = [column for column in columns if self.values.get(column) is not None]
+        if not present:
+            return None
+        texts = []
+        for column in present:
+            value = self.values[column]
+            for text in value if isinstance(value, list) else [value]:
+                if not isinstance(text, str):
+                    raise self.error(f"{_named([column])} must hold strings, not {shorten(text)}")
+                if not text.strip():
+                    raise self.error(f"{_named([column])} holds a blank text")
+                texts.append(check_text(text, f"{self.source}: {_named([column])}"))
+        if not texts:
+            raise self.error(f"{_named(columns)} is an empty list")
+        return texts
+
     def number(
         self, columns: Sequence[Column], limits: Optional[tuple[float, float]] = None
     ) -> Optional[float]:

@@ -7,13 +7,19 @@ from allennlp_sentmatch.data.text import printable
 
 
 class Source(NamedTuple):
-    """The place of an example, for errors about it: `str(source)` is `pairs.tsv, line 3`."""
+    """Where an example is, for errors about it: `str(source)` is `pairs.tsv, line 3`."""
 
     file_path: Union[str, "PathLike[str]"]
     """The file, as the user named it."""
     line: Optional[int] = None
-    """The example's first line, counted from 1; `None` if the example is the whole file."""
+    """The example's first line, counted from 1; `None` if the file is not read by lines."""
+    part: Optional[str] = None
+    """The part of a JSON document that holds the example, such as `data[0].paragraphs[2]`."""
+
+    @property
+    def position(self) -> str:
+        """Where in the file the example is; an empty string if it is the whole file."""
+        return f"line {self.line}" if self.line is not None else self.part or ""
 
     def __str__(self) -> str:
-        place = str(self.file_path)
-        return printable(place if self.line is None else f"{place}, line {self.line}")
+        return printable(", ".join(filter(None, (str(self.file_path), self.position))))

@@ -51,6 +51,9 @@ class AnswerOverlap(Metric):
                 "the metric answer_overlap needs the extra [reading-comprehension]: pip install "
                 f"sacrebleu rouge-score ({error})"
             ) from error
+        self._bleu_counts: list[int]
+        self._sums: dict[str, float]
+        self._num_questions: int
         self._bleu = BLEU(lowercase=True, tokenize="13a", force=True)
         self._tokenizer = DefaultTokenizer()
         self._rouge = RougeScorer(["rougeL"], tokenizer=self._tokenizer)
@@ -95,7 +98,9 @@ class AnswerOverlap(Metric):
 
     def _meteor(self, words: list[str], answer: str) -> float:
         reference = self._tokenizer.tokenize(answer)
-        return single_meteor_score(reference, words, stemmer=self._stemmer, wordnet=_NoSynonyms())
+        return float(
+            single_meteor_score(reference, words, stemmer=self._stemmer, wordnet=_NoSynonyms())
+        )
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """The figures over all batches and workers; zeros where there was no question."""

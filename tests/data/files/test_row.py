@@ -19,6 +19,29 @@ def test_labels():
     assert ROW.label(["missing"]) is None
 
 
+def test_texts():
+    row = Row(Source("f", 1), {"one": "a", "two": ["b", " c"], "none": None})
+    assert row.texts(["two", "missing", "one", "none"]) == ["b", " c", "a"]
+    assert row.texts(["none", "missing"]) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (3, "column 'x' must hold strings, not 3"),
+        (["a", None], "column 'x' must hold strings, not None"),
+        ({"text": "a"}, "column 'x' must hold strings"),
+        ("", "column 'x' holds a blank text"),
+        (["a", " "], "column 'x' holds a blank text"),
+        ([], "column 'x' is an empty list"),
+        (["a", "\ud800"], "column 'x' has the lone surrogate"),
+    ],
+)
+def test_what_is_not_texts(value, message):
+    with pytest.raises(ConfigurationError, match=rf"^f, line 1: {message}"):
+        Row(Source("f", 1), {"x": value}).texts(["x"])
+
+
 def test_numbers():
     assert Row(Source("f", 1), {"x": "3.5"}).number(["x"]) == 3.5
     assert ROW.number(["n"]) == 3.0

@@ -1,0 +1,122 @@
+"""From answers to spans of a passage's tokens.
+
+A span is its first and its last token, both counted from 0; the offsets of a token are its first
+character and the one after its last.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple, Optional
+
+
+class AnswerSpan(NamedTuple):
+    """A span, and how well it agrees with the answer that it agrees with best."""
+
+    start: int
+    end: int
+    overlap: float
+    """ROUGE-L F1, from 0 to 1."""
+
+
+def covering_span(
+    offsets: Sequence[tuple[int, int]], start: int, end: int
+) -> Optional[tuple[int, int]]:
+    """The shortest span with the characters from `start` up to, but without, `end`.
+
+    # Parameters
+
+    offsets : `Sequence[tuple[int, int]]`
+        Of the passage's tokens, in order and without overlap.
+    start, end : `int`
+
+    # Returns
+
+    `Optional[tuple[int, int]]`
+        `None` if no token has one of the characters.
+    """
+    first = bisect_right([token_end for _, token_end in offsets], start)
+    last = bisect_left([token_start for token_start, _ in offsets], end) - 1
+    return (first, last) if first <= last else None
+
+
+def verbatim_span(
+    text: str, offsets: Sequence[tuple[int, int]], answer: str
+) -> Optional[tuple[int, int]]:
+    """The span of the first occurrence of the answer in the text; `None` if there is none.
+
+    Any whitespace between two words equals any other. An occurrence neither begins nor ends within
+    a word. Those that begin and end with a token are preferred; if there are none, the span of the
+    first occurrence is the shortest that covers it ("son" in a token "son--he").
+    """
+    if not answer.strip():
+        return None
+    words = r"\s+".join(map(re.escape, answer.split()))
+    starts = {start: token for token, (start, _) in enumerate(offsets)}
+    ends = {end: token for token, (_, end) in enumerate(offsets)}
+    first_covering = None
+    for match in re.finditer(rf"(?<!\w){words}(?!\w)", text):
+        if match.start() in starts and match.end() in ends:
+            return starts[match.start()], ends[match.end()]
+        # A cut passage may end before the occurrence does.
+        if first_covering is None and offsets[-1][1] >= match.end():
+            first_covering = covering_span(offsets, *match.span())
+    return first_covering
+
+
+def best_overlap_span(passage: Sequence[str], answers: Sequence[Sequence[str]]) -> AnswerSpan:
+    """The span with the highest ROUGE-L F1 against one of the answers.
+
+    With c the length of the longest common subsequence of a span of n words and an answer of m,
+    ROUGE-L F1 is 2 c / (n + m) ([Lin 2004](https://aclanthology.org/W04-1013)). Words are
+    lower-cased tokens; those without a letter or digit do not count. Of several such spans the
+    shortest in tokens is taken, and of these the first. If the passage has none of the answers'
+    words, that is its first token.
+
+    The best span begins and ends with a word of the answer. From each such word the span grows,
+    and with it a row of the longest common subsequence, held in the bits of an integer (Hyyrö
+    2004, "Bit-parallel LCS-length computation revisited"), until it is too long to be
+    better than the best so far: its F1 is at most 2 m / (n + m).
+
+    # Parameters
+
+    passage : `Sequence[str]`
+        The passage's tokens, at least one.
+    answers : `Sequence[Sequence[str]]`
+        The tokens of each answer.
+    """
+    words = [_word(token) for token in passage]
+    num_before = [0, *accumulate(bool(word) for word in words)]
+    # The best span's c and n + m, and, as the ties' order wants them, its length and its start.
+    best_common, best_total, best_length, best_start = 0, 1, 1, 0
+    for answer in answers:
+        answer_words = list(filter(None, map(_word, answer)))
+        num_answer_words = len(answer_words)
+        positions: dict[str, int] = {}
+        for position, word in enumerate(answer_words):
+            positions[word] = positions.get(word, 0) | 1 << position
+        matched = [index for index, word in enumerate(words) if word in positions]
+        no_match = (1 << num_answer_words) - 1
+        for number, start in enumerate(matched):
+            row = no_match  # a zero for each word of the answer in the common subsequence
+            for end in matched[number:]:
+                total = num_before[end + 1] - num_before[start] + num_answer_words
+                if num_answer_words * best_total < best_common * total:
+                    break
+                matches = row & positions[words[end]]
+                row = ((row + matches) | (row - matches)) & no_match
+                common = num_answer_words - bin(row).count("1")
+                # Fractions are compared as integers, so that ties are exact.
+                gain = common * best_total - best_common * total
+                length = end - start + 1
+                if gain > 0 or (gain == 0 and (length, start) < (best_length, best_start)):
+                    best_common, best_total = common, total
+                    best_length, best_start = length, start
+    overlap = 2 * best_common / best_total
+    return AnswerSpan(best_start, best_start + best_length - 1, overlap)
+
+
+def _word(token: str) -> str:
+    """What a token counts as: an empty string if it has no letter or digit."""
+    return token.lower() if any(map(str.isalnum, token)) else ""

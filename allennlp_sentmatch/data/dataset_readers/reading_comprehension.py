@@ -1,0 +1,341 @@
+"""Questions about passages."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Optional, Union
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data.dataset_readers import DatasetReader
+from allennlp.data.fields import Field, IndexField, MetadataField, TextField
+from allennlp.data.instance import Instance
+from allennlp.data.token_indexers import TokenIndexer
+from allennlp.data.tokenizers import Token, Tokenizer
+
+from allennlp_sentmatch.data.dataset_readers.answer_spans import (
+    AnswerSpan,
+    best_overlap_span,
+    covering_span,
+    verbatim_span,
+)
+from allennlp_sentmatch.data.dataset_readers.label_presence import AllOrNone
+from allennlp_sentmatch.data.dataset_readers.reading_comprehension_formats import (
+    FORMATS,
+    ReadingFormat,
+)
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.files.folds import split_data_path
+from allennlp_sentmatch.data.files.lines import check_encoding
+from allennlp_sentmatch.data.files.row import Row
+from allennlp_sentmatch.data.files.table import Table
+from allennlp_sentmatch.data.text import shorten
+
+logger = logging.getLogger(__name__)
+
+
+class _Passage(NamedTuple):
+    text: str
+    field: TextField
+    tokens: list[str]
+    offsets: list[tuple[int, int]]
+    is_cut: bool
+
+
+@dataclass
+class _Counts:
+    """What the log says about a file."""
+
+    verbatim: int = 0
+    overlaps: list[float] = field(default_factory=list)
+    without_answer: int = 0
+    cut: int = 0
+    left_out: int = 0
+
+    def add(self, span: Optional[AnswerSpan]) -> None:
+        if span is None:
+            self.without_answer += 1
+        elif span.overlap == 1:
+            self.verbatim += 1
+        else:
+            self.overlaps.append(span.overlap)
+
+    def __str__(self) -> str:
+        num_overlaps = len(self.overlaps)
+        mean = sum(self.overlaps) / max(num_overlaps, 1)
+        num_without_words = self.overlaps.count(0)
+        total = self.verbatim + num_overlaps + self.without_answer
+        return (
+            f"{total} questions, {self.without_answer} of them without answers; {self.verbatim} "
+            f"have an answer in the words of their passage, for {num_overlaps} the span with the "
+            f"best ROUGE-L F1 is the target (mean F1 {mean:.3f}, {num_without_words} share no word "
+            f"with their passage); {self.left_out} questions left out, {self.cut} with a passage "
+            "that was cut"
+        )
+
+
+@DatasetReader.register("reading_comprehension")
+class ReadingComprehensionReader(TokenizingReader):
+    """Reads questions about passages, with their answers: spans of the passage or free words.
+
+    The formats are
+
+    - `squad`: SQuAD 1.1's JSON. The offset of the first answer is used; it may be missing.
+    - `narrativeqa`: the authors' `qaps.csv` and `summaries.csv`; the summary is the passage. A data
+      path is an object: `{"questions": "qaps.csv", "summaries": "summaries.csv", "set": "train"}`;
+      the sets are `train`, `valid` and `test`.
+    - `fairytaleqa`: JSON lines with `question`, `context`, `answers` (a list of strings) and `id`.
+    - `table`: any tsv, csv or JSON lines; see the parameters.
+
+    A model learns to find a span. It is, where the first of these exists,
+
+    1. the tokens with the characters of the first answer, if its offset is given;
+    2. the first occurrence of the first answer that the passage has word for word;
+    3. the span with the best ROUGE-L F1 against one of the answers. Of several, the shortest in
+       tokens is taken, and of these the first; see `best_overlap_span`.
+
+    In evaluation all answers are references. Questions without answers are read for prediction. The
+    log counts the three kinds of spans, and the passages that were cut. Files may be
+    gzip-compressed, URLs, or `archive!member`; for a part of a file, see `Folds`.
+
+    Fields:
+
+    - `question`, `passage` (`TextField`)
+    - `span_start`, `span_end` (`IndexField`): the span's first and last token, if there are answers
+    - `metadata` (`MetadataField`): `question`, `passage` (the texts), `question_tokens`,
+      `passage_tokens` (lists of strings), `passage_offsets` (the first character of each of the
+      passage's tokens, and the one after its last), and `id` and `answers` (a list of strings)
+      where the data has them
+
+    A text without a token becomes one out-of-vocabulary token. Questions in a row about the same
+    passage share its field.
+
+    Registered as a `DatasetReader` with name "reading_comprehension".
+
+    # Parameters
+
+    format : `str`
+        One of the names above.
+    question, passage : `Union[int, str]`, optional (default = `"question"`, `"passage"`)
+        `table`: their columns: names (the file has a header, or is JSON lines) or positions counted
+        from 0 (it has no header).
+    answers : `Union[int, str]`, optional (default = `"answers"`)
+        `table`: the column with the answer or, in JSON lines, a list of them; `null` for a file
+        without answers.
+    id : `Union[int, str]`, optional (default = `None`)
+        `table`: the column with the question's id, if there is one.
+    delimiter : `str`, optional (default = `None`)
+        `table`: the string that separates the columns; by default the first line decides, as for
+        `sentence_pair`.
+    quoted : `bool`, optional (default = `None`)
+        `table`: whether double quotes around a value protect its content; by default, if the
+        delimiter is a comma.
+    encoding : `str`, optional (default = `"utf-8"`)
+    max_passage_length : `int`, optional (default = `None`)
+        Tokens of a passage past this many are left out. An answer past them is searched for in the
+        rest.
+    min_overlap : `float`, optional (default = `None`)
+        Questions whose span has a ROUGE-L F1 below this, from 0 to 1, are left out. For training
+        only: leave it out of `validation_dataset_reader`.
+    tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
+        One that gives the tokens' offsets, since answers are cut from the passage's text: of this
+        package's `spacy_blank`, of AllenNLP's `spacy`. With start or end tokens, they do not.
+    token_indexers : `dict[str, TokenIndexer]`, optional
+            (default = `{"tokens": SingleIdTokenIndexer()}`)
+
+    # Raises
+
+    `ConfigurationError`
+        For impossible settings, for files of another form, and for a tokenizer without offsets.
+    """
+
+    def __init__(
+        self,
+        format: str,
+        question: Union[int, str] = "question",
+        passage: Union[int, str] = "passage",
+        answers: Optional[Union[int, str]] = "answers",
+        id: Optional[Union[int, str]] = None,
+        delimiter: Optional[str] = None,
+        quoted: Optional[bool] = None,
+        encoding: str = "utf-8",
+        max_passage_length: Optional[int] = None,
+        min_overlap: Optional[float] = None,
+        tokenizer: Optional[Tokenizer] = None,
+        token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(tokenizer=tokenizer, token_indexers=token_indexers, **kwargs)
+        if format == "table":
+            columns = {"question": question, "passage": passage, "answers": answers, "id": id}
+            self._format = ReadingFormat(
+                Table(columns, delimiter, quoted).rows,
+                question=question,
+                passage=passage,
+                answers=() if answers is None else (answers,),
+                id=() if id is None else (id,),
+            )
+        elif format in FORMATS:
+            self._format = FORMATS[format]
+        else:
+            raise ConfigurationError(
+                f"format={format!r}: expected one of {', '.join([*FORMATS, 'table'])}"
+            )
+        if max_passage_length is not None and max_passage_length < 1:
+            raise ConfigurationError(
+                f"max_passage_length={max_passage_length}: expected at least 1, or null for all "
+                "tokens"
+            )
+        if min_overlap is not None and not 0 <= min_overlap <= 1:
+            raise ConfigurationError(
+                f"min_overlap={min_overlap}: expected a ROUGE-L F1 from 0 to 1, or null for all "
+                "questions"
+            )
+        self._encoding = check_encoding(encoding)
+        self._max_passage_length = max_passage_length
+        self._min_overlap = min_overlap
+
+    def _read(self, file_path: Any) -> Iterator[Instance]:
+        file_path, in_folds = split_data_path(file_path)
+        counts = _Counts()
+        passage: Optional[_Passage] = None
+        for row, answers in self.shard_iterable(in_folds(self._answered_rows(file_path))):
+            question = row.text((self._format.question,))
+            text = row.text((self._format.passage,))
+            if passage is None or passage.text != text:
+                passage = self._passage(text)
+            span = None
+            if answers is not None:
+                span = self._given_span(row, passage, answers[0])
+                span = span or self._answer_span(passage, answers)
+            counts.add(span)
+            counts.cut += passage.is_cut
+            if span and self._min_overlap is not None and span.overlap < self._min_overlap:
+                counts.left_out += 1
+                continue
+            id = row.joined(self._format.id)
+            yield self._instance(question, passage, answers, span, id)
+        logger.info("%s: %s", file_path, counts)
+
+    def _answered_rows(self, file_path: Any) -> Iterator[tuple[Row, Optional[list[str]]]]:
+        """The rows, each with its answers; `None` where it has none."""
+        presence = AllOrNone("right answer")
+        for row in self._format.rows(file_path, self._encoding):
+            answers = row.texts(self._format.answers)
+            presence.check(row, answers)
+            yield row, answers
+
+    def text_to_instance(
+        self,
+        question: str,
+        passage: str,
+        answers: Optional[Sequence[str]] = None,
+        id: Optional[str] = None,
+    ) -> Instance:
+        """Make the instance of one question.
+
+        # Parameters
+
+        question, passage : `str`
+            Untokenized.
+        answers : `Sequence[str]`, optional (default = `None`)
+            At least one right answer; `None` to predict it.
+        id : `str`, optional (default = `None`)
+            The question's id in its data set.
+
+        # Returns
+
+        `Instance`
+            With the fields listed above.
+        """
+        tokenized = self._passage(passage)
+        span = None
+        if answers is not None:
+            if (
+                not isinstance(answers, Sequence)
+                or isinstance(answers, str)
+                or not answers
+                or not all(isinstance(answer, str) for answer in answers)
+            ):
+                raise ConfigurationError(
+                    f"answers must be a list of at least one string, not {shorten(answers)}"
+                )
+            span = self._answer_span(tokenized, answers)
+        return self._instance(question, tokenized, answers, span, id)
+
+    def _passage(self, text: str) -> _Passage:
+        tokens = self._tokenize(text, "passage")
+        field = self._field_of_tokens(tokens[: self._max_passage_length])
+        words = _texts(field.tokens)
+        is_cut = len(words) < len(tokens)
+        # A passage without a token has an out-of-vocabulary token of no characters.
+        offsets = self._offsets(tokens[: len(words)]) if tokens else [(0, 0)]
+        return _Passage(text, field, words, offsets, is_cut)
+
+    def _offsets(self, tokens: list[Token]) -> list[tuple[int, int]]:
+        offsets = []
+        previous_end = 0
+        for token in tokens:
+            start = -1 if token.idx is None else token.idx
+            end = start + len(token.text or "") if token.idx_end is None else token.idx_end
+            if not previous_end <= start <= end:
+                raise ConfigurationError(
+                    f"the tokenizer {type(self._tokenizer).__name__} does not give the offset of "
+                    f"the token {shorten(token.text)}, but answers are cut from the passage's "
+                    "text: use spacy_blank, without start and end tokens"
+                )
+            offsets.append((start, end))
+            previous_end = end
+        return offsets
+
+    def _given_span(self, row: Row, passage: _Passage, answer: str) -> Optional[AnswerSpan]:
+        """The span of the answer at the offset that the data gives; `None` if it gives none, or if
+        the passage is cut before the answer ends.
+        """
+        start = row.find(self._format.answer_start)
+        if start is None:
+            return None
+        end = start + len(answer)
+        if passage.is_cut and end > passage.offsets[-1][1]:
+            return None
+        span = covering_span(passage.offsets, start, end)
+        return None if span is None else AnswerSpan(*span, overlap=1.0)
+
+    def _answer_span(self, passage: _Passage, answers: Sequence[str]) -> AnswerSpan:
+        """The span to learn where the data gives no offset."""
+        for answer in answers:
+            span = verbatim_span(passage.text, passage.offsets, answer)
+            if span is not None:
+                return AnswerSpan(*span, overlap=1.0)
+        tokens = [_texts(self._tokenize(answer, "an answer")) for answer in answers]
+        return best_overlap_span(passage.tokens, tokens)
+
+    def _instance(
+        self,
+        question: str,
+        passage: _Passage,
+        answers: Optional[Sequence[str]],
+        span: Optional[AnswerSpan],
+        id: Optional[str],
+    ) -> Instance:
+        question_field = self._text_field(question, "question")
+        metadata: dict[str, Any] = {
+            "question": question,
+            "passage": passage.text,
+            "question_tokens": _texts(question_field.tokens),
+            "passage_tokens": passage.tokens,
+            "passage_offsets": passage.offsets,
+        }
+        fields: dict[str, Field[Any]] = {"question": question_field, "passage": passage.field}
+        if span is not None:
+            fields["span_start"] = IndexField(span.start, passage.field)
+            fields["span_end"] = IndexField(span.end, passage.field)
+        if answers is not None:
+            metadata["answers"] = list(answers)
+        if id is not None:
+            metadata["id"] = id
+        fields["metadata"] = MetadataField(metadata)
+        return Instance(fields)
+
+
+def _texts(tokens: list[Token]) -> list[str]:
+    return [token.text or "" for token in tokens]

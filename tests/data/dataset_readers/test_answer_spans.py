@@ -1,0 +1,153 @@
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from allennlp_sentmatch.data.dataset_readers.answer_spans import (
+    best_overlap_span,
+    covering_span,
+    verbatim_span,
+)
+
+TEXT = 'The fox -- "red", old\n  fox -- ran.'
+OFFSETS = [match.span() for match in re.finditer(r"\w+|[^\w\s]+", TEXT)]
+WORDS = [TEXT[start:end] for start, end in OFFSETS]
+
+
+def text_of(span):
+    return TEXT[OFFSETS[span[0]][0] : OFFSETS[span[1]][1]]
+
+
+@pytest.mark.parametrize(
+    ("characters", "covered"),
+    [
+        ("fox", "fox"),
+        ("ox", "fox"),
+        (" fox ", "fox"),
+        ("he f", "The fox"),
+        ('"red", o', '"red", old'),
+        ("n.", "ran."),
+        ("n", "ran"),
+        (TEXT, TEXT),
+    ],
+)
+def test_covering_span(characters, covered):
+    start = TEXT.index(characters)
+    assert text_of(covering_span(OFFSETS, start, start + len(characters))) == covered
+
+
+def test_no_token_covers_whitespace():
+    start = TEXT.index("\n")
+    assert covering_span(OFFSETS, start, start + 3) is None
+    assert covering_span(OFFSETS, len(TEXT), len(TEXT) + 2) is None
+
+
+@given(st.data())
+def test_covering_span_has_exactly_the_tokens_that_share_a_character(data):
+    start = data.draw(st.integers(0, len(TEXT) - 1))
+    end = data.draw(st.integers(start + 1, len(TEXT)))
+    shared = [token for token, (first, last) in enumerate(OFFSETS) if first < end and start < last]
+    expected = (shared[0], shared[-1]) if shared else None
+    assert covering_span(OFFSETS, start, end) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("fox", (WORDS.index("fox"),) * 2),  # the first one
+        ("old fox", (WORDS.index("old"), WORDS.index("old") + 1)),
+        (" old\tfox\n", (WORDS.index("old"), WORDS.index("old") + 1)),
+        ("ran.", (len(WORDS) - 2, len(WORDS) - 1)),
+        ("The fox --", (0, 2)),
+        ("the fox", None),
+        ("ol", None),
+        ("fox ran", None),
+        ("f.x", None),
+        (" ", None),
+    ],
+)
+def test_verbatim_span(answer, expected):
+    assert verbatim_span(TEXT, OFFSETS, answer) == expected
+
+
+def test_an_occurrence_within_a_word_is_passed_over():
+    assert verbatim_span("ananas an", [(0, 6), (7, 9)], "an") == (1, 1)
+
+
+def test_an_occurrence_within_a_token():
+    text = "my son--he son--a son or son"
+    offsets = [(0, 2), (3, 10), (11, 17), (18, 21), (22, 24), (25, 28)]
+    assert verbatim_span(text, offsets, "son") == (3, 3)  # the first that is a token
+    assert verbatim_span(text, offsets[:3], "son") == (1, 1)
+    assert verbatim_span(text, offsets, "my son") == (0, 1)
+    assert verbatim_span(text, offsets[:3], "son--a son") is None  # it is cut
+
+
+def test_no_span_of_a_passage_without_a_token():
+    assert verbatim_span(" ", [(0, 0)], "fox") is None
+
+
+def overlap(span, answer):
+    """ROUGE-L F1 of two lists of tokens, by the table of Lin (2004)."""
+    span, answer = ([word.lower() for word in words if word != "."] for words in (span, answer))
+    table = [[0] * (len(answer) + 1) for _ in range(len(span) + 1)]
+    for i, first in enumerate(span):
+        for j, second in enumerate(answer):
+            table[i + 1][j + 1] = (
+                table[i][j] + 1 if first == second else max(table[i][j + 1], table[i + 1][j])
+            )
+    return Fraction(2 * table[-1][-1], len(span) + len(answer)) if span and answer else Fraction(0)
+
+
+def by_trying_all(passage, answers):
+    spans = [(i, j) for i in range(len(passage)) for j in range(i, len(passage))]
+    scores = {
+        (i, j): max((overlap(passage[i : j + 1], answer) for answer in answers), default=0)
+        for i, j in spans
+    }
+    best = min(spans, key=lambda span: (-scores[span], span[1] - span[0], span[0]))
+    return (*best, scores[best])
+
+
+words = st.sampled_from(["a", "b", "B", "c", "d", "."])
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(words, min_size=1, max_size=12),
+    st.lists(st.lists(words, max_size=7), min_size=1, max_size=3),
+)
+def test_the_best_span_is_that_of_trying_all(passage, answers):
+    start, end, score = by_trying_all(passage, answers)
+    found = best_overlap_span(passage, answers)
+    assert (found.start, found.end) == (start, end)
+    assert found.overlap == pytest.approx(float(score), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("passage", "answers", "expected"),
+    [
+        ("x the old . king x", ["Old king ."], (2, 4)),
+        ("x a y b x", ["a b"], (1, 3)),
+        ("b x a", ["a", "b"], (0, 0)),  # of equally long ones the first
+        ("a x b . b a b", ["a b"], (5, 6)),  # of equally good ones the shortest
+        ("x y z", ["a b"], (0, 0)),
+        (". . a", ["."], (0, 0)),
+    ],
+)
+def test_ties(passage, answers, expected):
+    found = best_overlap_span(passage.split(), [answer.split() for answer in answers])
+    assert (found.start, found.end) == expected
+
+
+def test_a_long_summary_takes_few_steps():
+    """650 words of which a third are of the answers: the number of rows, not the clock, is bounded
+    by what Python calls `bin` for.
+    """
+    passage = [f"w{i % 30}" for i in range(650)]
+    answer = [f"w{i}" for i in range(0, 30, 3)]
+    found = best_overlap_span(passage, [answer])
+    assert (found.start, found.end) == (0, 27)
+    assert found.overlap == pytest.approx(2 * 10 / (28 + 10))

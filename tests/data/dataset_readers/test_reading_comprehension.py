@@ -1,0 +1,343 @@
+import json
+import logging
+import re
+from collections import Counter
+from copy import deepcopy
+
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, DatasetReader, Vocabulary
+
+from allennlp_sentmatch.data.dataset_readers import ReadingComprehensionReader
+
+PASSAGE = "The line, opened in 1872-73,\nwas 41.5km long."
+
+
+def make(format="table", **settings):
+    return DatasetReader.from_params(
+        Params({"type": "reading_comprehension", "format": format, **deepcopy(settings)})
+    )
+
+
+def read(reader, path):
+    return list(reader.read(path))
+
+
+def metadata(instance):
+    return instance["metadata"].metadata
+
+
+def target(instance):
+    """The text of an instance's span."""
+    about = metadata(instance)
+    start, end = (instance[name].sequence_index for name in ("span_start", "span_end"))
+    offsets = about["passage_offsets"]
+    return about["passage"][offsets[start][0] : offsets[end][1]]
+
+
+def targets(instances):
+    return [target(instance) for instance in instances]
+
+
+def narrativeqa(fixtures, chosen):
+    folder = fixtures / "data" / "narrativeqa"
+    return {
+        "questions": str(folder / "qaps.csv"),
+        "summaries": str(folder / "summaries.csv"),
+        "set": chosen,
+    }
+
+
+def write(folder, *rows):
+    path = folder / "questions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+class TestFormats:
+    def test_squad(self, fixtures):
+        instances = read(make("squad"), fixtures / "data" / "squad.json")
+        # "41.5" is a token of its own; a part of one is widened to the whole of it.
+        assert targets(instances) == ["1872", "41.5", "a library", "Karn", "Salt", "1920s"]
+        assert metadata(instances[0])["answers"] == ["1872", "1872-73"]
+        assert metadata(instances[0])["id"] == "r1"
+        # The given one of two occurrences.
+        passage = metadata(instances[3])["passage_tokens"]
+        assert passage.count("Karn") == 2
+        assert instances[3]["span_start"].sequence_index > passage.index("1964")
+
+    def test_narrativeqa(self, fixtures):
+        reader = make("narrativeqa")
+        instances = read(reader, narrativeqa(fixtures, "train"))
+        assert targets(instances) == ["under the old mill", "her left shoe", "a copper ring"]
+        assert metadata(instances[1])["answers"] == ["Her left shoe", "a shoe"]
+        assert metadata(instances[1])["passage"].startswith(" A fox lived")
+        (instance,) = read(reader, narrativeqa(fixtures, "valid"))
+        assert metadata(instance)["answers"] == ['The "grey" widow', "a widow"]
+        assert target(instance) == "grey widow"
+
+    def test_fairytaleqa(self, fixtures):
+        instances = read(make("fairytaleqa"), fixtures / "data" / "fairytaleqa.jsonl")
+        assert targets(instances) == [
+            "under the old mill",
+            "one egg",
+            "she fell asleep by the door",
+            "seven years",
+            "a copper ring",
+            "gave her a house",
+            "The",  # no word of the answer is in the passage
+        ]
+        assert metadata(instances[0])["id"] == "fox:1"
+
+    def test_table(self, tmp_path):
+        csv = tmp_path / "questions.csv"
+        csv.write_text('1,"How long, and where?","It was long, there.",long\n')
+        (instance,) = read(make(id=0, question=1, passage=2, answers=3), csv)
+        assert metadata(instance)["question"] == "How long, and where?"
+        assert metadata(instance)["id"] == "1"
+        assert target(instance) == "long"
+        jsonl = write(tmp_path, {"q": "What?", "text": "A fox.", "gold": ["fox", "A fox."]})
+        (instance,) = read(make(question="q", passage="text", answers="gold"), jsonl)
+        assert metadata(instance)["answers"] == ["fox", "A fox."]
+        (instance,) = read(make(question="q", passage="text", answers=None), jsonl)
+        assert "answers" not in metadata(instance)
+
+    def test_an_unknown_one(self):
+        with pytest.raises(ConfigurationError, match="expected one of squad, narrativeqa, fairyt"):
+            make("race")
+
+
+class TestFields:
+    def test_all(self):
+        instance = make().text_to_instance("How long?", PASSAGE, ["41.5km", "long"], "q1")
+        assert list(instance.fields) == [
+            *("question", "passage", "span_start", "span_end", "metadata")
+        ]
+        about = metadata(instance)
+        assert about["question_tokens"] == ["How", "long", "?"]
+        assert about["passage_tokens"] == [token.text for token in instance["passage"].tokens]
+        assert [PASSAGE[start:end] for start, end in about["passage_offsets"]] == [
+            *about["passage_tokens"]
+        ]
+        assert (about["question"], about["passage"], about["id"]) == ("How long?", PASSAGE, "q1")
+        assert about["answers"] == ["41.5km", "long"]
+        assert target(instance) == "41.5km"
+
+    def test_without_answers(self):
+        instance = make().text_to_instance("How long?", PASSAGE)
+        assert list(instance.fields) == ["question", "passage", "metadata"]
+        assert not {"answers", "id"} & set(metadata(instance))
+
+    def test_a_batch(self):
+        reader = make()
+        instances = [
+            reader.text_to_instance("How long?", PASSAGE, ["41.5km"]),
+            reader.text_to_instance("Who?", "A red fox.", ["fox"]),
+        ]
+        for instance in instances:
+            reader.apply_token_indexers(instance)
+        batch = Batch(instances)
+        batch.index_instances(Vocabulary.from_instances(instances))
+        tensors = batch.as_tensor_dict()
+        assert tensors["span_start"].tolist() == [[instances[0]["span_start"].sequence_index], [2]]
+        assert tensors["span_end"].shape == (2, 1)
+        assert tensors["passage"]["tokens"]["tokens"].shape == (2, len(instances[0]["passage"]))
+
+    def test_questions_about_one_passage_share_its_field(self, fixtures):
+        instances = read(make("fairytaleqa"), fixtures / "data" / "fairytaleqa.jsonl")
+        assert [len({id(i["passage"]) for i in part}) for part in (instances[:3], instances)] == [
+            *(1, 2)
+        ]
+
+    @pytest.mark.parametrize("passage", ["", " \n"])
+    def test_a_passage_without_a_token(self, passage):
+        instance = make().text_to_instance("Who?", passage, ["a fox"])
+        assert metadata(instance)["passage_offsets"] == [(0, 0)]
+        assert len(instance["passage"]) == 1
+        assert target(instance) == ""
+
+    @pytest.mark.parametrize("answers", ["fox", [], [3], None.__class__])
+    def test_answers_that_are_no_list_of_strings(self, answers):
+        with pytest.raises(ConfigurationError, match="answers must be a list of at least one str"):
+            make().text_to_instance("Who?", "A fox.", answers)
+
+
+class TestTargets:
+    def test_the_first_answer_that_occurs_word_for_word(self):
+        instance = make().text_to_instance("?", PASSAGE, ["It opened", "41.5km long", "1872-73"])
+        assert target(instance) == "41.5km long"
+
+    def test_a_line_break_is_whitespace(self):
+        instance = make().text_to_instance("?", PASSAGE, ["1872-73, was"])
+        assert target(instance) == "1872-73,\nwas"
+
+    def test_otherwise_the_best_overlap(self):
+        instance = make().text_to_instance("?", PASSAGE, ["It opened in March 1872."])
+        assert target(instance) == "opened in 1872"
+
+    def test_log_and_left_out_questions(self, fixtures, caplog):
+        path = str(fixtures / "data" / "fairytaleqa.jsonl")
+        with caplog.at_level(logging.INFO):
+            assert len(read(make("fairytaleqa"), path)) == 7
+        # F1 of three targets: 1 (another case), 2 * 3 / (4 + 6) and 0.
+        assert (
+            f"{path}: 7 questions, 0 of them without answers; 5 have an answer in the words of "
+            "their passage, for 2 the span with the best ROUGE-L F1 is the target (mean F1 0.300, "
+            "1 share no word with their passage); 0 questions left out, 0 with a passage that was "
+            "cut" in caplog.text
+        )
+        with caplog.at_level(logging.INFO):
+            chosen = read(make("fairytaleqa", min_overlap=0.6), path)
+        assert len(chosen) == 6
+        assert "; 1 questions left out, 0 with" in caplog.text
+        assert len(read(make("fairytaleqa", min_overlap=0.601), path)) == 5
+
+
+class TestLongPassages:
+    def test_cut_and_counted(self, fixtures, caplog):
+        path = str(fixtures / "data" / "squad.json")
+        with caplog.at_level(logging.INFO):
+            instances = read(make("squad", max_passage_length=18), path)
+        assert Counter(len(instance["passage"]) for instance in instances) == {18: 4, 17: 2}
+        assert "4 with a passage that was cut" in caplog.text
+        # "Karn" is now where it first occurs, and "a library" nowhere.
+        assert targets(instances)[:4] == ["1872", "41.5", "The", "Karn"]
+        assert metadata(instances[0])["passage"].endswith("a library.")
+        assert len(metadata(instances[0])["passage_offsets"]) == 18
+
+    def test_an_answer_that_is_cut_through(self, tmp_path):
+        words = "one two three four"
+        answer = {"text": "two three", "answer_start": 4}
+        questions = [{"question": "?", "answers": [answer]}]
+        path = tmp_path / "squad.json"
+        path.write_text(
+            json.dumps({"data": [{"paragraphs": [{"context": words, "qas": questions}]}]})
+        )
+        (instance,) = read(make("squad", max_passage_length=2), path)
+        assert target(instance) == "two"
+
+
+class TestTokenizers:
+    @pytest.mark.parametrize(
+        "tokenizer",
+        [
+            "whitespace",
+            {"type": "spacy_blank", "start_tokens": ["@start@"]},
+            {"type": "spacy_blank", "end_tokens": ["@end@"]},
+        ],
+    )
+    @pytest.mark.parametrize("passage", [PASSAGE, "long"])
+    def test_without_offsets(self, tokenizer, passage):
+        with pytest.raises(ConfigurationError, match=r"the tokenizer \w+ does not give the offset"):
+            make(tokenizer=tokenizer).text_to_instance("How long?", passage)
+
+    def test_with_other_offsets(self):
+        reader = make(tokenizer={"type": "letters_digits"})
+        instance = reader.text_to_instance("?", PASSAGE, ["41.5"])
+        assert target(instance) == "41.5"
+        assert len(instance["passage"]) > len(make().text_to_instance("?", PASSAGE)["passage"])
+
+
+class TestErrors:
+    QUESTION = {"question": "?", "passage": "A fox.", "answers": "fox"}
+
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"max_passage_length": 0}, "max_passage_length=0: expected at least 1"),
+            ({"min_overlap": 1.5}, "min_overlap=1.5: expected a ROUGE-L F1 from 0 to 1"),
+            ({"encoding": "hex"}, "encoding='hex'"),
+        ],
+    )
+    def test_impossible_settings(self, settings, message):
+        with pytest.raises(ConfigurationError, match=message):
+            make(**settings)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"answers": None}, "no right answer, but line 1 has one"),
+            ({"answers": [""]}, "column 'answers' holds a blank text"),
+            ({"answers": [3]}, "column 'answers' must hold strings, not 3"),
+            ({"question": None}, "column 'question' must be a string, not None"),
+            ({"passage": ["A"]}, "column 'passage' must be a string"),
+        ],
+    )
+    def test_a_broken_row(self, tmp_path, change, message):
+        path = write(tmp_path, self.QUESTION, {**self.QUESTION, **change})
+        with pytest.raises(ConfigurationError, match=rf"questions\.jsonl, line 2: {message}"):
+            read(make(), path)
+
+    def test_a_squad_question_without_answers_after_one_with(self, tmp_path, fixtures):
+        document = json.loads((fixtures / "data" / "squad.json").read_text())
+        del document["data"][1]["paragraphs"][0]["qas"][0]["answers"]
+        path = tmp_path / "squad.json"
+        path.write_text(json.dumps(document))
+        with pytest.raises(ConfigurationError) as error:
+            read(make("squad"), path)
+        assert (
+            f"{path}, data[1].paragraphs[0].qas[0]: no right answer, but "
+            "data[0].paragraphs[0].qas[0] has one" in str(error.value)
+        )
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"set": "dev"}, r"qaps\.csv has no question of the set 'dev'; .*test.*train.*valid"),
+            ({"sets": "train"}, "expected a data path such as"),
+        ],
+    )
+    def test_a_narrativeqa_path_of_another_form(self, fixtures, change, message):
+        with pytest.raises(ConfigurationError, match=message):
+            read(make("narrativeqa"), {**narrativeqa(fixtures, "train"), **change})
+        with pytest.raises(ConfigurationError, match="expected a data path such as"):
+            read(make("narrativeqa"), str(fixtures / "data" / "narrativeqa" / "qaps.csv"))
+
+    def test_a_story_without_a_summary(self, fixtures, tmp_path):
+        path = narrativeqa(fixtures, "train")
+        summaries = tmp_path / "summaries.csv"
+        summaries.write_text("document_id,set,summary\n77cd,train,The well.\n")
+        with pytest.raises(ConfigurationError, match=r"qaps\.csv, line 2: .*summaries\.csv has no"):
+            read(make("narrativeqa"), {**path, "summaries": str(summaries)})
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "verbatim"),
+    [
+        pytest.param("train", 8548, 0.54, marks=pytest.mark.slow),
+        ("val", 1025, 0.67),
+        ("test", 1007, 0.67),
+    ],
+)
+def test_offsets_in_all_of_fairytaleqa(shared_data, name, number, verbatim):
+    """The published share of the questions has its answer in the passage word for word, capital
+    letters and punctuation aside.
+    """
+    path = shared_data / "fairytaleqa" / f"fairytaleqa.{name}.jsonl.gz"
+    found = total = 0
+    for instance in ReadingComprehensionReader("fairytaleqa").read(path):
+        about = metadata(instance)
+        total += 1
+        passage, span = about["passage"], target(instance)
+        assert [passage[start:end] for start, end in about["passage_offsets"]] == [
+            *about["passage_tokens"]
+        ]
+        assert "".join(passage.split()) == "".join("".join(about["passage_tokens"]).split())
+        answers = about["answers"]
+        found += words(span) in map(words, answers)
+        if any(occurs(answer, passage) for answer in answers):
+            assert any(words(answer) in words(span) for answer in answers), about["id"]
+    assert total == number
+    assert found / total == pytest.approx(verbatim, abs=0.005)
+
+
+def words(text):
+    """The words of a text in lower case, each between two spaces."""
+    return " ".join(["", *re.findall(r"[^\W_]+", text.lower()), ""])
+
+
+def occurs(answer, passage):
+    """Whether a text is in another without cutting a word, whitespace aside."""
+    answer, passage = (" ".join(text.split()) for text in (answer, passage))
+    return re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", passage) is not None
