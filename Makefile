@@ -84,8 +84,8 @@ $(VENV)/.installed-triton: $(VENV)/.installed-test requirements/triton.txt
 	$(PIP_INSTALL) --no-deps --upgrade --target $(VENV)/triton -r requirements/triton.txt
 	touch $@
 
-test-mutations: $(VENV)/.installed-test $(VENV)/.installed-mutations  ## Mutate a module (MODULE=models/esim.py SAMPLE="--sample 20")
-	$(ONE_THREAD) $(BIN)/python scripts/test_mutations.py $(MODULE) $(SAMPLE) \
+test-mutations: $(VENV)/.installed-test $(VENV)/.installed-mutations  ## Mutate modules (MODULES="models/esim.py data" SAMPLE="--sample 20 --seed 1")
+	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m scripts.test_mutations $(MODULES) $(SAMPLE) \
 		--cosmic-ray $(VENV)/mutations/bin/cosmic-ray
 
 $(VENV)/.installed-mutations: $(VENV)/.installed-test requirements/mutations.txt

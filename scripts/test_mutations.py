@@ -1,73 +1,210 @@
-"""Changes lines of a module, one at a time, and reports which ones its tests notice.
+"""Change the code in one place at a time, and report the changes that no test notices.
 
-    python scripts/test_mutations.py models/esim.py --sample 20
+    python -m scripts.test_mutations models/esim.py
+    python -m scripts.test_mutations data training --sample 60 --seed 1 --output result.json
 
-The mutations are Cosmic Ray's. They are made in a copy of the repository; the tests are those that
-mirror the module, tests/models/test_esim.py for instance.
+The mutations are Cosmic Ray's, made in a copy of the repository. Its test command asks this process
+to run the tests, in a fork that need not import AllenNLP again. The tests of models/ are those in
+tests/models/. They run once without mutations; each mutation is then tested by the quickest tests
+that call the mutated function. A test that calls it in another process only does not count.
+
+`--sample` draws places in the code, then one mutation for each: the operator `+` alone has eleven
+mutations, most of which every test notices.
 """
 
 import argparse
+import compileall
+import json
 import random
+import shlex
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
+from py_compile import PycInvalidationMode
+from typing import Any, Optional
+
+from scripts.covering_tests import CoveringTests, enclosing_function
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+PACKAGE = "allennlp_sentmatch"
+LIBRARIES = (
+    *("allennlp.commands", "hypothesis", "sacrebleu", "sacremoses"),
+    *("scipy.stats", "sklearn.metrics", "spacy", "torch", "transformers"),
+)
 
 CONFIGURATION = """[cosmic-ray]
-module-path = "allennlp_sentmatch/{module}"
-timeout = 600.0
+module-path = {modules}
+timeout = 3600.0
 excluded-modules = []
-test-command = "{python} -m pytest -q -x -p no:cacheprovider {tests}"
+test-command = {command}
 
 [cosmic-ray.distributor]
 name = "local"
+
+[cosmic-ray.filters.operators-filter]
+exclude-operators = [  # which change nothing for None and small numbers
+    "core/ReplaceComparisonOperator_(Is_Eq|IsNot_NotEq|Eq_Is|NotEq_IsNot)",
+]
+"""
+
+CLIENT = """import socket, sys
+connection = socket.socket(socket.AF_UNIX)
+connection.connect(sys.argv[1])
+answer = connection.makefile("rb").read()
+print(answer[1:].decode())
+sys.exit(answer[0])
 """
 
 
 def main() -> None:
-    """Run the mutations of one module."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("module", help="path under allennlp_sentmatch/")
-    parser.add_argument("--sample", type=int, help="this many mutations, drawn at random; or all")
+    """Mutate modules and print what survives."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("paths", nargs="+", help=f"modules or folders under {PACKAGE}/")
+    parser.add_argument("--sample", type=int, help="mutate this many places, drawn at random")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+    parser.add_argument("--output", type=Path, help="write the result to this JSON file")
     parser.add_argument("--cosmic-ray", default="cosmic-ray", help="the program")
     arguments = parser.parse_args()
     program = Path(shutil.which(arguments.cosmic_ray) or arguments.cosmic_ray).absolute()
-    module = Path(arguments.module)
-    tests = Path("tests", module.parent, f"test_{module.name}")
-    if not (REPOSITORY / tests).is_file():
-        parser.error(f"there is no {tests}")
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "repository")
-        ignored = shutil.ignore_patterns(".git", ".venv", "out", "__pycache__")
+        copy = Path(folder, "repository").resolve()
+        ignored = shutil.ignore_patterns(".git", ".venv*", ".*_cache", "out", "__pycache__")
         shutil.copytree(REPOSITORY, copy, ignore=ignored)
-        (copy / "mutations.toml").write_text(
-            CONFIGURATION.format(module=module, python=sys.executable, tests=tests)
+        # By hash: a mutation may leave a file's size as it is, and its time to the second.
+        compileall.compile_dir(copy, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+        tests = CoveringTests(copy, PACKAGE, tests_of(arguments.paths), LIBRARIES)
+        modules = modules_of(copy, arguments.paths)
+        session = mutate(program, copy, modules, tests, arguments.sample, arguments.seed)
+        result = {"seed": arguments.seed, **summary(session)}
+    print_summary(result)
+    if arguments.output is not None:
+        arguments.output.write_text(json.dumps(result, indent=2) + "\n")
+
+
+def modules_of(root: Path, paths: Sequence[str]) -> list[Path]:
+    """The modules of paths under the package."""
+    modules: list[Path] = []
+    for path in paths:
+        found = root / PACKAGE / path
+        modules.extend(sorted(found.rglob("*.py")) if found.is_dir() else [found])
+    return modules
+
+
+def tests_of(paths: Sequence[str]) -> list[str]:
+    """The folders of the tests of modules or folders."""
+    folders = [Path(path).parent if path.endswith(".py") else Path(path) for path in paths]
+    return list(dict.fromkeys(f"tests/{folder.as_posix()}" for folder in folders))
+
+
+def mutate(
+    program: Path,
+    copy: Path,
+    modules: Sequence[Path],
+    tests: CoveringTests,
+    sample: Optional[int],
+    seed: int,
+) -> Path:
+    """Run Cosmic Ray in a copy of the repository, and return the file of its session."""
+    configuration, session = copy / "mutations.toml", copy / "mutations.sqlite"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(copy.with_name("socket")))
+        server.listen()
+        command = shlex.join([sys.executable, "-S", "-c", CLIENT, server.getsockname()])
+        names = [str(module) for module in modules]
+        configuration.write_text(
+            CONFIGURATION.format(modules=json.dumps(names), command=json.dumps(command))
         )
-
-        def cosmic_ray(*options: str) -> None:
-            environment = ["env", f"PYTHONPATH={copy}"]
-            command = [*environment, program, *options]
-            subprocess.run(command, cwd=copy, check=True)
-
-        cosmic_ray("init", "mutations.toml", "mutations.sqlite")
-        if arguments.sample is not None:
-            keep_a_sample(copy / "mutations.sqlite", arguments.sample)
-        cosmic_ray("exec", "mutations.toml", "mutations.sqlite")
-        report = program.with_name("cr-report")
-        subprocess.run([report, "--show-diff", "mutations.sqlite"], cwd=copy)
+        skip = program.with_name("cr-filter-operators")
+        subprocess.run([program, "init", configuration, session], cwd=copy, check=True)
+        subprocess.run([skip, session, configuration], cwd=copy, check=True)
+        keep_a_sample(session, sample, seed)
+        process = subprocess.Popen([program, "exec", configuration, session], cwd=copy)
+        try:
+            answer(server, process, tests, modules)
+        finally:
+            process.kill()
+    return session
 
 
-def keep_a_sample(session: Path, size: int) -> None:
-    """Remove all but `size` mutations from a session."""
+def answer(
+    server: socket.socket,
+    process: subprocess.Popen[bytes],
+    tests: CoveringTests,
+    modules: Sequence[Path],
+) -> None:
+    """Run the tests of a mutation each time a client asks, until Cosmic Ray is done."""
+    sources = {module: module.read_text() for module in modules}
+    server.settimeout(1)
+    while process.poll() is None:
+        try:
+            connection, _ = server.accept()
+        except socket.timeout:
+            continue
+        module, mutated = next(
+            (module, text) for module in modules if (text := module.read_text()) != sources[module]
+        )
+        lines = enumerate(zip(sources[module].split("\n"), mutated.split("\n")), start=1)
+        line = next(number for number, (before, after) in lines if before != after)
+        selected = tests.select(module, enclosing_function(sources[module], line))
+        passed, output = tests.run(selected) if selected else (True, "no test calls this")
+        with connection:
+            connection.sendall(bytes([not passed]) + output.encode())
+
+
+def keep_a_sample(session: Path, size: Optional[int], seed: int) -> None:
+    """Remove all mutations but one for each of `size` places, and those that a filter skips."""
     with sqlite3.connect(session) as database:
-        jobs = sorted(job for (job,) in database.execute("SELECT job_id FROM work_items"))
-        for job in set(jobs) - set(random.Random(0).sample(jobs, min(size, len(jobs)))):
-            database.execute("DELETE FROM mutation_specs WHERE job_id = ?", (job,))
-            database.execute("DELETE FROM work_items WHERE job_id = ?", (job,))
+        places = defaultdict(list)
+        for job, *place, operator, occurrence in database.execute(
+            "SELECT job_id, module_path, start_pos_row, start_pos_col, operator_name, occurrence"
+            " FROM mutation_specs WHERE job_id NOT IN (SELECT job_id FROM work_results)"
+        ):
+            path = Path(*Path(place[0]).parts[Path(place[0]).parts.index(PACKAGE) :])
+            places[(str(path), *place[1:])].append((operator, occurrence, job))
+        kept = {job for mutations in places.values() for *_, job in mutations}
+        if size is not None:
+            draw = random.Random(seed)
+            drawn = draw.sample(sorted(places), min(size, len(places)))
+            kept = {draw.choice(sorted(places[place]))[-1] for place in drawn}
+        jobs = {job for (job,) in database.execute("SELECT job_id FROM work_items")}
+        for table in ("work_results", "mutation_specs", "work_items"):
+            others = [(job,) for job in jobs - kept]
+            database.executemany(f"DELETE FROM {table} WHERE job_id = ?", others)
+
+
+def summary(session: Path) -> dict[str, Any]:
+    """How many mutations of a session there are and were killed, and those that survived."""
+    with sqlite3.connect(session) as database:
+        rows = database.execute(
+            "SELECT module_path, start_pos_row, operator_name, test_outcome, diff, output"
+            " FROM mutation_specs JOIN work_results USING (job_id) ORDER BY 1, 2, 3"
+        ).fetchall()
+    survivors = [
+        {
+            "place": f"{Path(module).as_posix().rpartition(f'{PACKAGE}/')[2]}:{line}",
+            "operator": operator.rpartition("/")[2],
+            "change": [text for text in diff.split("\n")[3:] if text.startswith(("-", "+"))],
+            "tests": output.strip().rpartition("\n")[2],
+        }
+        for module, line, operator, outcome, diff, output in rows
+        if outcome == "SURVIVED"
+    ]
+    killed = sum(outcome == "KILLED" for *_, outcome, _, _ in rows)
+    return {"mutations": len(rows), "killed": killed, "survivors": survivors}
+
+
+def print_summary(result: dict[str, Any]) -> None:
+    """Print what `summary` returns."""
+    for survivor in result["survivors"]:
+        print(survivor["place"], survivor["operator"], f"({survivor['tests']})")
+        print(*survivor["change"], sep="\n")
+    print(f"{result['killed']} of {result['mutations']} mutations were killed")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,164 @@
+"""Run the tests that call a function, in forks of a process that has imported the libraries."""
+
+import ast
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple, Optional
+
+import pytest
+
+GRACE = 15
+"""Seconds of the CPU that tests may take more than three times what they took at first."""
+
+OPTIONS = ("-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=line")
+
+
+class TestRecord(NamedTuple):
+    """A test's name, its seconds, and the file and the first line of each function it calls."""
+
+    __test__ = False
+    name: str
+    seconds: float
+    calls: list[list[Any]]
+
+
+class Recorder:
+    """A plugin of pytest that records which functions of files in a folder each test calls."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = f"{folder}{os.sep}"
+        self._calls: set[tuple[str, int]] = set()
+        self.records: list[TestRecord] = []
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
+        """Record a test with the fixtures that are made for it."""
+        self._calls = set()
+        start = perf_counter()
+        sys.settrace(self._record)
+        yield
+        sys.settrace(None)
+        calls = [list(call) for call in sorted(self._calls)]
+        self.records.append(TestRecord(item.nodeid, perf_counter() - start, calls))
+
+    def _record(self, frame: Any, event: str, argument: Any) -> None:
+        if frame.f_code.co_filename.startswith(self._folder):
+            self._calls.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+
+
+class Selection:
+    """A plugin of pytest that runs some of the collected tests, in the order of their names."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._order = {name: order for order, name in enumerate(names)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Drop and sort."""
+        items[:] = [item for item in items if item.nodeid in self._order]
+        items.sort(key=lambda item: self._order[item.nodeid])
+
+
+class CoveringTests:
+    """The tests in some folders of a repository, and what each of them calls.
+
+    Args:
+        root: the repository. Its package may not have been imported yet.
+        package: the name of the package whose functions are recorded.
+        tests: folders and files, relative to the root. All their tests must pass.
+        libraries: modules that are imported once.
+        seconds: how long the tests of a function may take in total. If they take longer, the
+            quickest of them are selected, at least one.
+
+    Raises:
+        ValueError: a test fails.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        package: str,
+        tests: Sequence[str],
+        libraries: Sequence[str] = (),
+        seconds: float = 10.0,
+    ) -> None:
+        self._root = root
+        self._seconds = seconds
+        sys.dont_write_bytecode = True
+        sys.path.insert(0, str(root))
+        os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+        for library in libraries:
+            importlib.import_module(library)
+        arguments = [*tests, "-m", "not slow and not browser"]
+        passed, output = self._run(arguments, Recorder(root / package), limit=3600)
+        if not passed:
+            raise ValueError(f"the tests fail before any change:\n{output}")
+        records = json.loads((root / "records.json").read_text())
+        self.records = [TestRecord(*record) for record in records]
+
+    def select(self, file: Path, function: Optional[int]) -> list[TestRecord]:
+        """The tests that call a function, or any function of the file, the quickest first.
+
+        Args:
+            file: the file.
+            function: the function's first line, decorators included, or None.
+        """
+        chosen: list[TestRecord] = []
+        seconds = 0.0
+        for test in sorted(self.records, key=lambda record: record.seconds):
+            lines = [line for path, line in test.calls if path == str(file)]
+            if lines if function is None else function in lines:
+                seconds += test.seconds
+                if chosen and seconds > self._seconds:
+                    break
+                chosen.append(test)
+        return chosen
+
+    def run(self, tests: Sequence[TestRecord]) -> tuple[bool, str]:
+        """Whether tests pass on the files as they are now, and what pytest prints.
+
+        They fail, too, if they take much longer than they took at first.
+        """
+        files = dict.fromkeys(test.name.partition("::")[0] for test in tests)
+        limit = GRACE + 3 * int(sum(test.seconds for test in tests))
+        return self._run([*files, "-x"], Selection([test.name for test in tests]), limit)
+
+    def _run(self, arguments: Sequence[str], plugin: Any, limit: int) -> tuple[bool, str]:
+        log = self._root / "tests.log"
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.setsid()
+                os.chdir(self._root)
+                resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+                signal.alarm(10 * limit)  # for what waits without using the CPU
+                output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+                os.dup2(output, 1)
+                os.dup2(output, 2)
+                status = int(pytest.main([*OPTIONS, *arguments], plugins=[plugin]))
+                if isinstance(plugin, Recorder):
+                    Path("records.json").write_text(json.dumps(plugin.records))
+                sys.stdout.flush()
+            finally:
+                os._exit(status)
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        os.killpg(child, signal.SIGKILL)  # what the tests have left running
+        return os.waitpid(child, 0)[1] == 0, log.read_text(errors="replace")
+
+
+def enclosing_function(source: str, line: int) -> Optional[int]:
+    """The first line, decorators included, of the innermost function around a line, or None."""
+    first = None
+    for node in ast.walk(ast.parse(source)):  # outer functions come before inner ones
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            start = min(part.lineno for part in (node, *node.decorator_list))
+            if start <= line <= (node.end_lineno or start):
+                first = start
+    return first

@@ -1,0 +1,136 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from scripts.covering_tests import enclosing_function
+from tests.conftest import REPOSITORY
+
+MODULE = """RATE = 2
+
+def total(prices):
+    return sum(prices)
+
+def with_tax(price):
+    return total([price]) * RATE
+
+def unused():
+    return 1
+"""
+
+TESTS = """from shop.prices import total, with_tax
+
+def test_total():
+    assert total([1, 2]) == 3
+
+def test_with_tax():
+    assert with_tax(3) == 6
+"""
+
+START = """
+import json, sys
+from pathlib import Path
+from scripts import covering_tests
+from scripts.covering_tests import CoveringTests, TestRecord
+
+tests = CoveringTests(Path.cwd(), "shop", ["tests"])
+module = Path("shop/prices.py").resolve()
+names = lambda records: [record.name.partition("::")[2] for record in records]
+"""
+
+
+@pytest.fixture
+def session(tmp_path):
+    """Runs code in a process that has the covering tests of a small repository."""
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "shop" / "prices.py").write_text(MODULE)
+    (tmp_path / "tests" / "test_prices.py").write_text(TESTS)
+
+    def run(code):
+        process = subprocess.run(
+            [sys.executable, "-c", START + code],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+            capture_output=True,
+            text=True,
+        )
+        assert process.returncode == 0, process.stderr
+        return json.loads(process.stdout)
+
+    return run
+
+
+def test_the_tests_of_a_function_are_those_that_call_it(session):
+    selected = session(
+        "lines = {'total': 3, 'with_tax': 6, 'unused': 9, 'module': None}\n"
+        "print(json.dumps({name: sorted(names(tests.select(module, line)))"
+        " for name, line in lines.items()}))"
+    )
+    both = ["test_total", "test_with_tax"]
+    assert selected == {"total": both, "with_tax": both[1:], "unused": [], "module": both}
+
+
+def test_the_quickest_tests_come_first_and_the_slow_ones_are_left_out(session):
+    selected = session(
+        "calls = [[str(module), 3]]\n"
+        "tests.records = [TestRecord(f'::{s}', s, calls) for s in (7.0, 1.0, 20.0, 3.0, 2.0)]\n"
+        "some = names(tests.select(module, 3))\n"
+        "tests.records = [TestRecord(f'::{s}', s, calls) for s in (30.0, 20.0)]\n"
+        "print(json.dumps([some, names(tests.select(module, 3))]))"
+    )
+    assert selected == [["1.0", "2.0", "3.0"], ["20.0"]]
+
+
+def test_a_change_is_seen_by_the_selected_tests_alone(session):
+    results = session(
+        "source = module.read_text()\n"
+        "total, with_tax = tests.select(module, 3), tests.select(module, 6)\n"
+        "results = [tests.run(total)]\n"
+        "module.write_text(source.replace('* RATE', '+ RATE'))\n"
+        "alone = [test for test in total if test.name.endswith('test_total')]\n"
+        "results += [tests.run(alone), tests.run(with_tax)]\n"
+        "module.write_text(source)\n"
+        "results += [tests.run(with_tax)]\n"
+        "print(json.dumps(results))"
+    )
+    assert [passed for passed, _ in results] == [True, True, False, True]
+    assert "2 passed" in results[0][1]
+    assert "1 passed" in results[1][1]
+    assert "FAILED tests/test_prices.py::test_with_tax" in results[2][1]
+
+
+def test_a_change_after_which_tests_do_not_end_is_seen(session):
+    passed, _ = session(
+        "covering_tests.GRACE = 2\n"
+        "module.write_text('def total(prices):\\n    while True: pass\\nwith_tax = total\\n')\n"
+        "print(json.dumps(tests.run(tests.select(module, 3))))"
+    )
+    assert not passed
+
+
+def test_tests_that_fail_without_a_change(session, tmp_path):
+    tests = tmp_path / "tests" / "test_prices.py"
+    tests.write_text(TESTS.replace("== 6", "== 7"))
+    with pytest.raises(AssertionError, match=r"the tests fail before any change:[\s\S]*with_tax"):
+        session("")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"), [(1, None), (2, 2), (4, 2), (5, 5), (6, 5), (7, 2), (9, None), (10, 10)]
+)
+def test_the_innermost_function_around_a_line(line, expected):
+    source = """class A:
+    @property
+    def b(self):
+        x = 1
+        def c():
+            return x
+        return c
+
+    d = 2
+    def e(self): ...
+"""
+    assert enclosing_function(source, line) == expected

@@ -1,0 +1,135 @@
+"""Tests of the script behind `make test-mutations`, without Cosmic Ray."""
+
+import socket
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from scripts import test_mutations as mutations
+
+mutations.__test__ = False  # its name is that of the make target
+
+DIFF = """--- mutation diff ---
+--- a/tmp/x/allennlp_sentmatch/data/text.py
++++ b/tmp/x/allennlp_sentmatch/data/text.py
+@@ -1,3 +1,3 @@
+ def f():
+-    return 1 + 2
++    return 1 - 2
+"""
+
+
+@pytest.fixture
+def session(tmp_path):
+    """A session of Cosmic Ray with four places, two mutations at each; one of them is filtered."""
+    path = tmp_path / "session.sqlite"
+    with sqlite3.connect(path) as database:
+        database.executescript(
+            "CREATE TABLE work_items (job_id);"
+            "CREATE TABLE mutation_specs (module_path, operator_name, occurrence, start_pos_row,"
+            " start_pos_col, job_id);"
+            "CREATE TABLE work_results (worker_outcome, output, test_outcome, diff, job_id);"
+        )
+        for number in range(8):
+            job = f"job{number}"
+            module = f"{tmp_path}/allennlp_sentmatch/data/text.py"
+            place = (f"core/Operator{number}", 0, number // 2, 4)
+            database.execute("INSERT INTO work_items VALUES (?)", (job,))
+            values = (module, *place, job)
+            database.execute("INSERT INTO mutation_specs VALUES (?, ?, ?, ?, ?, ?)", values)
+        database.execute("INSERT INTO work_results VALUES ('SKIPPED', '', NULL, NULL, 'job7')")
+    return path
+
+
+def jobs(session, table="work_items"):
+    with sqlite3.connect(session) as database:
+        return {job for (job,) in database.execute(f"SELECT job_id FROM {table}")}
+
+
+def test_what_the_filter_skips_is_removed(session):
+    mutations.keep_a_sample(session, None, seed=0)
+    assert jobs(session) == jobs(session, "mutation_specs") == {f"job{n}" for n in range(7)}
+    assert jobs(session, "work_results") == set()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sample_has_one_mutation_for_each_place(session, seed):
+    mutations.keep_a_sample(session, 3, seed)
+    kept = jobs(session)
+    assert kept == jobs(session, "mutation_specs")
+    assert len({int(job[3:]) // 2 for job in kept}) == len(kept) == 3
+    assert "job7" not in kept
+
+
+def test_a_seed_draws_the_same_sample_whatever_the_jobs_are_called(session, tmp_path):
+    def operators(path):
+        with sqlite3.connect(path) as database:
+            return sorted(database.execute("SELECT operator_name FROM mutation_specs"))
+
+    copy = tmp_path / "copy.sqlite"
+    copy.write_bytes(session.read_bytes())
+    with sqlite3.connect(copy) as database:
+        for table in ("work_items", "mutation_specs", "work_results"):
+            database.execute(f"UPDATE {table} SET job_id = 'job' || (9 - substr(job_id, 4))")
+        database.execute(
+            "UPDATE mutation_specs SET module_path = '/elsewhere/allennlp_sentmatch/data/text.py'"
+        )
+    mutations.keep_a_sample(session, 3, seed=1)
+    mutations.keep_a_sample(copy, 3, seed=1)
+    assert operators(session) == operators(copy)
+
+
+def test_summary(session, capsys):
+    with sqlite3.connect(session) as database:
+        database.execute("DELETE FROM work_results")
+        for number, outcome in enumerate(["KILLED", "SURVIVED", "KILLED"]):
+            values = ("NORMAL", "...\n3 passed in 1.00s\n", outcome, DIFF, f"job{number}")
+            database.execute("INSERT INTO work_results VALUES (?, ?, ?, ?, ?)", values)
+    result = mutations.summary(session)
+    assert (result["mutations"], result["killed"]) == (3, 2)
+    assert result["survivors"] == [
+        {
+            "place": "data/text.py:0",
+            "operator": "Operator1",
+            "change": ["-    return 1 + 2", "+    return 1 - 2"],
+            "tests": "3 passed in 1.00s",
+        }
+    ]
+    mutations.print_summary(result)
+    assert capsys.readouterr().out.endswith("+    return 1 - 2\n2 of 3 mutations were killed\n")
+
+
+class PretendedTests:
+    """Tests that fail, except those of the function in line 3."""
+
+    def select(self, file, function):
+        return [f"{file.name}:{function}"] if function != 5 else []
+
+    def run(self, tests):
+        return tests == ["b.py:3"], f"ran {tests[0]}"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [(2, (1, "ran b.py:1")), (4, (0, "ran b.py:3")), (6, (0, "no test calls this"))],
+)
+def test_a_client_gets_the_verdict_on_the_mutation_in_the_file(tmp_path, line, expected):
+    modules = [tmp_path / "a.py", tmp_path / "b.py"]
+    for module in modules:
+        module.write_text("".join(f"def f{n}():\n    return {n}\n" for n in range(3)))
+    lines = modules[1].read_text().split("\n")
+    lines[line - 1] += " + 1"
+    code = (
+        "import pathlib, sys\n"
+        f"pathlib.Path({str(modules[1])!r}).write_text({chr(10).join(lines)!r})\n"
+        f"{mutations.CLIENT}"
+    )
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "s"))
+        server.listen()
+        command = [sys.executable, "-c", code, str(tmp_path / "s")]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        mutations.answer(server, process, PretendedTests(), modules)
+    assert (process.returncode, process.communicate()[0].strip()) == expected
