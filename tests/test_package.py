@@ -28,6 +28,8 @@ NAMES = {
     "allennlp_sentmatch.modules:PairScorer": ["cosine", "graded"],
     "allennlp_sentmatch.modules:StepDecoder": ["cas_lstm", "lstm"],
     "allennlp.models:Model": [
+        "cross_encoder",
+        "cross_encoder_regressor",
         "siamese_classifier",
         "similarity_regressor",
         "sentence_classifier",

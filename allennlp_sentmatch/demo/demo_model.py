@@ -11,6 +11,7 @@ from allennlp.data import Instance
 from allennlp.data.fields import ListField, TextField
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
 from allennlp_sentmatch.demo.text_input import MAX_TOKENS, InputError, TextInput, checked_text
 from allennlp_sentmatch.inspection import (
     Drawing,
@@ -240,11 +241,10 @@ class DemoModel:
         """The predictor's input, from typed texts that are checked here."""
         pairs = zip(self.inputs, texts)
         json = {text_input.name: text_input.read(text) for text_input, text in pairs}
-        for name, text_field in _text_fields(self._instance(json)):
-            if len(text_field) > MAX_TOKENS:
+        for name, length in _lengths(self._instance(json)):
+            if length > MAX_TOKENS:
                 raise InputError(
-                    f"The {name} has {len(text_field)} words and marks; at most {MAX_TOKENS} are "
-                    "read here."
+                    f"The {name} has {length} words and marks; at most {MAX_TOKENS} are read here."
                 )
         return json
 
@@ -272,10 +272,13 @@ def _parts(config: dict[str, Any]) -> list[str]:
     return parts
 
 
-def _text_fields(instance: Instance) -> list[tuple[str, TextField]]:
-    """The texts of an instance, each with its name."""
+def _lengths(instance: Instance) -> list[tuple[str, int]]:
+    """The names of an instance's texts, each with its number of tokens."""
+    spans = joined_spans(instance)
+    if spans:
+        return [(name, span.stop - span.start) for name, span in spans.items()]
     return [
-        ("answer" if isinstance(field, ListField) else name, member)
+        ("answer" if isinstance(field, ListField) else name, len(member))
         for name, field in instance.fields.items()
         for member in (field if isinstance(field, ListField) else [field])
         if isinstance(member, TextField)

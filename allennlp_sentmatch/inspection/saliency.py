@@ -13,6 +13,7 @@ from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 from torch import Tensor
 
+from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
 from allennlp_sentmatch.inspection.drawing import HTML, Drawing
 from allennlp_sentmatch.inspection.embedding_hooks import EmbeddingHooks
 from allennlp_sentmatch.inspection.evaluation_mode import evaluation_mode
@@ -139,9 +140,10 @@ def interpret_instance(
     result = []
     for name, contributions in _contributions(predictor, instance, method).items():
         tokens = cast(TextField, instance[name]).tokens
-        words, values = join_word_pieces(tokens, contributions.tolist())
         text = "sentence" if name == "tokens" else name
-        result.append(Saliency(text, words, _normalized(values)))
+        for part, span in (joined_spans(instance) or {text: slice(None)}).items():
+            words, values = join_word_pieces(tokens[span], contributions[span].tolist())
+            result.append(Saliency(part, words, _normalized(values)))
     return result
 
 

@@ -4,6 +4,8 @@ from allennlp_sentmatch.models import archive_extraction as archive_extraction
 from allennlp_sentmatch.models.attentive_ranker import AttentiveRanker
 from allennlp_sentmatch.models.bcn import BiattentiveClassificationNetwork
 from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.models.cross_encoder import CrossEncoder
+from allennlp_sentmatch.models.cross_encoder_regressor import CrossEncoderRegressor
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.models.distilled_encoder import DistilledEncoder
 from allennlp_sentmatch.models.encoder_decoder import EncoderDecoder
@@ -23,6 +25,8 @@ __all__ = [
     "AttentiveRanker",
     "BiattentiveClassificationNetwork",
     "ClassificationModel",
+    "CrossEncoder",
+    "CrossEncoderRegressor",
     "CrossSentenceLatentVariableModel",
     "DistilledEncoder",
     "EncoderDecoder",

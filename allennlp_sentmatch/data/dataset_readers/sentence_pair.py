@@ -8,14 +8,18 @@ from typing import Any, Optional, Union
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import Field, MetadataField, TensorField
+from allennlp.data.fields import Field, MetadataField, TensorField, TextField
 from allennlp.data.instance import Instance
-from allennlp.data.token_indexers import TokenIndexer
+from allennlp.data.token_indexers import PretrainedTransformerIndexer, TokenIndexer
 from allennlp.data.tokenizers import Tokenizer
 
 from allennlp_sentmatch.data.dataset_readers.label_presence import AllOrNone
+from allennlp_sentmatch.data.dataset_readers.pair_joiner import PairJoiner
 from allennlp_sentmatch.data.dataset_readers.sentence_pair_formats import FORMATS, PairFormat
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
+    TokenizingReader,
+    checked_string,
+)
 from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import PathOrStr, check_encoding
@@ -63,6 +67,11 @@ class SentencePairReader(TokenizingReader):
 
     All models for pairs in this package take a `label` and a `score`, and use one of them.
 
+    With `combine_input_fields`, for a cross-encoder, `tokens` is the field of both sentences
+    together, `[CLS] premise [SEP] hypothesis [SEP]` in BERT, in place of `premise` and
+    `hypothesis`. The metadata also has `tokens`, and as `premise_span` and `hypothesis_span` the
+    positions in it of a sentence's first token and of the one after its last.
+
     A sentence without a token becomes one out-of-vocabulary token.
 
     Registered as a `DatasetReader` with name "sentence_pair".
@@ -100,6 +109,10 @@ class SentencePairReader(TokenizingReader):
     score_range : `tuple[float, float]`, optional (default = `None`)
         `table`: the lowest and the highest score. A score that is not between them is an error. By
         default, any finite number is a score.
+    combine_input_fields : `bool`, optional (default = `False`)
+        Whether a pair is one text, as a cross-encoder reads it. Takes the tokenizer and the indexer
+        "pretrained_transformer". `max_length` is then that of the pair, special tokens included,
+        and by default the length that the transformer can read: the longer sentence is cut first.
     """
 
     def __init__(
@@ -118,6 +131,7 @@ class SentencePairReader(TokenizingReader):
         token_indexers: Optional[dict[str, TokenIndexer]] = None,
         score: Optional[Union[int, str]] = None,
         score_range: Optional[tuple[float, float]] = None,
+        combine_input_fields: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -148,6 +162,15 @@ class SentencePairReader(TokenizingReader):
             )
         self._encoding = check_encoding(encoding)
         self._swap_pairs = swap_pairs
+        self._joiner = None
+        if combine_input_fields:
+            self._joiner = PairJoiner(self._tokenizer, max_length)
+            for name, indexer in self._token_indexers.items():
+                if not isinstance(indexer, PretrainedTransformerIndexer):
+                    raise ConfigurationError(
+                        "combine_input_fields needs the indexer pretrained_transformer, which "
+                        f"takes word pieces; {name!r} is a {type(indexer).__name__}"
+                    )
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
         file_path, in_folds = split_data_path(file_path)
@@ -216,15 +239,7 @@ class SentencePairReader(TokenizingReader):
         `Instance`
             With the fields listed above.
         """
-        premise_field = self._text_field(premise, "premise")
-        hypothesis_field = self._text_field(hypothesis, "hypothesis")
-        metadata: dict[str, Any] = {
-            "premise": premise,
-            "hypothesis": hypothesis,
-            "premise_tokens": [token.text for token in premise_field.tokens],
-            "hypothesis_tokens": [token.text for token in hypothesis_field.tokens],
-        }
-        fields: dict[str, Field[Any]] = {"premise": premise_field, "hypothesis": hypothesis_field}
+        fields, metadata = self._texts(premise, hypothesis)
         if label is not None:
             fields["label"] = LabelField(label, source=source)
         if score is not None:
@@ -236,6 +251,30 @@ class SentencePairReader(TokenizingReader):
             metadata["id"] = id
         fields["metadata"] = MetadataField(metadata)
         return Instance(fields)
+
+    def _texts(self, premise: str, hypothesis: str) -> tuple[dict[str, Field[Any]], dict[str, Any]]:
+        """The fields of the sentences, and the metadata about them."""
+        fields: dict[str, Field[Any]] = {}
+        metadata: dict[str, Any] = {"premise": premise, "hypothesis": hypothesis}
+        if self._joiner is None:
+            for name in ("premise", "hypothesis"):
+                fields[name] = field = self._text_field(metadata[name], name)
+                metadata[f"{name}_tokens"] = [token.text for token in field.tokens]
+            return fields, metadata
+        pair = self._joiner.join(
+            checked_string(premise, "premise"), checked_string(hypothesis, "hypothesis")
+        )
+        if pair.was_cut:
+            self._log_cut(max(premise, hypothesis, key=len), len(pair.tokens))
+        fields["tokens"] = TextField(pair.tokens)
+        metadata["tokens"] = [token.text for token in pair.tokens]
+        for name, (start, end) in (
+            ("premise", pair.premise_span),
+            ("hypothesis", pair.hypothesis_span),
+        ):
+            metadata[f"{name}_tokens"] = metadata["tokens"][start:end]
+            metadata[f"{name}_span"] = [start, end]
+        return fields, metadata
 
 
 def _checked_range(score_range: Optional[tuple[float, float]]) -> Optional[tuple[float, float]]:

@@ -1,5 +1,6 @@
 """The base class of this package's readers."""
 
+import logging
 from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
@@ -12,11 +13,13 @@ from allennlp.data.token_indexers import (
     SingleIdTokenIndexer,
     TokenIndexer,
 )
-from allennlp.data.tokenizers import Token, Tokenizer
+from allennlp.data.tokenizers import PretrainedTransformerTokenizer, Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, DEFAULT_PADDING_TOKEN
 
 from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
+
+logger = logging.getLogger(__name__)
 
 
 class TokenizingReader(DatasetReader):
@@ -29,6 +32,9 @@ class TokenizingReader(DatasetReader):
 
     The word `@@PADDING@@`, which AllenNLP's vocabulary takes for padding, becomes an
     out-of-vocabulary token, too.
+
+    The first time that a text is cut, by the reader or by the tokenizer of a pretrained
+    transformer, the log says so.
 
     # Parameters
 
@@ -58,18 +64,30 @@ class TokenizingReader(DatasetReader):
         self._token_indexers = token_indexers or {"tokens": SingleIdTokenIndexer()}
         self._max_length = max_length
         self._unknown_word = _unknown_word(self._token_indexers)
+        self._has_logged_cut = False
 
     def _text_field(self, text: str, name: str) -> TextField:
         """The tokens of `text`, without indexers; `name` is what an error calls it."""
         return self._field_of_tokens(self._tokenize(text, name))
 
     def _tokenize(self, text: str, name: str) -> list[Token]:
-        if not isinstance(text, str):
-            raise ConfigurationError(
-                f"{name} must be a string, not {shorten(text)} of type {type(text).__name__}"
+        text = checked_string(text, name)
+        tokens = self._tokenizer.tokenize(text)
+        if _is_cut(tokens, text, self._tokenizer):
+            self._log_cut(text, len(tokens))
+        elif self._max_length is not None and len(tokens) > self._max_length:
+            self._log_cut(text, self._max_length)
+        return tokens
+
+    def _log_cut(self, text: str, length: int) -> None:
+        if not self._has_logged_cut:
+            self._has_logged_cut = True
+            logger.warning(
+                "a text is cut after %d tokens (max_length), and others may be, without another "
+                "message: %s",
+                length,
+                shorten(text),
             )
-        # NumPy's strings are of a subclass that spaCy does not take.
-        return self._tokenizer.tokenize(check_text(str(text), name))
 
     def _field_of_tokens(self, tokens: list[Token]) -> TextField:
         tokens = tokens[: self._max_length]
@@ -89,6 +107,26 @@ class TokenizingReader(DatasetReader):
             for text_field in field.field_list if isinstance(field, ListField) else [field]:
                 if isinstance(text_field, TextField):
                     text_field.token_indexers = self._token_indexers
+
+
+def checked_string(text: str, name: str) -> str:
+    """Return `text` if it is a string that can be read; `name` is what an error calls it."""
+    if not isinstance(text, str):
+        raise ConfigurationError(
+            f"{name} must be a string, not {shorten(text)} of type {type(text).__name__}"
+        )
+    # NumPy's strings are of a subclass that spaCy does not take.
+    return check_text(str(text), name)
+
+
+def _is_cut(tokens: list[Token], text: str, tokenizer: Tokenizer) -> bool:
+    """Whether the tokenizer of a transformer has left out the end of a text."""
+    if not isinstance(tokenizer, PretrainedTransformerTokenizer):
+        return False
+    if tokenizer._max_length is None or len(tokens) < tokenizer._max_length:
+        return False
+    ends = [token.idx_end for token in tokens if token.idx_end is not None]
+    return max(ends, default=len(text)) < len(text.rstrip())
 
 
 def _unknown_word(token_indexers: dict[str, TokenIndexer]) -> str:

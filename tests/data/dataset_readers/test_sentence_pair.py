@@ -11,7 +11,12 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.data.dataset_readers import WorkerInfo
-from allennlp.data.tokenizers import WhitespaceTokenizer
+from allennlp.data.token_indexers import (
+    PretrainedTransformerIndexer,
+    PretrainedTransformerMismatchedIndexer,
+)
+from allennlp.data.tokenizers import PretrainedTransformerTokenizer, WhitespaceTokenizer
+from transformers import AutoTokenizer
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 
@@ -522,3 +527,51 @@ def test_mean_scores_of_the_sts_benchmark(shared_data, part, mean):
     instances = read("sts", shared_data / f"stsb/sts-{part}.csv", tokenizer=WhitespaceTokenizer())
     scores = [instance["metadata"]["score"] for instance in instances]
     assert sum(scores) / len(scores) == pytest.approx(mean, abs=5e-4)
+
+
+def transformer(folder, **settings):
+    return {
+        "tokenizer": PretrainedTransformerTokenizer(folder, **settings),
+        "token_indexers": {"tokens": PretrainedTransformerIndexer(folder)},
+    }
+
+
+class TestCombinedFields:
+    def test_both_sentences_are_one_field(self, fixtures, tiny_bert):
+        path = fixtures / "data/sick.txt"
+        (first, *_) = read("sick", path, combine_input_fields=True, **transformer(tiny_bert))
+        assert set(first.fields) == {"tokens", "label", "score", "metadata"}
+        metadata = first["metadata"].metadata
+        assert metadata["tokens"] == tokens(first, "tokens")
+        assert metadata["tokens"][0] == "[CLS]"
+        assert metadata["premise"] == "A man is slicing a loaf of bread"
+        for name in ("premise", "hypothesis"):
+            start, end = metadata[f"{name}_span"]
+            assert metadata["tokens"][start:end] == metadata[f"{name}_tokens"]
+            assert metadata["tokens"][end] == "[SEP]"
+
+    def test_indexed_with_type_ids(self, tiny_bert):
+        reader = SentencePairReader("snli", combine_input_fields=True, **transformer(tiny_bert))
+        instance = reader.text_to_instance("a man sleeps", "the dog")
+        reader.apply_token_indexers(instance)
+        instance.index_fields(Vocabulary.empty())
+        arrays = instance.as_tensor_dict()["tokens"]["tokens"]
+        expected = AutoTokenizer.from_pretrained(tiny_bert)("a man sleeps", "the dog")
+        assert arrays["token_ids"].tolist() == expected["input_ids"]
+        assert arrays["type_ids"].tolist() == expected["token_type_ids"]
+
+    def test_the_length_is_that_of_the_pair(self, tiny_bert):
+        settings = {"combine_input_fields": True, "max_length": 9, **transformer(tiny_bert)}
+        reader = SentencePairReader("snli", **settings)
+        assert len(reader.text_to_instance("a " * 20, "the dog")["tokens"].tokens) == 9
+
+    def test_the_words_of_a_mismatched_indexer_are_refused(self, tiny_bert):
+        indexers = {"tokens": PretrainedTransformerMismatchedIndexer(tiny_bert)}
+        settings = {**transformer(tiny_bert), "token_indexers": indexers}
+        with pytest.raises(ConfigurationError, match=r"indexer pretrained_trans.* 'tokens'"):
+            SentencePairReader("snli", combine_input_fields=True, **settings)
+
+    def test_texts_are_checked(self, tiny_bert):
+        reader = SentencePairReader("snli", combine_input_fields=True, **transformer(tiny_bert))
+        with pytest.raises(ConfigurationError, match="hypothesis must be a string, not 5"):
+            reader.text_to_instance("a", 5)

@@ -7,10 +7,15 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.token_indexers import (
+    PretrainedTransformerIndexer,
     PretrainedTransformerMismatchedIndexer,
     SingleIdTokenIndexer,
 )
-from allennlp.data.tokenizers import Token, WhitespaceTokenizer
+from allennlp.data.tokenizers import (
+    PretrainedTransformerTokenizer,
+    Token,
+    WhitespaceTokenizer,
+)
 from allennlp.nn.util import get_text_field_mask
 
 from allennlp_sentmatch.data.dataset_readers import (
@@ -118,3 +123,43 @@ def test_numpys_strings():
     text = numpy.array(["a b"])[0]
     reader = SentencePairReader("snli")
     assert [token.text for token in reader.text_to_instance(text, text)["premise"]] == ["a", "b"]
+
+
+def cuts(caplog):
+    return [r.getMessage() for r in caplog.records if "is cut after" in r.getMessage()]
+
+
+def test_the_first_cut_is_logged_and_no_other(caplog):
+    reader = SentencePairReader("snli", tokenizer=WhitespaceTokenizer(), max_length=3)
+    reader.text_to_instance("a b c", "d")
+    assert cuts(caplog) == []
+    reader.text_to_instance("a b c d", "e")
+    reader.text_to_instance("f g h i", "j k l m")
+    (message,) = cuts(caplog)
+    assert message.startswith("a text is cut after 3 tokens (max_length)")
+    assert message.endswith("'a b c d'")
+
+
+def test_a_cut_by_the_tokenizer_of_a_transformer_is_logged(tiny_bert, caplog):
+    tokenizer = PretrainedTransformerTokenizer(tiny_bert, max_length=6)
+    reader = SingleSentenceReader("trec", tokenizer=tokenizer)
+    reader.text_to_instance("a man sleeps \n")  # four word pieces and two special tokens
+    assert cuts(caplog) == []
+    reader.text_to_instance("a man sleeps here")
+    assert len(cuts(caplog)) == 1
+    assert "after 6 tokens" in cuts(caplog)[0]
+
+
+def test_the_cut_of_a_pair_is_logged_once(tiny_bert, caplog):
+    reader = SentencePairReader(
+        "snli",
+        combine_input_fields=True,
+        max_length=9,
+        tokenizer=PretrainedTransformerTokenizer(tiny_bert),
+        token_indexers={"tokens": PretrainedTransformerIndexer(tiny_bert)},
+    )
+    reader.text_to_instance("a man sleeps", "a dog")
+    assert cuts(caplog) == []
+    for _ in range(2):
+        reader.text_to_instance("a man sleeps", "a dog sleeps")
+    assert len(cuts(caplog)) == 1

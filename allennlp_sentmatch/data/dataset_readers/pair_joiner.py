@@ -1,0 +1,109 @@
+"""Pairs of sentences as the single text that a cross-encoder reads."""
+
+from typing import NamedTuple, Optional
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Instance
+from allennlp.data.fields import MetadataField
+from allennlp.data.tokenizers import PretrainedTransformerTokenizer, Token, Tokenizer
+
+UNLIMITED = 1_000_000
+"""A transformer that names no longest input has the length 10^30 in its tokenizer."""
+
+
+class JoinedPair(NamedTuple):
+    """The tokens of a pair.
+
+    The spans are the positions of the first token of a sentence and of the one after its last.
+    """
+
+    tokens: list[Token]
+    premise_span: tuple[int, int]
+    hypothesis_span: tuple[int, int]
+    was_cut: bool
+
+
+def joined_spans(instance: Instance) -> dict[str, slice]:
+    """The parts of the field `tokens` that are the `premise` and the `hypothesis` of a joined pair;
+    empty for an instance of another kind.
+    """
+    metadata = instance.fields.get("metadata")
+    values = metadata.metadata if isinstance(metadata, MetadataField) else {}
+    names = [name for name in ("premise", "hypothesis") if f"{name}_span" in values]
+    return {name: slice(*values[f"{name}_span"]) for name in names}
+
+
+class PairJoiner:
+    """Joins two sentences as a pretrained transformer reads pairs: `[CLS] a [SEP] b [SEP]` in BERT.
+
+    The tokens have the type ids of the transformer, if it has such ids: 0 for the first sentence
+    and 1 for the second one in BERT.
+
+    # Parameters
+
+    tokenizer : `Tokenizer`
+        "pretrained_transformer", which makes word pieces. Whether it adds special tokens does not
+        matter.
+    max_length : `int`, optional (default = `None`)
+        How many tokens a pair has at most, the special ones included. The longer sentence is cut
+        first, until both have the same length. By default, as many as the transformer's tokenizer
+        says that it can read.
+
+    # Raises
+
+    `ConfigurationError`
+        For another tokenizer, one that cuts sentences itself, or too small a `max_length`.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, max_length: Optional[int] = None) -> None:
+        if not isinstance(tokenizer, PretrainedTransformerTokenizer):
+            raise ConfigurationError(
+                "combine_input_fields needs the tokenizer pretrained_transformer, which knows how "
+                f"its transformer reads pairs; got {type(tokenizer).__name__}"
+            )
+        if tokenizer._max_length is not None:
+            raise ConfigurationError(
+                f"with combine_input_fields, the tokenizer's max_length={tokenizer._max_length} "
+                "would cut each sentence alone; set the reader's max_length, that of the pair"
+            )
+        num_special_tokens = tokenizer.num_special_tokens_for_pair()
+        if max_length is None:
+            max_length = tokenizer.tokenizer.model_max_length
+        if max_length < num_special_tokens + 2:
+            raise ConfigurationError(
+                f"max_length={max_length}: expected at least {num_special_tokens + 2}, with which "
+                f"a token of each sentence remains beside {num_special_tokens} special ones"
+            )
+        self.max_length = max_length if max_length < UNLIMITED else None
+        self._tokenizer = tokenizer
+        self._num_special_tokens = num_special_tokens
+
+    def join(self, premise: str, hypothesis: str) -> JoinedPair:
+        """Tokenize and join two sentences."""
+        first, second = self._word_pieces(premise), self._word_pieces(hypothesis)
+        lengths = self._lengths(len(first), len(second))
+        was_cut = lengths != (len(first), len(second))
+        tokens = self._tokenizer.add_special_tokens(first[: lengths[0]], second[: lengths[1]])
+        start = len(self._tokenizer.sequence_pair_start_tokens)
+        middle = start + lengths[0] + len(self._tokenizer.sequence_pair_mid_tokens)
+        return JoinedPair(
+            tokens, (start, start + lengths[0]), (middle, middle + lengths[1]), was_cut
+        )
+
+    def _word_pieces(self, text: str) -> list[Token]:
+        tokens = self._tokenizer.tokenize(text)
+        if not self._tokenizer._add_special_tokens:
+            return tokens
+        start = len(self._tokenizer.single_sequence_start_tokens)
+        return tokens[start : len(tokens) - len(self._tokenizer.single_sequence_end_tokens)]
+
+    def _lengths(self, first: int, second: int) -> tuple[int, int]:
+        """The sentences' lengths after the longer one is cut, of equal ones the second."""
+        if self.max_length is None:
+            return first, second
+        left = self.max_length - self._num_special_tokens
+        if first + second <= left:
+            return first, second
+        # A sentence that is shorter than half of what is left stays whole.
+        first = min(first, max(left - left // 2, left - second))
+        return first, left - first

@@ -1,0 +1,65 @@
+"""Joined pairs, against the transformers library's own."""
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Instance
+from allennlp.data.fields import MetadataField
+from allennlp.data.tokenizers import PretrainedTransformerTokenizer, WhitespaceTokenizer
+from transformers import AutoTokenizer
+
+from allennlp_sentmatch.data.dataset_readers.pair_joiner import PairJoiner, joined_spans
+
+SHORT = "a man sleeps"  # four word pieces
+LONG = "the dog is unhappily running in the garden, and a man is here."
+
+
+@pytest.fixture(params=[True, False], ids=["special tokens", "none"])
+def tokenizer(request, tiny_bert):
+    return PretrainedTransformerTokenizer(tiny_bert, add_special_tokens=request.param)
+
+
+@pytest.mark.parametrize("pair", [(SHORT, LONG), (LONG, SHORT), (LONG, LONG), ("", SHORT)])
+@pytest.mark.parametrize("max_length", [None, 5, 9, 13, 17])
+def test_a_pair_is_that_of_the_transformers_library(tokenizer, tiny_bert, pair, max_length):
+    joined = PairJoiner(tokenizer, max_length).join(*pair)
+    expected = AutoTokenizer.from_pretrained(tiny_bert)(
+        *pair, truncation="longest_first" if max_length else False, max_length=max_length
+    )
+    assert [token.text_id for token in joined.tokens] == expected["input_ids"]
+    assert [token.type_id for token in joined.tokens] == expected["token_type_ids"]
+    whole = sum(len(AutoTokenizer.from_pretrained(tiny_bert).tokenize(text)) for text in pair)
+    assert joined.was_cut == (len(expected["input_ids"]) < whole + 3)
+
+
+def test_the_spans_are_those_of_the_sentences(tokenizer):
+    joined = PairJoiner(tokenizer, 9).join("is dog a dog", SHORT)
+    texts = [token.text for token in joined.tokens]
+    assert texts[slice(*joined.premise_span)] == ["is", "dog", "a"]
+    assert texts[slice(*joined.hypothesis_span)] == ["a", "man", "sleep"]
+    assert [texts[i] for i in (0, 4, 8)] == ["[CLS]", "[SEP]", "[SEP]"]
+
+
+def test_a_sentence_may_be_empty(tokenizer):
+    joined = PairJoiner(tokenizer).join(SHORT, "")
+    assert [token.text for token in joined.tokens[-2:]] == ["[SEP]", "[SEP]"]
+    assert joined.hypothesis_span == (6, 6)
+
+
+def test_by_default_a_pair_is_as_long_as_the_transformer_can_read(tokenizer, monkeypatch):
+    assert PairJoiner(tokenizer).max_length is None  # this one's tokenizer does not say
+    monkeypatch.setattr(tokenizer.tokenizer, "model_max_length", 7)
+    assert len(PairJoiner(tokenizer).join(LONG, LONG).tokens) == 7
+
+
+def test_other_tokenizers_and_lengths_are_refused(tiny_bert, tokenizer):
+    with pytest.raises(ConfigurationError, match=r"tokenizer pretrained_.*; got WhitespaceTok"):
+        PairJoiner(WhitespaceTokenizer())
+    with pytest.raises(ConfigurationError, match="max_length=9 would cut each sentence alone"):
+        PairJoiner(PretrainedTransformerTokenizer(tiny_bert, max_length=9))
+    with pytest.raises(ConfigurationError, match="max_length=4: expected at least 5"):
+        PairJoiner(tokenizer, 4)
+
+
+def test_another_instance_has_no_spans():
+    assert joined_spans(Instance({})) == {}
+    assert joined_spans(Instance({"metadata": MetadataField({"premise": "a"})})) == {}

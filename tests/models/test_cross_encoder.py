@@ -1,0 +1,243 @@
+"""The cross-encoders for labels and for scores, over a small random BERT."""
+
+import copy
+import json
+
+import numpy
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.predictors import Predictor
+from transformers import AutoModel, AutoTokenizer
+
+from allennlp_sentmatch.corpus import SentenceSearch
+from allennlp_sentmatch.demo import DemoModel, InputError
+from allennlp_sentmatch.inspection import interpret
+from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.nn import expected_grade, grade_divergence
+from allennlp_sentmatch.predictors import SentenceEncoder
+from tests.conftest import REPOSITORY
+from tests.tiny_bert import HIDDEN_SIZE
+
+PAIRS = [
+    {"premise": "A man sleeps.", "hypothesis": "The dog is unhappily running in the garden."},
+    {"premise": "the dog is here", "hypothesis": "a dog"},
+    {"premise": "", "hypothesis": "a man"},
+]
+
+MODELS = {
+    "cross_encoder": {"type": "cross_encoder"},
+    "cross_encoder_regressor": {
+        "type": "cross_encoder_regressor",
+        "lowest_score": 1,
+        "highest_score": 5,
+    },
+}
+
+
+def configuration(folder, model, max_length=None, segment=None):
+    transformer = {"type": "pretrained_transformer", "model_name": folder}
+    folded = {**transformer, "max_length": segment}
+    return {
+        "dataset_reader": {
+            "type": "sentence_pair",
+            "format": "sick",
+            "combine_input_fields": True,
+            "max_length": max_length,
+            "tokenizer": transformer,
+            "token_indexers": {"tokens": dict(folded)},
+        },
+        "train_data_path": str(REPOSITORY / "fixtures/data/sick.txt"),
+        "validation_data_path": str(REPOSITORY / "fixtures/data/sick.txt"),
+        "model": {**model, "text_field_embedder": {"token_embedders": {"tokens": folded}}},
+        "data_loader": {"batch_size": 3},
+        "trainer": {"num_epochs": 1, "optimizer": {"type": "adamw", "lr": 0.01}},
+    }
+
+
+def trained(config, folder):
+    train_model(Params(copy.deepcopy(config)), folder)
+    return Predictor.from_archive(load_archive(folder / "model.tar.gz"))
+
+
+@pytest.fixture(scope="module")
+def predictors(tiny_bert, tmp_path_factory):
+    """The predictor of an archive of each model, and the archives."""
+    folder = tmp_path_factory.mktemp("cross_encoders")
+    return {
+        name: trained(configuration(tiny_bert, model), folder / name)
+        for name, model in MODELS.items()
+    }, {name: folder / name / "model.tar.gz" for name in MODELS}
+
+
+@pytest.fixture(params=MODELS)
+def predictor(request, predictors):
+    return predictors[0][request.param]
+
+
+def expected_logits(predictor, folder, pair):
+    """The classifier over the vector of [CLS] that the transformers library computes."""
+    model = predictor._model
+    transformer = AutoModel.from_pretrained(folder)
+    embedder = model._text_field_embedder.token_embedder_tokens
+    transformer.load_state_dict(embedder.transformer_model.state_dict())
+    inputs = AutoTokenizer.from_pretrained(folder)(*pair.values(), return_tensors="pt")
+    linear = model._classifier.output_layer
+    with torch.no_grad():
+        vector = transformer.eval()(**inputs).last_hidden_state[0, 0]
+        return linear.weight @ vector + linear.bias
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_labels_are_those_of_the_first_vector(predictors, tiny_bert, pair):
+    predictor = predictors[0]["cross_encoder"]
+    output = predictor.predict_json(pair)
+    logits = expected_logits(predictor, tiny_bert, pair)
+    assert output["label_logits"] == pytest.approx(logits.tolist(), abs=1e-5)
+    assert output.keys() >= {"label", "label_probs", "probs_by_label", *pair}
+    assert set(output["probs_by_label"]) == {"entailment", "neutral", "contradiction"}
+    assert output["probs_by_label"][output["label"]] == max(output["label_probs"])
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_the_score_is_the_expected_grade_of_the_first_vector(predictors, tiny_bert, pair):
+    predictor = predictors[0]["cross_encoder_regressor"]
+    output = predictor.predict_json(pair)
+    score = expected_grade(expected_logits(predictor, tiny_bert, pair), 1, 5)
+    assert output["score"] == pytest.approx(score.item(), abs=1e-5)
+    assert not {"label", "label_probs"} & output.keys()
+
+
+def test_a_pair_has_the_same_output_in_every_batch(predictor):
+    name = "score" if "score" in predictor.predict_json(PAIRS[0]) else "label_probs"
+    together = predictor.predict_batch_json(PAIRS)
+    for pair, output in zip(PAIRS, together):
+        assert output[name] == pytest.approx(predictor.predict_json(pair)[name], abs=1e-5)
+        assert output.items() >= pair.items()
+        assert json.loads(json.dumps(output)) == output
+
+
+def test_the_order_of_the_sentences_matters(predictors):
+    predictor = predictors[0]["cross_encoder"]
+    pair = PAIRS[0]
+    swapped = {"premise": pair["hypothesis"], "hypothesis": pair["premise"]}
+    first, second = (predictor.predict_json(p)["label_probs"] for p in (pair, swapped))
+    assert first != pytest.approx(second, abs=1e-6)
+
+
+def gold_batch(predictor):
+    reader = predictor._dataset_reader
+    instances = list(reader.read(REPOSITORY / "fixtures/data/sick.txt"))
+    for instance in instances:
+        reader.apply_token_indexers(instance)
+    return instances
+
+
+def test_losses_and_metrics(predictors):
+    predictor = predictors[0]["cross_encoder"]
+    instances = gold_batch(predictor)
+    predictor._model.get_metrics(reset=True)
+    outputs = predictor._model.forward_on_instances(instances)
+    gold = [instance["label"].label for instance in instances]
+    right = numpy.mean([output["label"] == label for output, label in zip(outputs, gold)])
+    assert predictor._model.get_metrics(reset=True)["accuracy"] == pytest.approx(right)
+
+    predictor = predictors[0]["cross_encoder_regressor"]
+    instances = gold_batch(predictor)
+    predictor._model.get_metrics(reset=True)
+    for instance in instances:
+        output = predictor._model.forward_on_instance(instance)
+    scores = torch.tensor([instance["score"].tensor for instance in instances])
+    predicted = [predictor._model.forward_on_instance(i)["score"] for i in instances]
+    predictor._model.get_metrics(reset=True)
+    predictor._model.forward_on_instances(instances)
+    error = predictor._model.get_metrics()["mean_squared_error"]
+    assert error == pytest.approx(((torch.tensor(predicted) - scores) ** 2).mean().item(), abs=1e-4)
+    assert "loss" in output
+
+
+def test_the_loss_of_scores_is_the_divergence_of_the_grades(predictors, tiny_bert):
+    predictor = predictors[0]["cross_encoder_regressor"]
+    instance = gold_batch(predictor)[0]
+    pair = {key: instance["metadata"][key] for key in ("premise", "hypothesis")}
+    logits = expected_logits(predictor, tiny_bert, pair)[None]
+    loss = grade_divergence(logits, instance["score"].tensor[None], 1, 5)
+    output = predictor._model.forward_on_instance(instance)
+    assert output["loss"] == pytest.approx(loss.item(), abs=1e-5)
+
+
+def test_saliency_of_both_sentences(predictor):
+    pair = {"premise": "a man sleeps.", "hypothesis": "is dog unhappily."}
+    for method in ("simple", "integrated"):
+        premise, hypothesis = interpret(predictor, pair, method)
+        assert (premise.text, premise.tokens) == ("premise", ["a", "man", "sleeps", "."])
+        assert (hypothesis.text, hypothesis.tokens) == (
+            "hypothesis",
+            ["is", "dog", "unhappily", "."],
+        )
+        for saliency in (premise, hypothesis):
+            assert sum(saliency.values) == pytest.approx(1)
+
+
+def test_there_are_no_vectors_of_single_sentences(predictor):
+    with pytest.raises(ConfigurationError, match="holds no sentence encoder"):
+        SentenceEncoder(predictor._model, predictor._dataset_reader)
+
+
+def test_it_rescores_the_neighbors_of_a_sentence_encoder(predictors, small_archive):
+    pytest.importorskip("faiss")
+    corpus = ["a man sleeps", "the dog is here", "a dog runs in the garden"]
+    encoder = SentenceEncoder.from_archive(small_archive)
+    vectors = encoder.encode(corpus, show_progress=False)
+    regressor = predictors[0]["cross_encoder_regressor"]
+    search = SentenceSearch(encoder, corpus, vectors, rescorer=regressor)
+    (found,) = search.search(["a man"], rescore=True)
+    scores = {sentence: regressor.predict("a man", sentence)["score"] for sentence in corpus}
+    assert [n.sentence for n in found] == sorted(corpus, key=lambda s: -scores[s])
+
+
+def test_rescoring_by_the_command(predictors, allennlp, small_archive, tmp_path, capsys):
+    pytest.importorskip("faiss")
+    (tmp_path / "s.txt").write_text("a man sleeps\nthe dog is here\n")
+    allennlp("encode", small_archive, tmp_path / "s.txt", tmp_path / "v.npy")
+    arguments = ["search", small_archive, tmp_path / "s.txt", tmp_path / "v.npy"]
+    archive = predictors[1]["cross_encoder"]
+    allennlp(*arguments, "--query", "a man", "--rescore", archive)
+    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    labels = {line[1]: line[3].split()[0] for line in lines if len(line) == 4}
+    predictor = predictors[0]["cross_encoder"]
+    assert labels == {
+        sentence: predictor.predict("a man", sentence)["label"]
+        for sentence in ("a man sleeps", "the dog is here")
+    }
+
+
+def test_the_demo_shows_it(predictors):
+    model = DemoModel(predictors[0]["cross_encoder"])
+    prediction = model.predict("a man", "the dog is here")
+    assert sum(prediction.probabilities.values()) == pytest.approx(1)
+    assert "dog" in model.explain("a man", "the dog is here").content
+    model.predict("a " * 60, "a " * 60)
+    with pytest.raises(InputError, match=r"^The hypothesis has 61 words and marks"):
+        model.predict("a man", "a " * 61)
+
+
+@pytest.mark.parametrize("settings", [{"max_length": 9}, {"segment": 6}])
+def test_long_pairs_are_cut_or_read_in_segments(tiny_bert, tmp_path, settings):
+    model = {**MODELS["cross_encoder"], "encoder": {"type": "boe", "embedding_dim": HIDDEN_SIZE}}
+    predictor = trained(configuration(tiny_bert, model, **settings), tmp_path / "model")
+    changed = {**PAIRS[0], "hypothesis": PAIRS[0]["hypothesis"].replace("garden", "street")}
+    first, second = (predictor.predict_json(pair)["label_probs"] for pair in (PAIRS[0], changed))
+    is_cut = "max_length" in settings
+    assert (first == pytest.approx(second, abs=1e-7)) == is_cut
+
+
+def test_sizes_that_do_not_fit(tiny_bert, tmp_path):
+    model = {**MODELS["cross_encoder"], "encoder": {"type": "boe", "embedding_dim": 3}}
+    with pytest.raises(ConfigurationError, match="encoder input dim"):
+        train_model(Params(configuration(tiny_bert, model)), tmp_path / "model")
+    model = {**MODELS["cross_encoder_regressor"], "highest_score": 4.5}
+    with pytest.raises(ConfigurationError, match="whole numbers"):
+        train_model(Params(configuration(tiny_bert, model)), tmp_path / "other")
