@@ -39,6 +39,7 @@ ATTACKS = {
 """The attacks by an archive, in the words of the table."""
 
 SUBCOMMANDS = {
+    ("calibrate", "archive_file"): ["calibrate", "HOSTILE", "TABLE", "NEW"],
     ("demo", "archive_file"): ["demo", "HOSTILE"],
     ("encode", "archive_file"): ["encode", "HOSTILE", "TEXT", "NEW"],
     ("ensemble", "archive_files"): ["ensemble", "GOOD", "HOSTILE", "--output-file", "NEW"],

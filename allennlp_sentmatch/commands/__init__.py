@@ -3,6 +3,7 @@
 from allennlp.commands.subcommand import Subcommand
 
 from allennlp_sentmatch.commands import program
+from allennlp_sentmatch.commands.calibrate import Calibrate
 from allennlp_sentmatch.commands.demo import Demo
 from allennlp_sentmatch.commands.encode import Encode
 from allennlp_sentmatch.commands.ensemble import EnsembleArchives
@@ -13,6 +14,7 @@ from allennlp_sentmatch.commands.search import Search
 from allennlp_sentmatch.commands.transfer import Transfer
 
 __all__ = [
+    "Calibrate",
     "Demo",
     "Encode",
     "EnsembleArchives",

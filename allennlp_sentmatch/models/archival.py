@@ -4,15 +4,19 @@ import hashlib
 import json
 import os
 import pickle
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Union
 
+import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
+from allennlp.common.meta import META_NAME
 from allennlp.models import archival
-from allennlp.models.archival import CONFIG_NAME, Archive, get_weights_path
+from allennlp.models.archival import CONFIG_NAME, Archive, archive_model, get_weights_path
+from torch import Tensor
 
 from allennlp_sentmatch.models.archive_extraction import extracted_archive
 from allennlp_sentmatch.models.registered_names import TRUST_HINT, registered_names_only
@@ -71,6 +75,41 @@ def load_archive(
             raise ConfigurationError(
                 f"{archive_file} cannot be loaded: {_problem(error, folder)}"
             ) from (None if isinstance(error, pickle.UnpicklingError) else error)
+
+
+def copy_archive(
+    archive_file: Union[str, "os.PathLike[str]"],
+    output_file: Union[str, "os.PathLike[str]"],
+    weights: Mapping[str, Tensor],
+) -> None:
+    """Write a new archive that differs from another one in its weights.
+
+    # Parameters
+
+    archive_file : `Union[str, os.PathLike]`
+        A path or URL of a `model.tar.gz`, or a serialization directory, that `load_archive` has
+        loaded.
+    output_file : `Union[str, os.PathLike]`
+        Where to write the new archive.
+    weights : `Mapping[str, Tensor]`
+        The model's `state_dict`.
+    """
+    path = cached_path(archive_file)
+    with ExitStack() as stack:
+        folder = str(path)
+        if os.path.isdir(folder):
+            config = json.loads((Path(folder) / CONFIG_NAME).read_text("utf-8"))
+            names = config.get("include_in_archive") or []
+            others = [n for n in names if not PurePath(n).is_absolute() and ".." not in n]
+        else:
+            folder = stack.enter_context(extracted_archive(path))
+            weights_name = os.path.basename(get_weights_path(folder))
+            own = (CONFIG_NAME, META_NAME, "vocabulary", weights_name)
+            others = [name for name in sorted(os.listdir(folder)) if name not in own]
+        temporary = stack.enter_context(tempfile.TemporaryDirectory())
+        weights_file = os.path.join(temporary, "weights.th")
+        torch.save(dict(weights), weights_file)
+        archive_model(folder, weights_file, output_file, others)
 
 
 def archive_digest(archive_file: Union[str, "os.PathLike[str]"]) -> str:

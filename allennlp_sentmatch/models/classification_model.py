@@ -27,11 +27,20 @@ class ClassificationModel(Model):
         task has the F1 of each of its labels and, as `f1_macro`, their mean; other tasks have none.
     regularizer : `RegularizerApplicator`, optional (default = `None`)
 
+    # Attributes
+
+    temperature : `Tensor`
+        A buffer, a scalar, by which all logits are divided (Guo et al. 2017,
+        https://arxiv.org/abs/1706.04599, eq. 9): 1 until `allennlp calibrate` fits it, and 1 in
+        weights that were saved without it.
+
     # Raises
 
     `ConfigurationError`
         If the vocabulary has fewer than two labels, or `positive_label` is not among them.
     """
+
+    temperature: Tensor
 
     def __init__(
         self,
@@ -57,12 +66,25 @@ class ClassificationModel(Model):
             raise ConfigurationError(
                 f"positive_label {positive_label!r} is not among the labels {sorted(labels)}"
             )
+        self._positive_label = positive_label
+        self.register_buffer("temperature", torch.ones(()))
         self._accuracy = CategoricalAccuracy()
         scored = list(labels) if len(labels) == 2 else []
         if positive_label is not None:
             scored = [positive_label]
         self._f1 = {label: F1Measure(labels[label]) for label in sorted(scored)}
         self._loss = torch.nn.CrossEntropyLoss()
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the labels, in the order of the logits."""
+        names = self.vocab.get_index_to_token_vocabulary(self._label_namespace)
+        return [names[index] for index in range(len(names))]
+
+    @property
+    def positive_label(self) -> Optional[str]:
+        """The constructor's argument."""
+        return self._positive_label
 
     def output(
         self,
@@ -75,7 +97,7 @@ class ClassificationModel(Model):
         # Parameters
 
         logits : `Tensor`
-            (B, num_labels)
+            (B, num_labels), not yet divided by the temperature.
         label : `Tensor`, optional (default = `None`)
             (B,), the gold labels' indices. With it there is a loss, and the metrics are updated.
         metadata : `List[Dict[str, Any]]`, optional (default = `None`)
@@ -84,9 +106,10 @@ class ClassificationModel(Model):
         # Returns
 
         `Dict[str, Any]`
-            `label_logits` (B, num_labels), `label_probs` (B, num_labels), and where they apply
-            `loss` (a scalar) and `metadata`.
+            `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B,
+            num_labels), and where they apply `loss` (a scalar) and `metadata`.
         """
+        logits = logits / self.temperature
         output: dict[str, Any] = {
             "label_logits": logits,
             "label_probs": logits.softmax(dim=-1),
@@ -102,11 +125,11 @@ class ClassificationModel(Model):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Adds `label`, the most probable label, and `probs_by_label`, {name: probability}."""
-        names = self.vocab.get_index_to_token_vocabulary(self._label_namespace)
+        names = self.labels
         output_dict["label"] = []
         output_dict["probs_by_label"] = []
         for probabilities in output_dict["label_probs"].tolist():
-            by_label = {names[index]: value for index, value in enumerate(probabilities)}
+            by_label = dict(zip(names, probabilities))
             output_dict["label"].append(max(by_label, key=by_label.__getitem__))
             output_dict["probs_by_label"].append(by_label)
         return output_dict
@@ -119,3 +142,10 @@ class ClassificationModel(Model):
         if len(scores) == 2:
             metrics["f1_macro"] = sum(scores) / 2
         return metrics
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
+    ) -> None:
+        # Weights that were saved before there was a temperature, or by a model of another package.
+        state_dict.setdefault(f"{prefix}temperature", torch.ones_like(self.temperature))
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)

@@ -1,19 +1,22 @@
 """The base class of predictors of one label."""
 
-from typing import Any
+from typing import Any, Optional
 
 import numpy
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
-from allennlp.data import Instance
+from allennlp.data import DatasetReader, Instance
 from allennlp.data.fields import LabelField
+from allennlp.models import Model
 
 from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.predictors.echoing_predictor import (
     EchoingPredictor,
     check_string,
     has_keys,
 )
+from allennlp_sentmatch.predictors.label_threshold import LabelThreshold, Threshold
 
 
 class ClassificationPredictor(EchoingPredictor):
@@ -25,9 +28,45 @@ class ClassificationPredictor(EchoingPredictor):
 
     A subclass names its texts in `input_keys`: each element is a tuple of names for all of them, in
     the order in which the reader's `text_to_instance` takes them.
+
+    # Parameters
+
+    model : `Model`
+    dataset_reader : `DatasetReader`
+    frozen : `bool`, optional (default = `True`)
+        Whether to put the model into evaluation mode.
+    threshold : `Union[float, dict[str, float]]`, optional (default = `None`)
+        The smallest probability with which a label is predicted: a number for every label, or an
+        object of numbers by label, where other labels need none. `label` is then the most probable
+        one of the labels that reach their thresholds, and `None` (undecided) if there is none.
+        By default, `label` is the most probable one.
     """
 
     input_keys: list[tuple[str, ...]]
+
+    def __init__(
+        self,
+        model: Model,
+        dataset_reader: DatasetReader,
+        frozen: bool = True,
+        threshold: Optional[Threshold] = None,
+    ) -> None:
+        super().__init__(model, dataset_reader, frozen)
+        self._threshold: Optional[LabelThreshold] = None
+        if threshold is not None:
+            if not isinstance(model, ClassificationModel):
+                raise ConfigurationError(
+                    f"threshold needs a classifier of this package, not a {type(model).__name__}"
+                )
+            self._threshold = LabelThreshold(threshold, model.labels)
+
+    def predict_instance(self, instance: Instance) -> JsonDict:
+        """The prediction for one instance."""
+        return self._decided(super().predict_instance(instance))
+
+    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
+        """The predictions for several instances."""
+        return [self._decided(output) for output in super().predict_batch_instance(instances)]
 
     def predictions_to_labeled_instances(
         self, instance: Instance, outputs: dict[str, "numpy.ndarray[Any, Any]"]
@@ -37,6 +76,11 @@ class ClassificationPredictor(EchoingPredictor):
         label = int(numpy.argmax(outputs["label_probs"]))
         labeled.add_field("label", LabelField(label, skip_indexing=True))
         return [labeled]
+
+    def _decided(self, output: JsonDict) -> JsonDict:
+        if self._threshold is None:
+            return output
+        return {**output, "label": self._threshold.choose(output["probs_by_label"])}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         return self._dataset_reader.text_to_instance(*self._texts(json_dict).values())

@@ -1,6 +1,6 @@
 """Predictions of an ensemble in JSON."""
 
-from typing import Any
+from typing import Any, Optional
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -9,17 +9,26 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.models import Ensemble
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
+from allennlp_sentmatch.predictors.label_threshold import Threshold
 
 
 @Predictor.register("ensemble")
 class EnsemblePredictor(ClassificationPredictor):
     """Predicts with an `Ensemble` from the JSON that its members' predictor takes.
 
+    Parameters are those of `ClassificationPredictor`.
+
     Registered as a `Predictor` with name "ensemble".
     """
 
-    def __init__(self, model: Ensemble, dataset_reader: DatasetReader) -> None:
-        super().__init__(model, dataset_reader)
+    def __init__(
+        self,
+        model: Ensemble,
+        dataset_reader: DatasetReader,
+        frozen: bool = True,
+        threshold: Optional[Threshold] = None,
+    ) -> None:
+        super().__init__(model, dataset_reader, frozen, threshold)
         name = str(model.members[0].default_predictor)
         predictor: Any = Predictor.by_name(name)
         self.input_keys = predictor.input_keys

@@ -69,3 +69,29 @@ def test_fewer_than_two_labels(labels, message):
     }
     with pytest.raises(ConfigurationError, match=message):
         Model.from_params(Params(params), vocab=vocabulary(*labels))
+
+
+def test_logits_are_divided_by_the_temperature():
+    model = ClassificationModel(vocabulary("a", "b"))
+    model.temperature.fill_(2.0)
+    output = model.output(torch.tensor([[3.0, 1.0]]), torch.tensor([1]))
+    assert output["label_logits"].tolist() == [[1.5, 0.5]]
+    # softmax(1.5, 0.5) = (e, 1) / (e + 1)
+    assert output["label_probs"][0].tolist() == pytest.approx([0.7310586, 0.2689414])
+    assert output["loss"].item() == pytest.approx(1.3132617)
+
+
+def test_weights_without_a_temperature_load_strictly():
+    """Those that were saved before there was one; also those of a part of a model."""
+    model = ClassificationModel(vocabulary("a", "b"))
+    model.temperature.fill_(2.0)
+    model.load_state_dict({})
+    assert model.temperature.item() == 1
+    parts = torch.nn.ModuleList([model, ClassificationModel(vocabulary("a", "b"))])
+    parts.load_state_dict({"1.temperature": torch.tensor(3.0)})
+    assert [part.temperature.item() for part in parts] == [1, 3]
+
+
+def test_labels_have_the_order_of_the_logits():
+    model = ClassificationModel(vocabulary("no", "yes"), positive_label="yes")
+    assert (model.labels, model.positive_label) == (["no", "yes"], "yes")

@@ -97,3 +97,15 @@ def test_a_model_without_a_sentence_encoder(small_archive):
     archive = load_archive(small_archive)
     with pytest.raises(ConfigurationError, match="CrossEncoder holds no sentence encoder"):
         SentenceEncoder(type("CrossEncoder", (torch.nn.Module,), {})(), archive.dataset_reader)
+
+
+def test_matches_are_calibrated(small_archive):
+    archive = load_archive(small_archive)
+    encoder = SentenceEncoder(archive.model, archive.validation_dataset_reader)
+    vectors = encoder.encode(["A kitten is moving a rose."], show_progress=False)
+    (plain,) = encoder.match(vectors, vectors)
+    archive.model.temperature.fill_(0.1)
+    (scaled,) = encoder.match(vectors, vectors)
+    powers = {name: p**10 for name, p in plain["probs_by_label"].items()}
+    expected = {name: power / sum(powers.values()) for name, power in powers.items()}
+    assert scaled["probs_by_label"] == pytest.approx(expected, rel=1e-3)

@@ -1,0 +1,205 @@
+"""Calibrating a trained classifier."""
+
+import json
+import logging
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Optional, Union
+
+from allennlp.common.checks import ConfigurationError
+from scipy.special import softmax
+
+from allennlp_sentmatch.calibration.diagram import draw_reliability
+from allennlp_sentmatch.calibration.predicted_logits import LabeledLogits, predict_logits
+from allennlp_sentmatch.calibration.reliability import measure_reliability
+from allennlp_sentmatch.calibration.report import CalibrationReport, ChosenThreshold, DataReport
+from allennlp_sentmatch.calibration.temperature import FloatArray, fit_temperature
+from allennlp_sentmatch.calibration.thresholds import (
+    best_f1_threshold,
+    decide,
+    precision_threshold,
+)
+from allennlp_sentmatch.data.files.folds import split_data_path
+from allennlp_sentmatch.models.archival import copy_archive, load_archive
+from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.predictors.label_threshold import Threshold
+
+logger = logging.getLogger(__name__)
+
+NUM_COMPARED = 10_000
+"""The number of examples whose folds are compared: more than any two numbers of folds repeat in."""
+
+
+def calibrate_archive(
+    archive_file: Union[str, "os.PathLike[str]"],
+    data_path: Any,
+    output_dir: Union[str, "os.PathLike[str]"],
+    test_path: Any = None,
+    precision: Optional[float] = None,
+    positive_label: Optional[str] = None,
+    cuda_device: int = -1,
+    trust: bool = False,
+) -> CalibrationReport:
+    """Fit a classifier's temperature on held-out data, and write an archive with it.
+
+    The new archive differs from the old one in its temperature alone: labels and accuracy are the
+    same. The temperature of an archive that was calibrated before is replaced.
+
+    # Parameters
+
+    archive_file : `Union[str, os.PathLike]`
+        A path or URL of a classifier's archive, or a serialization directory.
+    data_path : `Any`
+        Labeled data for the archive's validation reader, which the model was not trained on: a
+        path, or an object of a path and `Folds`.
+    output_dir : `Union[str, os.PathLike]`
+        A folder that does not exist yet. Gets the archive `model.tar.gz`, the report
+        `calibration.json`, and the reliability diagram `reliability.svg` if the extra [plots] is
+        installed.
+    test_path : `Any`, optional (default = `None`)
+        Other labeled data, to measure the result on.
+    precision : `float`, optional (default = `None`)
+        Look for the smallest threshold with which this share of the examples that are given the
+        positive label has it. Without a positive label, all labels count.
+    positive_label : `str`, optional (default = `None`)
+        By default, the model's own.
+    cuda_device : `int`, optional (default = `-1`)
+        The GPU to predict on; -1 is the CPU.
+    trust : `bool`, optional (default = `False`)
+        See `load_archive`.
+
+    # Raises
+
+    `ConfigurationError`
+        If the model is not a classifier of this package, `output_dir` exists, an example's label
+        is missing or unknown, or no temperature fits.
+    """
+    output_dir = Path(output_dir)
+    if output_dir.exists():
+        raise ConfigurationError(f"{output_dir} exists already; delete it or name another folder")
+    if precision is not None and not 0 < precision <= 1:
+        raise ConfigurationError(f"precision must be above 0 and at most 1, got {precision}")
+    archive = load_archive(archive_file, cuda_device, trust)
+    model = archive.model.eval()
+    if not isinstance(model, ClassificationModel):
+        raise ConfigurationError(
+            f"{archive_file} is a {type(model).__name__}, which gives no probabilities of labels; "
+            "only classifiers of this package can be calibrated"
+        )
+    positive_label = model.positive_label if positive_label is None else positive_label
+    if positive_label is not None and positive_label not in model.labels:
+        raise ConfigurationError(
+            f"{positive_label!r} is not one of the labels of {archive_file}: {model.labels}"
+        )
+    train_path = archive.config.params.get("train_data_path")
+    for name, other_name, path, other in (
+        ("the calibration data", "the training data", data_path, train_path),
+        ("the test data", "the training data", test_path, train_path),
+        ("the test data", "the calibration data", test_path, data_path),
+    ):
+        if path is not None and other is not None and _overlap(path, other):
+            logger.warning(
+                "%s, %s, are %s too: the report is better than it would be on other data",
+                *(name, path, other_name),
+            )
+    reader = archive.validation_dataset_reader
+    held_out = predict_logits(model, reader, data_path)
+    try:
+        temperature = fit_temperature(*held_out)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{data_path}: {error}") from error
+    previous = model.temperature.item()
+    test = None if test_path is None else predict_logits(model, reader, test_path)
+    report = CalibrationReport(
+        str(archive_file),
+        temperature,
+        previous,
+        _report(held_out, data_path, previous, temperature),
+        None if test is None else _report(test, test_path, previous, temperature),
+        _choose_thresholds(model.labels, positive_label, precision, temperature, held_out, test),
+    )
+    model.temperature.fill_(temperature)
+    output_dir.mkdir(parents=True)
+    copy_archive(archive_file, output_dir / "model.tar.gz", model.state_dict())
+    (output_dir / "calibration.json").write_text(
+        json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+    _draw(report, output_dir / "reliability.svg")
+    return report
+
+
+def _overlap(first: Any, second: Any) -> bool:
+    """Whether two data paths share examples."""
+    (first_path, in_first), (second_path, in_second) = map(split_data_path, (first, second))
+    if not all(isinstance(path, str) for path in (first_path, second_path)):
+        return bool(first_path == second_path)
+    is_same_file = os.path.realpath(first_path) == os.path.realpath(second_path)
+    examples = range(NUM_COMPARED)
+    return is_same_file and not set(in_first(examples)).isdisjoint(in_second(examples))
+
+
+def _report(data: LabeledLogits, path: Any, previous: float, temperature: float) -> DataReport:
+    return DataReport(
+        path,
+        len(data.labels),
+        float((data.logits.argmax(-1) == data.labels).mean()),
+        measure_reliability(_probs(data, previous), data.labels),
+        measure_reliability(_probs(data, temperature), data.labels),
+    )
+
+
+def _probs(data: LabeledLogits, temperature: float) -> FloatArray:
+    probs: FloatArray = softmax(data.logits / temperature, axis=-1)
+    return probs
+
+
+def _choose_thresholds(
+    labels: list[str],
+    positive_label: Optional[str],
+    precision: Optional[float],
+    temperature: float,
+    held_out: LabeledLogits,
+    test: Optional[LabeledLogits],
+) -> list[ChosenThreshold]:
+    probs = _probs(held_out, temperature)
+    positive = None if positive_label is None else labels.index(positive_label)
+
+    def chosen(aim: str, threshold: Optional[Threshold]) -> ChosenThreshold:
+        decisions = [
+            None
+            if threshold is None or data is None
+            else decide(_probs(data, temperature), data.labels, threshold, labels, positive_label)
+            for data in (held_out, test)
+        ]
+        wanted = precision if aim == "precision" else None
+        return ChosenThreshold(aim, positive_label, wanted, threshold, *decisions)
+
+    thresholds = []
+    if positive is not None and not (held_out.labels == positive).any():
+        logger.warning(
+            "no calibration example has the label %r, so that no threshold is chosen for it",
+            positive_label,
+        )
+        return []
+    if positive is not None and positive_label is not None and len(labels) == 2:
+        number = best_f1_threshold(probs, held_out.labels, positive)
+        other_number = float(f"{1 - number:.15g}")  # 0.7 rather than 0.7000000000000001
+        by_label = {positive_label: number, labels[1 - positive]: other_number}
+        thresholds.append(chosen("f1", by_label))
+    if precision is not None:
+        number_or_none = precision_threshold(probs, held_out.labels, precision, positive)
+        thresholds.append(chosen("precision", number_or_none))
+    return thresholds
+
+
+def _draw(report: CalibrationReport, file: Path) -> None:
+    data = report.test or report.calibration
+    try:
+        drawing = draw_reliability(
+            "Reliability diagram", {"before": data.before, "after": data.after}
+        )
+    except ConfigurationError as error:
+        logger.warning("there is no reliability diagram: %s", error)
+        return
+    file.write_text(drawing.content, encoding="utf-8")

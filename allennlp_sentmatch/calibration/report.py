@@ -1,0 +1,132 @@
+"""What a calibration found, for files and for people."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from allennlp_sentmatch.calibration.reliability import Reliability
+from allennlp_sentmatch.calibration.thresholds import Decisions
+from allennlp_sentmatch.predictors.label_threshold import Threshold
+
+MEASURES = {
+    "expected calibration error": "expected_calibration_error",
+    "adaptive calibration error": "adaptive_calibration_error",
+    "negative log-likelihood": "negative_log_likelihood",
+    "Brier score": "brier_score",
+}
+
+
+@dataclass(frozen=True)
+class DataReport:
+    """The reliability of a model's probabilities on some data.
+
+    # Parameters
+
+    data : `Any`
+        The data path.
+    examples : `int`
+    accuracy : `float`
+        The same before and after.
+    before, after : `Reliability`
+        Of the probabilities with the archive's own temperature, and with the fitted one.
+    """
+
+    data: Any
+    examples: int
+    accuracy: float
+    before: Reliability
+    after: Reliability
+
+
+@dataclass(frozen=True)
+class ChosenThreshold:
+    """A predictor's threshold that was chosen on the calibration data.
+
+    # Parameters
+
+    aim : `str`
+        "f1" or "precision".
+    positive_label : `str`, optional
+        The label that is aimed at; `None` for all of them.
+    wanted_precision : `float`, optional
+    threshold : `Union[float, dict[str, float]]`, optional
+        The predictor's argument; `None` if no threshold reaches the precision.
+    calibration, test : `Decisions`, optional
+        What it does to the two data sets.
+    """
+
+    aim: str
+    positive_label: Optional[str]
+    wanted_precision: Optional[float]
+    threshold: Optional[Threshold]
+    calibration: Optional[Decisions]
+    test: Optional[Decisions]
+
+
+@dataclass(frozen=True)
+class CalibrationReport:
+    """What `calibrate_archive` found.
+
+    # Parameters
+
+    archive : `str`
+    temperature : `float`
+        The fitted one.
+    previous_temperature : `float`
+        The archive's own, 1 unless it was calibrated before.
+    calibration : `DataReport`
+        Of the data that the temperature and the thresholds were fitted on.
+    test : `DataReport`, optional
+        Of other data.
+    thresholds : `list[ChosenThreshold]`
+    """
+
+    archive: str
+    temperature: float
+    previous_temperature: float
+    calibration: DataReport
+    test: Optional[DataReport]
+    thresholds: list[ChosenThreshold]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of a short text."""
+        yield f"temperature {self.temperature:.4g} (before: {self.previous_temperature:.4g})"
+        for name, report in (("calibration", self.calibration), ("test", self.test)):
+            if report is not None:
+                yield ""
+                yield (
+                    f"{name} data: {report.data}, {report.examples} examples, "
+                    f"accuracy {report.accuracy:.4f}"
+                )
+                yield f"  {'':28}{'before':>8}{'after':>8}"
+                for title, key in MEASURES.items():
+                    before, after = getattr(report.before, key), getattr(report.after, key)
+                    yield f"  {title:28}{before:8.4f}{after:8.4f}"
+        for chosen in self.thresholds:
+            yield ""
+            yield from _threshold_lines(chosen)
+
+
+def _threshold_lines(chosen: ChosenThreshold) -> Iterator[str]:
+    label = "" if chosen.positive_label is None else f" of the label {chosen.positive_label!r}"
+    if chosen.aim == "f1":
+        yield f"threshold for the best F1{label}: {json.dumps(chosen.threshold)}"
+    elif chosen.threshold is None:
+        yield f"no threshold reaches the precision {chosen.wanted_precision}{label}"
+    else:
+        yield (
+            f"threshold for the precision {chosen.wanted_precision}{label}: "
+            f"{json.dumps(chosen.threshold)}"
+        )
+    for name, decisions in (("calibration", chosen.calibration), ("test", chosen.test)):
+        if decisions is not None:
+            yield (
+                f"  {name} data: precision {_figure(decisions.precision)}, recall "
+                f"{_figure(decisions.recall)}, F1 {_figure(decisions.f1)}, "
+                f"{100 * decisions.undecided:.1f} % undecided"
+            )
+
+
+def _figure(value: Optional[float]) -> str:
+    return "undefined" if value is None else f"{value:.4f}"

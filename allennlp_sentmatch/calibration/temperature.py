@@ -1,0 +1,62 @@
+r"""Temperature scaling (Guo et al. 2017, https://arxiv.org/abs/1706.04599, section 4.2).
+
+With the logits z_i of example i and its label y_i, the temperature T > 0 minimizes the negative
+log-likelihood of p_i = softmax(z_i / T) (eq. 9). In b = 1/T, the negative log-likelihood is convex,
+with the derivative
+
+    g(b) = mean_i (sum_k softmax(b z_i)_k z_ik - z_{i, y_i}),
+
+so that the temperature is 1 over the root of g. There is none if every label has the largest of
+its logits (g < 0 for all b), or if the labels' logits are no larger than the mean logits on
+average (g(0) >= 0).
+"""
+
+from typing import Any
+
+import numpy
+from allennlp.common.checks import ConfigurationError
+from scipy.optimize import brentq
+from scipy.special import softmax
+
+FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float64]]
+IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
+
+
+def fit_temperature(logits: FloatArray, labels: IntArray) -> float:
+    """Fit the temperature by which to divide logits.
+
+    # Parameters
+
+    logits : `numpy.ndarray`
+        (N, K), of examples that the model was not trained on.
+    labels : `numpy.ndarray`
+        (N,), their labels' indices.
+
+    # Returns
+
+    `float`
+
+    # Raises
+
+    `ConfigurationError` if no temperature minimizes the negative log-likelihood.
+    """
+    label_logits = logits[numpy.arange(len(labels)), labels]
+
+    def derivative(inverse: float) -> float:
+        expected = (softmax(inverse * logits, axis=-1) * logits).sum(-1)
+        return float((expected - label_logits).mean())
+
+    if (label_logits == logits.max(-1)).all():
+        raise ConfigurationError(
+            f"the model classifies all {len(labels)} examples correctly, and these say nothing "
+            "about how often it errs: calibrate with more examples"
+        )
+    if derivative(0.0) >= 0:
+        raise ConfigurationError(
+            "the model's probabilities of the right labels are no larger than those of the wrong "
+            "ones: are the labels those that it was trained with?"
+        )
+    upper = 1.0
+    while derivative(upper) <= 0:
+        upper *= 2
+    return 1 / float(brentq(derivative, 0.0, upper, xtol=1e-12, rtol=1e-12))

@@ -1,0 +1,148 @@
+"""Thresholds of probabilities to act on, chosen on labeled examples."""
+
+from dataclasses import dataclass
+from typing import Optional
+
+import numpy
+from sklearn.metrics import precision_recall_curve
+
+from allennlp_sentmatch.calibration.temperature import FloatArray, IntArray
+from allennlp_sentmatch.predictors.label_threshold import LabelThreshold, Threshold
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What a threshold does to some examples.
+
+    # Parameters
+
+    undecided : `float`
+        The share of the examples that are given no label.
+    precision : `float`
+        The share of right ones among the examples that are given the positive label or, without a
+        positive label, any label; `None` if there are none.
+    recall : `float`
+        The share of the examples with the positive label, or of all examples, that are given the
+        right label; `None` if there are none.
+    f1 : `float`
+        2 * precision * recall / (precision + recall); `None` if one of them is.
+    """
+
+    undecided: float
+    precision: Optional[float]
+    recall: Optional[float]
+    f1: Optional[float]
+
+
+def best_f1_threshold(probs: FloatArray, labels: IntArray, positive: int) -> float:
+    """The probability of the positive label that best separates two labels, by F1.
+
+    # Parameters
+
+    probs : `numpy.ndarray`
+        (N, 2)
+    labels : `numpy.ndarray`
+        (N,), the labels' indices; some of them are `positive`.
+    positive : `int`
+        The positive label's index.
+
+    # Returns
+
+    `float`
+        An example is given the positive label if its probability is at least this, and the other
+        label otherwise.
+    """
+    precisions, recalls, scores = precision_recall_curve(labels == positive, probs[:, positive])
+    sums = precisions + recalls
+    f1 = 2 * precisions * recalls / numpy.where(sums > 0, sums, 1)
+    best = int(f1[:-1].argmax())  # the last is that of no score
+    return _simplest_number(float(scores[best - 1]) if best else 0.0, float(scores[best]))
+
+
+def precision_threshold(
+    probs: FloatArray, labels: IntArray, precision: float, positive: Optional[int] = None
+) -> Optional[float]:
+    """The smallest probability of the predicted label with which it is right often enough.
+
+    # Parameters
+
+    probs : `numpy.ndarray`
+        (N, K)
+    labels : `numpy.ndarray`
+        (N,), the labels' indices.
+    precision : `float`
+        The wanted share of right ones among the examples whose predicted label has at least the
+        returned probability.
+    positive : `int`, optional (default = `None`)
+        Count the examples alone for which this label is predicted.
+
+    # Returns
+
+    `Optional[float]`
+        0 if all examples reach the precision; `None` if no threshold does.
+    """
+    predicted, confidences = probs.argmax(-1), probs.max(-1)
+    counted = numpy.full(len(labels), True) if positive is None else predicted == positive
+    # Not scikit-learn's curve, whose older versions stop at the largest score that has full recall.
+    order = confidences[counted].argsort()
+    scores, starts = numpy.unique(confidences[counted][order], return_index=True)
+    correct = (predicted == labels)[counted][order]
+    precisions = correct[::-1].cumsum()[::-1] / numpy.arange(len(order), 0, -1)
+    reached = numpy.flatnonzero(precisions[starts] >= precision)
+    if not len(reached):
+        return None
+    if reached[0] == 0:
+        return 0.0
+    lower = scores[reached[0] - 1]
+    # Other labels' examples may have a confidence between this score and the next.
+    return _simplest_number(float(lower), float(confidences[confidences > lower].min()))
+
+
+def decide(
+    probs: FloatArray,
+    labels: IntArray,
+    threshold: Threshold,
+    names: list[str],
+    positive: Optional[str] = None,
+) -> Decisions:
+    """Apply a predictor's threshold to labeled examples.
+
+    # Parameters
+
+    probs : `numpy.ndarray`
+        (N, K)
+    labels : `numpy.ndarray`
+        (N,), the labels' indices.
+    threshold : `Union[float, Mapping[str, float]]`
+        The argument of a `ClassificationPredictor`.
+    names : `list[str]`
+        The K labels' names.
+    positive : `str`, optional (default = `None`)
+        The positive label.
+    """
+    rule = LabelThreshold(threshold, names)
+    chosen = [rule.choose(dict(zip(names, row))) for row in probs.tolist()]
+    predicted = numpy.array([-1 if name is None else names.index(name) for name in chosen])
+    undecided = predicted == -1
+    if positive is None:
+        given, gold = ~undecided, labels >= 0
+    else:
+        given, gold = predicted == names.index(positive), labels == names.index(positive)
+    num_right = int((given & (predicted == labels)).sum())
+    num_given, num_gold = int(given.sum()), int(gold.sum())
+    return Decisions(
+        float(undecided.mean()),
+        num_right / num_given if num_given else None,
+        num_right / num_gold if num_gold else None,
+        2 * num_right / (num_given + num_gold) if num_given and num_gold else None,
+    )
+
+
+def _simplest_number(lower: float, upper: float) -> float:
+    """A number in (lower, upper] with few decimals, near the middle."""
+    middle = (lower + upper) / 2
+    for digits in range(2, 17):
+        rounded = round(middle, digits)
+        if lower < rounded <= upper:
+            return rounded
+    return upper

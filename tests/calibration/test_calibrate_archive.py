@@ -1,0 +1,285 @@
+"""Calibrated archives: what changes, what does not, and what is refused."""
+
+import json
+import logging
+import re
+import sys
+import tarfile
+from pathlib import Path
+
+import numpy
+import pytest
+import torch
+from allennlp.commands.train import train_model_from_file
+from allennlp.common.checks import ConfigurationError
+from allennlp.predictors import Predictor
+from scipy.special import softmax
+
+from allennlp_sentmatch.calibration import calibrate_archive
+from allennlp_sentmatch.calibration.predicted_logits import predict_logits
+from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.models.ensemble_archives import ensemble_archives
+from tests.conftest import REPOSITORY, SMALL_QUICK_START
+
+TAB = "\t"
+QUICK_START = REPOSITORY / "fixtures" / "quick_start" / "test.tsv"
+PAIR = {"premise": "A kitten is moving a rose.", "hypothesis": "A cat is moving a flower."}
+
+
+def draw_labels(archive_file, pairs, output_file):
+    """Write pairs with labels from softmax(z / T) of the model's logits z; return T."""
+    archive = load_archive(archive_file)
+    model = archive.model.eval()
+    logits, _ = predict_logits(model, archive.validation_dataset_reader, str(pairs))
+    temperature = float(logits.std() / 2)
+    noise = numpy.random.default_rng(0).gumbel(size=logits.shape)
+    labels = (logits / temperature + noise).argmax(-1)
+    header, *lines = pairs.read_text().splitlines()
+    drawn = [f"{line.rpartition(TAB)[0]}{TAB}{model.labels[i]}" for line, i in zip(lines, labels)]
+    output_file.write_text("\n".join([header, *drawn]) + "\n")
+    return temperature
+
+
+@pytest.fixture(scope="module")
+def drawn(small_archive, tmp_path_factory):
+    """The pairs of the quick start with labels of a known temperature, and the temperature."""
+    file = tmp_path_factory.mktemp("drawn") / "drawn.tsv"
+    temperature = draw_labels(small_archive, QUICK_START, file)
+    return str(file), temperature
+
+
+@pytest.fixture(scope="module")
+def calibrated(small_archive, drawn, tmp_path_factory):
+    """The folder that a calibration wrote, and the report."""
+    folder = tmp_path_factory.mktemp("calibrated") / "out"
+    report = calibrate_archive(
+        small_archive, drawn[0], folder, str(QUICK_START), 0.7, positive_label="neutral"
+    )
+    return folder, report
+
+
+def test_the_temperature_of_the_data_is_found(calibrated, drawn):
+    _, report = calibrated
+    assert report.previous_temperature == 1
+    assert report.temperature == pytest.approx(drawn[1], rel=0.2)
+    before, after = report.calibration.before, report.calibration.after
+    assert after.expected_calibration_error < 0.06 < before.expected_calibration_error
+    assert after.negative_log_likelihood < before.negative_log_likelihood
+
+
+def test_the_new_archive_predicts_calibrated_probabilities(small_archive, calibrated):
+    folder, report = calibrated
+    plain = Predictor.from_path(small_archive).predict_json(PAIR)
+    output = Predictor.from_path(folder / "model.tar.gz").predict_json(PAIR)
+    expected = softmax(numpy.array(plain["label_logits"]) / report.temperature)
+    assert output["label_probs"] == pytest.approx(expected, abs=1e-5)
+    assert output["label"] == plain["label"]
+    assert output["label_probs"] != pytest.approx(plain["label_probs"], abs=1e-3)
+
+
+def test_evaluate_gives_the_reported_likelihood_and_accuracy(allennlp, calibrated, tmp_path):
+    folder, report = calibrated
+    metrics = tmp_path / "metrics.json"
+    allennlp("evaluate", folder / "model.tar.gz", report.test.data, "--output-file", metrics)
+    evaluated = json.loads(metrics.read_text())
+    assert evaluated["accuracy"] == pytest.approx(report.test.accuracy)
+    # The mean over batches, which here have the same size.
+    assert evaluated["loss"] == pytest.approx(report.test.after.negative_log_likelihood, abs=1e-4)
+
+
+def test_a_second_calibration_replaces_the_first(calibrated, drawn, tmp_path):
+    folder, first = calibrated
+    second = calibrate_archive(folder / "model.tar.gz", drawn[0], tmp_path / "out")
+    assert second.previous_temperature == pytest.approx(first.temperature, rel=1e-6)
+    assert second.temperature == pytest.approx(first.temperature, rel=1e-4)
+    model = load_archive(tmp_path / "out" / "model.tar.gz").model
+    assert model.temperature.item() == pytest.approx(first.temperature, rel=1e-4)
+
+
+def test_everything_else_in_the_archive_stays(small_archive, drawn, tmp_path):
+    (tmp_path / "extra.json").write_text("{}")
+    original = tmp_path / "model.tar.gz"
+    with tarfile.open(small_archive) as old, tarfile.open(original, "w:gz") as new:
+        for member in old:
+            new.addfile(member, old.extractfile(member) if member.isreg() else None)
+        new.add(tmp_path / "extra.json", "extra.json")
+    calibrate_archive(original, drawn[0], tmp_path / "out")
+    with tarfile.open(original) as old, tarfile.open(tmp_path / "out" / "model.tar.gz") as new:
+        assert sorted(old.getnames()) == sorted(new.getnames())
+        for member in old:
+            if member.isreg() and member.name != "weights.th":
+                same = new.extractfile(member.name).read()
+                assert old.extractfile(member).read() == same, member.name
+    states = [
+        load_archive(file).model.state_dict()
+        for file in (original, tmp_path / "out" / "model.tar.gz")
+    ]
+    assert states[0].keys() == states[1].keys()
+    changed = [name for name in states[0] if not torch.equal(states[0][name], states[1][name])]
+    assert changed == ["temperature"]
+
+
+def test_a_serialization_directory_is_accepted(small_archive, calibrated, drawn, tmp_path):
+    report = calibrate_archive(small_archive.parent, drawn[0], tmp_path / "out")
+    assert report.temperature == pytest.approx(calibrated[1].temperature, rel=1e-6)
+    load_archive(tmp_path / "out" / "model.tar.gz")
+
+
+def test_an_ensemble_of_calibrated_members(calibrated, drawn, tmp_path):
+    """Its one member's probabilities are calibrated already."""
+    archive = str(calibrated[0] / "model.tar.gz")
+    ensemble = ensemble_archives([archive], str(tmp_path / "ensemble.tar.gz"))
+    report = calibrate_archive(ensemble, drawn[0], tmp_path / "out")
+    assert report.temperature == pytest.approx(1.0, rel=1e-3)
+
+
+def test_the_files(calibrated):
+    pytest.importorskip("matplotlib")
+    folder, report = calibrated
+    names = ["calibration.json", "model.tar.gz", "reliability.svg"]
+    assert sorted(file.name for file in folder.iterdir()) == names
+    written = json.loads((folder / "calibration.json").read_text())
+    assert written["temperature"] == report.temperature
+    assert written["test"]["after"]["brier_score"] == report.test.after.brier_score
+    assert len(written["calibration"]["before"]["bins"]) == 15
+    assert (folder / "reliability.svg").read_text().startswith("<svg")
+
+
+def test_the_threshold_does_what_the_report_says(calibrated):
+    folder, report = calibrated
+    (chosen,) = report.thresholds  # of three labels, there is none for F1
+    assert (chosen.aim, chosen.positive_label, chosen.wanted_precision) == (
+        "precision",
+        "neutral",
+        0.7,
+    )
+    assert chosen.calibration.precision >= 0.7
+    archive = load_archive(folder / "model.tar.gz")
+    predictor = Predictor.from_archive(archive, extra_args={"threshold": chosen.threshold})
+    instances = list(archive.validation_dataset_reader.read(report.calibration.data))
+    given = [output["label"] for output in predictor.predict_batch_instance(instances)]
+    gold = [instance["label"].label for instance in instances]
+    neutral = [label == "neutral" for answer, label in zip(given, gold) if answer == "neutral"]
+    assert sum(neutral) / len(neutral) == pytest.approx(chosen.calibration.precision)
+    assert given.count(None) / len(given) == pytest.approx(chosen.calibration.undecided)
+
+
+@pytest.fixture(scope="module")
+def binary(tmp_path_factory):
+    """An archive with two labels, one of them positive, and data for it."""
+    folder = tmp_path_factory.mktemp("binary")
+    pairs = folder / "pairs.tsv"
+    lines = QUICK_START.read_text().splitlines(keepends=True)
+    pairs.write_text("".join(line for line in lines if not line.endswith("contradiction\n")))
+    data = {"train_data_path": str(pairs), "validation_data_path": str(pairs)}
+    overrides = {**SMALL_QUICK_START, **data, "model.positive_label": "entailment"}
+    config = str(REPOSITORY / "training_config" / "quick_start.jsonnet")
+    train_model_from_file(config, folder / "model", json.dumps(overrides))
+    draw_labels(folder / "model", pairs, folder / "drawn.tsv")
+    return folder / "model", str(folder / "drawn.tsv")
+
+
+def test_the_thresholds_of_two_labels(binary, tmp_path):
+    """The positive label is the model's own."""
+    archive_file, data = binary
+    report = calibrate_archive(archive_file, data, tmp_path / "out", precision=0.9)
+    f1, precision = report.thresholds
+    assert (f1.aim, f1.positive_label, precision.positive_label) == ("f1", *["entailment"] * 2)
+    assert sum(f1.threshold.values()) == pytest.approx(1)
+    assert f1.calibration.undecided == 0
+    assert f1.calibration.f1 > decide_f1(archive_file, data) - 1e-9
+    assert precision.calibration.precision >= 0.9
+    assert 0 < precision.calibration.undecided < 1
+
+
+def decide_f1(archive_file, data):
+    """The F1 of the most probable labels, by `ClassificationModel`'s own metric."""
+    archive = load_archive(archive_file)
+    archive.model.forward_on_instances(list(archive.validation_dataset_reader.read(data)))
+    return archive.model.get_metrics()["f1_entailment"]
+
+
+def test_a_positive_label_that_the_data_lack(binary, tmp_path, caplog):
+    archive_file, data = binary
+    lines = Path(data).read_text().splitlines(keepends=True)
+    (tmp_path / "neutral.tsv").write_text("".join(x for x in lines if "entailment" not in x))
+    with caplog.at_level(logging.WARNING):
+        report = calibrate_archive(archive_file, str(tmp_path / "neutral.tsv"), tmp_path / "out")
+    assert report.thresholds == []
+    assert "no calibration example has the label 'entailment'" in caplog.text
+
+
+def test_without_the_drawing_libraries_there_is_no_diagram(
+    small_archive, drawn, tmp_path, caplog, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with caplog.at_level(logging.WARNING):
+        calibrate_archive(small_archive, drawn[0], tmp_path / "out")
+    assert "drawing needs the extra [plots]" in caplog.text
+    names = ["calibration.json", "model.tar.gz"]
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == names
+
+
+def test_a_model_without_probabilities_of_labels(tmp_path, drawn):
+    config = REPOSITORY / "fixtures" / "models" / "attentive_ranker.jsonnet"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(REPOSITORY)
+        train_model_from_file(config, tmp_path / "ranker")
+    with pytest.raises(ConfigurationError, match="is a AttentiveRanker, which gives no prob"):
+        calibrate_archive(tmp_path / "ranker", drawn[0], tmp_path / "out")
+
+
+def test_nothing_is_overwritten(small_archive, drawn, tmp_path):
+    with pytest.raises(ConfigurationError, match="exists already"):
+        calibrate_archive(small_archive, drawn[0], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"precision": 0.0}, "precision must be above 0 and at most 1, got 0.0"),
+        ({"precision": 1.1}, "precision must be above 0 and at most 1, got 1.1"),
+        ({"positive_label": "maybe"}, r"'maybe' is not one of the labels of .*model.tar.gz: \["),
+    ],
+)
+def test_bad_settings(small_archive, drawn, tmp_path, settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        calibrate_archive(small_archive, drawn[0], tmp_path / "out", **settings)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_failed_fit_names_the_data_and_writes_nothing(small_archive, tmp_path):
+    label = Predictor.from_path(small_archive).predict_json(PAIR)["label"]
+    file = tmp_path / "one.tsv"
+    cells = (*PAIR.values(), label)
+    file.write_text(f"{TAB.join(('sentence1', 'sentence2', 'label'))}\n{TAB.join(cells)}\n")
+    with pytest.raises(ConfigurationError, match=r"one\.tsv: .* all 1 examples correctly"):
+        calibrate_archive(small_archive, str(file), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def folds(path, **settings):
+    return {"path": path, "folds": {"number": 2, **settings}}
+
+
+@pytest.mark.parametrize(
+    ("own", "test", "warning"),
+    [
+        (None, SMALL_QUICK_START["train_data_path"], "the test data, .*, are the training data"),
+        (None, folds(SMALL_QUICK_START["train_data_path"], keep=[1]), "are the training data too"),
+        ({"keep": [0]}, {"drop": [1]}, "the test data, .*, are the calibration data too"),
+        ({"keep": [0]}, {"keep": [1]}, None),
+    ],
+)
+def test_data_that_were_seen_before_are_noticed(
+    small_archive, drawn, tmp_path, caplog, monkeypatch, own, test, warning
+):
+    monkeypatch.chdir(REPOSITORY)
+    data = drawn[0] if own is None else folds(drawn[0], **own)
+    test = test if own is None else folds(drawn[0], **test)
+    with caplog.at_level(logging.WARNING, "allennlp_sentmatch.calibration"):
+        calibrate_archive(small_archive, data, tmp_path / "out", test)
+    messages = [r.getMessage() for r in caplog.records if "the report is better" in r.getMessage()]
+    assert len(messages) == (warning is not None)
+    if warning is not None:
+        assert re.search(warning, messages[0])

@@ -1,0 +1,67 @@
+"""Temperature scaling, against its closed form and another optimizer."""
+
+import math
+
+import numpy
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.calibration.temperature import fit_temperature
+
+
+def overconfident(seed, num_examples=400, num_labels=4):
+    """Logits, and labels drawn from the probabilities with a temperature of 2.5."""
+    generator = numpy.random.default_rng(seed)
+    logits = generator.normal(scale=4, size=(num_examples, num_labels))
+    noise = generator.gumbel(size=logits.shape)
+    return logits, (logits / 2.5 + noise).argmax(-1)
+
+
+@pytest.mark.parametrize(("margin", "num_right"), [(4.0, 7), (0.5, 9), (3.0, 6)])
+def test_one_margin_has_a_closed_form(margin, num_right):
+    """With logits (m, 0) for all of 10 examples, softmax(m / T) is the share of right ones."""
+    logits = numpy.tile([margin, 0.0], (10, 1))
+    labels = numpy.array([0] * num_right + [1] * (10 - num_right))
+    expected = margin / math.log(num_right / (10 - num_right))
+    assert fit_temperature(logits, labels) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_minimizes_the_cross_entropy(seed):
+    logits, labels = overconfident(seed)
+    log_temperature = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([log_temperature], max_iter=100, line_search_fn="strong_wolfe")
+
+    def loss():
+        optimizer.zero_grad()
+        scaled = torch.tensor(logits) / log_temperature.exp()
+        value = torch.nn.functional.cross_entropy(scaled, torch.tensor(labels))
+        value.backward()
+        return value
+
+    optimizer.step(loss)
+    expected = log_temperature.exp().item()
+    assert fit_temperature(logits, labels) == pytest.approx(expected, rel=1e-5)
+    assert expected == pytest.approx(2.5, rel=0.15)
+
+
+def test_it_is_proportional_to_the_logits():
+    logits, labels = overconfident(0)
+    temperature = fit_temperature(logits, labels)
+    for factor in (1e-3, 30.0):
+        assert fit_temperature(factor * logits, labels) == pytest.approx(
+            factor * temperature, rel=1e-8
+        )
+
+
+def test_faultless_examples_are_refused():
+    logits, _ = overconfident(0)
+    with pytest.raises(ConfigurationError, match="all 400 examples correctly"):
+        fit_temperature(logits, logits.argmax(-1))
+
+
+def test_a_model_without_a_clue_is_refused():
+    logits, _ = overconfident(0)
+    with pytest.raises(ConfigurationError, match="no larger than those of the wrong ones"):
+        fit_temperature(logits, logits.argmin(-1))
