@@ -20,7 +20,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.common.autocast import widened
 from allennlp_sentmatch.nn.ops.gated_matching.recurrence import recurrence
-from allennlp_sentmatch.nn.ops.gated_matching.weights import Weights
+from allennlp_sentmatch.nn.ops.gated_matching.tables import Weights
 from allennlp_sentmatch.nn.reading_comprehension.initialization import (
     check_positive,
     uniform_parameter,

@@ -15,10 +15,12 @@ computed for all t at once.
 from typing import Optional
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.autocast import widened
+from allennlp_sentmatch.nn.ops.self_attention.scores import additive_scores
 from allennlp_sentmatch.nn.reading_comprehension.initialization import (
     check_positive,
     uniform_parameter,
@@ -81,13 +83,13 @@ class GatedSelfMatching(torch.nn.Module):
         """
         padding = ~mask.unsqueeze(-1)  # (B, T, 1)
         passage = widened(passage, self.gate).masked_fill(padding, 0.0)
-        keys = torch.nn.functional.linear(passage, self.attention_key)  # (B, T, A)
-        queries = torch.nn.functional.linear(passage, self.attention_query)  # (B, T, A)
-        hidden_layer = torch.tanh(queries.unsqueeze(2) + keys.unsqueeze(1))  # (B, T, T, A)
-        scores = (hidden_layer @ self.attention_vector).to(passage.dtype)  # (B, T, T)
-        attention = masked_softmax(scores, (mask.unsqueeze(2) & mask.unsqueeze(1)))
-        context = attention.bmm(passage).to(passage.dtype)  # (B, T, D)
+        dtype = passage.dtype
+        keys = F.linear(passage, self.attention_key).to(dtype)  # (B, T, A)
+        queries = F.linear(passage, self.attention_query).to(dtype)  # (B, T, A)
+        scores = additive_scores(queries, keys, self.attention_vector, mask)  # (B, T, T)
+        attention = masked_softmax(scores.to(dtype), mask.unsqueeze(2) & mask.unsqueeze(1))
+        context = attention.bmm(passage).to(dtype)  # (B, T, D)
         inputs = torch.cat([passage, context], -1)  # (B, T, 2D)
-        gate = torch.sigmoid(torch.nn.functional.linear(inputs, self.gate)).to(passage.dtype)
+        gate = torch.sigmoid(F.linear(inputs, self.gate)).to(dtype)  # (B, T, 2D)
         (states,) = run_networks([self.gru], gate * inputs, mask)
         return states, attention

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
-from allennlp_sentmatch.nn.ops.gated_matching.weights import Weights
+from allennlp_sentmatch.nn.ops.gated_matching.tables import Weights
 
 
 def recurrence(

@@ -1,0 +1,1 @@
+"""The scores of additive attention among the tokens of a sentence."""
