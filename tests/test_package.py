@@ -59,6 +59,7 @@ NAMES = {
         "answer_ranker",
         "pair_generator",
         "translation",
+        "answer_extractor",
     ],
     "allennlp.training.metrics:Metric": [
         "mean_average_precision",

@@ -66,12 +66,16 @@ TRAINED = [
     "distillation/bilstm",
     "distillation/cas_lstm",
     "distillation/subilstm",
+    "fairytaleqa/rnet",
+    "fairytaleqa/rnet_rcrn",
     "imdb/rcrn",
     "imdb/rcrn_baseline_bilstm",
     "msrp/subilstm",
     "multi30k/cas_lstm",
     "multi30k/lstm",
     "multinli/bi_cas_lstm",
+    "narrativeqa/rnet",
+    "narrativeqa/rnet_rcrn",
     "quora/bi_cas_lstm",
     "quora/lstm_concat",
     "quora/lstm_elbis_1",
@@ -138,6 +142,7 @@ TRAINED = [
 NOT_FROM_PAPERS = {
     "training_config",
     "distillation",
+    "fairytaleqa",
     "msrp",
     "multi30k",
     "sick",
@@ -352,6 +357,7 @@ LOCAL_DATA = {
     "cr(files='../shared/data/cr')": None,
     "mpqa(files='../shared/data/mpqa')": None,
     "mr(files='../shared/data/mr')": None,
+    "fairytaleqa()": "fairytaleqa",
     "msrp()": "msrp",
     "sick()": "sick",
     "snli()": "snli",
@@ -388,7 +394,7 @@ def test_local_data_is_in_the_form_that_the_configurations_read(
             settings = reader if key == "train_data_path" else other_reader
             instances = DatasetReader.from_params(Params(settings.copy())).read(configuration[key])
             fields = set(next(iter(instances)).fields)
-            assert {"label", "labels", "target_tokens"} & fields
+            assert {"label", "labels", "target_tokens", "span_start"} & fields
 
 
 @pytest.mark.parametrize("call", ["msrp()", "trec6()", "mr(3, files='../shared/data/mr')"])

@@ -76,7 +76,7 @@ class RNet(Model):
         If a setting is impossible or the parts do not fit together.
     """
 
-    default_predictor = "reading_comprehension"
+    default_predictor = "answer_extractor"
 
     def __init__(
         self,

@@ -1,5 +1,6 @@
 """AllenNLP predictors, and the sentence encoder of an archive."""
 
+from allennlp_sentmatch.predictors.answer_extractor_predictor import AnswerExtractorPredictor
 from allennlp_sentmatch.predictors.answer_ranker_predictor import AnswerRankerPredictor
 from allennlp_sentmatch.predictors.ensemble_predictor import EnsemblePredictor
 from allennlp_sentmatch.predictors.pair_generator import PairGenerator
@@ -10,6 +11,7 @@ from allennlp_sentmatch.predictors.single_sentence_predictor import SingleSenten
 from allennlp_sentmatch.predictors.translation_predictor import TranslationPredictor
 
 __all__ = [
+    "AnswerExtractorPredictor",
     "AnswerRankerPredictor",
     "EnsemblePredictor",
     "PairGenerator",

@@ -31,9 +31,9 @@ local data = import 'data.libsonnet';
     },
   },
 
-  // An `embedder` of words, together with a BiGRU over a word's characters and an embedding of its
-  // part-of-speech tag. `data.characters_and_tags` has the readers' indexers.
-  with_characters_and_tags(embedder, characters_dim, tags_dim): embedder {
+  // An `embedder` of words, together with a BiGRU over a word's characters. `data.characters` has the
+  // readers' indexers.
+  with_characters(embedder, characters_dim): embedder {
     token_embedders+: {
       characters: {
         type: 'character_encoding',
@@ -45,6 +45,13 @@ local data = import 'data.libsonnet';
           bidirectional: true,
         },
       },
+    },
+  },
+
+  // The same with an embedding of the word's part-of-speech tag, by `data.characters_and_tags`.
+  with_characters_and_tags(embedder, characters_dim, tags_dim):
+    self.with_characters(embedder, characters_dim) {
+    token_embedders+: {
       tags: { type: 'embedding', embedding_dim: tags_dim, vocab_namespace: 'pos_tokens' },
     },
   },

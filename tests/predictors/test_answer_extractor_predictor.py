@@ -1,0 +1,88 @@
+import json
+
+import pytest
+from allennlp.commands.train import train_model_from_file
+from allennlp.common.checks import ConfigurationError
+from allennlp.predictors import Predictor
+
+from allennlp_sentmatch.predictors import AnswerExtractorPredictor
+from tests.conftest import REPOSITORY
+
+QUESTION = "What did the fox steal?"
+PASSAGE = "The fox stole one egg,\nand ran home with it."
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("answer_extractor") / "model"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(REPOSITORY)
+        train_model_from_file("fixtures/models/rnet.jsonnet", folder)
+    return folder / "model.tar.gz"
+
+
+@pytest.fixture(scope="module")
+def predictor(archive):
+    return Predictor.from_path(archive)
+
+
+def test_the_archive_knows_its_predictor(predictor):
+    assert isinstance(predictor, AnswerExtractorPredictor)
+
+
+def test_the_output(predictor):
+    output = predictor.predict(QUESTION, PASSAGE)
+    assert (output["question"], output["passage"]) == (QUESTION, PASSAGE)
+    best = output["n_best"][0]
+    assert {name: output[name] for name in best} == best
+    probabilities = [answer["probability"] for answer in output["n_best"]]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert 0 < sum(probabilities) <= 1
+    tokens = ["The", "fox", "stole", "one", "egg", ",", "and", "ran", "home", "with", "it", "."]
+    for answer in output["n_best"]:
+        start, end = answer["span"]
+        assert answer["answer"] in PASSAGE
+        assert (
+            answer["answer"].split()
+            == " ".join(tokens[start : end + 1]).replace(" ,", ",").replace(" .", ".").split()
+        )
+    json.dumps(output)
+
+
+def test_a_batch(predictor):
+    requests = [
+        {"question": QUESTION, "passage": PASSAGE, "id": 3},
+        {"question": "", "passage": ""},
+    ]
+    outputs = predictor.predict_batch_json(requests)
+    alone = predictor.predict(QUESTION, PASSAGE)
+    assert outputs[0]["answer"] == alone["answer"]
+    assert outputs[0]["probability"] == pytest.approx(alone["probability"], abs=1e-6)
+    assert outputs[1]["answer"] == ""
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ({"question": "a"}, r"expected question/passage in the JSON, got \['question'\]"),
+        ({"question": "a", "passage": 3}, "'passage' must be a string, got 3"),
+        ({"question": None, "passage": "b"}, "'question' must be a string, got None"),
+        (["a", "b"], "expected a JSON object"),
+    ],
+)
+def test_a_request_of_another_form(predictor, request_, message):
+    with pytest.raises(ConfigurationError, match=message):
+        predictor.predict_json(request_)
+
+
+def test_evaluate_and_predict_commands(archive, allennlp, fixtures, tmp_path):
+    data = fixtures / "data" / "fairytaleqa.jsonl"
+    metrics = tmp_path / "metrics.json"
+    allennlp("evaluate", archive, data, "--output-file", metrics)
+    names = {"bleu_1", "bleu_4", "rouge_l", "meteor", "exact_match", "f1", "loss"}
+    assert names <= set(json.loads(metrics.read_text()))
+    requests, answers = tmp_path / "requests.jsonl", tmp_path / "answers.jsonl"
+    requests.write_text(json.dumps({"question": QUESTION, "passage": PASSAGE}) + "\n")
+    allennlp("predict", archive, requests, "--output-file", answers, "--silent")
+    (answer,) = map(json.loads, answers.read_text().splitlines())
+    assert answer["answer"] in PASSAGE
