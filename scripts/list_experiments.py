@@ -186,15 +186,18 @@ def count_parameters(model: Model) -> int:
 def in_lines(listed: list[Experiment]) -> Iterator[str]:
     """The lines of the list, at most 100 wide: two for each experiment, after a header of two."""
     yield f"{'configuration':46} {'published':>31} {'parameters':>12}"
-    yield "    the row of the table (paper and table)"
+    yield "    the row of the table (paper and table); published figures if they are many"
     for one in listed:
-        yield f"{one.configuration:46} {one.published:>31} {one.parameters:>12}"
+        few = one.published if len(one.published) <= 31 else ""
+        yield f"{one.configuration:46} {few:>31} {one.parameters:>12}"
         sources = ", ".join(
             f"{paper} {tables}"
             for paper, tables in zip(one.paper.split("; "), one.table.split("; "))
             if paper != "-"
         )
         text = f"{one.row} ({sources})" if sources else one.row
+        if not few:
+            text += f"; {one.published}"
         yield from textwrap.wrap(text, width=100, initial_indent=" " * 4, subsequent_indent=" " * 4)
 
 

@@ -63,6 +63,13 @@ PUBLISHED_PARAMETERS = {
 # One configuration of each kind, as `kind_of` tells them apart. A list, and not computed, so that
 # tests are collected without evaluating every configuration.
 TRAINED = [
+    "allnli/bilstm",
+    "allnli/subilstm",
+    "allnli_small/bilstm",
+    "allnli_small/cas_lstm",
+    "allnli_small/lstmn",
+    "allnli_small/rcrn",
+    "allnli_small/subilstm",
     "distillation/bilstm",
     "distillation/cas_lstm",
     "distillation/subilstm",
@@ -141,6 +148,7 @@ TRAINED = [
 # Folders of configurations that no table of a paper has; `training_config` has the quick start.
 NOT_FROM_PAPERS = {
     "training_config",
+    "allnli_small",
     "distillation",
     "fairytaleqa",
     "msrp",
@@ -195,6 +203,25 @@ def test_configuration_is_listed_with_all_fields_and_its_published_size(path: Pa
 
 def test_every_published_size_is_that_of_a_configuration():
     assert set(PUBLISHED_PARAMETERS) <= set(map(name_of, CONFIGURATION_PATHS))
+
+
+def test_sizes_of_the_sentence_encoders_of_subilstm():
+    """A tied SuBiLSTM has as many parameters as a BiLSTM, but for torch's second bias; an untied
+    one has twice as many (SuBiLSTM, "Baselines"). 4,096 is the size of a sentence's vector.
+    """
+    gates, size, words = 4 * 2048, 2048, 300
+    layer = 2 * gates * (words + size + 1)
+    classifier = (4 * 4096 + 1) * 512 + (512 + 1) * 512 + (512 + 1) * 3
+    second_biases = 2 * gates
+    expected = {
+        "bilstm": layer + second_biases,
+        "bilstm_2_layers": layer + 2 * gates * (2 * size + size + 1) + 2 * second_biases,
+        "subilstm": 2 * layer,
+        "subilstm_tied": layer,
+    }
+    for name, encoder in expected.items():
+        model = list_experiments.build_model(CONFIGURATIONS / f"allnli/{name}.jsonnet")
+        assert list_experiments.count_parameters(model) == encoder + classifier, name
 
 
 @pytest.mark.parametrize("name", ["lstm", "cas_lstm_247d"])
@@ -354,6 +381,7 @@ def test_the_words_of_a_transformer(tmp_path: Path):
 PATHS = ("train_data_path", "validation_data_path", "test_data_path")
 
 LOCAL_DATA = {
+    "allnli_small()": "allnli_small",
     "cr(files='../shared/data/cr')": None,
     "mpqa(files='../shared/data/mpqa')": None,
     "mr(files='../shared/data/mr')": None,

@@ -27,7 +27,7 @@ class Classifier(FromParams):
     batch_norm : `bool`, optional (default = `True`)
         Normalize the input and the output of each hidden layer over the batch.
     activation : `str`, optional (default = `"relu"`)
-        Of the hidden layers: `"relu"` or `"tanh"` (ESIM's).
+        Of the hidden layers: `"relu"`, `"tanh"` (ESIM's) or `"linear"` (none, InferSent's).
     """
 
     def __init__(

@@ -4,7 +4,7 @@ BN is batch normalization and D is dropout. Both are applied to the input and af
 layer (thesis section 4.4.1, with dropout probability p_c; CAS-LSTM eq. 14):
 
     x_0 = D(BN(features))
-    x_k = D(BN(ReLU(W_k x_{k-1} + b_k)))      k = 1 .. num_layers; ReLU or tanh
+    x_k = D(BN(ReLU(W_k x_{k-1} + b_k)))      k = 1 .. num_layers; ReLU, tanh or none
     logits = W_c x_K + b_c
 
 Choi, Kim and Lee 2019, arXiv:1809.02279; Choi 2020 (thesis).
@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
+ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh, "linear": torch.nn.Identity}
 
 
 class MLPClassifier(torch.nn.Module):
@@ -35,7 +35,8 @@ class MLPClassifier(torch.nn.Module):
     batch_norm : `bool`, optional (default = `True`)
         Normalize the input and the output of each hidden layer over the batch.
     activation : `str`, optional (default = `"relu"`)
-        The hidden layers' activation: `"relu"`, or `"tanh"` as in ESIM.
+        The hidden layers' activation: `"relu"`, `"tanh"` as in ESIM, or `"linear"` for none, as in
+        InferSent.
 
     # Raises
 

@@ -1,5 +1,11 @@
-"""Metrics, trainers, trainer callbacks and checkpointers."""
+"""Metrics, trainers, learning rate schedulers, trainer callbacks and checkpointers."""
 
-from allennlp_sentmatch.training import callbacks, checkpointers, metrics, trainers
+from allennlp_sentmatch.training import (
+    callbacks,
+    checkpointers,
+    learning_rate_schedulers,
+    metrics,
+    trainers,
+)
 
-__all__ = ["callbacks", "checkpointers", "metrics", "trainers"]
+__all__ = ["callbacks", "checkpointers", "learning_rate_schedulers", "metrics", "trainers"]

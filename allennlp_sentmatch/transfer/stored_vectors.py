@@ -7,7 +7,7 @@ from typing import Union
 import numpy
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.corpus import read_sentences
+from allennlp_sentmatch.data.files.sentences import read_sentences
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 

@@ -13,7 +13,9 @@ def batch_norm(x, weight, bias, epsilon=1e-5):
     return (x - mean) / (variance + epsilon).sqrt() * weight + bias
 
 
-@pytest.mark.parametrize(("num_layers", "activation"), [(0, "relu"), (1, "relu"), (2, "tanh")])
+@pytest.mark.parametrize(
+    ("num_layers", "activation"), [(0, "relu"), (1, "relu"), (2, "tanh"), (2, "linear")]
+)
 def test_equations(num_layers, activation):
     torch.manual_seed(0)
     classifier = MLPClassifier(
@@ -28,7 +30,7 @@ def test_equations(num_layers, activation):
     for layer in range(num_layers):
         W, b, bn_weight, bn_bias = weights[2 + 4 * layer : 6 + 4 * layer]
         x = x @ W.T + b
-        x = x.clamp(min=0) if activation == "relu" else x.tanh()
+        x = {"relu": x.clamp(min=0), "tanh": x.tanh(), "linear": x}[activation]
         x = batch_norm(x, bn_weight, bn_bias)
     W, b = weights[-2:]
     torch.testing.assert_close(classifier(features), x @ W.T + b, atol=1e-9, rtol=0)

@@ -162,6 +162,31 @@ local trec(granularity) = held_out(
       allennlp + 'multinli/multinli_1.0_dev_mismatched.jsonl',
     ),
 
+  // SNLI and MultiNLI together. Nobody has said which data validate: SNLI's and MultiNLI's matched
+  // development sets here.
+  allnli(max_length=null):
+    { dataset_reader: pairs('snli', max_length) } + paths(
+      [
+        allennlp + 'snli/snli_1.0_train.jsonl',
+        allennlp + 'multinli/multinli_1.0_train.jsonl',
+      ],
+      [
+        allennlp + 'snli/snli_1.0_dev.jsonl',
+        allennlp + 'multinli/multinli_1.0_dev_matched.jsonl',
+      ],
+      allennlp + 'snli/snli_1.0_test.jsonl',
+    ),
+
+  // 54,825 pairs: Linguist-in-the-loop NLI (Parrish et al. 2021) and SNLI's development set, tested
+  // on SNLI. Of the former, `NLI_data` of https://github.com/Alicia-Parrish/ling_in_loop has a file
+  // for each of three protocols and five rounds; here these are joined.
+  allnli_small(max_length=null):
+    { dataset_reader: pairs('snli', max_length) } + paths(
+      ['data/ling_in_loop/train.jsonl', allennlp + 'snli/snli_1.0_dev.jsonl'],
+      'data/ling_in_loop/val.jsonl',
+      allennlp + 'snli/snli_1.0_test.jsonl',
+    ),
+
   // The partition of Wang et al. (2017).
   quora(max_length=null):
     { dataset_reader: pairs('quora', max_length) } +

@@ -12,6 +12,55 @@ local bilstm = { type: 'lstm', bidirectional: true };
   subilstm: { type: 'subilstm', tied: false },
   subilstm_tied: { type: 'subilstm', tied: true },
 
+  // Table 2: sentence vectors trained as InferSent's (Conneau et al. 2017), to be measured by
+  // `allennlp transfer`. Max-pooling, fixed vectors, two layers of 512; SGD with 0.1, times 0.99 after
+  // each epoch, divided by 5 after an epoch without a better validation accuracy, until it is below
+  // 1e-5; gradients clipped to norm 5, batches of 64, at most 20 epochs. InferSent's layers of 512
+  // have no activation unless asked for, and the paper does not name one: none here. Its marks at the
+  // beginning and the end of a sentence, and its omission of words without a vector, are left out.
+  //
+  // num_words: the vocabulary has this many of the file's first words too, so that the vectors know
+  // more words than those of the training data.
+  infersent(dataset, encoder, vectors=data.glove_840b, dim=300, size=2048, num_words=400000):
+    dataset {
+      vocabulary: {
+        pretrained_files: { tokens: vectors },
+        min_pretrained_embeddings: { tokens: num_words },
+      },
+      model: {
+        type: 'siamese_classifier',
+        text_field_embedder: embedders.pretrained(vectors, dim, trainable=false),
+        encoder: {
+          type: 'pooled',
+          encoder: encoder { input_size: dim, hidden_size: size },
+          pooling: 'max',
+        },
+        matcher: 'heuristic',
+        classifier: {
+          num_layers: 2,
+          hidden_size: 512,
+          batch_norm: false,
+          activation: 'linear',
+        },
+      },
+      data_loader: { batch_size: 64, shuffle: true },
+      trainer: {
+        num_epochs: 20,
+        validation_metric: '+accuracy',
+        grad_norm: 5.0,
+        optimizer: { type: 'sgd', lr: 0.1 },
+        learning_rate_scheduler: { type: 'infersent', decay: 0.99, shrink: 5.0 },
+        callbacks: [{ type: 'minimum_learning_rate', minimum: 1e-5 }],
+      },
+    },
+
+  // The same at the size that a CPU allows: 512 units a direction, and sentences of similar length
+  // in a batch, which has less padding. Not from the paper.
+  infersent_small(dataset, encoder):
+    $.infersent(data.lower_case(dataset), encoder, data.glove_6b_100d, dim=100, size=512) {
+      data_loader: { batch_sampler: { type: 'bucket', batch_size: 64 } },
+    },
+
   // Table 3: a biattentive classification network (McCann et al. 2017, with its 300D layers) in which
   // the first encoder is replaced, fixed vectors, Adam with 0.001 and weight decay. Not said: how
   // much dropout after the embeddings and before the classification (0.25 here), how much weight

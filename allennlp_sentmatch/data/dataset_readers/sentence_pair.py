@@ -3,6 +3,7 @@
 import logging
 import math
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Optional, Union
 
 import torch
@@ -54,8 +55,9 @@ class SentencePairReader(TokenizingReader):
 
     Labels are strings, even 0 and 1. A pair with the label `-` (SNLI: no gold label) is skipped,
     and the log says how many were. A pair without a label (no such column, or a JSON null) is read
-    without one, for prediction. Files may be gzip-compressed, URLs, or `archive!member`; for a part
-    of a file (MSRP has no validation set), see `Folds`.
+    without one, for prediction. Files may be gzip-compressed, URLs, or `archive!member`. A list of
+    paths is read as one file (SNLI and MultiNLI together). For a part of a file (MSRP has no
+    validation set), see `Folds`.
 
     An instance has the fields of AllenNLP's own readers of pairs:
 
@@ -174,7 +176,8 @@ class SentencePairReader(TokenizingReader):
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
         file_path, in_folds = split_data_path(file_path)
-        rows = self._rows(file_path)
+        paths = file_path if isinstance(file_path, list) else [file_path]
+        rows = chain.from_iterable(map(self._rows, paths))
         for row, label, score in self.shard_iterable(in_folds(rows)):
             premise = row.text(self._format.premise)
             hypothesis = row.text(self._format.hypothesis)

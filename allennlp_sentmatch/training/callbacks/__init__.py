@@ -2,5 +2,6 @@
 
 from allennlp_sentmatch.training.callbacks.exact_recovery import ExactRecovery
 from allennlp_sentmatch.training.callbacks.label_check import LabelCheckCallback
+from allennlp_sentmatch.training.callbacks.minimum_learning_rate import MinimumLearningRate
 
-__all__ = ["ExactRecovery", "LabelCheckCallback"]
+__all__ = ["ExactRecovery", "LabelCheckCallback", "MinimumLearningRate"]

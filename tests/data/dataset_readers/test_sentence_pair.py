@@ -177,6 +177,20 @@ class TestFormats:
         assert "7 pairs, 0 of them unlabeled; 1 pairs without a gold label skipped" in caplog.text
 
 
+class TestSeveralFiles:
+    def test_a_list_of_files_is_read_as_one(self, fixtures):
+        files = [str(fixtures / "data" / name) for name in ("snli.jsonl", "multinli.jsonl")]
+        snli, multinli = (list(map(pair, read("snli", file))) for file in files)
+        assert list(map(pair, read("snli", files))) == snli + multinli
+        folds = {"path": files, "folds": {"number": 2, "keep": [1]}}
+        assert list(map(pair, read("snli", folds))) == (snli + multinli)[1::2]
+
+    def test_an_error_names_its_own_file(self, tmp_path, fixtures):
+        (tmp_path / "bad.jsonl").write_text("{}\n")
+        with pytest.raises(ConfigurationError, match=r"bad\.jsonl, line 1"):
+            read("snli", [str(fixtures / "data" / "snli.jsonl"), str(tmp_path / "bad.jsonl")])
+
+
 class TestAgainstAllennlpModels:
     def test_snli(self, fixtures):
         snli = pytest.importorskip("allennlp_models.pair_classification.dataset_readers.snli")
