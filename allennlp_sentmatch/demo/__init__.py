@@ -4,6 +4,7 @@ from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.examples import CORPUS, choose_examples
 from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
 from allennlp_sentmatch.demo.server import create_app, serve
+from allennlp_sentmatch.demo.tasks import Task
 from allennlp_sentmatch.demo.text_input import InputError
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "DemoModel",
     "InMemorySearch",
     "InputError",
+    "Task",
     "choose_examples",
     "create_app",
     "serve",

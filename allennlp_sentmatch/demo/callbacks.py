@@ -9,6 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp_sentmatch.demo.demo_model import DemoModel, Prediction
 from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
 from allennlp_sentmatch.demo.markup import figures, message, table
+from allennlp_sentmatch.demo.tasks import Table
 from allennlp_sentmatch.demo.text_input import InputError
 
 logger = logging.getLogger(__name__)
@@ -23,13 +24,13 @@ def predictions(model: DemoModel, *columns: Sequence[str]) -> tuple[list[str], l
 
     model : `DemoModel`
     columns : `Sequence[str]`
-        For each of `model.inputs`, the texts of all callers.
+        For each of the task's inputs, the texts of all callers.
 
     # Returns
 
     `tuple[list[str], list[Any]]`
-        For each caller a message, and the labels' probabilities or, for a model without labels, a
-        table. After an error, the message alone.
+        For each caller a message, and the labels' probabilities or a table. After an error, the
+        message alone.
     """
     rows = list(zip(*columns))
     results: Sequence[Union[Prediction, Exception]]
@@ -79,16 +80,10 @@ def neighbors(search: InMemorySearch, query: str) -> str:
 
 def _describe(model: DemoModel, result: Union[Prediction, Exception]) -> tuple[str, Any]:
     if isinstance(result, Exception):
-        return _sentence(result), None if model.is_classifier else ""
+        return _sentence(result), None if model.task.shows_probabilities else ""
     note = message(_note(result.unknown_words))
-    if model.is_classifier:
-        return note, result.probabilities
-    if model.score_range is not None:
-        lowest, highest = model.score_range
-        row = (f"{result.score:.2f}", f"{lowest:g} to {highest:g}")
-        return note, table("Similarity", ["Score", "Scale"], [row])
-    rows = [(f"{score:.3f}", text) for text, score in result.ranking]
-    return note, table("Answers, the best first", ["Score", "Answer"], rows)
+    answer = result.answer
+    return note, table(*answer) if isinstance(answer, Table) else answer
 
 
 def _note(unknown_words: list[str]) -> str:

@@ -4,15 +4,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Optional, Union
+from typing import Any, Union
 
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance
 from allennlp.data.fields import ListField, TextField
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
-from allennlp_sentmatch.demo.text_input import MAX_TOKENS, InputError, TextInput, checked_text
+from allennlp_sentmatch.demo.tasks import Answer, task_of
+from allennlp_sentmatch.demo.text_input import InputError, checked_text
 from allennlp_sentmatch.inspection import (
     Drawing,
     color_words,
@@ -20,10 +20,9 @@ from allennlp_sentmatch.inspection import (
     has_saliency,
     interpret_instance,
 )
-from allennlp_sentmatch.models import CrossSentenceLatentVariableModel, ScoreModel
+from allennlp_sentmatch.models import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors import AnswerRankerPredictor, PairGenerator, SentenceEncoder
-from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
+from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
 from allennlp_sentmatch.predictors.unknown_words import unknown_words
 
 
@@ -33,27 +32,14 @@ class Prediction:
 
     # Parameters
 
-    probabilities : `dict[str, float]`
-        The probability of each label; empty for a model without labels.
-    ranking : `list[tuple[str, float]]`
-        The candidates with their scores, the best first; empty unless the model is a ranker.
+    answer : `Answer`
+        What the task shows of it.
     unknown_words : `list[str]`
         The words that are not in the model's vocabulary.
-    score : `float`, optional (default = `None`)
-        The pair's score, if the model predicts scores.
     """
 
-    probabilities: dict[str, float]
-    ranking: list[tuple[str, float]]
+    answer: Answer
     unknown_words: list[str]
-    score: Optional[float] = None
-
-
-LABELS = {
-    "premise": "First sentence (premise)",
-    "hypothesis": "Second sentence (hypothesis)",
-    "sentence": "Sentence",
-}
 
 
 class DemoModel:
@@ -66,29 +52,23 @@ class DemoModel:
     # Parameters
 
     predictor : `Predictor`
-        One for pairs, for single sentences or for answers.
+        One that has a task.
     description : `str`, optional (default = `""`)
         A line about the model on the page.
 
+    # Attributes
+
+    task : `Task`
+        What the page asks for and shows.
+
     # Raises
 
-    `ConfigurationError` for another predictor.
+    `ConfigurationError` for a predictor without a task.
     """
 
     def __init__(self, predictor: Predictor, description: str = "") -> None:
         self.description = description
-        if isinstance(predictor, AnswerRankerPredictor):
-            self.inputs = [
-                TextInput("question", "Question"),
-                TextInput("candidates", "Possible answers, one a line", one_a_line=True),
-            ]
-        elif isinstance(predictor, ClassificationPredictor):
-            self.inputs = [TextInput(key, LABELS[key]) for key in predictor.input_keys[0]]
-        else:
-            raise ConfigurationError(
-                f"the demo shows models with the predictor sentence_pair, single_sentence, "
-                f"ensemble or answer_ranker, not {type(predictor).__name__}"
-            )
+        self.task = task_of(predictor)
         self._predictor = predictor
         self._model = predictor._model.eval()
         self._reader = predictor._dataset_reader
@@ -109,30 +89,6 @@ class DemoModel:
         return cls(Predictor.from_archive(archive), " · ".join(parts))
 
     @property
-    def title(self) -> str:
-        """The model's task."""
-        if self.is_ranker:
-            return "Answers to a question"
-        return "Sentence pairs" if len(self.inputs) == 2 else "Sentences"
-
-    @property
-    def is_ranker(self) -> bool:
-        """Whether the model ranks answers."""
-        return isinstance(self._predictor, AnswerRankerPredictor)
-
-    @property
-    def score_range(self) -> Optional[tuple[float, float]]:
-        """The lowest and the highest score of a model that predicts scores of pairs."""
-        if isinstance(self._model, ScoreModel):
-            return self._model.lowest_score, self._model.highest_score
-        return None
-
-    @property
-    def is_classifier(self) -> bool:
-        """Whether the model chooses a label."""
-        return not self.is_ranker and self.score_range is None
-
-    @property
     def can_explain(self) -> bool:
         """Whether the words' saliency for the label or the score can be shown."""
         return has_saliency(self._predictor)
@@ -142,16 +98,8 @@ class DemoModel:
         """Whether the model writes sentences."""
         return isinstance(self._model, CrossSentenceLatentVariableModel)
 
-    @property
-    def labels(self) -> list[str]:
-        """The names of the labels; empty for a model without labels."""
-        namespace = getattr(self._model, "_label_namespace", None)
-        if namespace is None:
-            return []
-        return sorted(self._model.vocab.get_token_to_index_vocabulary(namespace))
-
     def predict(self, *texts: str) -> Prediction:
-        """The prediction for one text for each of `inputs`."""
+        """The prediction for one text for each of the task's inputs."""
         (prediction,) = self.predict_batch([texts])
         if isinstance(prediction, InputError):
             raise prediction
@@ -159,25 +107,20 @@ class DemoModel:
 
     def predict_batch(self, batch: Sequence[Sequence[str]]) -> list[Union[Prediction, InputError]]:
         """The predictions for several callers at once, or the error in what one of them typed."""
-        results: list[Union[Prediction, InputError]] = []
+        results: dict[int, Union[Prediction, InputError]] = {}
         instances = {}
         for number, texts in enumerate(batch):
             try:
                 instances[number] = self._instance(self._json(texts))
-                results.append(Prediction({}, [], []))
             except InputError as error:
-                results.append(error)
-        if not instances:
-            return results
-        with self._lock:
-            outputs = self._predictor.predict_batch_instance(list(instances.values()))
-        for (number, instance), output in zip(instances.items(), outputs):
-            unknown = unknown_words(instance, self._model.vocab)
-            ranking = [(rank["candidate"], rank["score"]) for rank in output.get("ranking", [])]
-            results[number] = Prediction(
-                output.get("probs_by_label", {}), ranking, unknown, output.get("score")
-            )
-        return results
+                results[number] = error
+        if instances:
+            with self._lock:
+                outputs = self._predictor.predict_batch_instance(list(instances.values()))
+            for (number, instance), output in zip(instances.items(), outputs):
+                unknown = unknown_words(instance, self._model.vocab)
+                results[number] = Prediction(self.task.answer(output), unknown)
+        return [results[number] for number in range(len(batch))]
 
     def draw(self, *texts: str) -> list[Drawing]:
         """Draw the trees, the attention or the gates, as far as the model has them."""
@@ -190,7 +133,7 @@ class DemoModel:
         # Parameters
 
         texts : `str`
-            One for each of `inputs`.
+            One for each of the task's inputs.
         method : `str`, optional (default = `"simple"`)
             `"simple"`, `"integrated"` or `"smooth"` gradients.
         """
@@ -234,18 +177,17 @@ class DemoModel:
     def unknown_words_of_sentence(self, sentence: str) -> list[str]:
         """The words of a sentence, as `encode` reads it, that are not in the vocabulary."""
         others: dict[bool, Any] = {True: [sentence], False: sentence}
-        json = {text.name: others[text.one_a_line] for text in self.inputs}
+        json = {text.name: others[text.one_a_line] for text in self.task.inputs}
         return unknown_words(self._instance(json), self._model.vocab)
 
     def _json(self, texts: Sequence[str]) -> dict[str, Any]:
         """The predictor's input, from typed texts that are checked here."""
-        pairs = zip(self.inputs, texts)
-        json = {text_input.name: text_input.read(text) for text_input, text in pairs}
-        for name, length in _lengths(self._instance(json)):
-            if length > MAX_TOKENS:
-                raise InputError(
-                    f"The {name} has {length} words and marks; at most {MAX_TOKENS} are read here."
-                )
+        inputs = self.task.inputs
+        json = {text_input.name: text_input.read(text) for text_input, text in zip(inputs, texts)}
+        lengths = _lengths(self._instance(json))
+        for text_input in inputs:
+            for length in lengths[text_input.field or text_input.name]:
+                text_input.check_length(length)
         return json
 
     def _instance(self, json: dict[str, Any]) -> Instance:
@@ -272,14 +214,16 @@ def _parts(config: dict[str, Any]) -> list[str]:
     return parts
 
 
-def _lengths(instance: Instance) -> list[tuple[str, int]]:
-    """The names of an instance's texts, each with its number of tokens."""
+def _lengths(instance: Instance) -> dict[str, list[int]]:
+    """The numbers of tokens of an instance's texts, by the name of the text or of its field."""
     spans = joined_spans(instance)
     if spans:
-        return [(name, span.stop - span.start) for name, span in spans.items()]
-    return [
-        ("answer" if isinstance(field, ListField) else name, len(member))
+        return {name: [span.stop - span.start] for name, span in spans.items()}
+    return {
+        name: [
+            len(member)
+            for member in (field if isinstance(field, ListField) else [field])
+            if isinstance(member, TextField)
+        ]
         for name, field in instance.fields.items()
-        for member in (field if isinstance(field, ListField) else [field])
-        if isinstance(member, TextField)
-    ]
+    }

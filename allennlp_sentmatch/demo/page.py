@@ -50,11 +50,11 @@ def build_page(model: DemoModel, search: Optional[InMemorySearch] = None) -> Any
     `gradio.Blocks`
         Not served yet.
     """
-    title = f"{model.title} · allennlp_sentmatch"
+    title = f"{model.task.title} · allennlp_sentmatch"
     with gradio.Blocks(title=title, analytics_enabled=False) as page:
-        _html(heading(model.title, model.description))
+        _html(heading(model.task.title, model.description))
         with gradio.Tabs():
-            with gradio.Tab(_verb(model)):
+            with gradio.Tab(model.task.verb):
                 _add_answer(model)
             if model.can_generate:
                 with gradio.Tab("Write"):
@@ -67,21 +67,20 @@ def build_page(model: DemoModel, search: Optional[InMemorySearch] = None) -> Any
 
 def _add_answer(model: DemoModel) -> None:
     """Add the texts, examples, the prediction, its pictures and its saliency."""
+    task = model.task
     with gradio.Row(elem_classes="question"):
         with gradio.Column(elem_classes="texts"):
             # A line that grows: Enter sends it, and Shift+Enter where there are several lines.
             texts = [
-                gradio.Textbox(
-                    label=text_input.label,
-                    lines=4 if text_input.one_a_line else 1,
-                    max_lines=10,
-                )
-                for text_input in model.inputs
+                gradio.Textbox(label=text_input.label, lines=text_input.lines, max_lines=10)
+                for text_input in task.inputs
             ]
-            button = gradio.Button(_verb(model), variant="primary")
+            button = gradio.Button(task.verb, variant="primary")
             note = _html()
         with gradio.Column(elem_classes="label"):
-            label = gradio.Label(label="Label and probability") if model.is_classifier else _html()
+            label = (
+                gradio.Label(label="Label and probability") if task.shows_probabilities else _html()
+            )
         with gradio.Column(elem_classes="saliency", visible=model.can_explain):
             method = gradio.Radio(METHODS, value="simple", label="Which words decided, by")
             saliency = _html()
@@ -89,7 +88,7 @@ def _add_answer(model: DemoModel) -> None:
             _html("<h2>Examples</h2>")
             examples = choose_examples(model)
             example_buttons = [
-                gradio.Button(_one_line(example), size="sm", elem_classes="example")
+                gradio.Button(task.describe_example(example), size="sm", elem_classes="example")
                 for example in examples
             ]
     pictures = _html()
@@ -152,26 +151,10 @@ def _add_search(model: DemoModel, search: InMemorySearch) -> None:
     query = gradio.Textbox(label="Sentence", lines=1, max_lines=10)
     button = gradio.Button("Search", variant="primary")
     note = f"Searches {len(search.sentences):,} sentences by the cosine of their vectors."
-    if model.is_classifier:
-        note += " A classifier learns vectors for its labels: their cosines are not similarities."
-    _html(message(note))
+    _html(message(f"{note} {model.task.search_note}".strip()))
     found = _html()
     gradio.on([button.click, query.submit], partial(neighbors, search), query, found, **EVENT)
 
 
 def _html(value: str = "") -> Any:
     return gradio.HTML(value, elem_classes="sentmatch", js_on_load=None)
-
-
-def _verb(model: DemoModel) -> str:
-    if model.is_ranker:
-        return "Rank"
-    return "Classify" if model.is_classifier else "Compare"
-
-
-def _one_line(example: tuple[str, ...]) -> str:
-    """The text of an example's button, with the number of candidates."""
-    first, *others = example
-    if others and "\n" in others[0]:
-        return f"{first} ({len(others[0].splitlines())} answers)"
-    return " → ".join(example)

@@ -27,13 +27,26 @@ class TextInput:
         Its key in the predictor's JSON.
     label : `str`
         Its name on the page.
+    noun : `str`, optional (default = `name`)
+        What messages call it, or an element of a list.
+    field : `str`, optional (default = `name`)
+        Its field in the predictor's instances.
+    lines : `int`, optional (default = `1`)
+        The height of its box, which grows up to 10 lines.
     one_a_line : `bool`, optional (default = `False`)
         Whether the text is a list, with one element a line.
+    max_characters : `int`, optional (default = `MAX_CHARACTERS`)
+    max_tokens : `int`, optional (default = `MAX_TOKENS`)
     """
 
     name: str
     label: str
+    noun: str = ""
+    field: str = ""
+    lines: int = 1
     one_a_line: bool = False
+    max_characters: int = MAX_CHARACTERS
+    max_tokens: int = MAX_TOKENS
 
     def read(self, text: Optional[str]) -> Union[str, list[str]]:
         """The predictor's value for a typed text.
@@ -43,7 +56,7 @@ class TextInput:
         `InputError` if the text, or an element of a list, is empty or too long.
         """
         if not self.one_a_line:
-            return checked_text(text, self.name)
+            return checked_text(text, self.noun or self.name, self.max_characters)
         lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
         if not lines:
             raise InputError("Please write at least one possible answer, each on its own line.")
@@ -51,10 +64,23 @@ class TextInput:
             raise InputError(
                 f"There are {len(lines)} possible answers; at most {MAX_CANDIDATES} are ranked."
             )
-        return [checked_text(line, "answer") for line in lines]
+        return [checked_text(line, self.noun or self.name, self.max_characters) for line in lines]
+
+    def check_length(self, num_tokens: int) -> None:
+        """Check the number of tokens of the text, or of an element of a list.
+
+        # Raises
+
+        `InputError` if there are too many.
+        """
+        if num_tokens > self.max_tokens:
+            raise InputError(
+                f"The {self.noun or self.name} has {num_tokens} words and marks; at most "
+                f"{self.max_tokens} are read here."
+            )
 
 
-def checked_text(text: Optional[str], name: str) -> str:
+def checked_text(text: Optional[str], name: str, max_characters: int = MAX_CHARACTERS) -> str:
     """Remove the white space around a text.
 
     # Raises
@@ -64,8 +90,8 @@ def checked_text(text: Optional[str], name: str) -> str:
     text = (text or "").strip()
     if not text:
         raise InputError(f"Please write a {name}: there is nothing to read yet.")
-    if len(text) > MAX_CHARACTERS:
+    if len(text) > max_characters:
         raise InputError(
-            f"The {name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read here."
+            f"The {name} has {len(text):,} characters; at most {max_characters:,} are read here."
         )
     return text

@@ -24,7 +24,7 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, import_plots, new_figure
 from allennlp_sentmatch.inspection.evaluation_mode import evaluation_mode
-from allennlp_sentmatch.nn import CellAwareLSTM
+from allennlp_sentmatch.nn import CellAwareLSTM, CellAwareLSTMDecoder
 
 NUM_BINS = 50
 QUANTITIES = {
@@ -58,7 +58,7 @@ class GateHistogram:
 
 
 def has_vertical_gates(model: torch.nn.Module) -> bool:
-    """Whether a model has a CAS-LSTM of at least two layers."""
+    """Whether a model has a CAS-LSTM of at least two layers that reads whole sentences."""
     return any(_stacks(model))
 
 
@@ -187,6 +187,8 @@ class _Sums:
 
 
 def _stacks(model: torch.nn.Module) -> Iterator[CellAwareLSTM]:
+    """The encoders' CAS-LSTMs: those of decoders read token by token."""
+    decoding = [m.lstm for m in model.modules() if isinstance(m, CellAwareLSTMDecoder)]
     for module in model.modules():
-        if isinstance(module, CellAwareLSTM) and module.num_layers > 1:
+        if isinstance(module, CellAwareLSTM) and module.num_layers > 1 and module not in decoding:
             yield module

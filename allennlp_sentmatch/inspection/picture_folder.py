@@ -86,7 +86,7 @@ def draw_into_folder(
                         yield Tree(number, name, title, tree)
                 drawings += _draw_trees(outputs)
             if "attention" in kinds:
-                drawings += draw_attention_of(outputs[first_name])
+                drawings += draw_attention_of(first, outputs[first_name])
             if "saliency" in kinds and has_saliency(first):
                 drawings.append(draw_saliency(first, json_dict, saliency_method))
             for drawing in drawings:

@@ -162,17 +162,43 @@ class CellAwareLSTM(nn.Module):
 
     @overload
     def forward(
-        self, inputs: Tensor, mask: Tensor, return_gates: Literal[False] = False
+        self,
+        inputs: Tensor,
+        mask: Tensor,
+        return_gates: Literal[False] = False,
+        return_states: Literal[False] = False,
     ) -> Tensor: ...
 
     @overload
     def forward(
-        self, inputs: Tensor, mask: Tensor, return_gates: Literal[True]
+        self,
+        inputs: Tensor,
+        mask: Tensor,
+        return_gates: Literal[True],
+        return_states: Literal[False] = False,
     ) -> tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]]: ...
 
+    @overload
     def forward(
-        self, inputs: Tensor, mask: Tensor, return_gates: bool = False
-    ) -> Union[Tensor, tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]]]:
+        self,
+        inputs: Tensor,
+        mask: Tensor,
+        return_gates: Literal[False] = False,
+        *,
+        return_states: Literal[True],
+    ) -> tuple[Tensor, Tensor, Tensor]: ...
+
+    def forward(
+        self,
+        inputs: Tensor,
+        mask: Tensor,
+        return_gates: bool = False,
+        return_states: bool = False,
+    ) -> Union[
+        Tensor,
+        tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]],
+        tuple[Tensor, Tensor, Tensor],
+    ]:
         """Encode a batch of sentences.
 
         # Parameters
@@ -184,10 +210,12 @@ class CellAwareLSTM(nn.Module):
         return_gates : `bool`, optional (default = `False`)
             Whether to return the gates and the memory cells as well, which only the backend
             "naive" has.
+        return_states : `bool`, optional (default = `False`)
+            Whether to return what `last_states` does. Without `return_gates`.
 
         # Returns
 
-        `Union[Tensor, Tuple[Tensor, List[Tuple[CellAwareLSTMGates, ...]]]]`
+        `Union[Tensor, Tuple[Tensor, List[Tuple[CellAwareLSTMGates, ...]]], Tuple[Tensor, ...]]`
             The top layer's hidden states, shape (batch_size, num_tokens, output_size), left-to-
             right first, zero at padded steps. With `return_gates`, also each layer's gates, one
             `CellAwareLSTMGates` for each direction.
@@ -196,6 +224,8 @@ class CellAwareLSTM(nn.Module):
         check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
         if return_gates:
             return lstm_stack_gates(inputs, mask, layers, self.dropout, self.training)
+        if return_states:
+            return lstm_stack_last_states(inputs, mask, layers, self.dropout, self.training)
         hidden, _ = lstm_stack(inputs, mask, layers, self.dropout, self.training)
         return hidden
 
@@ -216,9 +246,9 @@ class CellAwareLSTM(nn.Module):
             direction's last step, each (batch_size, num_layers, output_size), zero for an empty
             sentence.
         """
-        layers = self._all_weights()
-        check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
-        return lstm_stack_last_states(inputs, mask, layers, self.dropout, self.training)
+        # A call of the module, so that its hooks run.
+        states: tuple[Tensor, Tensor, Tensor] = self(inputs, mask, return_states=True)
+        return states
 
     def layer_weights(self, layer: int, suffix: str = "") -> LayerWeights:
         """The parameters of a layer in one direction, with lambda computed."""

@@ -6,6 +6,7 @@ from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.predictors.attention_map import AttentionMap
 from allennlp_sentmatch.predictors.echoing_predictor import (
     EchoingPredictor,
     check_string,
@@ -27,6 +28,21 @@ class AnswerRankerPredictor(EchoingPredictor):
     def predict(self, question: str, candidates: list[str]) -> JsonDict:
         """The ranking for one question."""
         return self.predict_json({"question": question, "candidates": candidates})
+
+    def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
+        """The attention of the question, a row for each candidate, and of each candidate."""
+        if "question_attention" not in output:
+            return []
+        metadata = output["metadata"]
+        question = (output["question_attention"], metadata["candidates"])
+        candidates = zip(output["candidate_attention"], metadata["candidate_tokens"])
+        return [
+            AttentionMap("Attention of the question", *question, metadata["question_tokens"]),
+            *(
+                AttentionMap(f"Attention of candidate {number}", [weights], [""], tokens)
+                for number, (weights, tokens) in enumerate(candidates, start=1)
+            ),
+        ]
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         return self._dataset_reader.text_to_instance(**self._texts(json_dict))

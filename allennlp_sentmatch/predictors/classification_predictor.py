@@ -11,12 +11,16 @@ from allennlp.models import Model
 
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.predictors.attention_map import AttentionMap
 from allennlp_sentmatch.predictors.echoing_predictor import (
     EchoingPredictor,
     check_string,
     has_keys,
 )
 from allennlp_sentmatch.predictors.label_threshold import LabelThreshold, Threshold
+
+OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}
+"""The texts that attend to each other."""
 
 
 class ClassificationPredictor(EchoingPredictor):
@@ -77,6 +81,27 @@ class ClassificationPredictor(EchoingPredictor):
         labeled.add_field("label", LabelField(label, skip_indexing=True))
         return [labeled]
 
+    def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
+        """The attention of the texts to each other, of each text to itself, and of poolings."""
+        maps = []
+        for key, weights in output.items():
+            name, found, rest = key.partition("attention")
+            if not found or not weights:
+                continue
+            text, kind = _text_and_kind(name)
+            tokens = output["metadata"].get(f"{text}_tokens" if text else "tokens", [])
+            title = " ".join([kind.capitalize(), "attention", *rest.strip("_").split()]).strip()
+            title = title[0].upper() + title[1:] + (f" of the {text}" if text else "")
+            if not isinstance(weights[0], list):
+                maps.append(AttentionMap(title, [weights], [""], tokens))
+            elif kind or not text:
+                maps.append(AttentionMap(title, weights, tokens, tokens))
+            else:
+                read = output["metadata"].get(f"{OTHER_TEXT[text]}_tokens", [])
+                title = f"Attention of the {text} to the {OTHER_TEXT[text]}"
+                maps.append(AttentionMap(title, weights, tokens, read))
+        return maps
+
     def _decided(self, output: JsonDict) -> JsonDict:
         if self._threshold is None:
             return output
@@ -91,3 +116,9 @@ class ClassificationPredictor(EchoingPredictor):
                 return {key: check_string(json_dict[key], repr(key), json_dict) for key in keys}
         expected = " or ".join("/".join(keys) for keys in self.input_keys)
         raise ConfigurationError(f"expected {expected} in the JSON, got {shorten(list(json_dict))}")
+
+
+def _text_and_kind(name: str) -> tuple[str, str]:
+    """The name of the text and the kind of attention, from the part of a key before "attention"."""
+    text, _, kind = name.strip("_").partition("_")
+    return (text, kind) if text in OTHER_TEXT else ("", name.strip("_"))

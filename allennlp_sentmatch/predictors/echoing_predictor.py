@@ -9,6 +9,7 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.text import check_text, shorten
+from allennlp_sentmatch.predictors.attention_map import AttentionMap
 
 
 class EchoingPredictor(Predictor):
@@ -21,6 +22,10 @@ class EchoingPredictor(Predictor):
     @abstractmethod
     def _texts(self, json_dict: JsonDict) -> JsonDict:
         """The checked texts of a JSON object, under the names they have there."""
+
+    def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
+        """The attention in an output of this predictor."""
+        return []
 
     def load_line(self, line: str) -> JsonDict:
         """The JSON object on a line of the input file of `allennlp predict`."""

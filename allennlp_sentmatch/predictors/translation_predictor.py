@@ -6,6 +6,7 @@ from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.text import check_text, shorten
+from allennlp_sentmatch.predictors.attention_map import AttentionMap
 from allennlp_sentmatch.predictors.echoing_predictor import (
     EchoingPredictor,
     check_string,
@@ -28,6 +29,11 @@ class TranslationPredictor(EchoingPredictor):
     def translate(self, source: str) -> JsonDict:
         """Translate one sentence."""
         return self.predict_json({"source": source})
+
+    def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
+        """The attention of each token of the translation to the tokens of the source."""
+        tokens = (output["target_tokens"], output["source_tokens"])
+        return [AttentionMap("Alignment", output["attention"], *tokens)]
 
     def load_line(self, line: str) -> JsonDict:
         """The sentence on a line of the input file of `allennlp predict`."""

@@ -19,7 +19,7 @@ def test_serves_this_machine_alone_and_a_corpus_of_its_own(allennlp, small_archi
     allennlp("demo", small_archive)
     ((model, search, allowed_hosts, host, port),) = served
     assert (allowed_hosts, host, port) == ([], "127.0.0.1", 7860)
-    assert [text_input.name for text_input in model.inputs] == ["premise", "hypothesis"]
+    assert [text_input.name for text_input in model.task.inputs] == ["premise", "hypothesis"]
     assert "siamese_classifier · pooled cas_lstm · heuristic" in model.description
     assert search.sentences == demo.CORPUS
 

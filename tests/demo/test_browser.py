@@ -178,7 +178,7 @@ def test_a_pair_gets_a_label_a_picture_and_saliency(open_page, pair_model):
     page.locator("figure").nth(1).wait_for()
     shown = probabilities(page)
     assert shown.keys() == LABELS
-    for label, probability in pair_model.predict(*PAIR).probabilities.items():
+    for label, probability in pair_model.predict(*PAIR).answer.items():
         assert shown[label] == pytest.approx(100 * probability, abs=0.51)
     for picture in page.locator("figure img").all():
         assert picture.get_attribute("alt")

@@ -31,7 +31,7 @@ def test_several_people_get_their_own_predictions(pair_model):
         "",
     ]
     for pair, probabilities in zip((PAIR, PAIR[::-1]), shown):
-        assert probabilities == pytest.approx(pair_model.predict(*pair).probabilities, abs=1e-6)
+        assert probabilities == pytest.approx(pair_model.predict(*pair).answer, abs=1e-6)
     assert shown[0] != pytest.approx(shown[1], abs=1e-6)
     assert shown[2] is None
 
@@ -61,7 +61,7 @@ def test_a_ranking_is_a_table(untrained):
 def test_a_score_is_shown_with_its_scale(untrained):
     model = untrained("similarity_regressor")
     _, (shown, empty) = predictions(model, ["a plane", "a plane"], ["a man", ""])
-    score = model.predict("a plane", "a man").score
+    score = model._predictor.predict("a plane", "a man")["score"]
     assert f"<td>{score:.2f}</td><td>0 to 5</td>" in shown
     assert empty == ""
 
@@ -75,7 +75,7 @@ def test_what_was_typed_is_escaped(pair_model, untrained):
         generated(untrained("cs_lvm"), ATTACK, False),
     ]
     for model in (pair_model, untrained("sentence_classifier"), untrained("attentive_ranker")):
-        texts = [ATTACK] * len(model.inputs)
+        texts = [ATTACK] * len(model.task.inputs)
         notes, labels = predictions(model, *([text] for text in texts))
         shown += [*notes, *(label for label in labels if isinstance(label, str))]
         shown.append(drawings(model, *texts))
@@ -107,7 +107,7 @@ def test_a_failure_shows_a_sentence_to_the_one_whose_text_failed(pair_model, mon
         notes, shown = predictions(pair_model, ["fail", PAIR[0]], [PAIR[1], PAIR[1]])
     sentence = "Sorry, the model failed on this input; the server&#x27;s log says why."
     assert notes == [error(sentence), ""]
-    assert shown == [None, pair_model.predict(*PAIR).probabilities]
+    assert shown == [None, pair_model.predict(*PAIR).answer]
     assert "secret of the server" in caplog.text
 
 
@@ -117,3 +117,15 @@ def test_generated_sentences_are_a_table(untrained):
     for label, sentences in model.generate("A woman waits .").items():
         assert f"<td>{label}</td><td>{sentences[0]}</td>" in table
     assert "Please write a sentence" in generated(model, " ", False)
+
+
+def test_a_translation_is_a_table_with_a_picture(untrained):
+    pytest.importorskip("matplotlib")
+    model = untrained("encoder_decoder")
+    (note,), (answer,) = predictions(model, ["ein Mann"])
+    assert note == ""
+    assert f"<td>{model.predict('ein Mann').answer.rows[0][1]}</td>" in answer
+    pictures = drawings(model, "ein Mann")
+    assert pictures.count("<figure>") == 2
+    assert "<figcaption>Alignment</figcaption>" in pictures
+    assert predictions(model, [""])[1] == [""]

@@ -19,12 +19,8 @@ def test_predict_gives_the_predictors_probabilities(pair_model, small_archive):
     predictor = Predictor.from_archive(load_archive(small_archive))
     expected = predictor.predict(*PAIR)["probs_by_label"]
     prediction = pair_model.predict(*PAIR)
-    assert prediction.probabilities == pytest.approx(expected, abs=1e-6)
-    assert sum(prediction.probabilities.values()) == pytest.approx(1)
-    assert prediction.ranking == []
-    assert prediction.score is None
-    assert pair_model.is_classifier
-    assert pair_model.score_range is None
+    assert prediction.answer == pytest.approx(expected, abs=1e-6)
+    assert sum(prediction.answer.values()) == pytest.approx(1)
 
 
 def test_white_space_around_a_text_does_not_matter(pair_model):
@@ -61,13 +57,10 @@ def test_a_text_of_too_many_tokens_is_refused(pair_model, untrained):
 
 def test_a_ranker_ranks_the_lines(untrained):
     model = untrained("attentive_ranker")
-    assert model.is_ranker
     assert not model.can_explain
-    assert model.labels == []
-    prediction = model.predict(QUESTION, "They dry the nectar .\n\n  the queen  \n")
-    assert prediction.probabilities == {}
-    assert {text for text, _ in prediction.ranking} == {"They dry the nectar .", "the queen"}
-    scores = [score for _, score in prediction.ranking]
+    rows = model.predict(QUESTION, "They dry the nectar .\n\n  the queen  \n").answer.rows
+    assert {text for _, text in rows} == {"They dry the nectar .", "the queen"}
+    scores = [float(score) for score, _ in rows]
     assert scores == sorted(scores, reverse=True)
 
 
@@ -82,19 +75,31 @@ def test_a_ranker_needs_answers_but_not_too_many(untrained):
 
 def test_a_score_of_a_pair(untrained):
     model = untrained("similarity_regressor")
-    assert model.score_range == (0, 5)
-    assert not model.is_classifier
-    assert model.labels == []
-    prediction = model.predict("a plane", "a man")
-    assert 0 <= prediction.score <= 5
-    assert (prediction.probabilities, prediction.ranking) == ({}, [])
+    ((score, scale),) = model.predict("a plane", "a man").answer.rows
+    assert 0 <= float(score) <= 5
+    assert scale == "0 to 5"
     assert "plane" in model.explain("a plane", "a man").content
 
 
 def test_a_single_sentence(untrained):
     model = untrained("sentence_classifier")
-    assert [text_input.name for text_input in model.inputs] == ["sentence"]
-    assert set(model.predict("A film .").probabilities) == set(model.labels)
+    assert [text_input.name for text_input in model.task.inputs] == ["sentence"]
+    assert set(model.predict("A film .").answer) == set(model._model.labels)
+    with pytest.raises(InputError, match=r"^The sentence has 61 words and marks"):
+        model.predict("a " * 61)
+
+
+def test_a_translation(untrained, untrained_predictor):
+    model = untrained("encoder_decoder")
+    expected = untrained_predictor("encoder_decoder").translate("ein Mann schläft .")
+    rows = model.predict("ein Mann schläft .").answer.rows
+    assert rows[0] == (f"{expected['score']:.2f}", expected["target"])
+    texts = [text for _, text in rows]
+    assert len(set(texts)) == len(texts) <= 5
+    with pytest.raises(InputError, match=r"^Please write a sentence"):
+        model.predict(" ")
+    with pytest.raises(InputError, match=r"^The sentence has 61 words and marks"):
+        model.predict("ein " * 61)
 
 
 def test_generation_for_each_label(untrained):
@@ -102,7 +107,7 @@ def test_generation_for_each_label(untrained):
     assert model.can_generate
     expected = PairGenerator(model._model, model._reader).generate("A woman waits .")["sentences"]
     sentences = model.generate("A woman waits .")
-    assert sentences.keys() == set(model.labels)
+    assert sentences.keys() == set(model._model.labels)
     for label, written in sentences.items():
         assert written[0] == expected[label][0]["sentence"]
         assert len(set(written)) == len(written)
@@ -116,7 +121,7 @@ def test_other_models_do_not_generate(pair_model):
 
 def test_another_predictor_is_refused(untrained):
     model = untrained("cs_lvm")
-    with pytest.raises(ConfigurationError, match="not PairGenerator"):
+    with pytest.raises(ConfigurationError, match=r"no page for PairGenerator; .*Translation"):
         DemoModel(PairGenerator(model._model, model._reader))
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from allennlp_sentmatch.demo import CORPUS, choose_examples
-from allennlp_sentmatch.demo.examples import NUMBER_OF_EXAMPLES, QUICK_START
+from allennlp_sentmatch.demo.examples import NUMBER_OF_EXAMPLES
+from allennlp_sentmatch.demo.tasks.example_texts import QUICK_START
 
 
 def test_words_that_the_model_knows_come_first(pair_model):
@@ -13,13 +14,15 @@ def test_words_that_the_model_knows_come_first(pair_model):
     assert counts == sorted(counts)
 
 
-@pytest.mark.parametrize("name", ["attentive_ranker", "sentence_classifier", "bcn", "esim"])
+@pytest.mark.parametrize(
+    "name", ["attentive_ranker", "sentence_classifier", "bcn", "esim", "encoder_decoder"]
+)
 def test_an_example_has_a_text_for_each_input(untrained, name):
     model = untrained(name)
     examples = choose_examples(model)
     assert 1 < len(examples) <= NUMBER_OF_EXAMPLES
     for example in examples:
-        assert len(example) == len(model.inputs)
+        assert len(example) == len(model.task.inputs)
         model.predict(*example)
 
 

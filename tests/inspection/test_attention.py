@@ -82,12 +82,15 @@ QUESTION = {"question": "who sleeps ?", "candidates": ["the cat sleeps .", "no o
                 "Attention of candidate 2": (1, 2),
             },
         ),
+        ("encoder_decoder", {"source": "ein Mann schläft ."}, {"Alignment": (None, 4)}),
     ],
 )
 def test_every_model_shows_its_attention(untrained_predictor, drawn, name, inputs, expected):
-    output = untrained_predictor(name).predict_json(inputs)
-    draw_attention_of(output)
-    assert {title: (len(rows), len(columns)) for title, _, rows, columns in drawn} == expected
+    predictor = untrained_predictor(name)
+    draw_attention_of(predictor, predictor.predict_json(inputs))
+    sizes = {title: (len(rows), len(columns)) for title, _, rows, columns in drawn}
+    num_steps = sizes.get("Alignment", (None,))[0]  # of a translation, which may have any length
+    assert sizes == {title: (rows or num_steps, n) for title, (rows, n) in expected.items()}
     for _, weights, rows, columns in drawn:
         assert len(weights) == len(rows)
         for row in weights:
@@ -96,7 +99,18 @@ def test_every_model_shows_its_attention(untrained_predictor, drawn, name, input
 
 
 def test_the_axes_of_a_pair_have_the_words_of_the_right_sentence(untrained_predictor, drawn):
-    draw_attention_of(untrained_predictor("esim").predict_json(PAIR))
+    predictor = untrained_predictor("esim")
+    draw_attention_of(predictor, predictor.predict_json(PAIR))
     (_, _, rows, columns), (_, _, other_rows, other_columns) = drawn
     assert (rows, columns) == (PAIR["premise"].split(), PAIR["hypothesis"].split())
     assert (other_rows, other_columns) == (columns, rows)
+
+
+def test_an_alignment_has_the_translation_beside_the_source(untrained_predictor, drawn):
+    predictor = untrained_predictor("encoder_decoder")
+    output = predictor.translate("ein Mann schläft .")
+    draw_attention_of(predictor, output)
+    ((_, weights, rows, columns),) = drawn
+    assert columns == ["ein", "Mann", "schläft", "."]
+    assert " ".join(rows).replace(" @end@", "") == output["target"]
+    assert weights == output["attention"]

@@ -42,6 +42,10 @@ class BpeTokenizer(Tokenizer):
     serialization_dir : `str`, optional (default = `None`)
         Filled in by AllenNLP.
 
+    # Attributes
+
+    language : `str`
+
     # Raises
 
     `ConfigurationError`
@@ -67,6 +71,7 @@ class BpeTokenizer(Tokenizer):
                 f"the byte pair encoding {path} does not exist: `allennlp learn-bpe` trains one; "
                 f'for an archive, train with "include_in_archive": ["{path.name}"]'
             )
+        self.language = language
         self._subwords = _load(path)
         self._moses = MosesTokenizer(language)
         self._detokenizer = MosesDetokenizer(language)
