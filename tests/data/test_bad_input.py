@@ -15,6 +15,7 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.dataset_readers import (
     AnswerSelectionReader,
+    ReadingComprehensionReader,
     SentencePairReader,
     SentimentTreesReader,
     SingleSentenceReader,
@@ -91,8 +92,13 @@ FORMATS = {
         ANSWERS,
         lambda text, label="1": f"Q1\t{text}\tS1\tb\t{label}\n",
     ),
+    "table of questions": (
+        ReadingComprehensionReader("table"),
+        "",
+        lambda text: jsonl(question=text, passage=text, answers="b"),
+    ),
 }
-LABELED = [name for name in FORMATS if name != "wikiqa"]
+LABELED = [name for name in FORMATS if name not in ("wikiqa", "table of questions")]
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from allennlp_sentmatch.data.dataset_readers import (
     AnswerSelectionReader,
+    ReadingComprehensionReader,
     SentencePairReader,
     SentimentTreesReader,
     SingleSentenceReader,
@@ -45,10 +46,18 @@ READERS = [
     (AnswerSelectionReader("wikiqa"), "wikiqa.tsv"),
     (AnswerSelectionReader("trecqa"), "trecqa.csv"),
     (AnswerSelectionReader("table", **IDS), "wikiqa.tsv"),
+    (ReadingComprehensionReader("squad"), "squad.json"),
+    (ReadingComprehensionReader("fairytaleqa", max_passage_length=9), "fairytaleqa.jsonl"),
+    (ReadingComprehensionReader("narrativeqa"), "narrativeqa/qaps.csv"),
+    (ReadingComprehensionReader("table", passage="context", id="id"), "fairytaleqa.jsonl"),
+    (
+        ReadingComprehensionReader("table", passage="context", answers=None),
+        "fairytaleqa.jsonl",
+    ),
 ]
 
 KEYS = ["sentence1", "sentence2", "premise", "hypothesis", "gold_label", "label", "pairID", "id"]
-KEYS += ["text", "question", "candidate", "candidate_id"]
+KEYS += ["text", "question", "candidate", "candidate_id", "context", "answers"]
 
 json_objects = st.dictionaries(st.sampled_from(KEYS), st.one_of(texts, values)).map(json.dumps)
 lines = st.lists(st.one_of(json_objects, texts), max_size=5).map("\n".join)
@@ -110,7 +119,14 @@ def test_readers(tmp_path, num_cases):
     def check(case):
         reader, file, content = case
         path.write_bytes(content)
-        data_path = {"pos": str(path)} if file == "polarity/snippets.pos" else path
+        data_path = {
+            "polarity/snippets.pos": {"pos": str(path)},
+            "narrativeqa/qaps.csv": {
+                "questions": str(path),
+                "summaries": str(REPOSITORY / "fixtures/data/narrativeqa/summaries.csv"),
+                "set": "train",
+            },
+        }.get(file, path)
         try:
             instances = list(reader.read(data_path))
         except ConfigurationError as error:

@@ -12,13 +12,14 @@ from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
 from tests.fuzzing import cases, check_cases, nested, texts, values
 
 KEYS = ["premise", "hypothesis", "sentence1", "sentence2", "sentence", "text", "source", "label"]
-KEYS += ["question", "candidates", "id"]
+KEYS += ["question", "candidates", "id", "passage"]
 
 some_values = st.one_of(texts, texts, st.lists(texts, max_size=3), values, st.just(nested(900)))
 objects = st.one_of(
     st.fixed_dictionaries({"premise": some_values, "hypothesis": some_values}),
     st.fixed_dictionaries({"sentence": some_values}, optional={"label": some_values}),
     st.fixed_dictionaries({"question": some_values, "candidates": some_values}),
+    st.fixed_dictionaries({"question": some_values, "passage": some_values}),
     st.fixed_dictionaries({"source": some_values}, optional={"label": some_values}),
     st.dictionaries(st.sampled_from(KEYS), some_values),
 )
@@ -40,6 +41,7 @@ def predictors(untrained_predictor):
         untrained_predictor("sentence_classifier"),
         untrained_predictor("attentive_ranker"),
         PairGenerator(generator._model, generator._dataset_reader),
+        untrained_predictor("rnet"),
     ]
 
 
@@ -62,10 +64,11 @@ def test_predictors(predictors, num_cases):
         json.dumps(outputs, ensure_ascii=False).encode()
         for output in outputs if method == "predict_batch_json" else [outputs]:
             numbers = [*output.get("label_probs", ()), *output.get("scores", ())]
+            numbers += [answer["probability"] for answer in output.get("n_best", ())]
             assert all(map(math.isfinite, numbers))
             assert isinstance(output.get("label", ""), str)
 
-    check_cases(check, st.tuples(st.integers(0, 3), calls), num_cases)
+    check_cases(check, st.tuples(st.integers(0, 4), calls), num_cases)
 
 
 @cases(50, 1000)

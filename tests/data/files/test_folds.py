@@ -4,6 +4,7 @@ from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.data.dataset_readers import (
     AnswerSelectionReader,
+    ReadingComprehensionReader,
     SentencePairReader,
     SentimentTreesReader,
     SingleSentenceReader,
@@ -92,6 +93,7 @@ class TestDataPath:
         (SingleSentenceReader("trec"), "trec.label"),
         (SentimentTreesReader(), "sentiment_trees.txt"),
         (AnswerSelectionReader("wikiqa"), "wikiqa.tsv"),
+        (ReadingComprehensionReader("fairytaleqa"), "fairytaleqa.jsonl"),
     ],
 )
 def test_every_reader_takes_folds_of_its_examples(fixtures, reader, file):
