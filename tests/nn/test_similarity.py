@@ -78,3 +78,23 @@ def test_the_cosine_is_scaled_from_0_and_1_to_the_ends():
     b = torch.tensor([[6.0, 8.0], [0.0, 2.0], [-1.0, 0.0], [0.0, 5.0], [1.0, 0.0]])
     expected = [5.0, 1.0, -3.0, 1 + 4 / math.sqrt(2), 1.0]
     assert scaled_cosine(a, b, 1, 5).tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_autocast_costs_no_digits(dtype):
+    torch.manual_seed(0)
+    a, b = torch.randn(2, 9, 6).to(dtype)
+    scores = torch.linspace(0, 5, 9)
+
+    def results():
+        return (
+            expected_grade(a, 0, 5),
+            grade_divergence(a, scores, 0, 5),
+            scaled_cosine(a, b, 0, 5),
+        )
+
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        narrow = results()
+    a, b = a.float(), b.float()
+    for result, expected in zip(narrow, results()):
+        torch.testing.assert_close(result, expected)

@@ -13,6 +13,7 @@ local quora = 'https://s3-us-west-2.amazonaws.com/allennlp/datasets/quora-questi
 local scitail = 'https://ai2-public-datasets.s3.amazonaws.com/scitail/SciTailV1.1.zip!SciTailV1.1/';
 local semeval = 'https://alt.qcri.org/semeval2014/task1/data/uploads/';
 local narrativeqa = 'https://raw.githubusercontent.com/google-deepmind/narrativeqa/master/';
+local stsbenchmark = 'http://ixa2.si.ehu.eus/stswiki/images/4/48/Stsbenchmark.tar.gz!stsbenchmark/';
 local multi30k = 'https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/';
 local wikiqa =
   'https://download.microsoft.com/download/E/5/F/E5FCFCEE-7005-4814-853D-DAA7C66507E0/' +
@@ -207,6 +208,25 @@ local trec(granularity) = held_out(
       semeval + 'sick_trial.zip!SICK_trial.txt',
       semeval + 'sick_test_annotated.zip!SICK_test_annotated.txt',
     ),
+
+  // STS Benchmark: scores.
+  stsb(max_length=null):
+    { dataset_reader: pairs('sts', max_length) } +
+    paths(
+      stsbenchmark + 'sts-train.csv',
+      stsbenchmark + 'sts-dev.csv',
+      stsbenchmark + 'sts-test.csv',
+    ),
+
+  // The NLI pairs of Parrish et al. (2021): the files of all protocols and rounds, joined, from
+  // github.com/Alicia-Parrish/ling_in_loop. There is no test set.
+  ling_in_loop(max_length=null): {
+    dataset_reader: pairs('snli', max_length),
+    train_data_path: 'data/ling_in_loop/train.jsonl',
+    validation_data_path: 'data/ling_in_loop/validation.jsonl',
+    test_data_path: null,
+    evaluate_on_test: false,
+  },
 
   scitail(max_length=null):
     { dataset_reader: pairs('scitail', max_length) } + paths(

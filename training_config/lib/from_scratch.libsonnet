@@ -2,6 +2,7 @@
 // figures can be compared. Not from a paper; chosen on SICK's trial set with the 2-layer Bi-CAS-LSTM.
 local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
+local tasks = import 'tasks.libsonnet';
 
 local num_epochs = 12;
 
@@ -16,19 +17,16 @@ local num_epochs = 12;
     pooling: 'max',
   },
 
-  // `encoder`: a Seq2VecEncoder.
-  siamese(dataset, encoder): data.lower_case(dataset) {
-    model: {
-      type: 'siamese_classifier',
+  // `encoder`: a Seq2VecEncoder. `task`: of lib/tasks.libsonnet.
+  siamese(dataset, encoder, task=tasks.labels): data.lower_case(dataset) {
+    model: task.siamese('heuristic', { num_layers: 1, hidden_size: 512 }) {
       text_field_embedder: embedders.random($.embedding_dim),
       encoder: encoder,
-      matcher: 'heuristic',
-      classifier: { num_layers: 1, hidden_size: 512 },
     },
     data_loader: { batch_sampler: { type: 'bucket', batch_size: 64 } },
     trainer: {
       num_epochs: num_epochs,
-      validation_metric: '+accuracy',
+      validation_metric: task.metric,
       optimizer: { type: 'adam', lr: 0.001 },
       learning_rate_scheduler: { type: 'cosine', t_initial: num_epochs },
     },

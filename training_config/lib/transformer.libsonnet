@@ -33,6 +33,19 @@ local groups(where, lr, weight_decay) = [
     text_field_embedder: embedder(type, model, train, settings),
   },
 
+  // Both sentences of a pair as one text of word pieces, for a cross-encoder. The longer sentence is
+  // cut until both have `max_length` word pieces together.
+  joined_pairs(model, train, max_length=256, settings={}):: {
+    local type = 'pretrained_transformer',
+    reader: {
+      combine_input_fields: true,
+      max_length: max_length,
+      tokenizer: { type: type, model_name: model },
+      token_indexers: { tokens: { type: type, model_name: model } },
+    },
+    text_field_embedder: embedder(type, model, train, settings),
+  },
+
   // Words as tokens, each the mean of its word pieces. Of a long text, the transformer reads one
   // part of `max_length` word pieces after the other; nothing is cut.
   words(model, train, max_length=512, settings={}):: {

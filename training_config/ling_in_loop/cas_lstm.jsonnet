@@ -1,0 +1,8 @@
+// 2-layer Bi-CAS-LSTM on the ling_in_loop pairs, from scratch.
+local data = import '../lib/data.libsonnet';
+local from_scratch = import '../lib/from_scratch.libsonnet';
+
+from_scratch.siamese(
+  data.ling_in_loop(),
+  from_scratch.pooled({ type: 'cas_lstm', num_layers: 2, bidirectional: true }),
+)

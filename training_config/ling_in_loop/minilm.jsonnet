@@ -1,0 +1,6 @@
+// The fine-tuned all-MiniLM-L6-v2 and the matching function heuristic on the ling_in_loop pairs.
+local data = import '../lib/data.libsonnet';
+local minilm = import '../lib/minilm.libsonnet';
+
+function(transformer=minilm.transformer, size=minilm.size, num_layers=minilm.num_layers)
+  minilm.fine_tuned(data.ling_in_loop(), transformer, size, num_layers, num_epochs=3)

@@ -1,0 +1,6 @@
+// The fine-tuned all-MiniLM-L6-v2 as a cross-encoder on SICK.
+local data = import '../lib/data.libsonnet';
+local minilm = import '../lib/minilm.libsonnet';
+
+function(transformer=minilm.transformer, num_layers=minilm.num_layers)
+  minilm.cross_encoder(data.sick(), transformer, num_layers)

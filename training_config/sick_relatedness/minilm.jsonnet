@@ -1,0 +1,7 @@
+// The fine-tuned all-MiniLM-L6-v2 and the matching function heuristic on the relatedness of SICK.
+local data = import '../lib/data.libsonnet';
+local minilm = import '../lib/minilm.libsonnet';
+local tasks = import '../lib/tasks.libsonnet';
+
+function(transformer=minilm.transformer, size=minilm.size, num_layers=minilm.num_layers)
+  minilm.fine_tuned(data.sick(), transformer, size, num_layers, task=tasks.scores(1, 5))

@@ -1,0 +1,13 @@
+// A 2-layer Bi-CAS-LSTM over the frozen all-MiniLM-L6-v2 on STS Benchmark.
+local data = import '../lib/data.libsonnet';
+local minilm = import '../lib/minilm.libsonnet';
+local tasks = import '../lib/tasks.libsonnet';
+
+function(transformer=minilm.transformer, size=minilm.size)
+  minilm.frozen(
+    data.stsb(),
+    transformer,
+    size,
+    task=tasks.scores(0, 5),
+    encoder={ type: 'cas_lstm', num_layers: 2, bidirectional: true },
+  )
