@@ -1,7 +1,8 @@
 """Sentence encoders, matching functions and sentence-matching models for AllenNLP.
 
 Importing the package registers every component with AllenNLP where AllenNLP is installed.
-`allennlp_sentmatch.nn` needs nothing but torch and does not import AllenNLP.
+`allennlp_sentmatch.nn` and `allennlp_sentmatch.standalone` need nothing but torch and do not import
+AllenNLP.
 """
 
 from importlib import import_module as _import_module
@@ -15,7 +16,7 @@ __all__ = ["__version__"]
 
 
 def __getattr__(name: str) -> _ModuleType:
-    if name == "nn" or name in _PARTS:
+    if name in ("nn", "standalone") or name in _PARTS:
         return _import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

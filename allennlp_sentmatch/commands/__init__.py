@@ -8,6 +8,7 @@ from allennlp_sentmatch.commands.demo import Demo
 from allennlp_sentmatch.commands.encode import Encode
 from allennlp_sentmatch.commands.ensemble import EnsembleArchives
 from allennlp_sentmatch.commands.evaluate_generator import EvaluateGenerator
+from allennlp_sentmatch.commands.export import Export
 from allennlp_sentmatch.commands.inspect import Inspect
 from allennlp_sentmatch.commands.learn_bpe import LearnBpe
 from allennlp_sentmatch.commands.search import Search
@@ -19,6 +20,7 @@ __all__ = [
     "Encode",
     "EnsembleArchives",
     "EvaluateGenerator",
+    "Export",
     "Inspect",
     "LearnBpe",
     "Search",

@@ -13,6 +13,7 @@ from allennlp.common import logging as common_logging
 
 from allennlp_sentmatch.commands.options import (
     add_device_option,
+    add_overrides_option,
     add_progress_option,
     add_trust_option,
     add_verbose_option,
@@ -57,6 +58,7 @@ class Encode(Subcommand):
             help="sentences sorted by length together, and saved together",
         )
         add_device_option(subparser)
+        add_overrides_option(subparser)
         add_trust_option(subparser)
         subparser.add_argument(
             "--engine",
@@ -94,10 +96,11 @@ def _from_args(args: argparse.Namespace) -> None:
             args.ray_address,
             args.ray_workers,
             trust=args.trust_archive,
+            overrides=args.overrides,
         )
     else:
         encoder = SentenceEncoder.from_archive(
-            args.archive_file, args.cuda_device, args.trust_archive
+            args.archive_file, args.cuda_device, args.trust_archive, args.overrides
         )
     encode_corpus(
         encoder,
@@ -106,5 +109,5 @@ def _from_args(args: argparse.Namespace) -> None:
         batch_size=args.batch_size,
         block_size=args.block_size,
         blocks_at_once=RAY_BLOCKS if args.engine == "ray" else 1,
-        fingerprint=archive_digest(args.archive_file),
+        fingerprint=archive_digest(args.archive_file) + args.overrides,
     )

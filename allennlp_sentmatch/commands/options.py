@@ -10,6 +10,17 @@ def add_device_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cuda-device", type=int, default=-1, help="the GPU; -1 is the CPU")
 
 
+def add_overrides_option(parser: argparse.ArgumentParser) -> None:
+    """Add what AllenNLP's own subcommands call `--overrides`."""
+    parser.add_argument(
+        "-o",
+        "--overrides",
+        default="",
+        help="JSON that replaces settings of the archive, such as "
+        "'{\"model.cut_projection\": true}'",
+    )
+
+
 def add_trust_option(parser: argparse.ArgumentParser) -> None:
     """Add `load_archive`'s argument `trust`."""
     parser.add_argument(

@@ -36,6 +36,8 @@ class RayEncoder:
         this process.
     trust : `bool`, optional (default = `False`)
         See `load_archive`.
+    overrides : `str`, optional (default = `""`)
+        JSON that replaces settings of the archive.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class RayEncoder:
         num_workers: int = 1,
         num_threads: Optional[int] = None,
         trust: bool = False,
+        overrides: str = "",
     ) -> None:
         for name, number in (("num_workers", num_workers), ("num_threads", num_threads)):
             if number is not None and number < 1:
@@ -57,10 +60,13 @@ class RayEncoder:
         self._archive_file = os.path.abspath(archive_file) if is_here else archive_file
         self._cuda_device = cuda_device
         self._trust = trust
+        self._overrides = overrides
         self._num_workers = num_workers
         self._num_threads = num_threads or torch.get_num_threads()
         # Loaded here too, so that errors in the archive are reported at once, by this process.
-        self.vector_size = SentenceEncoder.from_archive(self._archive_file, trust=trust).vector_size
+        self.vector_size = SentenceEncoder.from_archive(
+            self._archive_file, trust=trust, overrides=overrides
+        ).vector_size
         if not self._ray.is_initialized():
             address = address or os.environ.get("RAY_ADDRESS")
             # A cluster started here gets the CPUs it is asked for, however few this machine has.
@@ -96,6 +102,7 @@ class RayEncoder:
                 self._cuda_device,
                 self._num_threads,
                 self._trust,
+                self._overrides,
             ),
             fn_kwargs={"batch_size": batch_size},
             batch_size=None,
@@ -117,10 +124,14 @@ class RayEncoder:
 class _Worker:
     """A worker of Ray's, which holds a `SentenceEncoder`."""
 
-    def __init__(self, archive_file: str, cuda_device: int, num_threads: int, trust: bool) -> None:
+    def __init__(
+        self, archive_file: str, cuda_device: int, num_threads: int, trust: bool, overrides: str
+    ) -> None:
         torch.set_num_threads(num_threads)
         # Ray shows a worker the one GPU it may use.
-        self._encoder = SentenceEncoder.from_archive(archive_file, min(cuda_device, 0), trust)
+        self._encoder = SentenceEncoder.from_archive(
+            archive_file, min(cuda_device, 0), trust, overrides
+        )
 
     def __call__(self, batch: dict[str, Any], batch_size: int) -> dict[str, FloatArray]:
         sentences = [str(sentence) for sentence in batch["sentence"]]

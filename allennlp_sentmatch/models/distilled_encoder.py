@@ -137,10 +137,13 @@ class DistilledEncoder(Model):
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """The vectors of B sentences, (B, P), or (B, E) with `cut_projection`."""
         encoded = self._encode(tokens)
-        if self._projection is None or self._cut_projection:
-            return encoded
-        vectors: Tensor = self._projection(encoded)
+        vectors: Tensor = encoded if self.projection is None else self.projection(encoded)
         return vectors
+
+    @property
+    def projection(self) -> Optional[torch.nn.Linear]:
+        """The map to the vectors that `encode` returns; `None` where it returns the encoder's."""
+        return None if self._cut_projection else self._projection
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """`mean_cosine`, of the projected vectors with the teacher's."""

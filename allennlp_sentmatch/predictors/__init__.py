@@ -3,6 +3,7 @@
 from allennlp_sentmatch.predictors.answer_extractor_predictor import AnswerExtractorPredictor
 from allennlp_sentmatch.predictors.answer_ranker_predictor import AnswerRankerPredictor
 from allennlp_sentmatch.predictors.ensemble_predictor import EnsemblePredictor
+from allennlp_sentmatch.predictors.export import export_encoder
 from allennlp_sentmatch.predictors.pair_generator import PairGenerator
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.predictors.sentence_pair_predictor import SentencePairPredictor
@@ -20,4 +21,5 @@ __all__ = [
     "SentenceVectorPredictor",
     "SingleSentencePredictor",
     "TranslationPredictor",
+    "export_encoder",
 ]

@@ -5,26 +5,31 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from numbers import Integral
-from typing import Any, Union
+from typing import Any, Optional, Union
 
 import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 from allennlp.common.util import sanitize
-from allennlp.data import Batch, DatasetReader, Instance, TextFieldTensors
+from allennlp.data import Batch, DatasetReader, Instance
 from allennlp.models import Archive, Model
 from allennlp.nn.util import move_to_device
 
 from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.predictors.text_indexing import text_indexer
 from allennlp_sentmatch.predictors.unknown_words import unknown_words
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 
 PREDICTED = ("label", "probs_by_label", "score")
 """What a model predicts of a pair: a label and all probabilities, or a score."""
 
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
+
+Prepared = Union[str, list[int]]
+"""A sentence, or the indices of its words."""
 
 
 class SentenceEncoder:
@@ -63,6 +68,7 @@ class SentenceEncoder:
         archive_file: Union[str, "os.PathLike[str]"],
         cuda_device: int = -1,
         trust: bool = False,
+        overrides: str = "",
     ) -> "SentenceEncoder":
         """The sentence encoder of a trained model.
 
@@ -74,14 +80,16 @@ class SentenceEncoder:
             The GPU to encode on; -1 is the CPU.
         trust : `bool`, optional (default = `False`)
             See `load_archive`.
+        overrides : `str`, optional (default = `""`)
+            JSON that replaces settings of the archive.
         """
-        archive: Archive = load_archive(archive_file, cuda_device, trust)
+        archive: Archive = load_archive(archive_file, cuda_device, trust, overrides=overrides)
         return cls(archive.model, archive.validation_dataset_reader)
 
     @cached_property
     def vector_size(self) -> int:
         """The vectors' width E."""
-        return int(self._encode_batch(["a"]).shape[1])
+        return int(self._encode_batch(self._prepare(["a"])).shape[1])
 
     def encode(
         self, sentences: Iterable[str], batch_size: int = 128, show_progress: bool = True
@@ -116,16 +124,15 @@ class SentenceEncoder:
         sentences = _checked(sentences)
         if len(sentences) == 0:
             return numpy.empty((0, self.vector_size), dtype=numpy.float32)
-        # Words are counted roughly: a batch is tokenized when it is encoded, for thousands of
-        # sentences' tokens in memory would keep Python's garbage collector busy.
-        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i].split()))
+        prepared = self._prepare(sentences)
+        order = sorted(range(len(prepared)), key=lambda i: _length(prepared[i]))
         batches = []
         with Tqdm.tqdm(
             total=len(order), desc="encoding", unit=" sentences", disable=not show_progress
         ) as progress:
             for start in range(0, len(order), batch_size):
                 batches.append(
-                    self._encode_batch([sentences[i] for i in order[start : start + batch_size]])
+                    self._encode_batch([prepared[i] for i in order[start : start + batch_size]])
                 )
                 progress.update(len(batches[-1]))
         sorted_vectors = numpy.concatenate(batches)
@@ -179,20 +186,48 @@ class SentenceEncoder:
         """The words of a sentence that the model does not know, in order, each once."""
         return unknown_words(self._instance(sentence), self._model.vocab)
 
+    @cached_property
+    def _indexer(self) -> Optional[TextIndexer]:
+        """`None` for readers, tokenizers and indexers that need instances, which take longer."""
+        try:
+            return text_indexer(self._reader, self._model.vocab)
+        except ConfigurationError:
+            return None
+
     def _instance(self, sentence: str) -> Instance:
         instance = self._reader.text_to_instance(sentence, *self._other_texts)
         self._reader.apply_token_indexers(instance)
         return Instance({"tokens": next(iter(instance.fields.values()))})
 
+    def _prepare(self, sentences: list[str]) -> Sequence[Prepared]:
+        """The sentences as `_encode_batch` takes them."""
+        if self._indexer is None:
+            # A batch is tokenized when it is encoded: thousands of sentences' tokens in memory
+            # would keep Python's garbage collector busy.
+            return sentences
+        return [self._indexer.indices(sentence) for sentence in sentences]
+
     @torch.no_grad()
-    def _encode_batch(self, sentences: list[str]) -> FloatArray:
-        batch = Batch([self._instance(sentence) for sentence in sentences])
-        batch.index_instances(self._model.vocab)
+    def _encode_batch(self, prepared: Sequence[Any]) -> FloatArray:
         device = next(self._model.parameters()).device
-        tokens: TextFieldTensors = move_to_device(batch.as_tensor_dict(), device)["tokens"]
-        vectors: torch.Tensor = self._model.encode(tokens)  # type: ignore[operator]
+        tokens: Any
+        if self._indexer is None:
+            batch = Batch([self._instance(sentence) for sentence in prepared])
+            batch.index_instances(self._model.vocab)
+            tokens = batch.as_tensor_dict()["tokens"]
+        else:
+            (name,) = self._reader._token_indexers  # type: ignore[attr-defined]
+            tokens = {name: {"tokens": padded(prepared)}}
+        vectors: torch.Tensor = self._model.encode(  # type: ignore[operator]
+            move_to_device(tokens, device)
+        )
         array: FloatArray = vectors.float().cpu().numpy()
         return array
+
+
+def _length(prepared: Prepared) -> int:
+    """A sentence's number of words; where it is not tokenized yet, roughly."""
+    return len(prepared.split()) if isinstance(prepared, str) else len(prepared)
 
 
 def _checked(sentences: Iterable[str]) -> list[str]:

@@ -11,6 +11,8 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from spacy.tokens import Doc
 
 from allennlp_sentmatch.data.text import check_text
+from allennlp_sentmatch.data.tokenizers.spacy_rules import rule_splitter
+from allennlp_sentmatch.standalone.splitters import RuleSplitter
 
 
 @Tokenizer.register("spacy_blank")
@@ -89,6 +91,18 @@ class SpacyBlankTokenizer(Tokenizer):
         # The offsets of what is not in the text are SpacyTokenizer's: 0 before it, -1 after it.
         tokens.extend(Token(word, -1) for word in self._end_tokens)
         return tokens
+
+    def splitter(self) -> RuleSplitter:
+        """A splitter into the same words, for texts of which many words recur.
+
+        # Raises
+
+        `ConfigurationError` if there are start or end tokens, or for a language that spaCy does not
+        split by rules alone.
+        """
+        if self._start_tokens or self._end_tokens:
+            raise ConfigurationError("the tokenizer spacy_blank has start_tokens or end_tokens")
+        return rule_splitter(self._language, self._max_word_length)
 
     def _pieces(self, text: str) -> Iterator[tuple[int, str]]:
         """Pieces of the text, in order, with their offsets; mostly the whole text is one."""

@@ -1,0 +1,163 @@
+"""Sentence encoders for programs without AllenNLP."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Union
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader
+from allennlp.models import Model
+from allennlp.modules.seq2seq_encoders import PassThroughEncoder, PytorchSeq2SeqWrapper
+from allennlp.modules.seq2vec_encoders import BagOfEmbeddingsEncoder
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.modules.token_embedders import Embedding
+from torch import Tensor
+
+from allennlp_sentmatch.models import DistilledEncoder, SentenceClassifier, SiameseModel
+from allennlp_sentmatch.modules.seq2seq_encoders.module_encoder import ModuleEncoder
+from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder, PooledEncoder
+from allennlp_sentmatch.predictors.text_indexing import text_indexer
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.networks import load_state, settings_of
+
+SENTENCE_TRANSFORMERS_FILES: dict[str, Any] = {
+    "modules.json": [
+        {
+            "idx": 0,
+            "name": "0",
+            "path": "",
+            "type": "allennlp_sentmatch.standalone.sentence_transformers_module.StandaloneModule",
+        }
+    ],
+    "config_sentence_transformers.json": {
+        "model_type": "SentenceTransformer",
+        "similarity_fn_name": "cosine",
+    },
+}
+"""What sentence-transformers looks for in a folder."""
+
+_Described = tuple[dict[str, Any], dict[str, Tensor]]
+
+
+def export_encoder(
+    model: Model, dataset_reader: DatasetReader, folder: Union[str, "os.PathLike[str]"]
+) -> StandaloneEncoder:
+    """Write a model's sentence encoder to a folder that a `StandaloneEncoder` reads.
+
+    # Parameters
+
+    model : `Model`
+        A `distilled_encoder`, `siamese_classifier`, `similarity_regressor` or
+        `sentence_classifier`.
+    dataset_reader : `DatasetReader`
+        The reader that the model was trained with.
+    folder : `Union[str, os.PathLike]`
+        A folder that is empty or does not exist.
+
+    # Returns
+
+    `StandaloneEncoder`
+        The encoder that was written.
+
+    # Raises
+
+    `ConfigurationError`
+        With the reason, if the encoder cannot be exported or the folder has files.
+    """
+    path = Path(folder)
+    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        raise ConfigurationError(f"{path} exists already; delete it or name another folder")
+    encoder = standalone_encoder(model, dataset_reader)
+    encoder.save(path)
+    for name, value in SENTENCE_TRANSFORMERS_FILES.items():
+        (path / name).write_text(json.dumps(value, indent=1) + "\n", "utf-8")
+    return encoder
+
+
+def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> StandaloneEncoder:
+    """The same encoder without AllenNLP; see `export_encoder`."""
+    if not isinstance(model, (DistilledEncoder, SentenceClassifier, SiameseModel)):
+        raise ConfigurationError(
+            "only a distilled_encoder, siamese_classifier, similarity_regressor or "
+            f"sentence_classifier can be exported, not a {type(model).__name__}"
+        )
+    try:
+        indexer = text_indexer(dataset_reader, model.vocab)
+        embedding = _embedding(model._text_field_embedder)
+        settings, tensors = _sentence_encoder(model._encoder)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"this encoder cannot be exported: {error}") from error
+    tensors = {f"encoder.{name}": tensor for name, tensor in tensors.items()}
+    tensors["embedding.weight"] = embedding.weight.detach()
+    projection = model.projection if isinstance(model, DistilledEncoder) else None
+    if projection is not None:
+        tensors["projection.weight"] = projection.weight.detach()
+        tensors["projection.bias"] = projection.bias.detach()
+    (reader_indexer,) = dataset_reader._token_indexers.values()  # type: ignore[attr-defined]
+    names = model.vocab.get_index_to_token_vocabulary(reader_indexer.namespace)
+    exported = StandaloneEncoder(
+        indexer,
+        [names[index] for index in range(len(names))],
+        embedding.weight.size(1),
+        settings,
+        None if projection is None else projection.out_features,
+    )
+    load_state(exported, tensors)
+    return exported.eval()
+
+
+def _embedding(embedder: torch.nn.Module) -> Embedding:
+    """The only part of an embedder of words."""
+    if type(embedder) is not BasicTextFieldEmbedder:
+        raise ConfigurationError(f"its embedder is a {type(embedder).__name__}")
+    parts = list(embedder._token_embedders.values())
+    (embedding,) = parts if len(parts) == 1 else (None,)
+    if type(embedding) is not Embedding:
+        raise ConfigurationError(
+            "its words must be embedded by one token embedder of type 'embedding', not by "
+            f"{', '.join(type(part).__name__ for part in parts)}"
+        )
+    if embedding._projection is not None or embedding.max_norm is not None:
+        raise ConfigurationError("its embedding has a projection_dim or a max_norm")
+    return embedding
+
+
+def _sentence_encoder(encoder: torch.nn.Module) -> _Described:
+    """The settings and the parameters of an encoder of sentences."""
+    if type(encoder) is GumbelTreeLstmEncoder:
+        return settings_of(encoder.module), encoder.module.state_dict()
+    if type(encoder) is BagOfEmbeddingsEncoder and encoder._averaged:
+        identity = {"type": "pass_through", "input_size": encoder.get_input_dim()}
+        return {"type": "pooled", "encoder": identity, "pooling": "mean"}, {}
+    if type(encoder) is PooledEncoder:
+        settings, tensors = _sequence_encoder(encoder.encoder)
+        tensors = {f"encoder.{name}": tensor for name, tensor in tensors.items()}
+        pooling = encoder.pooling
+        tensors.update({f"pooling.{name}": t for name, t in pooling.state_dict().items()})
+        return {"type": "pooled", "encoder": settings, "pooling": list(pooling.poolings)}, tensors
+    raise ConfigurationError(
+        "its encoder must be pooled, gumbel_tree_lstm or an averaging bag_of_embeddings, not a "
+        f"{type(encoder).__name__}"
+    )
+
+
+def _sequence_encoder(encoder: torch.nn.Module) -> _Described:
+    """The settings and the parameters of an encoder of sequences."""
+    if type(encoder) is PassThroughEncoder:
+        return {"type": "pass_through", "input_size": encoder.get_input_dim()}, {}
+    module: Any = None
+    prefix = ""
+    if isinstance(encoder, ModuleEncoder):
+        module = encoder.module
+    elif isinstance(encoder, PytorchSeq2SeqWrapper) and not encoder.stateful:
+        module, prefix = encoder._module, "network."
+    try:
+        settings = settings_of(module)
+    except KeyError:
+        raise ConfigurationError(
+            f"the encoder in its pooled encoder is a {type(encoder).__name__}; that must be "
+            "cas_lstm, subilstm, rcrn, lstmn, lstm, gru or pass_through"
+        ) from None
+    return settings, {prefix + name: tensor for name, tensor in module.state_dict().items()}

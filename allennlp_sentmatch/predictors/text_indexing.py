@@ -1,0 +1,77 @@
+"""From texts to the indices of their words, without instances and fields."""
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.data.tokenizers import LettersDigitsTokenizer, Tokenizer, WhitespaceTokenizer
+
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
+from allennlp_sentmatch.standalone.splitters import (
+    LettersDigitsSplitter,
+    Splitter,
+    WhitespaceSplitter,
+)
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+
+
+def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
+    """What gives a text the indices that an instance of the reader's would get.
+
+    # Raises
+
+    `ConfigurationError`
+        With the reason, for readers, tokenizers and token indexers that it cannot stand for.
+    """
+    own_package = __name__.partition(".")[0]
+    if not isinstance(reader, TokenizingReader) or (
+        type(reader).__module__.partition(".")[0] != own_package
+    ):
+        raise ConfigurationError(
+            f"the reader is a {type(reader).__name__}, not one of {own_package}"
+        )
+    indexers = list(reader._token_indexers.values())
+    indexer = indexers[0] if len(indexers) == 1 else None
+    if indexer is None or type(indexer) is not SingleIdTokenIndexer:
+        raise ConfigurationError(
+            "the reader's token_indexers must be a single one of type 'single_id', not "
+            f"{', '.join(type(indexer).__name__ for indexer in indexers)}"
+        )
+    namespace = indexer.namespace
+    if namespace is None or indexer._feature_name != "text":
+        raise ConfigurationError("the token indexer 'single_id' must index the words' text")
+    if indexer._start_tokens or indexer._end_tokens or indexer._token_min_padding_length:
+        raise ConfigurationError(
+            "the token indexer 'single_id' must not have start_tokens, end_tokens or "
+            "token_min_padding_length"
+        )
+    known = vocab.get_token_to_index_vocabulary(namespace)
+    unknown = known.get(vocab._oov_token)
+    if known.get(vocab._padding_token) != 0 or unknown is None:
+        raise ConfigurationError(
+            f"the vocabulary's namespace {namespace!r} has no padding and no unknown word"
+        )
+    # What a text without words is read as; in lower case, it may be in the vocabulary, too.
+    word = reader._unknown_word.lower() if indexer.lowercase_tokens else reader._unknown_word
+    return TextIndexer(
+        _splitter(reader._tokenizer),
+        {word: index for word, index in known.items() if index != 0},
+        unknown,
+        known.get(word, unknown),
+        indexer.lowercase_tokens,
+        reader._max_length,
+        on_cut=reader._log_cut,
+    )
+
+
+def _splitter(tokenizer: Tokenizer) -> Splitter:
+    if type(tokenizer) is SpacyBlankTokenizer:
+        return tokenizer.splitter()
+    if type(tokenizer) is WhitespaceTokenizer:
+        return WhitespaceSplitter()
+    if type(tokenizer) is LettersDigitsTokenizer:
+        return LettersDigitsSplitter()
+    raise ConfigurationError(
+        "the tokenizer must be spacy_blank, whitespace or letters_digits, not a "
+        f"{type(tokenizer).__name__}"
+    )

@@ -1,0 +1,204 @@
+"""A sentence encoder in a folder of tensors and JSON."""
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import torch
+from torch import Tensor, nn
+
+from allennlp_sentmatch.standalone.networks import load_state, sentence_network
+from allennlp_sentmatch.standalone.splitters import splitter_from
+from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
+from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
+
+TENSORS = "model.safetensors"
+SETTINGS = "sentence_encoder.json"
+SPLITTER = "splitter.json"
+VOCABULARY = "vocabulary.json"
+
+FORMAT = 1
+"""The version of the format, in the settings."""
+
+
+class StandaloneEncoder(nn.Module):
+    """Turns sentences into vectors, where torch alone is installed.
+
+        encoder = StandaloneEncoder.load("exported")
+        vectors = encoder.encode(["A man is asleep.", "Two dogs run."])  # (2, E)
+
+    # Parameters
+
+    indexer : `TextIndexer`
+    words : `list[str]`
+        The vocabulary in the order of its indices; the first is padding.
+    embedding_size : `int`
+        The width of the words' vectors, D.
+    encoder : `dict[str, Any]`
+        The settings of the network: see `sentence_network`.
+    projection_size : `int`, optional (default = `None`)
+        The width of the sentences' vectors E, after a linear map; by default that of the network's.
+    limit : `int`, optional (default = `2 ** 62`)
+        How many numbers there may be in the parameters.
+
+    # Raises
+
+    `ValueError` for settings that do not fit together.
+    """
+
+    def __init__(
+        self,
+        indexer: TextIndexer,
+        words: list[str],
+        embedding_size: int,
+        encoder: dict[str, Any],
+        projection_size: Optional[int] = None,
+        limit: int = 1 << 62,
+    ) -> None:
+        super().__init__()
+        self.indexer = indexer
+        self.words = words
+        self.settings: dict[str, Any] = {"encoder": encoder, "projection_size": projection_size}
+        network: Any = sentence_network(encoder, limit)
+        if network.input_size != embedding_size:
+            raise ValueError(
+                f"the encoder reads vectors of {network.input_size}; words have {embedding_size}"
+            )
+        self.embedding = nn.Embedding(len(words), embedding_size)
+        self.encoder = network
+        self.projection: Optional[nn.Linear] = None
+        self.vector_size: int = network.output_size
+        if projection_size is not None:
+            if type(projection_size) is not int or projection_size < 1:
+                raise ValueError("projection_size must be an integer of at least 1, or null")
+            if projection_size * self.vector_size > limit:
+                raise ValueError("the projection has more parameters than the file")
+            self.projection = nn.Linear(self.vector_size, projection_size)
+            self.vector_size = projection_size
+
+    @classmethod
+    def load(cls, folder: Union[str, "os.PathLike[str]"]) -> "StandaloneEncoder":
+        """Read an encoder from a folder that `save`, or `allennlp export`, has written.
+
+        The folder may come from anybody: it is data, none of which is run.
+
+        # Raises
+
+        `ValueError` for whatever is wrong with it, naming the file; `FileNotFoundError` where a
+        file is missing.
+        """
+        path = Path(folder)
+        settings = _read_object(path / SETTINGS)
+        if settings.get("format") != FORMAT:
+            raise ValueError(
+                f"{path / SETTINGS}: the format is {settings.get('format')!r}; this version of the "
+                f"package reads {FORMAT}"
+            )
+        vocabulary = _read_object(path / VOCABULARY)
+        words = vocabulary.get("words")
+        if (
+            not isinstance(words, list)
+            or not all(isinstance(word, str) for word in words)
+            or len(set(words)) != len(words)
+        ):
+            raise ValueError(f"{path / VOCABULARY}: expected a list of different strings as words")
+        unknown, empty = (vocabulary.get(name) for name in ("unknown", "empty"))
+        if not all(type(index) is int and 0 < index < len(words) for index in (unknown, empty)):
+            raise ValueError(f"{path / VOCABULARY}: expected indices of words as unknown and empty")
+        tensors = read_tensors(path / TENSORS)
+        try:
+            splitter = splitter_from(_read_object(path / SPLITTER))
+        except ValueError as error:
+            raise ValueError(f"{path / SPLITTER}: {error}") from error
+        embedding = tensors.get("embedding.weight")
+        if embedding is None or embedding.dim() != 2 or len(embedding) != len(words):
+            raise ValueError(f"{path / TENSORS}: expected embedding.weight of {len(words)} rows")
+        lowercase, max_length = settings.get("lowercase"), settings.get("max_length")
+        if type(lowercase) is not bool or not (
+            max_length is None or (type(max_length) is int and max_length > 0)
+        ):
+            raise ValueError(
+                f"{path / SETTINGS}: lowercase must be true or false, and max_length a positive "
+                "integer or null"
+            )
+        known = {word: index for index, word in enumerate(words) if index != PADDING}
+        try:
+            encoder = cls(
+                TextIndexer(splitter, known, unknown, empty, lowercase, max_length),
+                words,
+                embedding.size(1),
+                settings.get("encoder"),  # type: ignore[arg-type]
+                settings.get("projection_size"),
+                limit=sum(tensor.numel() for tensor in tensors.values()),
+            )
+        except ValueError as error:
+            raise ValueError(f"{path / SETTINGS}: {error}") from error
+        try:
+            load_state(encoder, tensors)
+        except ValueError as error:
+            raise ValueError(f"{path / TENSORS}: {error}") from error
+        return encoder.eval()
+
+    def save(self, folder: Union[str, "os.PathLike[str]"]) -> None:
+        """Write the files from which `load` makes this encoder again."""
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        write_tensors(path / TENSORS, self.state_dict())
+        indexer = self.indexer
+        settings = {
+            "format": FORMAT,
+            "lowercase": indexer.lowercase,
+            "max_length": indexer.max_length,
+            **self.settings,
+            "vector_size": self.vector_size,
+        }
+        vocabulary = {"unknown": indexer.unknown, "empty": indexer.empty, "words": self.words}
+        for name, value in (
+            (SETTINGS, settings),
+            (SPLITTER, indexer.splitter.settings()),
+            (VOCABULARY, vocabulary),
+        ):
+            text = json.dumps(value, indent=1, ensure_ascii=False)
+            (path / name).write_text(f"{text}\n", "utf-8")
+
+    def forward(self, indices: Tensor) -> Tensor:
+        """The vectors (B, E) of B sentences from the indices of their words, (B, T)."""
+        vectors: Tensor = self.encoder(self.embedding(indices), indices != PADDING)
+        return vectors if self.projection is None else self.projection(vectors)
+
+    @torch.no_grad()
+    def encode(self, sentences: Iterable[str], batch_size: int = 128) -> Tensor:
+        """The vectors of sentences.
+
+        # Parameters
+
+        sentences : `Iterable[str]`
+        batch_size : `int`, optional (default = `128`)
+            Sentences of similar length share a batch.
+
+        # Returns
+
+        `Tensor`
+            (N, E), in the order of the sentences, on the CPU.
+        """
+        rows = [self.indexer.indices(sentence) for sentence in sentences]
+        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+        device = self.embedding.weight.device
+        vectors = torch.empty(len(rows), self.vector_size, dtype=self.embedding.weight.dtype)
+        for start in range(0, len(order), batch_size):
+            batch = order[start : start + batch_size]
+            indices = padded([rows[i] for i in batch]).to(device)
+            vectors[batch] = self(indices).to(vectors)
+        return vectors
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not JSON in UTF-8: {error}") from error
+    if not isinstance(value, dict):
+        raise ValueError(f"{path}: expected an object")
+    return value

@@ -1,0 +1,236 @@
+"""The networks of exported encoders, made from settings that are JSON."""
+
+import inspect
+from collections.abc import Sequence
+from typing import Any, Union
+
+from torch import Tensor, nn
+
+from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM
+from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
+from allennlp_sentmatch.nn.lstmn import LSTMN
+from allennlp_sentmatch.nn.pooling import Pooling
+from allennlp_sentmatch.nn.recurrent_networks import run_networks
+from allennlp_sentmatch.nn.recurrently_controlled_rnn import RecurrentlyControlledRNN
+from allennlp_sentmatch.nn.suffix_bilstm import SuffixBiLSTM
+
+
+class TorchNetwork(nn.Module):
+    """A `torch.nn.LSTM` or `GRU` over sentences of different lengths.
+
+    # Parameters
+
+    kind : `Type[Union[torch.nn.LSTM, torch.nn.GRU]]`
+    input_size, hidden_size, num_layers, bias, bidirectional
+        As those classes have them.
+    """
+
+    def __init__(
+        self,
+        kind: type[Union[nn.LSTM, nn.GRU]],
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        bidirectional: bool = False,
+    ) -> None:
+        super().__init__()
+        self.network = kind(
+            input_size,
+            hidden_size,
+            num_layers=num_layers,
+            bias=bias,
+            batch_first=True,
+            bidirectional=bidirectional,
+        )
+        self.input_size = input_size
+        self.bidirectional = bidirectional
+        self.output_size = hidden_size * (2 if bidirectional else 1)
+
+    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """The outputs (B, T, E), zero at padded steps, of inputs (B, T, D) and a mask (B, T)."""
+        return run_networks([self.network], inputs, mask)[0]
+
+
+class LSTMNetwork(TorchNetwork):
+    """A `torch.nn.LSTM`; see `TorchNetwork`."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        bidirectional: bool = False,
+    ) -> None:
+        super().__init__(nn.LSTM, input_size, hidden_size, num_layers, bias, bidirectional)
+
+
+class GRUNetwork(TorchNetwork):
+    """A `torch.nn.GRU`; see `TorchNetwork`."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        bidirectional: bool = False,
+    ) -> None:
+        super().__init__(nn.GRU, input_size, hidden_size, num_layers, bias, bidirectional)
+
+
+class Identity(nn.Module):
+    """The inputs as they are, zero at padded steps."""
+
+    bidirectional = False
+
+    def __init__(self, input_size: int) -> None:
+        super().__init__()
+        self.input_size = self.output_size = input_size
+
+    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """(B, T, D) and (B, T) -> (B, T, D)."""
+        return inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
+
+
+class Pooled(nn.Module):
+    """An encoder of sequences and `Pooling`."""
+
+    def __init__(self, encoder: Any, pooling: Union[str, Sequence[str]] = "max") -> None:
+        super().__init__()
+        self.encoder = encoder
+        # SuBiLSTM is always bidirectional.
+        self.pooling = Pooling(encoder.output_size, pooling, encoder.bidirectional)
+        self.input_size = encoder.input_size
+        self.output_size = self.pooling.output_size
+
+    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """(B, T, D) and (B, T) -> (B, output_size)."""
+        pooled: Tensor = self.pooling(self.encoder(inputs, mask), mask)
+        return pooled
+
+
+SEQUENCE_NETWORKS: dict[str, type[nn.Module]] = {
+    "cas_lstm": CellAwareLSTM,
+    "gru": GRUNetwork,
+    "lstm": LSTMNetwork,
+    "lstmn": LSTMN,
+    "pass_through": Identity,
+    "rcrn": RecurrentlyControlledRNN,
+    "subilstm": SuffixBiLSTM,
+}
+"""From (B, T, D) to (B, T, E), by the names that AllenNLP has for them."""
+
+_SIZES = ("num_layers", "input_size", "hidden_size", "attention_size")
+
+
+def sentence_network(settings: Any, limit: int) -> nn.Module:
+    """The network of settings from anybody, from (B, T, D) to (B, E).
+
+    # Parameters
+
+    settings : `Any`
+        An object with a `type`, "pooled" or "gumbel_tree_lstm", and the arguments of that module.
+    limit : `int`
+        How many numbers its parameters may have; larger ones are refused before they are made.
+
+    # Raises
+
+    `ValueError` for settings of no such network.
+    """
+    if isinstance(settings, dict) and settings.get("type") == "gumbel_tree_lstm":
+        return _made(GumbelTreeLSTM, settings, limit)
+    if not isinstance(settings, dict) or settings.get("type") != "pooled":
+        raise ValueError("the encoder must be an object of type pooled or gumbel_tree_lstm")
+    inner = settings.get("encoder")
+    if not isinstance(inner, dict) or inner.get("type") not in list(SEQUENCE_NETWORKS):
+        raise ValueError(
+            f"the pooled encoder must be an object of type {', '.join(SEQUENCE_NETWORKS)}"
+        )
+    encoder: Any = _made(SEQUENCE_NETWORKS[inner["type"]], inner, limit)
+    pooling = settings.get("pooling", "max")
+    if not isinstance(pooling, (str, list)) or not all(isinstance(name, str) for name in pooling):
+        raise ValueError("pooling must be a string or a list of strings")
+    if "attention" in pooling and encoder.output_size**2 > limit:
+        raise ValueError("the attention has more parameters than the file")
+    return Pooled(encoder, pooling)
+
+
+def _made(kind: type[nn.Module], settings: dict[str, Any], limit: int) -> nn.Module:
+    name = settings["type"]
+    given = {argument: value for argument, value in settings.items() if argument != "type"}
+    try:
+        bound = inspect.signature(kind).bind(**given)
+    except TypeError as error:
+        raise ValueError(f"{name}: {error}") from error
+    bound.apply_defaults()
+    for argument, value in bound.arguments.items():
+        if value is not None and type(value) not in (int, float, bool, str):
+            raise ValueError(
+                f"{name}: {argument} must be a number, a string, a truth value or null"
+            )
+        if argument in _SIZES and value is not None and (type(value) is not int or value < 1):
+            raise ValueError(f"{name}: {argument} must be an integer of at least 1")
+    layers, inputs, hidden, attention = (bound.arguments.get(size) or 1 for size in _SIZES)
+    # Each module has matrices of at least these sizes.
+    if max(hidden * hidden * layers, hidden * inputs, hidden * attention) > limit:
+        raise ValueError(f"{name} of these sizes has more parameters than the file")
+    try:
+        return kind(**given)
+    except (TypeError, RuntimeError) as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def settings_of(module: nn.Module) -> dict[str, Any]:
+    """The settings of which `_made` makes a module of the same kind and size.
+
+    # Raises
+
+    `KeyError` for a module of another kind.
+    """
+    names = {kind: name for name, kind in SEQUENCE_NETWORKS.items()}
+    if isinstance(module, GumbelTreeLSTM):
+        leaf = "affine"
+        if isinstance(module.leaf, nn.LSTM):
+            leaf = "bilstm" if module.leaf.bidirectional else "lstm"
+        return {
+            "type": "gumbel_tree_lstm",
+            "input_size": module.input_size,
+            "hidden_size": module.hidden_size,
+            "leaf": leaf,
+        }
+    if type(module) in (nn.LSTM, nn.GRU):
+        network: Any = module
+        return {
+            "type": "lstm" if type(module) is nn.LSTM else "gru",
+            "input_size": network.input_size,
+            "hidden_size": network.hidden_size,
+            "num_layers": network.num_layers,
+            "bias": network.bias,
+            "bidirectional": network.bidirectional,
+        }
+    settings = {"type": names[type(module)]}
+    for name in inspect.signature(type(module)).parameters:
+        if name != "dropout":
+            settings[name] = getattr(module, name)
+    return settings
+
+
+def load_state(module: nn.Module, tensors: dict[str, Tensor]) -> None:
+    """Load the tensors into a module of the same parameters.
+
+    # Raises
+
+    `ValueError` for a parameter that is missing, left over or of another shape.
+    """
+    own = module.state_dict()
+    for name in sorted(set(own) ^ set(tensors)):
+        raise ValueError(f"there is {'no' if name in own else 'a superfluous'} tensor {name!r}")
+    for name, tensor in tensors.items():
+        if tensor.shape != own[name].shape:
+            raise ValueError(
+                f"{name!r} has the shape {tuple(tensor.shape)}; the settings want "
+                f"{tuple(own[name].shape)}"
+            )
+    module.load_state_dict(tensors)

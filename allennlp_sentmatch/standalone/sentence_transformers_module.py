@@ -1,0 +1,68 @@
+"""An exported encoder as a module of sentence-transformers (5.0 or later).
+
+The `modules.json` of an exported folder names the class, so that
+
+    SentenceTransformer("exported", trust_remote_code=True)
+
+loads it where both packages are installed. `trust_remote_code` allows classes from outside of
+sentence-transformers; no code comes from the folder.
+"""
+
+import os
+from typing import Any, Optional
+
+import torch
+from sentence_transformers.models import InputModule
+
+from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
+from allennlp_sentmatch.standalone.text_indexer import padded
+
+
+class StandaloneModule(InputModule):  # type: ignore[misc]
+    """The one module of a `SentenceTransformer`: from sentences to their vectors.
+
+    # Parameters
+
+    encoder : `StandaloneEncoder`
+    """
+
+    def __init__(self, encoder: StandaloneEncoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    @classmethod
+    def load(
+        cls, model_name_or_path: str, subfolder: str = "", **options: Any
+    ) -> "StandaloneModule":
+        """Read a folder, or download it from the Hugging Face Hub."""
+        names = ("token", "cache_folder", "revision", "local_files_only")
+        folder = cls.load_dir_path(
+            model_name_or_path,
+            subfolder=subfolder,
+            **{name: options[name] for name in names if name in options},
+        )
+        return cls(StandaloneEncoder.load(folder))
+
+    def preprocess(
+        self, inputs: list[str], prompt: Optional[str] = None, **options: Any
+    ) -> dict[str, torch.Tensor]:
+        """The indices of the words of a batch of sentences."""
+        texts = [(prompt or "") + text for text in inputs]
+        return {"input_ids": padded([self.encoder.indexer.indices(text) for text in texts])}
+
+    tokenize = preprocess  # the name before sentence-transformers 5.3
+
+    def forward(self, features: dict[str, Any], **options: Any) -> dict[str, Any]:
+        """Adds the `sentence_embedding` (B, E)."""
+        features["sentence_embedding"] = self.encoder(features["input_ids"])
+        return features
+
+    def get_embedding_dimension(self) -> int:
+        """The width of a vector."""
+        return self.encoder.vector_size
+
+    get_sentence_embedding_dimension = get_embedding_dimension  # likewise
+
+    def save(self, output_path: str, *args: Any, **options: Any) -> None:
+        """Write the encoder's files."""
+        self.encoder.save(os.fspath(output_path))

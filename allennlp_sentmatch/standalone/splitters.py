@@ -1,0 +1,321 @@
+"""Splitting a text into words, without spaCy and AllenNLP.
+
+A splitter first splits a text at whitespace; words never cross it. Each of the chunks is then
+split, mostly independently of the others, so that the words of a chunk can be kept for the next
+time it occurs.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Optional
+
+Words = tuple[str, ...]
+
+
+class Splitter(ABC):
+    """Splits texts into words."""
+
+    type: str
+    """The name of the splitter in settings."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """JSON from which `splitter_from` makes this splitter again."""
+
+    def pieces(self, text: str) -> Iterator[str]:
+        """The parts of a text that are split independently; mostly the whole text is one."""
+        yield text
+
+    @abstractmethod
+    def words_of_chunk(self, chunk: str) -> Optional[Words]:
+        """The words of a text without whitespace; `None` if they may depend on its neighbors."""
+
+    def words_in_context(self, piece: str) -> list[str]:
+        """The words of a piece in which a chunk depends on its neighbors."""
+        raise NotImplementedError
+
+    def words(self, text: str) -> list[str]:
+        """The words of a text."""
+        words: list[str] = []
+        for piece in self.pieces(text):
+            found = [self.words_of_chunk(chunk) for chunk in piece.split()]
+            if None in found:
+                words += self.words_in_context(piece)
+            else:
+                words += [word for of_chunk in found for word in of_chunk or ()]
+        return words
+
+
+class WhitespaceSplitter(Splitter):
+    """Splits at whitespace, as AllenNLP's tokenizer "whitespace" does."""
+
+    type = "whitespace"
+
+    def settings(self) -> dict[str, Any]:
+        """No more than the type."""
+        return {"type": self.type}
+
+    def words_of_chunk(self, chunk: str) -> Optional[Words]:
+        """The chunk."""
+        return (chunk,)
+
+
+class LettersDigitsSplitter(Splitter):
+    """Separates runs of letters, runs of digits and all else, as AllenNLP's "letters_digits"."""
+
+    type = "letters_digits"
+
+    _word = re.compile(r"[^\W\d_]+|\d+|\S")
+
+    def settings(self) -> dict[str, Any]:
+        """No more than the type."""
+        return {"type": self.type}
+
+    def words_of_chunk(self, chunk: str) -> Optional[Words]:
+        """The chunk's runs."""
+        return tuple(self._word.findall(chunk))
+
+
+class RuleSplitter(Splitter):
+    """Splits as spaCy's tokenizer does, whose rules are expressions and special cases.
+
+    The algorithm is described at https://spacy.io/usage/linguistic-features#how-tokenizer-works. A
+    chunk that is a special case becomes its words. Otherwise prefixes and suffixes are split off,
+    until what is left is a special case or has none; that is split at infixes, unless it is a URL.
+    Then special cases that were split apart by this (in the order of length, the longest first) are
+    put together again. Whitespace makes no words.
+
+    # Parameters
+
+    prefix, suffix, infix, token_match, url_match : `str`, optional (default = `None`)
+        Regular expressions.
+    special_cases : `Mapping[str, Sequence[str]]`, optional (default = `{}`)
+        The words of each special case, none of which has whitespace.
+    rejoined : `Mapping[str, Sequence[str]]`, optional (default = `{}`)
+        For each special case that affixes may split apart, the words that it is split into.
+    max_word_length : `int`, optional (default = `256`)
+        In characters. A longer chunk is cut into pieces of that length first.
+
+    # Raises
+
+    `ValueError` for an expression that is none, or settings of other types.
+    """
+
+    type = "rules"
+
+    def __init__(
+        self,
+        prefix: Optional[str] = None,
+        suffix: Optional[str] = None,
+        infix: Optional[str] = None,
+        token_match: Optional[str] = None,
+        url_match: Optional[str] = None,
+        special_cases: Optional[Mapping[str, Sequence[str]]] = None,
+        rejoined: Optional[Mapping[str, Sequence[str]]] = None,
+        max_word_length: int = 256,
+    ) -> None:
+        if type(max_word_length) is not int or not 1 <= max_word_length <= 1 << 16:
+            raise ValueError(f"max_word_length must be from 1 to 65536, got {max_word_length!r}")
+        self._expressions = {
+            "prefix": prefix,
+            "suffix": suffix,
+            "infix": infix,
+            "token_match": token_match,
+            "url_match": url_match,
+        }
+        self._prefix = _compiled("prefix", prefix)
+        self._suffix = _compiled("suffix", suffix)
+        self._infix = _compiled("infix", infix)
+        self._token_match = _compiled("token_match", token_match)
+        self._url_match = _compiled("url_match", url_match)
+        self._special_cases = _checked_cases("special_cases", special_cases or {})
+        self._rejoined = _checked_cases("rejoined", rejoined or {})
+        self._max_word_length = max_word_length
+        self._long_word = re.compile(rf"\S{{{max_word_length + 1},}}")
+        self._by_first_word: dict[str, list[Words]] = {}
+        for words in self._rejoined.values():
+            self._by_first_word.setdefault(words[0], []).append(words)
+
+    def settings(self) -> dict[str, Any]:
+        """All constructor arguments."""
+        return {
+            "type": self.type,
+            **self._expressions,
+            "special_cases": {text: list(words) for text, words in self._special_cases.items()},
+            "rejoined": {text: list(words) for text, words in self._rejoined.items()},
+            "max_word_length": self._max_word_length,
+        }
+
+    def pieces(self, text: str) -> Iterator[str]:
+        """The text, cut within chunks of more than `max_word_length` characters."""
+        if len(text) <= self._max_word_length:
+            yield text
+            return
+        start = 0
+        for match in self._long_word.finditer(text):
+            for end in range(
+                match.start() + self._max_word_length, match.end(), self._max_word_length
+            ):
+                yield text[start:end]
+                start = end
+        yield text[start:]
+
+    def words_of_chunk(self, chunk: str) -> Optional[Words]:
+        """The chunk's words; `None` if special cases were put together again.
+
+        Whether they are may depend on the chunks on both sides: a special case that would reach
+        over whitespace is left apart, and so are all that overlap it.
+        """
+        words = self.split_affixes(chunk)
+        return None if next(self._apart(words), None) else tuple(words)
+
+    def words_in_context(self, piece: str) -> list[str]:
+        """The words of a piece, special cases put together again."""
+        # The words and, where it is not a single space, the whitespace, as spaCy has them.
+        words: list[str] = []
+        # For each of them, the number of its chunk.
+        chunks: list[int] = []
+        for number, run in enumerate(re.findall(r"\S+|\s+", piece)):
+            if run.isspace():
+                # One space after a word belongs to the word.
+                rest = run[1:] if number and run[0] == " " else run
+                new = [rest] if rest else []
+            else:
+                new = self.split_affixes(run)
+            words += new
+            chunks += [number] * len(new)
+        rejoined = dict(self._without_overlap(words))
+        result: list[str] = []
+        start = 0
+        while start < len(words):
+            end = rejoined.get(start, start + 1)
+            case = self._special_cases.get("".join(words[start:end]))
+            if start in rejoined and case is not None and chunks[start] == chunks[end - 1]:
+                result += case
+            else:
+                result += words[start:end]
+            start = end
+        return [word for word in result if not word.isspace()]
+
+    def _apart(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """The start and end of each run of words that make up a special case."""
+        for start, word in enumerate(words):
+            for case in self._by_first_word.get(word, ()):
+                if tuple(words[start : start + len(case)]) == case:
+                    yield start, start + len(case)
+
+    def _without_overlap(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Of the runs that overlap, the longest, and of these the first."""
+        taken: set[int] = set()
+        for start, end in sorted(self._apart(words), key=lambda run: (run[0] - run[1], run[0])):
+            if start not in taken and end - 1 not in taken:
+                yield start, end
+            # One that is left out shadows others, too.
+            taken.update(range(start, end))
+
+    def split_affixes(self, chunk: str, use_special_cases: bool = True) -> list[str]:
+        """The words of a chunk, before special cases are put together again."""
+        special: Mapping[str, Words] = self._special_cases if use_special_cases else {}
+        if chunk in special:
+            return list(special[chunk])
+        prefixes: list[str] = []
+        suffixes: list[str] = []
+        rest = chunk
+        while rest and not self._matches(self._token_match, rest) and rest not in special:
+            before = _length(self._prefix, rest)
+            if before and rest[before:] in special:
+                prefixes.append(rest[:before])
+                rest = rest[before:]
+                break
+            after = _length(self._suffix, rest[before:])
+            if after and rest[:-after] in special:
+                suffixes.append(rest[-after:])
+                rest = rest[:-after]
+                break
+            if before + after > len(rest):
+                after = 0
+            if not before and not after:
+                break
+            if before:
+                prefixes.append(rest[:before])
+            if after:
+                suffixes.append(rest[-after:])
+            rest = rest[before : len(rest) - after]
+        return [*prefixes, *self._middle(rest, special), *reversed(suffixes)]
+
+    def _middle(self, text: str, special: Mapping[str, Words]) -> Iterator[str]:
+        """The words of what is left without prefixes and suffixes."""
+        if not text:
+            return
+        if text in special:
+            yield from special[text]
+        elif self._matches(self._token_match, text) or self._matches(self._url_match, text):
+            yield text
+        else:
+            start = 0
+            for match in self._infix.finditer(text) if self._infix else ():
+                if match.start() == 0:
+                    continue
+                # An empty infix separates two words.
+                for word in (text[start : match.start()], match[0]):
+                    if word:
+                        yield word
+                start = match.end()
+            if text[start:]:
+                yield text[start:]
+
+    @staticmethod
+    def _matches(expression: Optional["re.Pattern[str]"], text: str) -> bool:
+        return expression is not None and expression.match(text) is not None
+
+
+_SPLITTERS: dict[str, Any] = {
+    splitter.type: splitter
+    for splitter in (WhitespaceSplitter, LettersDigitsSplitter, RuleSplitter)
+}
+
+
+def splitter_from(settings: Any) -> Splitter:
+    """The splitter of `Splitter.settings`.
+
+    # Raises
+
+    `ValueError` for settings of no splitter.
+    """
+    if not isinstance(settings, dict) or settings.get("type") not in list(_SPLITTERS):
+        raise ValueError(f"the splitter must be an object with a type of {', '.join(_SPLITTERS)}")
+    arguments = {name: value for name, value in settings.items() if name != "type"}
+    try:
+        splitter: Splitter = _SPLITTERS[settings["type"]](**arguments)
+    except TypeError as error:
+        raise ValueError(f"the splitter has other settings than it should: {error}") from error
+    return splitter
+
+
+def _length(expression: Optional["re.Pattern[str]"], text: str) -> int:
+    match = expression.search(text) if expression else None
+    return match.end() - match.start() if match else 0
+
+
+def _compiled(name: str, expression: Optional[str]) -> Optional["re.Pattern[str]"]:
+    if expression is None:
+        return None
+    if not isinstance(expression, str):
+        raise ValueError(f"{name} must be a regular expression")
+    try:
+        return re.compile(expression)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"{name} is no regular expression: {error}") from error
+
+
+def _checked_cases(name: str, cases: Any) -> dict[str, Words]:
+    if not isinstance(cases, Mapping):
+        raise ValueError(f"{name} must be an object")
+    checked = {}
+    for text, words in cases.items():
+        strings = isinstance(words, Sequence) and all(isinstance(word, str) for word in words)
+        if not strings or "".join(words) != text or not all(words) or not text:
+            raise ValueError(f"{name}: {text!r} must have a list of words that it is made up of")
+        checked[text] = tuple(words)
+    return checked

@@ -1,0 +1,107 @@
+"""Files of tensors in the format of safetensors, read and written by torch alone.
+
+See https://github.com/huggingface/safetensors. A file is the size of a header (8 bytes,
+little-endian), the header, and the tensors' bytes. The header is a JSON object from names to
+`{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`; `__metadata__` is no tensor. Nothing
+in such a file is code.
+"""
+
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Union
+
+import torch
+from torch import Tensor
+
+_DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+
+MAX_HEADER_SIZE = 100_000_000
+"""In bytes; the limit of the library safetensors."""
+
+
+def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Tensor]) -> None:
+    """Write floating-point tensors to a file."""
+    _check_byte_order()
+    header: dict[str, Any] = {}
+    pieces = []
+    offset = 0
+    for name, tensor in tensors.items():
+        flat = tensor.detach().cpu().contiguous().view(-1)
+        piece = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+        end = offset + len(piece)
+        header[name] = {
+            "dtype": _NAMES[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [offset, end],
+        }
+        pieces.append(piece)
+        offset = end
+    encoded = json.dumps(header).encode()
+    encoded += b" " * (-len(encoded) % 8)  # aligns the tensors
+    with open(path, "wb") as file:
+        file.write(len(encoded).to_bytes(8, "little"))
+        file.write(encoded)
+        file.writelines(pieces)
+
+
+def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
+    """Read the tensors of a file from anybody.
+
+    # Raises
+
+    `ValueError`, which names the file, for anything that is not such a file of floating-point
+    tensors: they must fill it without gaps and overlaps.
+    """
+    _check_byte_order()
+    content = bytearray(Path(path).read_bytes())
+    header_size = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or not 2 <= header_size <= min(MAX_HEADER_SIZE, len(content) - 8):
+        raise ValueError(f"{path} is damaged, or no file of safetensors: it has no whole header")
+    start = 8 + header_size
+    try:
+        header = json.loads(content[8:start].decode())
+        header.pop("__metadata__", None)
+        entries = sorted(header.items(), key=lambda item: item[1]["data_offsets"])
+        tensors = {}
+        offset = 0
+        for name, entry in entries:
+            dtype, shape = _DTYPES[entry["dtype"]], _shape(entry["shape"])
+            begin, end = entry["data_offsets"]
+            itemsize = torch.empty(0, dtype=dtype).element_size()
+            if begin != offset or end - begin != math.prod(shape) * itemsize:
+                raise ValueError(f"the bytes of {name!r} do not match its shape")
+            if end > len(content) - start:
+                raise ValueError(f"{name!r} ends after the file")
+            offset = end
+            tensors[name] = (
+                torch.frombuffer(
+                    content, dtype=dtype, count=math.prod(shape), offset=start + begin
+                ).view(shape)
+                if begin < end
+                else torch.empty(shape, dtype=dtype)
+            )
+        if offset != len(content) - start:
+            raise ValueError("there are bytes after the last tensor")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(
+            f"{path} is damaged, or no file of floating-point tensors: {error}"
+        ) from error
+    return tensors
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    if not all(type(size) is int and size >= 0 for size in value):
+        raise ValueError(f"the shape {value} is impossible")
+    return tuple(value)
+
+
+def _check_byte_order() -> None:
+    if sys.byteorder != "little":
+        raise NotImplementedError(
+            "files of tensors are only read and written on little-endian CPUs"
+        )

@@ -1,0 +1,177 @@
+"""Encoders of models, exported: their vectors, and what cannot be exported."""
+
+from copy import deepcopy
+
+import numpy
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
+from allennlp.models import Model
+
+from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
+from allennlp_sentmatch.predictors import SentenceEncoder, export_encoder
+from allennlp_sentmatch.standalone import StandaloneEncoder
+
+SENTENCES = ["A cat isn't a dog :)", "Dogs run.", "", "a Dog", "Xyzzy -- plugh!?", "(a) dog:)"]
+VOCAB = Vocabulary(tokens_to_add={"tokens": ["a", "cat", "is", "n't", "dog", ":)", "run", "A"]})
+
+SEQUENCE_ENCODERS = [
+    {"type": "cas_lstm", "hidden_size": 3, "num_layers": 3, "vertical_weight": "trainable"},
+    {"type": "cas_lstm", "hidden_size": 3, "vertical_gate": "peephole", "bidirectional": True},
+    {"type": "cas_lstm", "hidden_size": 3, "vertical_weight": None, "dropout": 0.2},
+    {"type": "subilstm", "hidden_size": 3},
+    {"type": "subilstm", "hidden_size": 3, "tied": False, "combination": "gate", "cell": "gru"},
+    {"type": "subilstm", "hidden_size": 3, "combination": "concat", "max_context": 2},
+    {"type": "rcrn", "hidden_size": 3, "cell": "gru", "output_gate": "identity"},
+    {"type": "lstmn", "hidden_size": 3, "attention_size": 2, "bidirectional": True},
+    {"type": "lstm", "hidden_size": 3, "num_layers": 2, "bidirectional": True},
+    {"type": "gru", "hidden_size": 3, "bias": False},
+]
+ENCODERS = [
+    *(
+        {
+            "type": "pooled",
+            "encoder": {"input_size": 4, **encoder},
+            "pooling": ["last", "max", "mean", "min", "attention"],
+        }
+        for encoder in SEQUENCE_ENCODERS
+    ),
+    {"type": "pooled", "encoder": {"type": "pass_through", "input_dim": 4}, "pooling": "mean"},
+    {"type": "boe", "embedding_dim": 4, "averaged": True},
+    *(
+        {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "leaf": leaf}
+        for leaf in ("lstm", "bilstm", "affine")
+    ),
+]
+EMBEDDER = {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 4}}}
+
+
+def make(encoder, **settings):
+    torch.manual_seed(0)
+    params = {
+        "type": "distilled_encoder",
+        "text_field_embedder": EMBEDDER,
+        "encoder": encoder,
+        **settings,
+    }
+    # A copy, for AllenNLP takes apart what it reads.
+    model = Model.from_params(Params(deepcopy(params)), vocab=VOCAB)
+    with torch.no_grad():  # larger parameters make differences visible
+        for parameter in model.parameters():
+            parameter.mul_(3.0)
+    return model.eval()
+
+
+def check(model, reader, folder):
+    expected = SentenceEncoder(model, reader).encode(SENTENCES, show_progress=False)
+    exported = export_encoder(model, reader, folder)
+    loaded = StandaloneEncoder.load(folder)
+    for encoder in (exported, loaded):
+        vectors = encoder.encode(SENTENCES, batch_size=4).numpy()
+        numpy.testing.assert_allclose(vectors, expected, atol=1e-6)
+    assert loaded.vector_size == expected.shape[1]
+
+
+@pytest.mark.parametrize("encoder", ENCODERS, ids=str)
+def test_every_encoder_that_can_be_exported(tmp_path, encoder):
+    check(make(encoder), SentenceVectorsReader(), tmp_path / "exported")
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_the_projection(tmp_path, cut):
+    model = make(ENCODERS[0], projection_size=5, cut_projection=cut)
+    check(model, SentenceVectorsReader(), tmp_path / "exported")
+    assert StandaloneEncoder.load(tmp_path / "exported").vector_size == (15 if cut else 5)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"tokenizer": "whitespace"},
+        {"tokenizer": "letters_digits", "max_length": 2},
+        {"tokenizer": {"type": "spacy_blank", "language": "de", "max_word_length": 3}},
+        {"token_indexers": {"tokens": {"type": "single_id", "lowercase_tokens": True}}},
+    ],
+    ids=str,
+)
+def test_readers(tmp_path, settings):
+    reader = SentenceVectorsReader.from_params(Params(settings))
+    check(make(ENCODERS[0]), reader, tmp_path / "exported")
+
+
+@pytest.mark.parametrize("type", ["sentence_classifier", "siamese_classifier"])
+def test_other_models(tmp_path, untrained_predictor, type):
+    if type == "sentence_classifier":
+        predictor = untrained_predictor(type)
+        check(predictor._model, predictor._dataset_reader, tmp_path / "exported")
+        return
+    vocab = Vocabulary(tokens_to_add={"tokens": ["a", "dog"], "labels": ["no", "yes"]})
+    params = {
+        "type": type,
+        "text_field_embedder": EMBEDDER,
+        "encoder": ENCODERS[-1],
+        "matcher": "heuristic",
+    }
+    model = Model.from_params(Params(deepcopy(params)), vocab=vocab).eval()
+    check(model, SentenceVectorsReader(), tmp_path / "exported")
+
+
+def test_a_folder_with_files_is_left_alone(tmp_path):
+    model, reader = make(ENCODERS[0]), SentenceVectorsReader()
+    (tmp_path / "notes.txt").write_text("mine")
+    for path in (tmp_path, tmp_path / "notes.txt"):
+        with pytest.raises(ConfigurationError, match="exists already; delete it or name another"):
+            export_encoder(model, reader, path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+HIGHWAY = {"type": "pooled", "encoder": {"type": "highway", "input_size": 4}}
+
+
+@pytest.mark.parametrize(
+    ("encoder", "settings", "message"),
+    [
+        (
+            HIGHWAY,
+            {},
+            "the encoder in its pooled encoder is a HighwayEncoder; that must be cas_lst",
+        ),
+        (
+            {"type": "boe", "embedding_dim": 4},
+            {},
+            "its encoder must be pooled, gumbel_tree_lstm or an averaging .* BagOfEmbeddings",
+        ),
+        (
+            ENCODERS[0],
+            {
+                "text_field_embedder": {
+                    "token_embedders": {
+                        "tokens": {"type": "embedding", "embedding_dim": 6, "projection_dim": 4}
+                    }
+                }
+            },
+            "its embedding has a projection_dim",
+        ),
+        (
+            ENCODERS[0],
+            {
+                "text_field_embedder": {
+                    "token_embedders": {"tokens": {"type": "pass_through", "hidden_dim": 4}}
+                }
+            },
+            "embedded by one token embedder of type 'embedding', not by PassThroughTokenEmbedder",
+        ),
+    ],
+)
+def test_what_cannot_be_exported(tmp_path, encoder, settings, message):
+    with pytest.raises(ConfigurationError, match=f"this encoder cannot be exported: .*{message}"):
+        export_encoder(make(encoder, **settings), SentenceVectorsReader(), tmp_path / "exported")
+    assert not (tmp_path / "exported").exists()
+
+
+def test_a_model_without_a_sentence_encoder(tmp_path, untrained_predictor):
+    predictor = untrained_predictor("esim")
+    with pytest.raises(ConfigurationError, match="can be exported, not a ESIM"):
+        export_encoder(predictor._model, predictor._dataset_reader, tmp_path / "exported")

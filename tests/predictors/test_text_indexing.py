@@ -1,0 +1,133 @@
+"""The indices of a text are those of an instance."""
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenCharactersIndexer
+from allennlp.data.tokenizers import (
+    CharacterTokenizer,
+    LettersDigitsTokenizer,
+    WhitespaceTokenizer,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from allennlp_sentmatch.data.dataset_readers import (
+    SentencePairReader,
+    SentenceVectorsReader,
+    SentimentTreesReader,
+)
+from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
+from allennlp_sentmatch.predictors.text_indexing import text_indexer
+from tests.fuzzing import texts
+
+WORDS = [
+    "A",
+    "a",
+    "dog",
+    "is",
+    "n't",
+    "@@padding@@",
+    "@@unknown@@",
+    ".",
+    "it",
+    "1",
+    ")",
+    ":)",
+    "word",
+    "é",
+]
+VOCAB = Vocabulary(tokens_to_add={"tokens": WORDS, "labels": ["yes"]})
+
+READERS = [
+    SentenceVectorsReader(),
+    SentenceVectorsReader(
+        max_length=3, token_indexers={"words": SingleIdTokenIndexer(lowercase_tokens=True)}
+    ),
+    SentenceVectorsReader(tokenizer=WhitespaceTokenizer()),
+    SentimentTreesReader(tokenizer=LettersDigitsTokenizer()),
+    SentencePairReader("snli"),
+]
+
+
+def indices_of_instance(reader, text):
+    others = ["a"] if isinstance(reader, SentencePairReader) else []
+    instance = reader.text_to_instance(text, *others)
+    reader.apply_token_indexers(instance)
+    batch = Batch([instance])
+    batch.index_instances(VOCAB)
+    (indexed,) = next(iter(batch.as_tensor_dict().values())).values()
+    return indexed["tokens"][0].tolist()
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_any_text(reader):
+    indexer = text_indexer(reader, VOCAB)
+
+    @settings(max_examples=100, deadline=None)
+    @given(
+        st.one_of(texts, st.lists(st.sampled_from(WORDS)).map(" ".join)).filter(
+            lambda text: not any("\ud800" <= c <= "\udfff" for c in text)
+        )
+    )
+    def check(text):
+        assert indexer.indices(text) == indices_of_instance(reader, text)
+
+    check()
+
+
+def test_the_log_says_once_that_texts_are_cut(caplog):
+    indexer = text_indexer(SentenceVectorsReader(max_length=3), VOCAB)
+    indexer.indices("a dog is")
+    assert not caplog.records
+    indexer.indices("a dog is a dog")
+    indexer.indices("a dog is it a dog")
+    (record,) = caplog.records
+    assert record.getMessage().startswith("a text is cut after 3 tokens (max_length)")
+
+
+class OtherReader(SentenceVectorsReader):
+    """A reader from another package, which may do anything with a text."""
+
+
+@pytest.mark.parametrize(
+    ("reader", "message"),
+    [
+        (OtherReader(), "the reader is a OtherReader, not one of allennlp_sentmatch"),
+        (SentenceVectorsReader(tokenizer=CharacterTokenizer()), "not a CharacterTokenizer"),
+        (
+            SentenceVectorsReader(tokenizer=SpacyBlankTokenizer(start_tokens=["<s>"])),
+            "spacy_blank has start_tokens or end_tokens",
+        ),
+        (
+            SentenceVectorsReader(tokenizer=SpacyBlankTokenizer("zh")),
+            "splits the language 'zh' with ChineseTokenizer",
+        ),
+        (
+            SentenceVectorsReader(
+                token_indexers={
+                    "tokens": SingleIdTokenIndexer(),
+                    "characters": TokenCharactersIndexer(min_padding_length=1),
+                }
+            ),
+            "not SingleIdTokenIndexer, TokenCharactersIndexer",
+        ),
+        (
+            SentenceVectorsReader(token_indexers={"t": SingleIdTokenIndexer(namespace="labels")}),
+            "namespace 'labels' has no padding and no unknown word",
+        ),
+        (
+            SentenceVectorsReader(token_indexers={"t": SingleIdTokenIndexer(end_tokens=["</s>"])}),
+            "must not have start_tokens, end_tokens",
+        ),
+        (
+            SentenceVectorsReader(
+                token_indexers={"t": SingleIdTokenIndexer(feature_name="lemma_")}
+            ),
+            "must index the words' text",
+        ),
+    ],
+)
+def test_others_need_instances(reader, message):
+    with pytest.raises(ConfigurationError, match=message):
+        text_indexer(reader, VOCAB)

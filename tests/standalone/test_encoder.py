@@ -1,0 +1,131 @@
+"""An encoder in a folder: what it computes, and what is refused."""
+
+import json
+import shutil
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn import CellAwareLSTM, Pooling
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.splitters import WhitespaceSplitter
+from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+from tests.nn.test_without_allennlp import run_without
+
+WORDS = ["@@PADDING@@", "@@UNKNOWN@@", "a", "dog", "runs"]
+SETTINGS = {
+    "type": "pooled",
+    "encoder": {"type": "cas_lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True},
+    "pooling": ["mean", "last"],
+}
+SENTENCES = ["a dog runs", "", "a dog barks and runs", "runs", "a dog runs"]
+
+
+def make(projection_size=5):
+    torch.manual_seed(0)
+    known = {word: index for index, word in enumerate(WORDS) if index}
+    indexer = TextIndexer(WhitespaceSplitter(), known, unknown=1, empty=1)
+    return StandaloneEncoder(indexer, WORDS, 4, SETTINGS, projection_size).eval()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    make().save(tmp_path / "encoder")
+    return tmp_path / "encoder"
+
+
+@pytest.mark.parametrize("projection_size", [None, 5])
+def test_vectors_are_those_of_the_parts(projection_size):
+    encoder = make(projection_size)
+    lstm, pooling = CellAwareLSTM(4, 3, bidirectional=True), Pooling(6, ["mean", "last"], True)
+    lstm.load_state_dict(encoder.encoder.encoder.state_dict())
+    indices = [[2, 3, 4], [1], [2, 3, 1, 1, 4], [4], [2, 3, 4]]
+    vectors = encoder.encode(SENTENCES, batch_size=2)
+    for vector, row in zip(vectors, indices):
+        embedded = encoder.embedding(torch.tensor([row]))
+        mask = torch.ones(1, len(row), dtype=torch.bool)
+        expected = pooling(lstm(embedded, mask), mask)
+        if projection_size is not None:
+            expected = encoder.projection(expected)
+        torch.testing.assert_close(vector, expected[0])
+    assert vectors.shape == (5, projection_size or 12)
+
+
+def test_what_is_saved_is_loaded(folder):
+    encoder = StandaloneEncoder.load(folder)
+    assert not encoder.training
+    torch.testing.assert_close(encoder.encode(SENTENCES), make().encode(SENTENCES))
+    assert encoder.encode([]).shape == (0, 5)
+    assert not encoder.encode(["a"]).requires_grad
+
+
+def test_neither_allennlp_nor_spacy_is_needed(folder):
+    """Nor any other package that torch does not need."""
+    expected = make().encode(SENTENCES).tolist()
+    output = run_without(
+        f"""
+HIDDEN |= {{"safetensors", "transformers", "sentence_transformers", "tokenizers"}}
+from allennlp_sentmatch.standalone import StandaloneEncoder
+
+print(StandaloneEncoder.load({str(folder)!r}).encode({SENTENCES}).tolist())
+"""
+    )
+    torch.testing.assert_close(torch.tensor(json.loads(output)), torch.tensor(expected))
+
+
+def edit(folder, name, **changes):
+    file = folder / name
+    value = {**json.loads(file.read_text()), **changes}
+    file.write_text(json.dumps(value))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("sentence_encoder.json", {"format": 2}, "the format is 2; this version .* reads 1"),
+        ("sentence_encoder.json", {"lowercase": 1}, "lowercase must be true or false"),
+        ("sentence_encoder.json", {"max_length": 0}, "max_length a positive integer"),
+        ("sentence_encoder.json", {"encoder": None}, "the encoder must be an object"),
+        ("sentence_encoder.json", {"projection_size": 10**9}, "more parameters than the file"),
+        ("sentence_encoder.json", {"projection_size": -1}, "projection_size must be"),
+        ("sentence_encoder.json", {"projection_size": 6}, "has the shape"),
+        ("sentence_encoder.json", {"projection_size": None}, "superfluous tensor 'projection"),
+        ("splitter.json", {"type": "spacy"}, "must be an object with a type of"),
+        ("vocabulary.json", {"words": WORDS[:4]}, "expected embedding.weight of 4 rows"),
+        ("vocabulary.json", {"words": ["a"] * 5}, "a list of different strings as words"),
+        ("vocabulary.json", {"words": [1, 2, 3, 4, 5]}, "a list of different strings"),
+        ("vocabulary.json", {"words": 5}, "a list of different strings"),
+        ("vocabulary.json", {"unknown": 5}, "expected indices of words as unknown and empty"),
+        ("vocabulary.json", {"unknown": 0}, "expected indices of words as unknown and empty"),
+        ("vocabulary.json", {"empty": -1}, "expected indices of words as unknown and empty"),
+        ("vocabulary.json", {"unknown": "1"}, "expected indices of words as unknown and empty"),
+    ],
+)
+def test_wrong_settings(folder, name, changes, message):
+    edit(folder, name, **changes)
+    with pytest.raises(ValueError, match=message) as error:
+        StandaloneEncoder.load(folder)
+    assert str(folder) in str(error.value)
+
+
+def test_words_of_another_size_than_the_encoder_reads(folder):
+    tensors = read_tensors(folder / "model.safetensors")
+    tensors["embedding.weight"] = torch.ones(5, 3)
+    write_tensors(folder / "model.safetensors", tensors)
+    with pytest.raises(ValueError, match="the encoder reads vectors of 4; words have 3"):
+        StandaloneEncoder.load(folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["sentence_encoder.json", "splitter.json", "vocabulary.json", "model.safetensors"]
+)
+def test_missing_and_damaged_files(folder, tmp_path, name):
+    shutil.copytree(folder, tmp_path / "copy")
+    for damaged in (b"", b"[]", b"\xff\xfe{", b"[" * 100_000):
+        (folder / name).write_bytes(damaged)
+        with pytest.raises(ValueError, match=name):
+            StandaloneEncoder.load(folder)
+    (tmp_path / "copy" / name).unlink()
+    with pytest.raises(FileNotFoundError, match=name):
+        StandaloneEncoder.load(tmp_path / "copy")

@@ -1,0 +1,90 @@
+"""Networks from settings: those of the package, and refusals of what does not fit a file."""
+
+import pytest
+import torch
+
+from allennlp_sentmatch.standalone.networks import load_state, sentence_network, settings_of
+
+CAS = {"type": "cas_lstm", "input_size": 4, "hidden_size": 3}
+LIMIT = 10_000
+
+
+def pooled(encoder, pooling="max"):
+    return {"type": "pooled", "encoder": encoder, "pooling": pooling}
+
+
+@pytest.mark.parametrize("kind", ["lstm", "gru"])
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_networks_of_torch(kind, bidirectional):
+    settings = {
+        "type": kind,
+        "input_size": 4,
+        "hidden_size": 3,
+        "num_layers": 2,
+        "bidirectional": bidirectional,
+    }
+    network = sentence_network(pooled(settings, "last"), LIMIT).double()
+    assert settings_of(network.encoder.network) == {**settings, "bias": True}
+    inputs = torch.randn(3, 5, 4, dtype=torch.float64)
+    mask = torch.tensor([[True] * 5, [True] * 2 + [False] * 3, [False] * 5])
+    vectors = network(inputs, mask)
+    for row, length in enumerate([5, 2]):
+        outputs, _ = network.encoder.network(inputs[row : row + 1, :length])
+        expected = outputs[0, -1]
+        if bidirectional:
+            expected = torch.cat([outputs[0, -1, :3], outputs[0, 0, 3:]])
+        torch.testing.assert_close(vectors[row], expected)
+    assert vectors[2].tolist() == [0] * network.output_size
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (None, "the encoder must be an object of type pooled or gumbel_tree_lstm"),
+        (CAS, "the encoder must be an object of type pooled"),
+        (pooled(None), "the pooled encoder must be an object of type cas_lstm, "),
+        (pooled({"type": "highway"}), "the pooled encoder must be"),
+        (pooled({"type": ["lstm"]}), "the pooled encoder must be"),
+        (pooled(CAS, 3), "pooling must be a string"),
+        (pooled(CAS, ["max", None]), "pooling must be a string"),
+        (pooled(CAS, "median"), "pooling must be one of"),
+        (pooled({"type": "cas_lstm", "input_size": 4}), "missing a required argument"),
+        (pooled({**CAS, "size": 4}), "unexpected keyword argument 'size'"),
+        (pooled({**CAS, "hidden_size": 3.0}), "hidden_size must be an integer of at least 1"),
+        (pooled({**CAS, "num_layers": True}), "num_layers must be an integer of at least 1"),
+        (pooled({**CAS, "input_size": -4}), "input_size must be an integer of at least 1"),
+        (pooled({**CAS, "dropout": [1]}), "dropout must be a number, a string"),
+        (pooled({**CAS, "vertical_weight": 2}), "vertical_weight must lie between"),
+        (pooled({**CAS, "vertical_gate": 2}), "vertical_gate must be"),
+        (pooled({**CAS, "hidden_size": 101}), "more parameters than the file"),
+        (pooled({**CAS, "input_size": 10**6}), "more parameters than the file"),
+        (pooled({**CAS, "num_layers": 10**6}), "more parameters than the file"),
+        (
+            pooled({"type": "lstmn", "input_size": 4, "hidden_size": 3, "attention_size": 10**9}),
+            "more parameters than the file",
+        ),
+        (
+            pooled({"type": "pass_through", "input_size": 101}, "attention"),
+            "the attention has more",
+        ),
+        ({"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 10**9}, "more parameters"),
+        ({"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "leaf": 1}, "leaf must"),
+    ],
+)
+def test_wrong_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        sentence_network(settings, LIMIT)
+
+
+def test_tensors_that_do_not_fit():
+    network = sentence_network(pooled(CAS), LIMIT)
+    state = network.state_dict()
+    load_state(network, state)
+    with pytest.raises(ValueError, match="there is a superfluous tensor 'more'"):
+        load_state(network, {**state, "more": torch.ones(1)})
+    name = "encoder.weight_ih_l0"
+    with pytest.raises(ValueError, match=f"{name}' has the shape .*2.* the settings want"):
+        load_state(network, {**state, name: torch.ones(2)})
+    del state[name]
+    with pytest.raises(ValueError, match=f"there is no tensor '{name}'"):
+        load_state(network, state)

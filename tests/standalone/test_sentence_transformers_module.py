@@ -1,0 +1,45 @@
+"""An exported folder, loaded by sentence-transformers as it is."""
+
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
+from allennlp_sentmatch.predictors import SentenceEncoder, export_encoder
+from tests.predictors.test_export import ENCODERS, SENTENCES, make
+
+pytest.importorskip("sentence_transformers", minversion="5.3")
+
+LOAD = """
+import sys, warnings
+warnings.simplefilter("error", FutureWarning)
+import numpy
+from sentence_transformers import SentenceTransformer
+
+model = SentenceTransformer(sys.argv[1], device="cpu", trust_remote_code=True)
+assert model.get_embedding_dimension() == 5
+numpy.save(sys.argv[2], model.encode({sentences}, batch_size=2))
+assert model.similarity(model.encode(["A cat"]), model.encode(["A cat"])).item() > 0.999
+assert model.encode("A cat", prompt="a ").tolist() == model.encode("a A cat").tolist()
+model.save(sys.argv[3])
+again = SentenceTransformer(sys.argv[3], device="cpu", trust_remote_code=True)
+assert again.encode("A cat").tolist() == model.encode("A cat").tolist()
+assert not any(name.split(".")[0] in ("allennlp", "spacy") for name in sys.modules)
+"""
+
+
+def test_sentence_transformers_loads_the_folder(tmp_path, repository):
+    model, reader = make(ENCODERS[0], projection_size=5), SentenceVectorsReader()
+    folder, vectors, saved = (tmp_path / name for name in ("exported", "vectors.npy", "saved"))
+    export_encoder(model, reader, folder)
+    run = subprocess.run(
+        [sys.executable, "-c", LOAD.format(sentences=SENTENCES), folder, vectors, saved],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    expected = SentenceEncoder(model, reader).encode(SENTENCES, show_progress=False)
+    numpy.testing.assert_allclose(numpy.load(vectors), expected, atol=1e-6)

@@ -1,0 +1,118 @@
+"""Splitting words, compared with AllenNLP's tokenizers and with spaCy's."""
+
+import json
+import random
+
+import pytest
+from allennlp.data.tokenizers import LettersDigitsTokenizer, WhitespaceTokenizer
+from hypothesis import given, settings
+
+from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
+from allennlp_sentmatch.standalone.splitters import (
+    LettersDigitsSplitter,
+    RuleSplitter,
+    WhitespaceSplitter,
+    splitter_from,
+)
+from tests.fuzzing import texts
+
+TOKENIZERS = {
+    "whitespace": (WhitespaceTokenizer(), WhitespaceSplitter()),
+    "letters_digits": (LettersDigitsTokenizer(), LettersDigitsSplitter()),
+}
+for language in ("en", "de", "fr"):
+    TOKENIZERS[language] = (SpacyBlankTokenizer(language), SpacyBlankTokenizer(language).splitter())
+SHORT = SpacyBlankTokenizer("en", max_word_length=5)
+TOKENIZERS["en, 5 characters"] = (SHORT, SHORT.splitter())
+
+SENTENCES = [
+    "Isn't it the U.S.'s $5-a-day (or 10km) plan?! I can't, he'd've said :) e.g. at 8 a.m...",
+    "See https://a.b/?c=1 or mail a@b.de, don't 'quote' ``this'' --- it's well-known/used.",
+    "Hello : ))) 8 )-: x :) :-) :) ) (: O.o o.O",
+    "tab\tand\nline \n\n two  spaces ",
+    "",
+    "   ",
+]
+
+
+def words_of(tokenizer, text):
+    return [token.text for token in tokenizer.tokenize(text)]
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_sentences(name, sentence):
+    tokenizer, splitter = TOKENIZERS[name]
+    assert splitter.words(sentence) == words_of(tokenizer, sentence)
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_any_text(name):
+    tokenizer, splitter = TOKENIZERS[name]
+
+    @settings(max_examples=150, deadline=None)
+    @given(texts.filter(lambda text: not any("\ud800" <= c <= "\udfff" for c in text)))
+    def check(text):
+        assert splitter.words(text) == words_of(tokenizer, text)
+
+    check()
+
+
+@pytest.mark.parametrize("name", ["en", "de"])
+def test_special_cases_beside_each_other_and_beside_affixes(name):
+    tokenizer, splitter = TOKENIZERS[name]
+    generator = random.Random(0)
+    parts = [*splitter.settings()["special_cases"], *"()-:!?\"'", "...", "'s", "10", "km", "word"]
+    for _ in range(1500):
+        text = "".join(
+            generator.choice(parts) + generator.choice(["", "", " ", " \n "])
+            for _ in range(generator.randint(1, 6))
+        )
+        assert splitter.words(text) == words_of(tokenizer, text)
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_settings_make_the_same_splitter(name):
+    tokenizer, splitter = TOKENIZERS[name]
+    again = splitter_from(json.loads(json.dumps(splitter.settings())))
+    assert again.settings() == splitter.settings()
+    assert again.words(SENTENCES[0]) == words_of(tokenizer, SENTENCES[0])
+
+
+def test_most_chunks_do_not_depend_on_their_neighbors():
+    splitter = TOKENIZERS["en"][1]
+    assert splitter.words_of_chunk("don't!") == ("do", "n't", "!")
+    assert splitter.words_of_chunk("word:)") is None
+    assert splitter.words("word:)") == ["word", ":)"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (None, "must be an object with a type of whitespace, letters_digits, rules"),
+        ({"type": "spacy"}, "must be an object with a type"),
+        ({"type": ["rules"]}, "must be an object with a type"),
+        ({"type": "whitespace", "prefix": "a"}, "other settings than it should"),
+        ({"type": "rules", "suffixes": "a"}, "other settings than it should"),
+        ({"type": "rules", "prefix": "("}, "prefix is no regular expression"),
+        ({"type": "rules", "infix": 3}, "infix must be a regular expression"),
+        ({"type": "rules", "max_word_length": 0}, "max_word_length must be from 1"),
+        ({"type": "rules", "max_word_length": "9"}, "max_word_length must be from 1"),
+        ({"type": "rules", "special_cases": ["a"]}, "special_cases must be an object"),
+        ({"type": "rules", "special_cases": {"ab": ["a"]}}, "'ab' must have a list of words"),
+        ({"type": "rules", "special_cases": {"ab": ["a", "", "b"]}}, "must have a list of words"),
+        ({"type": "rules", "special_cases": {"": []}}, "must have a list of words"),
+        ({"type": "rules", "rejoined": {"ab": [1, 2]}}, "rejoined: 'ab' must have"),
+        ({"type": "rules", "rejoined": {"ab": "ab", "c": None}}, "rejoined: 'c' must have"),
+    ],
+)
+def test_wrong_settings(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        splitter_from(wrong)
+
+
+def test_a_prefix_and_a_suffix_that_overlap():
+    """The prefix goes first, and the suffix of what is left after it."""
+    splitter = RuleSplitter(prefix="^a+", suffix="a+$", infix="-")
+    assert splitter.words("aaa") == ["aaa"]
+    assert splitter.words("aab-caa") == ["aa", "b", "-", "c", "aa"]

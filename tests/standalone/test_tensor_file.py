@@ -1,0 +1,107 @@
+"""Files of tensors, compared with the library safetensors."""
+
+import json
+
+import pytest
+import torch
+
+from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
+
+TENSORS = {
+    "a": torch.arange(6, dtype=torch.float32).view(2, 3),
+    "b.c": torch.tensor([0.5, -1.0], dtype=torch.bfloat16),
+    "half": torch.ones(1, dtype=torch.float16),
+    "double": torch.tensor([[1e-300], [3.0]], dtype=torch.float64),
+    "scalar": torch.tensor(7.0),
+    "empty": torch.empty(0, 4),
+}
+
+
+def same(x, y):
+    assert x.keys() == y.keys()
+    for name, tensor in x.items():
+        assert tensor.dtype == y[name].dtype
+        assert tensor.shape == y[name].shape
+        assert torch.equal(tensor, y[name])  # a copy
+
+
+def test_what_is_written_is_read(tmp_path):
+    write_tensors(tmp_path / "t.safetensors", TENSORS)
+    same(read_tensors(tmp_path / "t.safetensors"), TENSORS)
+
+
+def test_tensors_that_are_not_contiguous(tmp_path):
+    write_tensors(tmp_path / "t.safetensors", {"a": TENSORS["a"].t()})
+    same(read_tensors(tmp_path / "t.safetensors"), {"a": TENSORS["a"].t()})
+
+
+def test_the_library_reads_our_files_and_we_read_its(tmp_path):
+    library = pytest.importorskip("safetensors.torch")
+    write_tensors(tmp_path / "ours", TENSORS)
+    same(library.load_file(tmp_path / "ours"), TENSORS)
+    library.save_file(TENSORS, tmp_path / "theirs", metadata={"format": "pt"})
+    same(read_tensors(tmp_path / "theirs"), TENSORS)
+
+
+def entry(begin, end, shape=(1,), dtype="F32"):
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, end]}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"a": entry(0, 4)},  # the file has 8 bytes
+        {"a": entry(0, 8)},
+        {"a": entry(0, 8, (2, -1))},
+        {"a": entry(0, 8, (2.0,))},
+        {"a": entry(0, 8, (True, 2))},
+        {"a": entry(0, 8, (2,), "I32")},
+        {"a": entry(4, 8)},
+        {"a": entry(0, 4), "b": entry(0, 4)},
+        {"a": entry(0, 4), "b": entry(4, 12, (2,))},
+        {"a": entry(0, 1 << 62, (1 << 60,))},
+        {"a": entry(-8, 0, (2,)), "b": entry(0, 8, (2,))},
+        {"a": {"dtype": "F32", "shape": [2]}},
+        {"a": {"dtype": ["F32"], "shape": [2], "data_offsets": [0, 8]}},
+        {"a": {"dtype": "F32", "shape": 2, "data_offsets": [0, 8]}},
+        {"a": {"dtype": "F32", "shape": [2], "data_offsets": "08"}},
+        {"a": None},
+        [],
+        None,
+    ],
+)
+def test_wrong_headers(tmp_path, header):
+    encoded = json.dumps(header).encode()
+    content = len(encoded).to_bytes(8, "little") + encoded + bytes(8)
+    (tmp_path / "wrong").write_bytes(content)
+    with pytest.raises(ValueError, match=r"wrong is damaged, or no file of floating-point tensors"):
+        read_tensors(tmp_path / "wrong")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x02\0\0",
+        b"\xff" * 8 + b"{}",
+        b"\x03" + bytes(7) + b"{}",
+        b"\0" * 10,
+        b"\x02" + bytes(7) + b"[[",
+        b"\x02" + bytes(7) + b"\xff\xff",
+        (10**6).to_bytes(8, "little") + b"[" * 10**6,
+    ],
+)
+def test_files_of_other_kinds(tmp_path, content):
+    (tmp_path / "wrong").write_bytes(content)
+    with pytest.raises(ValueError, match="wrong is damaged"):
+        read_tensors(tmp_path / "wrong")
+
+
+def test_every_shortened_file_is_refused(tmp_path):
+    file = tmp_path / "t.safetensors"
+    write_tensors(file, {"a": TENSORS["a"], "b": TENSORS["half"]})
+    content = file.read_bytes()
+    for size in range(len(content)):
+        file.write_bytes(content[:size])
+        with pytest.raises(ValueError, match="damaged"):
+            read_tensors(file)
