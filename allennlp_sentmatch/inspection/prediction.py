@@ -8,6 +8,7 @@ from allennlp.predictors import Predictor
 from allennlp_sentmatch.inspection.attention import draw_attention
 from allennlp_sentmatch.inspection.drawing import Drawing
 from allennlp_sentmatch.inspection.gates import collect_gates, draw_gates, has_vertical_gates
+from allennlp_sentmatch.inspection.marked_text import draw_marked_text
 from allennlp_sentmatch.inspection.subwords import join_subwords
 from allennlp_sentmatch.inspection.trees import draw_tree
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
@@ -59,9 +60,12 @@ def trees_of(output: dict[str, Any]) -> dict[str, str]:
 def draw_attention_of(predictor: Predictor, output: dict[str, Any]) -> list[Drawing]:
     """Draw the attention in a predictor's output.
 
-    The predictor's `attention_maps` says what is in it. The subwords of a byte pair encoding are
-    joined to words.
+    The predictor's `marked_texts` and `attention_maps` say what is in it. The subwords of a byte
+    pair encoding are joined to words.
     """
     if not isinstance(predictor, EchoingPredictor):
         return []
-    return [draw_attention(*join_subwords(map)) for map in predictor.attention_maps(output)]
+    return [
+        *map(draw_marked_text, predictor.marked_texts(output)),
+        *(draw_attention(*join_subwords(matrix)) for matrix in predictor.attention_maps(output)),
+    ]

@@ -1,16 +1,19 @@
 """Answers to questions about passages."""
 
+import numpy
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.predictors.attention_map import AttentionMap
 from allennlp_sentmatch.predictors.echoing_predictor import (
     EchoingPredictor,
     check_string,
     has_keys,
 )
+from allennlp_sentmatch.predictors.marked_text import MarkedText
 
 
 @Predictor.register("answer_extractor")
@@ -19,8 +22,11 @@ class AnswerExtractorPredictor(EchoingPredictor):
 
     Takes `{"question": "Who sleeps?", "passage": "The fox sleeps."}` and gives both back, with
     `answer` (a part of the passage), `span` (its first and its last token, counted from 0),
-    `probability`, `n_best` (a list of `answer`, `span` and `probability`, best first) and the
-    model's other outputs.
+    `probability`, `n_best` (a list of `answer`, `span` and `probability`, best first),
+    `span_start_probs` and `span_end_probs` (for each token of the passage) and the attention of the
+    answer's tokens: `question_attention`, for each of them the weights of the question's tokens,
+    the mean of both directions, and `passage_attention`, the mean weights of the passage's tokens.
+    The model's own matrices, with a row for each token of the passage, are left out.
 
     Registered as a `Predictor` with name "answer_extractor".
     """
@@ -28,6 +34,39 @@ class AnswerExtractorPredictor(EchoingPredictor):
     def predict(self, question: str, passage: str) -> JsonDict:
         """Answer one question."""
         return self.predict_json({"question": question, "passage": passage})
+
+    def predict_instance(self, instance: Instance) -> JsonDict:
+        """The prediction for one instance."""
+        return _for_answer(super().predict_instance(instance))
+
+    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
+        """The predictions for several instances."""
+        return list(map(_for_answer, super().predict_batch_instance(instances)))
+
+    def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
+        """The attention of each token of the answer to the tokens of the question."""
+        first, last = output["span"]
+        metadata = output["metadata"]
+        answer = metadata["passage_tokens"][first : last + 1]
+        tokens = (answer, metadata["question_tokens"])
+        title = "Attention of the answer to the question"
+        return [AttentionMap(title, output["question_attention"], *tokens)]
+
+    def marked_texts(self, output: JsonDict) -> list[MarkedText]:
+        """The passage with the answer marked, its words weighted by the probability that the answer
+        begins or ends there, and by the attention of the answer.
+        """
+        passage = (output["metadata"]["passage"], output["metadata"]["passage_offsets"])
+        ends = list(map(max, output["span_start_probs"], output["span_end_probs"]))
+        return [
+            MarkedText("Answer in the passage", *passage, ends, output["span"]),
+            MarkedText(
+                "Attention of the answer to the passage",
+                *passage,
+                output["passage_attention"],
+                output["span"],
+            ),
+        ]
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         return self._dataset_reader.text_to_instance(**self._texts(json_dict))
@@ -39,3 +78,15 @@ class AnswerExtractorPredictor(EchoingPredictor):
                 f"expected question/passage in the JSON, got {shorten(list(json_dict))}"
             )
         return {key: check_string(json_dict[key], repr(key), json_dict) for key in keys}
+
+
+def _for_answer(output: JsonDict) -> JsonDict:
+    """A model's output, with the answer's attention alone."""
+    first, last = output["span"]
+    matching, reverse, self_matching = (
+        numpy.array(output.pop(name)[first : last + 1])
+        for name in ("matching_attention", "reverse_matching_attention", "self_matching_attention")
+    )
+    output["question_attention"] = ((matching + reverse) / 2).tolist()
+    output["passage_attention"] = self_matching.mean(axis=0).tolist()
+    return output

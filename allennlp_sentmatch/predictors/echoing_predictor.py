@@ -10,6 +10,7 @@ from allennlp.predictors import Predictor
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.predictors.attention_map import AttentionMap
+from allennlp_sentmatch.predictors.marked_text import MarkedText
 
 
 class EchoingPredictor(Predictor):
@@ -25,6 +26,10 @@ class EchoingPredictor(Predictor):
 
     def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
         """The attention in an output of this predictor."""
+        return []
+
+    def marked_texts(self, output: JsonDict) -> list[MarkedText]:
+        """The texts in an output of this predictor of which parts are marked."""
         return []
 
     def load_line(self, line: str) -> JsonDict:

@@ -6,6 +6,7 @@ from allennlp.predictors import Predictor
 from allennlp_sentmatch.demo.tasks import Table, task_of
 from allennlp_sentmatch.demo.tasks.answer_ranking import AnswerRanking
 from allennlp_sentmatch.demo.tasks.classification import Classification
+from allennlp_sentmatch.demo.tasks.reading_comprehension import ReadingComprehension
 from allennlp_sentmatch.demo.tasks.similarity import Similarity
 from allennlp_sentmatch.demo.tasks.translation import Translation
 
@@ -18,6 +19,7 @@ from allennlp_sentmatch.demo.tasks.translation import Translation
         ("similarity_regressor", Similarity, "Sentence pairs"),
         ("attentive_ranker", AnswerRanking, "Answers to a question"),
         ("encoder_decoder", Translation, "Translation"),
+        ("rnet", ReadingComprehension, "Reading comprehension"),
     ],
 )
 def test_the_task_of_each_predictor(untrained_predictor, name, kind, title):
@@ -53,3 +55,14 @@ def test_sentences_to_translate_are_in_the_source_language(untrained_predictor, 
     predictor._dataset_reader._source_tokenizer.language = language
     (sentence,) = Translation(predictor).examples()[0]
     assert sentence.startswith(first)
+
+
+def test_a_question_is_answered_from_a_passage(untrained):
+    model = untrained("rnet")
+    for example in model.task.examples():
+        passage, _ = example
+        answer = model.predict(*example).answer
+        assert isinstance(answer, Table)
+        assert 1 <= len(answer.rows) <= 5
+        assert all(text in passage for _, text in answer.rows)
+        assert len(dict(row[::-1] for row in answer.rows)) == len(answer.rows)

@@ -1,5 +1,6 @@
 import json
 
+import numpy
 import pytest
 from allennlp.commands.train import train_model_from_file
 from allennlp.common.checks import ConfigurationError
@@ -47,6 +48,38 @@ def test_the_output(predictor):
             == " ".join(tokens[start : end + 1]).replace(" ,", ",").replace(" .", ".").split()
         )
     json.dumps(output)
+
+
+def test_the_attention_is_that_of_the_answer(predictor):
+    instance = predictor._dataset_reader.text_to_instance(QUESTION, PASSAGE)
+    predictor._dataset_reader.apply_token_indexers(instance)
+    model_output = predictor._model.forward_on_instance(instance)
+    output = predictor.predict(QUESTION, PASSAGE)
+    start, end = output["span"]
+    num_question, num_passage = len(instance["question"]), len(instance["passage"])
+    assert numpy.shape(output["question_attention"]) == (end - start + 1, num_question)
+    assert numpy.shape(output["passage_attention"]) == (num_passage,)
+    for row, token in enumerate(range(start, end + 1)):
+        both = [
+            model_output[name][token]
+            for name in ("matching_attention", "reverse_matching_attention")
+        ]
+        expected = [(first + second) / 2 for first, second in zip(*both)]
+        assert output["question_attention"][row] == pytest.approx(expected, abs=1e-6)
+    assert sum(output["passage_attention"]) == pytest.approx(1, abs=1e-5)
+    assert not {key for key in output if key.endswith("matching_attention")}
+
+    (attention,) = predictor.attention_maps(output)
+    assert " ".join(attention.rows).split()[0] in PASSAGE
+    assert len(attention.columns) == num_question
+    ends, attended = predictor.marked_texts(output)
+    for marked in (ends, attended):
+        first, last = (marked.offsets[token] for token in marked.span)
+        assert marked.text[first[0] : last[1]] == output["answer"]
+        assert len(marked.weights) == len(marked.offsets)
+    assert ends.weights[start] == max(
+        output["span_start_probs"][start], output["span_end_probs"][start]
+    )
 
 
 def test_a_batch(predictor):

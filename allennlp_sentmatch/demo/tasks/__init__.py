@@ -5,11 +5,18 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.demo.tasks.answer_ranking import AnswerRanking
 from allennlp_sentmatch.demo.tasks.classification import Classification
+from allennlp_sentmatch.demo.tasks.reading_comprehension import ReadingComprehension
 from allennlp_sentmatch.demo.tasks.similarity import Similarity
 from allennlp_sentmatch.demo.tasks.task import Answer, Table, Task
 from allennlp_sentmatch.demo.tasks.translation import Translation
 
-TASKS: list[type[Task]] = [AnswerRanking, Similarity, Classification, Translation]
+TASKS: list[type[Task]] = [
+    AnswerRanking,
+    Similarity,
+    Classification,
+    Translation,
+    ReadingComprehension,
+]
 """The first one that accepts a predictor is its task."""
 
 

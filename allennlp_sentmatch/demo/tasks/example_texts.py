@@ -79,3 +79,25 @@ ANSWERS = [
         "Trains are slower than planes .",
     ),
 ]
+
+_LIGHTHOUSE = (
+    "The lighthouse of Orm stood on a rock so small that its keeper, old Brita, could walk around "
+    "it in forty steps. One winter night the lamp went out. Brita had no oil left, so she burned "
+    "her table, her two chairs and, at last, her wooden bed. In the morning a ship came in with "
+    "torn sails. The captain gave her a new bed, and a barrel of oil every year."
+)
+
+_BAKER = (
+    "A baker in the town of Lund had a cat that slept in the flour. Every day the cat came out "
+    "white and frightened the children, who took it for a ghost. The mayor told the baker to wash "
+    "the cat. The baker washed it three times, but in the evening it was white again, because it "
+    "loved the warm flour more than anything."
+)
+
+PASSAGES = [
+    (_LIGHTHOUSE, "What did Brita burn when the lamp went out?"),
+    (_LIGHTHOUSE, "What did the captain give her?"),
+    (_LIGHTHOUSE, "Why did Brita burn her table?"),
+    (_BAKER, "Where did the cat sleep?"),
+    (_BAKER, "Why were the children frightened?"),
+]

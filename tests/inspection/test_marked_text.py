@@ -1,0 +1,29 @@
+import re
+
+from allennlp_sentmatch.inspection.drawing import HTML
+from allennlp_sentmatch.inspection.marked_text import draw_marked_text
+from allennlp_sentmatch.predictors.marked_text import MarkedText
+
+TEXT = 'A <b> fox\n"slept" .'
+OFFSETS = [(0, 1), (2, 5), (6, 9), (10, 11), (11, 16), (16, 17), (18, 19)]
+
+
+def opacities(html):
+    return [float(found) for found in re.findall(r"rgba\(255, 140, 0, ([\d.]+)\)", html)]
+
+
+def test_the_text_is_as_it_was_written_and_the_span_is_marked():
+    weights = [0.0, 0.1, 0.4, 0.2, 0.1, 0.1, 0.1]
+    drawing = draw_marked_text(MarkedText("Answer", TEXT, OFFSETS, weights, (2, 4)))
+    assert (drawing.title, drawing.media_type) == ("Answer", HTML)
+    assert "<b>" not in drawing.content
+    without_spans = re.sub(r"</?(span|p)\b[^>]*>", "", drawing.content)
+    without_styles = re.sub(r' style="[^"]*"', "", without_spans)
+    assert without_styles == ("A &lt;b&gt; <mark>fox<br>&quot;slept</mark>&quot; .")
+    found = opacities(drawing.content)
+    assert found == [0.0, 0.15, 0.6, 0.3, 0.15, 0.15, 0.15]
+
+
+def test_no_weight_has_no_color():
+    drawing = draw_marked_text(MarkedText("Answer", "A fox", [(0, 1), (2, 5)], [0, 0], (1, 1)))
+    assert opacities(drawing.content) == [0.0, 0.0]
