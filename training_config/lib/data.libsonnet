@@ -218,12 +218,11 @@ local trec(granularity) = held_out(
       stsbenchmark + 'sts-test.csv',
     ),
 
-  // The NLI pairs of Parrish et al. (2021): the files of all protocols and rounds, joined, from
-  // github.com/Alicia-Parrish/ling_in_loop. There is no test set.
+  // Linguist-in-the-loop NLI alone; see `allnli_small`. There is no test set.
   ling_in_loop(max_length=null): {
     dataset_reader: pairs('snli', max_length),
     train_data_path: 'data/ling_in_loop/train.jsonl',
-    validation_data_path: 'data/ling_in_loop/validation.jsonl',
+    validation_data_path: 'data/ling_in_loop/val.jsonl',
     test_data_path: null,
     evaluate_on_test: false,
   },
