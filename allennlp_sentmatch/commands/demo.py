@@ -1,8 +1,9 @@
 """The `demo` subcommand serves a page on which a trained model reads one's own sentences.
 
-The page shows the label with its probabilities, what the model did (trees, attention or gates) and
-the words' saliency. Where the model can, it also writes sentences and searches a small corpus. It
-can be reached from this machine only, unless `--host` says otherwise.
+The page shows the label with its probabilities, the ranking or the translation, what the model did
+(trees, attention or gates) and the words' saliency. Where the model can, it also writes sentences
+and searches a small corpus. It can be reached from this machine only, unless `--host` says
+otherwise.
 """
 
 import argparse
