@@ -1,8 +1,7 @@
 r"""The steps of the gated attention-based recurrence in operations of torch.
 
-The attention's hidden layer is recomputed and not saved. The backward pass has one table with the
-gradients of a step's arguments in the order n, r, z, the part of n that r gates, query: the
-first three are those of W_ih x, all but the first those of what is projected from the state.
+The attention's hidden layer is recomputed and not saved. All that is multiplied is contiguous, as
+oneDNN has no fast product of a matrix with gaps between its rows.
 """
 
 import math
@@ -109,8 +108,9 @@ def backward(
     new = tables.hidden.new_empty
     z = tables.gru[..., H : 2 * H].contiguous()
     previous = torch.cat([tables.hidden.new_zeros(S, B, H), packing.previous(tables.hidden)], 1)
-    grads = new(S, N, 4 * H + A)  # n, r, z, the part of n that r gates, query
-    _differentiate_gru(tables, previous, grads[..., : 4 * H].view(S, N, 4, H))
+    by_input = new(S, N, 3 * H)  # the gradients of W_ih x
+    by_state = new(S, N, 3 * H + A)  # those of what is projected from the state, and of the query
+    _differentiate_gru(tables, previous, by_input, by_state)
     # The derivative of the gated input by the gate's argument, g * (1 - g) * [u^P; c].
     by_gate = torch.addcmul(tables.gated, tables.gated, tables.gates, value=-1)
     grad_gated, grad_mixed = new(S, N, D), new(S, N, Q + D)
@@ -118,22 +118,29 @@ def backward(
     grad_keys = torch.zeros_like(arguments.keys)
     grad_vector = torch.zeros_like(arguments.attention_vector)
     keys, scale = 2 * arguments.keys, 4 * arguments.attention_vector.unsqueeze(1)
-    # Rows in the order n, r, z.
-    input_weight = torch.cat([arguments.weight_ih[:, 2 * H :], arguments.weight_ih[:, : 2 * H]], 1)
-    to_input = [products.reordered(weight.t()) for weight in input_weight]
+    to_input = [products.reordered(weight.t()) for weight in arguments.weight_ih]
     state_weight = torch.cat([arguments.weight_hh, arguments.attention_previous], 1)
     to_state = [products.reordered(weight.t()) for weight in state_weight]
     buffer, carried = new(S * B * M * A), new(S, B, H)
     at = [
         steps(table, sizes)
-        for table in (grads, z, by_gate, tables.gates, grad_gated, grad_mixed, grad_scores)
+        for table in (
+            by_input,
+            by_state,
+            z,
+            by_gate,
+            tables.gates,
+            grad_gated,
+            grad_mixed,
+            grad_scores,
+        )
     ]
     queries_at, attention_at = steps(tables.queries, sizes), steps(tables.attention, sizes)
     outer_at = [None if grad is None else steps(grad, sizes) for grad in outer]
     following = 0  # passages
     for t in range(len(sizes) - 1, -1, -1):
         n = sizes[t]
-        grad, z_t, by_gate_t, gates, to_gated, to_mixed, to_scores = (table[t] for table in at)
+        inputs, states, z_t, by_gate_t, gates, to_gated, to_mixed, to_scores = (x[t] for x in at)
         grad_hidden = new(S, n, H)
         if outer_at[0] is None:
             grad_hidden.zero_()
@@ -141,9 +148,10 @@ def backward(
             grad_hidden.copy_(outer_at[0][t])
         grad_hidden[:, :following].add_(carried[:, :following])
         # Through the GRU and the gate.
-        grad[..., : 4 * H].view(S, n, 4, H).mul_(grad_hidden.unsqueeze(2))
+        inputs.view(S, n, 3, H).mul_(grad_hidden.unsqueeze(2))
+        states[..., : 3 * H].view(S, n, 3, H).mul_(grad_hidden.unsqueeze(2))
         for s, weight in enumerate(to_input):
-            to_gated[s] = products.product(grad[s, :, : 3 * H], weight)
+            to_gated[s] = products.product(inputs[s], weight)
         torch.mul(to_gated[..., P:], gates[..., P:], out=to_mixed[..., :Q])
         torch.mul(to_gated, by_gate_t, out=to_mixed[..., Q:])
         # Through the weighted sum and the softmax to the scores.
@@ -163,42 +171,44 @@ def backward(
         grad_vector.add_(torch.bmm(flat, layer.view(S, n * M, A)).squeeze(1), alpha=2)
         layer.addcmul_(layer, layer, value=-1).mul_(to_scores.unsqueeze(3))
         grad_keys[:, :n].add_(layer)
-        torch.mul(layer.sum(2), scale, out=grad[..., 4 * H :])
+        torch.mul(layer.sum(2), scale, out=states[..., 3 * H :])
         if t > 0:
             for s, weight in enumerate(to_state):
-                carried[s, :n] = products.product(grad[s, :, H:], weight)
+                carried[s, :n] = products.product(states[s], weight)
             carried[:, :n].addcmul_(grad_hidden, z_t)
         following = n
-    by_input, by_state = grads[..., : 3 * H], grads[..., H:]
-    grad_input_weight = products.weight_gradient(tables.gated, by_input)
     grad_state_weight = products.weight_gradient(previous, by_state)
-    sums = grads.sum(1)  # (S, 4H + A)
     return Arguments(
         passage=grad_gated[..., :P] * tables.gates[..., :P],
-        queries=grads[..., 4 * H :],
+        queries=by_state[..., 3 * H :],
         gates=grad_mixed[..., Q:],
         keys=grad_keys.mul_(scale.unsqueeze(2)),
         values=_grad_values(tables.attention, grad_mixed, sizes),
         attention_previous=grad_state_weight[:, 3 * H :],
         attention_vector=grad_vector,
-        weight_ih=torch.cat([grad_input_weight[:, H:], grad_input_weight[:, :H]], 1),
+        weight_ih=products.weight_gradient(tables.gated, by_input),
         weight_hh=grad_state_weight[:, : 3 * H],
-        bias_ih=torch.cat([sums[:, H : 3 * H], sums[:, :H]], 1),
-        bias_hh=sums[:, H : 4 * H],
+        bias_ih=by_input.sum(1),
+        bias_hh=by_state[..., : 3 * H].sum(1),
     )
 
 
-def _differentiate_gru(tables: Tables, previous: Tensor, factors: Tensor) -> None:
-    """Write the derivatives of h by the arguments of n, r and z and by the part that r gates.
+def _differentiate_gru(
+    tables: Tables, previous: Tensor, by_input: Tensor, by_state: Tensor
+) -> None:
+    """Write the derivatives of h by the GRU's projections; times the gradient of h, the gradients.
 
-    `factors` is (S, N, 4, H); times the gradient of h, they are the gradients of the arguments.
+    `by_input` (S, N, 3H) is for those of the input, `by_state` (S, N, 3H + A) for those of the
+    state, of which the last A columns are left as they are.
     """
     r, z, n = tables.gru.chunk(3, 2)
-    by_n, by_r, by_z, by_candidate = factors.unbind(2)
+    H = r.size(2)
+    by_r, by_z, by_n = by_input.chunk(3, 2)
     torch.mul(1 - z, 1 - n * n, out=by_n)
-    torch.mul(by_n, r, out=by_candidate)
-    torch.mul(by_candidate * (1 - r), tables.candidate, out=by_r)
     torch.mul(previous - n, z * (1 - z), out=by_z)
+    by_candidate = torch.mul(by_n, r, out=by_state[..., 2 * H : 3 * H])
+    torch.mul(by_candidate * (1 - r), tables.candidate, out=by_r)
+    by_state[..., : 2 * H] = by_input[..., : 2 * H]
 
 
 def _grad_values(attention: Tensor, grad_mixed: Tensor, sizes: list[int]) -> Tensor:

@@ -86,7 +86,7 @@ def _packed(
     P = passage.size(2)
     tokens = packing.pack(passage)  # (S, N, P)
     question_tokens = question.reshape(1, B * M, Q).expand(S, -1, -1)
-    by_passage, by_context = weights.gate.split([P, Q], 2)
+    by_passage, by_context = (part.contiguous() for part in weights.gate.split([P, Q], 2))
 
     def project(x: Tensor, weight: Tensor) -> Tensor:
         return linear(x, weight, weight.new_zeros(weight.shape[:2]), products)

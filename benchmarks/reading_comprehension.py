@@ -1,0 +1,143 @@
+"""Time R-NET with several encoders, and its matching layers beside a BiGRU; print one table.
+
+A training step is a forward and a backward pass over 32 questions of 12 tokens about passages of
+200 tokens; the model is the paper's with 75 dimensions and reads vectors of 175. Times are the
+processor's, on one thread: other processes do not lengthen them as they do wall-clock times. The
+results are written to benchmarks/results/.
+
+    python benchmarks/reading_comprehension.py     # two minutes
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Iterator
+from typing import Any, Callable, Optional
+
+import torch
+from allennlp.modules import Seq2SeqEncoder
+from measure import keep_freed_memory
+from report import RESULTS, machine, write
+from torch import Tensor
+
+import allennlp_sentmatch  # noqa: F401  (registers the encoders)
+from allennlp_sentmatch.nn import use_backend
+from allennlp_sentmatch.nn.ops.backends import Name
+from allennlp_sentmatch.nn.reading_comprehension import (
+    GatedMatching,
+    GatedSelfMatching,
+    PointerNetwork,
+    QuestionPooling,
+)
+
+BATCH_SIZE, PASSAGE_LENGTH, QUESTION_LENGTH, INPUT_SIZE, H = 32, 200, 12, 175, 75
+E = 2 * H
+
+ENCODERS: dict[str, dict[str, Any]] = {
+    "BiGRU, 3 layers": {"type": "gru", "num_layers": 3, "bidirectional": True},
+    "BiGRU, 1 layer": {"type": "gru", "bidirectional": True},
+    "RCRN (GRU)": {"type": "rcrn", "cell": "gru"},
+}
+
+COLUMNS = {
+    "part": "part",
+    "parameters": "parameters",
+    "training step, ms": "step_ms",
+    "relative to the BiGRU": "ratio",
+}
+
+Case = tuple[torch.nn.Module, Callable[[], None]]
+
+
+class RNet(torch.nn.Module):
+    """All of R-NET that follows the embeddings."""
+
+    def __init__(self, encoder: dict[str, Any]) -> None:
+        super().__init__()
+        name = encoder["type"]
+        settings = {k: value for k, value in encoder.items() if k != "type"}
+        self.encoder = Seq2SeqEncoder.by_name(name)(
+            input_size=INPUT_SIZE, hidden_size=H, **settings
+        )
+        self.matching = GatedMatching(E, E, H)
+        self.self_matching = GatedSelfMatching(E, H)
+        self.pooling = QuestionPooling(E, H)
+        self.pointers = PointerNetwork(E, E, H)
+
+    def forward(self, passage: Tensor, mask: Tensor, question: Tensor, other: Tensor) -> Tensor:
+        """The scores of the start and of the end."""
+        passage, question = self.encoder(passage, mask), self.encoder(question, other)
+        matched, _ = self.self_matching(self.matching(passage, mask, question, other)[0], mask)
+        return torch.stack(self.pointers(matched, mask, self.pooling(question, other)[0]))
+
+
+def tokens(num_tokens: int, size: int) -> tuple[Tensor, Tensor]:
+    inputs = torch.randn(BATCH_SIZE, num_tokens, size, requires_grad=True)
+    return inputs, torch.ones(BATCH_SIZE, num_tokens, dtype=torch.bool)
+
+
+def training_step(
+    module: torch.nn.Module, *inputs: Tensor, backend: Optional[Name] = None
+) -> Callable[[], None]:
+    def step() -> None:
+        module.zero_grad(set_to_none=True)
+        with use_backend(backend):
+            outputs = module(*inputs)
+        while not isinstance(outputs, Tensor):
+            outputs = outputs[0]
+        outputs.sum().backward()
+
+    return step
+
+
+def cases() -> Iterator[tuple[str, Case]]:
+    """The baseline first."""
+    passage, question = tokens(PASSAGE_LENGTH, E), tokens(QUESTION_LENGTH, E)
+    gru = torch.nn.GRU(2 * E, H, batch_first=True, bidirectional=True)
+    matching, self_matching = GatedMatching(E, E, H), GatedSelfMatching(E, H)
+    gated = tokens(PASSAGE_LENGTH, 2 * E)[0]  # what the layers' GRUs read
+    yield "BiGRU, as in both matching layers", (gru, training_step(gru, gated))
+    for name, module, inputs in (
+        ("gated matching", matching, (*passage, *question)),
+        ("gated self-matching", self_matching, passage),
+    ):
+        yield name, (module, training_step(module, *inputs))
+        yield f"{name}, naive", (module, training_step(module, *inputs, backend="naive"))
+    embedded = (*tokens(PASSAGE_LENGTH, INPUT_SIZE), *tokens(QUESTION_LENGTH, INPUT_SIZE))
+    for name, encoder in ENCODERS.items():
+        model = RNet(encoder)
+        yield f"R-NET, {name}", (model, training_step(model, *embedded))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    keep_freed_memory()
+    info = machine(torch.device("cpu"))
+    measured = dict(cases())
+    seconds: dict[str, list[float]] = {name: [] for name in measured}
+    for number in range(1 + options.rounds):
+        for name, (_, step) in measured.items():
+            start = time.process_time()
+            step()
+            if number > 0:  # the first is a warm-up
+                seconds[name].append(time.process_time() - start)
+    baseline = next(iter(seconds.values()))
+    records = [
+        {
+            "part": name,
+            "parameters": sum(p.numel() for p in measured[name][0].parameters()),
+            "step_ms": 1000 * statistics.median(times),
+            "ratio": statistics.median(a / b for a, b in zip(times, baseline)),
+        }
+        for name, times in seconds.items()
+    ]
+    info["load_after"] = machine(torch.device("cpu"))["load"]
+    write(RESULTS / "reading_comprehension_cpu", info, records, COLUMNS)
+
+
+if __name__ == "__main__":
+    main()
