@@ -1,15 +1,17 @@
-"""Run the tests that call a function, in forks of a process that has imported the libraries."""
+"""Run the tests that run a line, in forks of a process that has imported the libraries."""
 
 import ast
+import gc
 import importlib
 import json
 import os
 import resource
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple, Optional
 
 import pytest
@@ -21,36 +23,40 @@ OPTIONS = ("-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=line")
 
 
 class TestRecord(NamedTuple):
-    """A test's name, its seconds, and the file and the first line of each function it calls."""
+    """A test's name, its seconds of the CPU, and the lines that it runs in each file."""
 
     __test__ = False
     name: str
     seconds: float
-    calls: list[list[Any]]
+    lines: dict[str, list[int]]
 
 
 class Recorder:
-    """A plugin of pytest that records which functions of files in a folder each test calls."""
+    """A plugin of pytest that records which lines of the files in a folder each test runs."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = f"{folder}{os.sep}"
-        self._calls: set[tuple[str, int]] = set()
+        self._lines: defaultdict[str, set[int]] = defaultdict(set)
         self.records: list[TestRecord] = []
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
         """Record a test with the fixtures that are made for it."""
-        self._calls = set()
-        start = perf_counter()
+        self._lines.clear()
+        start = sum(os.times()[:4])
         sys.settrace(self._record)
         yield
         sys.settrace(None)
-        calls = [list(call) for call in sorted(self._calls)]
-        self.records.append(TestRecord(item.nodeid, perf_counter() - start, calls))
+        seconds = sum(os.times()[:4]) - start
+        lines = {path: sorted(numbers) for path, numbers in self._lines.items()}
+        self.records.append(TestRecord(item.nodeid, seconds, lines))
 
-    def _record(self, frame: Any, event: str, argument: Any) -> None:
-        if frame.f_code.co_filename.startswith(self._folder):
-            self._calls.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+    def _record(self, frame: Any, event: str, argument: Any) -> Any:
+        path = frame.f_code.co_filename
+        if not path.startswith(self._folder):
+            return None
+        self._lines[path].add(frame.f_lineno)  # in the event "call" the function's first line
+        return self._record
 
 
 class Selection:
@@ -66,14 +72,14 @@ class Selection:
 
 
 class CoveringTests:
-    """The tests in some folders of a repository, and what each of them calls.
+    """The tests in some folders of a repository, and the lines that each of them runs.
 
     Args:
         root: the repository. Its package may not have been imported yet.
-        package: the name of the package whose functions are recorded.
+        package: the name of the package whose lines are recorded.
         tests: folders and files, relative to the root. All their tests must pass.
         libraries: modules that are imported once.
-        seconds: how long the tests of a function may take in total. If they take longer, the
+        seconds: how much of the CPU's time the tests of a line may take. If they take longer, the
             quickest of them are selected, at least one.
 
     Raises:
@@ -95,6 +101,8 @@ class CoveringTests:
         os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
         for library in libraries:
             importlib.import_module(library)
+        gc.collect()
+        gc.freeze()  # a collection in a fork would copy all of the memory
         arguments = [*tests, "-m", "not slow and not browser"]
         passed, output = self._run(arguments, Recorder(root / package), limit=3600)
         if not passed:
@@ -102,23 +110,20 @@ class CoveringTests:
         records = json.loads((root / "records.json").read_text())
         self.records = [TestRecord(*record) for record in records]
 
-    def select(self, file: Path, function: Optional[int]) -> list[TestRecord]:
-        """The tests that call a function, or any function of the file, the quickest first.
+    def select(self, file: Path, *lines: Optional[int]) -> list[TestRecord]:
+        """The quickest tests that run the first of the `lines` that any test runs.
 
-        Args:
-            file: the file.
-            function: the function's first line, decorators included, or None.
+        If no test runs any of them, the quickest tests that run any line of the file.
         """
-        chosen: list[TestRecord] = []
-        seconds = 0.0
-        for test in sorted(self.records, key=lambda record: record.seconds):
-            lines = [line for path, line in test.calls if path == str(file)]
-            if lines if function is None else function in lines:
-                seconds += test.seconds
-                if chosen and seconds > self._seconds:
-                    break
-                chosen.append(test)
-        return chosen
+        tests = sorted(self.records, key=lambda test: test.seconds)
+        running = [test for test in tests if str(file) in test.lines]
+        for line in lines:
+            if any(line in test.lines[str(file)] for test in running):
+                running = [test for test in running if line in test.lines[str(file)]]
+                break
+        totals = accumulate(test.seconds for test in running)
+        number = sum(total <= self._seconds for total in totals)
+        return running[: max(number, 1)]
 
     def run(self, tests: Sequence[TestRecord]) -> tuple[bool, str]:
         """Whether tests pass on the files as they are now, and what pytest prints.
@@ -148,8 +153,10 @@ class CoveringTests:
                 sys.stdout.flush()
             finally:
                 os._exit(status)
-        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-        os.killpg(child, signal.SIGKILL)  # what the tests have left running
+        try:
+            os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        finally:
+            os.killpg(child, signal.SIGKILL)  # with what the tests have left running
         return os.waitpid(child, 0)[1] == 0, log.read_text(errors="replace")
 
 

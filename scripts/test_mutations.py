@@ -6,7 +6,8 @@
 The mutations are Cosmic Ray's, made in a copy of the repository. Its test command asks this process
 to run the tests, in a fork that need not import AllenNLP again. The tests of models/ are those in
 tests/models/. They run once without mutations; each mutation is then tested by the quickest tests
-that call the mutated function. A test that calls it in another process only does not count.
+that run the mutated line, or else the function around it, or else its module. A test that does so
+in another process only does not count.
 
 `--sample` draws places in the code, then one mutation for each: the operator `+` alone has eleven
 mutations, most of which every test notices.
@@ -34,8 +35,9 @@ from scripts.covering_tests import CoveringTests, enclosing_function
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = "allennlp_sentmatch"
 LIBRARIES = (
-    *("allennlp.commands", "hypothesis", "sacrebleu", "sacremoses"),
-    *("scipy.stats", "sklearn.metrics", "spacy", "torch", "transformers"),
+    *("allennlp.commands", "allennlp.common.cached_transformers", "sacrebleu", "sacremoses"),
+    *("scipy.stats", "sklearn.metrics", "spacy", "torch", "transformers.models.auto.modeling_auto"),
+    *("hypothesis", "_hypothesis_pytestplugin", "anyio.pytest_plugin", "pdb", "xdist.plugin"),
 )
 
 CONFIGURATION = """[cosmic-ray]
@@ -52,6 +54,9 @@ exclude-operators = [  # which change nothing for None and small numbers
     "core/ReplaceComparisonOperator_(Is_Eq|IsNot_NotEq|Eq_Is|NotEq_IsNot)",
 ]
 """
+
+NOT_PYTHON = "this is not Python"
+"""The output for mutations that do not compile, as of the `*` in a list of parameters."""
 
 CLIENT = """import socket, sys
 connection = socket.socket(socket.AF_UNIX)
@@ -149,12 +154,21 @@ def answer(
         module, mutated = next(
             (module, text) for module in modules if (text := module.read_text()) != sources[module]
         )
-        lines = enumerate(zip(sources[module].split("\n"), mutated.split("\n")), start=1)
-        line = next(number for number, (before, after) in lines if before != after)
-        selected = tests.select(module, enclosing_function(sources[module], line))
-        passed, output = tests.run(selected) if selected else (True, "no test calls this")
+        passed, output = run_tests(tests, module, sources[module], mutated)
         with connection:
             connection.sendall(bytes([not passed]) + output.encode())
+
+
+def run_tests(tests: CoveringTests, module: Path, source: str, mutated: str) -> tuple[bool, str]:
+    """Whether the tests of a mutation pass, and their output."""
+    try:
+        compile(mutated, str(module), "exec")
+    except SyntaxError:
+        return True, NOT_PYTHON
+    lines = enumerate(zip(source.split("\n"), mutated.split("\n")), start=1)
+    line = next(number for number, (before, after) in lines if before != after)
+    selected = tests.select(module, line, enclosing_function(source, line))
+    return tests.run(selected) if selected else (True, "no test runs this module")
 
 
 def keep_a_sample(session: Path, size: Optional[int], seed: int) -> None:
@@ -179,11 +193,14 @@ def keep_a_sample(session: Path, size: Optional[int], seed: int) -> None:
 
 
 def summary(session: Path) -> dict[str, Any]:
-    """How many mutations of a session there are and were killed, and those that survived."""
+    """How many mutations of a session could be tested and were killed, and those that survived."""
     with sqlite3.connect(session) as database:
         rows = database.execute(
             "SELECT module_path, start_pos_row, operator_name, test_outcome, diff, output"
-            " FROM mutation_specs JOIN work_results USING (job_id) ORDER BY 1, 2, 3"
+            " FROM mutation_specs JOIN work_results USING (job_id)"
+            " WHERE test_outcome IN ('KILLED', 'SURVIVED') AND trim(output, ?) != ?"
+            " ORDER BY 1, 2, 3",
+            ("\n", NOT_PYTHON),
         ).fetchall()
     survivors = [
         {
@@ -195,8 +212,7 @@ def summary(session: Path) -> dict[str, Any]:
         for module, line, operator, outcome, diff, output in rows
         if outcome == "SURVIVED"
     ]
-    killed = sum(outcome == "KILLED" for *_, outcome, _, _ in rows)
-    return {"mutations": len(rows), "killed": killed, "survivors": survivors}
+    return {"mutations": len(rows), "killed": len(rows) - len(survivors), "survivors": survivors}
 
 
 def print_summary(result: dict[str, Any]) -> None:

@@ -14,6 +14,8 @@ def total(prices):
     return sum(prices)
 
 def with_tax(price):
+    if price < 0:
+        return 0
     return total([price]) * RATE
 
 def unused():
@@ -63,31 +65,36 @@ def session(tmp_path):
     return run
 
 
-def test_the_tests_of_a_function_are_those_that_call_it(session):
-    selected = session(
-        "lines = {'total': 3, 'with_tax': 6, 'unused': 9, 'module': None}\n"
-        "print(json.dumps({name: sorted(names(tests.select(module, line)))"
-        " for name, line in lines.items()}))"
-    )
-    both = ["test_total", "test_with_tax"]
-    assert selected == {"total": both, "with_tax": both[1:], "unused": [], "module": both}
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ((4,), ["test_total", "test_with_tax"]),
+        ((9,), ["test_with_tax"]),
+        ((8, 6), ["test_with_tax"]),  # a line that is not run, in a function that is
+        ((12, 11), ["test_total", "test_with_tax"]),  # a function that is not called
+        ((1, None), ["test_total", "test_with_tax"]),
+    ],
+)
+def test_the_tests_of_a_line(session, lines, expected):
+    assert sorted(session(f"print(json.dumps(names(tests.select(module, *{lines}))))")) == expected
 
 
 def test_the_quickest_tests_come_first_and_the_slow_ones_are_left_out(session):
     selected = session(
-        "calls = [[str(module), 3]]\n"
-        "tests.records = [TestRecord(f'::{s}', s, calls) for s in (7.0, 1.0, 20.0, 3.0, 2.0)]\n"
+        "lines = {str(module): [3]}\n"
+        "tests.records = [TestRecord(f'::{s}', s, lines) for s in (7.0, 1.0, 20.0, 3.0, 2.0)]\n"
         "some = names(tests.select(module, 3))\n"
-        "tests.records = [TestRecord(f'::{s}', s, calls) for s in (30.0, 20.0)]\n"
-        "print(json.dumps([some, names(tests.select(module, 3))]))"
+        "tests.records = [TestRecord(f'::{s}', s, lines) for s in (30.0, 20.0)]\n"
+        "other = Path('shop/other.py')\n"
+        "print(json.dumps([some, names(tests.select(module, 3)), tests.select(other, 3)]))"
     )
-    assert selected == [["1.0", "2.0", "3.0"], ["20.0"]]
+    assert selected == [["1.0", "2.0", "3.0"], ["20.0"], []]
 
 
 def test_a_change_is_seen_by_the_selected_tests_alone(session):
     results = session(
         "source = module.read_text()\n"
-        "total, with_tax = tests.select(module, 3), tests.select(module, 6)\n"
+        "total, with_tax = tests.select(module, 4), tests.select(module, 9)\n"
         "results = [tests.run(total)]\n"
         "module.write_text(source.replace('* RATE', '+ RATE'))\n"
         "alone = [test for test in total if test.name.endswith('test_total')]\n"

@@ -87,6 +87,10 @@ def test_summary(session, capsys):
         for number, outcome in enumerate(["KILLED", "SURVIVED", "KILLED"]):
             values = ("NORMAL", "...\n3 passed in 1.00s\n", outcome, DIFF, f"job{number}")
             database.execute("INSERT INTO work_results VALUES (?, ?, ?, ?, ?)", values)
+        values = ("EXCEPTION", "Traceback ...", "INCOMPETENT", None, "job4")
+        database.execute("INSERT INTO work_results VALUES (?, ?, ?, ?, ?)", values)
+        values = ("NORMAL", f"{mutations.NOT_PYTHON}\n", "SURVIVED", DIFF, "job3")
+        database.execute("INSERT INTO work_results VALUES (?, ?, ?, ?, ?)", values)
     result = mutations.summary(session)
     assert (result["mutations"], result["killed"]) == (3, 2)
     assert result["survivors"] == [
@@ -102,28 +106,35 @@ def test_summary(session, capsys):
 
 
 class PretendedTests:
-    """Tests that fail, except those of the function in line 3."""
+    """Tests of b.py that fail, except those of its line 4."""
 
-    def select(self, file, function):
-        return [f"{file.name}:{function}"] if function != 5 else []
+    def select(self, file, *lines):
+        return [(file.name, *lines)] if file.name == "b.py" else []
 
     def run(self, tests):
-        return tests == ["b.py:3"], f"ran {tests[0]}"
+        return tests == [("b.py", 4, 3)], f"ran {tests[0]}"
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"),
-    [(2, (1, "ran b.py:1")), (4, (0, "ran b.py:3")), (6, (0, "no test calls this"))],
+    ("name", "line", "change", "expected"),
+    [
+        ("b.py", 2, " + 1", (1, "ran ('b.py', 2, 1)")),
+        ("b.py", 4, " + 1", (0, "ran ('b.py', 4, 3)")),
+        ("b.py", 2, " +", (0, mutations.NOT_PYTHON)),
+        ("a.py", 2, " + 1", (0, "no test runs this module")),
+    ],
 )
-def test_a_client_gets_the_verdict_on_the_mutation_in_the_file(tmp_path, line, expected):
+def test_a_client_gets_the_verdict_on_the_mutation_in_the_file(
+    tmp_path, name, line, change, expected
+):
     modules = [tmp_path / "a.py", tmp_path / "b.py"]
     for module in modules:
         module.write_text("".join(f"def f{n}():\n    return {n}\n" for n in range(3)))
-    lines = modules[1].read_text().split("\n")
-    lines[line - 1] += " + 1"
+    lines = (tmp_path / name).read_text().split("\n")
+    lines[line - 1] += change
     code = (
         "import pathlib, sys\n"
-        f"pathlib.Path({str(modules[1])!r}).write_text({chr(10).join(lines)!r})\n"
+        f"pathlib.Path({str(tmp_path / name)!r}).write_text({chr(10).join(lines)!r})\n"
         f"{mutations.CLIENT}"
     )
     with socket.socket(socket.AF_UNIX) as server:
