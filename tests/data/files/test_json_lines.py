@@ -79,6 +79,13 @@ def test_json_that_only_seems_right(write, line, message):
         parse_json_object(line)
 
 
+@pytest.mark.parametrize("line", ['{"a": 1', "null", "two words", "~"])
+def test_the_remedy_for_an_array_is_for_arrays(line):
+    with pytest.raises(ConfigurationError, match="JSON") as error:
+        parse_json_object(line)
+    assert "array" not in str(error.value)
+
+
 def test_an_integer_of_4300_digits():
     assert parse_json_object('{"a": %s}' % ("7" * 4300)) == {"a": int("7" * 4300)}
 

@@ -54,6 +54,13 @@ def test_undecodable_text_names_file_line_and_encoding(write):
         list(text_rows(path))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+def test_undecodable_text_in_the_first_line(write, encoding):
+    path = write(b"caf\xe9\n")
+    with pytest.raises(ConfigurationError, match=rf"data\.txt, line 1: not {encoding}"):
+        list(text_rows(path, encoding))
+
+
 def test_damaged_gzip_names_the_file(write):
     path = write(gzip.compress(b"line\n" * 5000)[:-20])
     with pytest.raises(ConfigurationError, match=r"data\.txt: damaged gzip data after line"):

@@ -109,10 +109,9 @@ def test_a_word_as_long_as_the_limit_is_not_cut(text):
 
 
 def test_longer_words_are_cut():
-    tokenizer = SpacyBlankTokenizer(max_word_length=4)
-    tokens = tokenizer.tokenize(" abcdefghij  klmn (((((o) \n")
-    assert words(tokens) == ["abcd", "efgh", "ij", "klmn", *"(((((o)"]
-    text = " abcdefghij  klmn (((((o) \n"
+    text = " abcdefghij  klmn vwxyz (((((o) \n"
+    tokens = SpacyBlankTokenizer(max_word_length=4).tokenize(text)
+    assert words(tokens) == ["abcd", "efgh", "ij", "klmn", "vwxy", "z", *"(((((o)"]
     assert [text[token.idx : token.idx_end] for token in tokens] == words(tokens)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+from types import SimpleNamespace
 from typing import ClassVar, Optional
 
 import numpy
@@ -124,16 +125,103 @@ def test_random_states_are_saved_and_set(tmp_path):
     assert [draw() for _ in range(3)] == expected
 
 
-def test_the_trainer_gets_its_loader_back():
-    class Trainer:
-        data_loader = loader = [1, 2]
-        cuda_device = torch.device("cpu")
-        _epochs_completed = _start_after_epochs_completed = 0
-        _start_after_batches_in_epoch_completed = 0
+def test_the_generator_of_the_gpu_is_saved_and_set(monkeypatch):
+    device = torch.device("cuda:1")
+    states = {device: torch.tensor([7])}
+    monkeypatch.setattr(torch.cuda, "get_rng_state", states.__getitem__)
+    monkeypatch.setattr(
+        torch.cuda, "set_rng_state", lambda state, device: states.update({device: state + 1})
+    )
+    callback = ExactRecovery(None)
+    assert "cuda" not in callback.state_dict()["random_state"]
+    callback.trainer = SimpleNamespace(cuda_device=device, _scaler=None)
+    state = callback.state_dict()["random_state"]
+    assert state["cuda"].tolist() == [7]
+    set_random_state(state, device)
+    assert states == {device: torch.tensor([8])}
+    # A training that goes on elsewhere.
+    set_random_state(state)
+    del state["cuda"]
+    set_random_state(state, device)
+    assert states == {device: torch.tensor([8])}
 
-    trainer, callback = Trainer(), ExactRecovery(None)
+
+def pretended_trainer(epochs_completed=0, epochs_tracked=0, best=True, moving_average=None):
+    tracker = SimpleNamespace(
+        should_stop_early=lambda: False, is_best_so_far=lambda: best, _epoch_number=epochs_tracked
+    )
+    return SimpleNamespace(
+        data_loader=[1, 2],
+        cuda_device=torch.device("cpu"),
+        model=torch.nn.Linear(1, 1),
+        _num_epochs=3,
+        _epochs_completed=epochs_completed,
+        _start_after_epochs_completed=epochs_completed,
+        _start_after_batches_in_epoch_completed=0,
+        _metric_tracker=tracker,
+        _moving_average=moving_average,
+        _ddp_wrapped_model=None,
+        _scaler=None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("epochs_tracked", "best", "is_primary", "written"),
+    [
+        (2, True, True, True),
+        (2, False, True, False),
+        (1, True, True, False),  # the second epoch was interrupted in its validation
+        (0, True, True, True),  # there is no validation: the last weights are the best ones
+        (2, True, False, False),
+    ],
+)
+def test_the_best_weights_after_two_epochs(epochs_tracked, best, is_primary, written, tmp_path):
+    trainer = pretended_trainer(2, epochs_tracked, best)
+    callback = ExactRecovery(str(tmp_path))
+    callback.load_state_dict({"epoch_starts": []})
+    callback.on_start(trainer, is_primary=is_primary)
+    assert (tmp_path / "best.th").is_file() == written
+    if written:
+        weights = torch.load(tmp_path / "best.th")
+        torch.testing.assert_close(weights, trainer.model.state_dict(), rtol=0, atol=0)
+
+
+def test_the_best_weights_are_moving_averages(tmp_path):
+    class Tens:
+        def assign_average_value(self):
+            trainer.model.bias.data += 10
+
+        def restore(self):
+            trainer.model.bias.data -= 10
+
+    trainer = pretended_trainer(2, 2, moving_average=Tens())
+    trainer.model.bias.data.zero_()
+    ExactRecovery(str(tmp_path)).on_start(trainer)
+    assert torch.load(tmp_path / "best.th")["bias"].item() == 10
+    assert trainer.model.bias.item() == 0
+
+
+def test_the_trainer_gets_its_loader_back():
+    trainer, callback = pretended_trainer(), ExactRecovery(None)
+    loader = trainer.data_loader
     callback.on_start(trainer)
-    assert trainer.data_loader is not Trainer.loader
+    assert trainer.data_loader is not loader
     assert (list(trainer.data_loader), len(trainer.data_loader)) == ([1, 2], 2)
     callback.on_end(trainer)
-    assert trainer.data_loader is Trainer.loader
+    assert trainer.data_loader is loader
+
+
+def test_the_metrics_of_training_that_had_nothing_left_to_do(tmp_path):
+    (tmp_path / "metrics_epoch_2.json").write_text('{"epoch": 2, "validation_loss": 0.5}')
+    trainer, callback = pretended_trainer(), ExactRecovery(str(tmp_path))
+    for before, after in [
+        ({"best_epoch": 0}, {"best_epoch": 0, "epoch": 2, "validation_loss": 0.5}),
+        ({"epoch": 2, "validation_loss": 0.7}, {"epoch": 2, "validation_loss": 0.7}),
+    ]:
+        callback.on_end(trainer, before)
+        assert before == after
+    metrics = {"best_epoch": 0}
+    ExactRecovery(None).on_end(trainer, metrics)
+    trainer._num_epochs = 2
+    callback.on_end(trainer, metrics)
+    assert metrics == {"best_epoch": 0}
