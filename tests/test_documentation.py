@@ -89,21 +89,31 @@ def test_every_python_block_of_the_readme_is_tested():
     assert len(blocks("python")) == 2
 
 
-def test_the_configuration_of_transformers_makes_a_model(monkeypatch):
+TRANSFORMERS = (REPOSITORY / "docs" / "transformers.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "shape"),
+    zip(
+        re.findall(r"^```jsonnet\n(local.*?)^```$", TRANSFORMERS, re.DOTALL | re.MULTILINE),
+        ["label_probs", "label_probs", "score"],
+        [(2,), (2,), ()],
+    ),
+    ids=["words", "cross-encoder", "scores"],
+)
+def test_the_configurations_of_transformers_make_models(monkeypatch, source, output, shape):
     monkeypatch.chdir(REPOSITORY)
-    page = (REPOSITORY / "docs" / "transformers.md").read_text(encoding="utf-8")
-    source = re.search(r"^```jsonnet\n(local.*?)^```$", page, re.DOTALL | re.MULTILINE)
     folder = "fixtures/training_config/transformer"
-    snippet = source[1].replace("sentence-transformers/all-MiniLM-L6-v2", folder)
-    snippet = snippet.replace("train=false", "train=false, settings={ load_weights: false }")
+    snippet = source.replace("sentence-transformers/all-MiniLM-L6-v2", folder)
+    snippet = re.sub("train=(true|false)", r"\g<0>, settings={ load_weights: false }", snippet)
     params = Params(json.loads(evaluate_snippet("transformers.md", snippet)))
     reader = DatasetReader.from_params(params.pop("dataset_reader"))
-    instances = [reader.text_to_instance("A man sleeps.", "Is he?", label) for label in "01"]
+    instances = [reader.text_to_instance("A man sleeps.", "Is he?", label, 3.0) for label in "01"]
     for instance in instances:
         reader.apply_token_indexers(instance)
     vocab = Vocabulary.from_instances(instances)
     model = Model.from_params(params.pop("model"), vocab=vocab).eval()
-    assert model.forward_on_instance(instances[0])["label_probs"].shape == (2,)
+    assert model.forward_on_instance(instances[0])[output].shape == shape
 
 
 def registered_names() -> list[tuple[str, str]]:
