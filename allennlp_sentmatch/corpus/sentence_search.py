@@ -45,12 +45,12 @@ class Neighbor:
     cosine : `float`
         Of its vector and the query's.
     label : `str`, optional (default = `None`)
-        What the model says of the pair of the query, as the premise, and the sentence, as the
-        hypothesis; if that was asked for.
+        The label predicted for the query, as the premise, and the sentence, as the hypothesis, if
+        the neighbors are rescored.
     probs_by_label : `dict[str, float]`, optional (default = `None`)
-        With the label, all probabilities.
+        The probabilities of all labels, with the label.
     score : `float`, optional (default = `None`)
-        What a model that predicts scores says of the pair, if that was asked for.
+        The score predicted for them, if the model that rescores predicts scores.
     """
 
     sentence: str

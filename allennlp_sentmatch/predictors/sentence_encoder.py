@@ -24,7 +24,7 @@ from allennlp_sentmatch.predictors.unknown_words import unknown_words
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 
 PREDICTED = ("label", "probs_by_label", "score")
-"""What a model predicts of a pair: a label and all probabilities, or a score."""
+"""The outputs that are a prediction for a pair: a label with all probabilities, or a score."""
 
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
 

@@ -216,8 +216,8 @@ def test_rescoring_by_the_command(predictors, allennlp, small_archive, tmp_path,
 
 def test_the_demo_shows_it(predictors):
     model = DemoModel(predictors[0]["cross_encoder"])
-    prediction = model.predict("a man", "the dog is here")
-    assert sum(prediction.probabilities.values()) == pytest.approx(1)
+    answer = model.predict("a man", "the dog is here").answer
+    assert sum(answer.values()) == pytest.approx(1)
     assert "dog" in model.explain("a man", "the dog is here").content
     model.predict("a " * 60, "a " * 60)
     with pytest.raises(InputError, match=r"^The hypothesis has 61 words and marks"):
