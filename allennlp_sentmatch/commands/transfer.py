@@ -110,6 +110,7 @@ class Transfer(Subcommand):
 
 def _from_args(args: argparse.Namespace) -> None:
     common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
+    _check(args)
     benchmark = TransferBenchmark(
         args.data, _tasks(args.tasks, args.sst_sentences), args.folds, args.seed
     )
@@ -132,6 +133,14 @@ def _from_args(args: argparse.Namespace) -> None:
             f"{len(report.errors)} of {len(report.errors) + len(report.results)} tasks failed: "
             f"{reasons}"
         )
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Find mistakes that would otherwise show after hours."""
+    if args.batch_size < 1:
+        raise ConfigurationError(f"--batch-size must be at least 1, got {args.batch_size}")
+    if args.output_file is not None and not Path(args.output_file).absolute().parent.is_dir():
+        raise ConfigurationError(f"the folder of --output-file {args.output_file} does not exist")
 
 
 def _tasks(names: Optional[Sequence[str]], sst_sentences: bool) -> list[Task]:

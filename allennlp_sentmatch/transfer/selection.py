@@ -124,11 +124,6 @@ def with_nested_cross_validation(
     description : `str`
         Of the progress bar.
     """
-    if num_folds < 3:
-        raise ConfigurationError(
-            f"nested cross-validation needs at least 3 folds (to train, to validate and to test), "
-            f"got {num_folds}"
-        )
     folds = _folds(labels, num_folds, seed)
     # For each test fold and each penalty.
     num_right = numpy.zeros((num_folds, len(L2_PENALTIES)), int)

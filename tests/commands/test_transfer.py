@@ -94,6 +94,15 @@ def test_a_model_of_sentence_transformers(allennlp, folder, tiny_bert, tmp_path,
     assert json.loads((tmp_path / "out.json").read_text())["vector_size"] == 8
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [("--batch-size", 0, "at least 1, got 0"), ("--output-file", "no/where.json", "no/where.json")],
+)
+def test_mistakes_show_at_once(allennlp, folder, small_archive, option, value, message):
+    with pytest.raises(ConfigurationError, match=message):
+        allennlp("transfer", small_archive, "--data", folder, option, value)
+
+
 def test_one_encoder_is_required(allennlp, folder, small_archive, capsys):
     for arguments in ([], [small_archive, "--word-vectors", "glove.txt"]):
         with pytest.raises(SystemExit):
