@@ -1,8 +1,8 @@
 """Put reports of `allennlp transfer` into a row of a table of results.
 
-    allennlp transfer out/bilstm/1/model.tar.gz --data ../shared/data --output-file bilstm_1.json
-    allennlp transfer out/bilstm/2/model.tar.gz --data ../shared/data --output-file bilstm_2.json
-    python scripts/record_transfer.py docs/results/transfer.json "BiLSTM" bilstm_1.json bilstm_2.json \
+    allennlp transfer out/bilstm/1/model.tar.gz --data ../shared/data --output-file 1.json
+    allennlp transfer out/bilstm/2/model.tar.gz --data ../shared/data --output-file 2.json
+    python scripts/record_transfer.py docs/results/transfer.json "BiLSTM" 1.json 2.json \
         --configuration allnli_small/bilstm --command "allennlp transfer ..."
 
 The figures of several reports, one a seed, become a list, of which `fill_tables.py` writes the mean

@@ -28,6 +28,9 @@ MAX_ITERATIONS = 100
 """Of L-BFGS, for each penalty. With weak penalties on wide vectors, most of the time goes into the
 last digits of the weights, which change no prediction."""
 
+BLOCK_SIZE = 1024
+"""How many examples are held in double precision at a time."""
+
 
 @dataclass(frozen=True)
 class LinearClassifier:
@@ -99,8 +102,11 @@ def fit_path(
 
 def _moments(features: Array) -> tuple[Array, Array]:
     """The features' means and standard deviations, both (D,); constant features have 1."""
-    mean = features.mean(axis=0, dtype=numpy.float64)
-    deviation = features.std(axis=0, dtype=numpy.float64)
+    blocks = range(0, len(features), BLOCK_SIZE)
+    mean = sum(features[i : i + BLOCK_SIZE].sum(axis=0, dtype=numpy.float64) for i in blocks)
+    mean = mean / len(features)
+    squares = sum(((features[i : i + BLOCK_SIZE] - mean) ** 2).sum(axis=0) for i in blocks)
+    deviation = numpy.sqrt(squares / len(features))
     # Rounding leaves a constant feature a tiny deviation, by which it must not be divided.
     deviation[deviation <= 1e-6 * numpy.abs(mean)] = 1
     deviation[deviation == 0] = 1
