@@ -57,6 +57,11 @@ class Encode(Subcommand):
             default=8192,
             help="sentences sorted by length together, and saved together",
         )
+        subparser.add_argument(
+            "--bfloat16",
+            action="store_true",
+            help="round the factors of products to bfloat16, which some processors multiply faster",
+        )
         add_device_option(subparser)
         add_overrides_option(subparser)
         add_trust_option(subparser)
@@ -97,10 +102,15 @@ def _from_args(args: argparse.Namespace) -> None:
             args.ray_workers,
             trust=args.trust_archive,
             overrides=args.overrides,
+            bfloat16=args.bfloat16,
         )
     else:
         encoder = SentenceEncoder.from_archive(
-            args.archive_file, args.cuda_device, args.trust_archive, args.overrides
+            args.archive_file,
+            args.cuda_device,
+            args.trust_archive,
+            args.overrides,
+            args.bfloat16,
         )
     encode_corpus(
         encoder,
@@ -109,5 +119,7 @@ def _from_args(args: argparse.Namespace) -> None:
         batch_size=args.batch_size,
         block_size=args.block_size,
         blocks_at_once=RAY_BLOCKS if args.engine == "ray" else 1,
-        fingerprint=archive_digest(args.archive_file) + args.overrides,
+        fingerprint=archive_digest(args.archive_file)
+        + args.overrides
+        + (" in bfloat16" if args.bfloat16 else ""),
     )

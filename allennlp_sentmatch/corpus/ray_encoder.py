@@ -38,6 +38,8 @@ class RayEncoder:
         See `load_archive`.
     overrides : `str`, optional (default = `""`)
         JSON that replaces settings of the archive.
+    bfloat16 : `bool`, optional (default = `False`)
+        See `SentenceEncoder`.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class RayEncoder:
         num_threads: Optional[int] = None,
         trust: bool = False,
         overrides: str = "",
+        bfloat16: bool = False,
     ) -> None:
         for name, number in (("num_workers", num_workers), ("num_threads", num_threads)):
             if number is not None and number < 1:
@@ -61,6 +64,7 @@ class RayEncoder:
         self._cuda_device = cuda_device
         self._trust = trust
         self._overrides = overrides
+        self._bfloat16 = bfloat16
         self._num_workers = num_workers
         self._num_threads = num_threads or torch.get_num_threads()
         # Loaded here too, so that errors in the archive are reported at once, by this process.
@@ -103,6 +107,7 @@ class RayEncoder:
                 self._num_threads,
                 self._trust,
                 self._overrides,
+                self._bfloat16,
             ),
             fn_kwargs={"batch_size": batch_size},
             batch_size=None,
@@ -125,12 +130,18 @@ class _Worker:
     """A worker of Ray's, which holds a `SentenceEncoder`."""
 
     def __init__(
-        self, archive_file: str, cuda_device: int, num_threads: int, trust: bool, overrides: str
+        self,
+        archive_file: str,
+        cuda_device: int,
+        num_threads: int,
+        trust: bool,
+        overrides: str,
+        bfloat16: bool,
     ) -> None:
         torch.set_num_threads(num_threads)
         # Ray shows a worker the one GPU it may use.
         self._encoder = SentenceEncoder.from_archive(
-            archive_file, min(cuda_device, 0), trust, overrides
+            archive_file, min(cuda_device, 0), trust, overrides, bfloat16
         )
 
     def __call__(self, batch: dict[str, Any], batch_size: int) -> dict[str, FloatArray]:

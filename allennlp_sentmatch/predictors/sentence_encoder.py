@@ -3,6 +3,7 @@
 import inspect
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from numbers import Integral
 from typing import Any, Optional, Union
@@ -19,6 +20,7 @@ from allennlp.nn.util import move_to_device
 from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.nn.bfloat16_products import bfloat16_products
 from allennlp_sentmatch.predictors.text_indexing import text_indexer
 from allennlp_sentmatch.predictors.unknown_words import unknown_words
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
@@ -44,19 +46,23 @@ class SentenceEncoder:
         A model with a method `encode(tokens) -> (B, E)`.
     dataset_reader : `DatasetReader`
         The reader that the model was trained with.
+    bfloat16 : `bool`, optional (default = `False`)
+        Whether to round the factors of products to bfloat16, which is faster on some processors;
+        see `allennlp_sentmatch.nn.bfloat16_products`.
 
     # Raises
 
     `ConfigurationError` where the model has no such method.
     """
 
-    def __init__(self, model: Model, dataset_reader: DatasetReader) -> None:
+    def __init__(self, model: Model, dataset_reader: DatasetReader, bfloat16: bool = False) -> None:
         if not callable(getattr(model, "encode", None)):
             raise ConfigurationError(
                 f"{type(model).__name__} holds no sentence encoder: it has no method `encode`"
             )
         self._model = model.eval()
         self._reader = dataset_reader
+        self._bfloat16 = bfloat16
         # Readers of pairs and of answers want more texts; what they make of those is left unused.
         arguments = list(inspect.signature(dataset_reader.text_to_instance).parameters)
         others: dict[str, Any] = {"hypothesis": "a", "candidates": ["a"]}
@@ -69,6 +75,7 @@ class SentenceEncoder:
         cuda_device: int = -1,
         trust: bool = False,
         overrides: str = "",
+        bfloat16: bool = False,
     ) -> "SentenceEncoder":
         """The sentence encoder of a trained model.
 
@@ -82,9 +89,11 @@ class SentenceEncoder:
             See `load_archive`.
         overrides : `str`, optional (default = `""`)
             JSON that replaces settings of the archive.
+        bfloat16 : `bool`, optional (default = `False`)
+            As above.
         """
         archive: Archive = load_archive(archive_file, cuda_device, trust, overrides=overrides)
-        return cls(archive.model, archive.validation_dataset_reader)
+        return cls(archive.model, archive.validation_dataset_reader, bfloat16)
 
     @cached_property
     def vector_size(self) -> int:
@@ -218,9 +227,9 @@ class SentenceEncoder:
         else:
             (name,) = self._reader._token_indexers  # type: ignore[attr-defined]
             tokens = {name: {"tokens": padded(prepared)}}
-        vectors: torch.Tensor = self._model.encode(  # type: ignore[operator]
-            move_to_device(tokens, device)
-        )
+        tokens = move_to_device(tokens, device)
+        with bfloat16_products() if self._bfloat16 else nullcontext():
+            vectors: torch.Tensor = self._model.encode(tokens)  # type: ignore[operator]
         array: FloatArray = vectors.float().cpu().numpy()
         return array
 

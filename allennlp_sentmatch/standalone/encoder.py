@@ -104,7 +104,8 @@ class StandaloneEncoder(nn.Module):
             or len(set(words)) != len(words)
         ):
             raise ValueError(f"{path / VOCABULARY}: expected a list of different strings as words")
-        unknown, empty = (vocabulary.get(name) for name in ("unknown", "empty"))
+        unknown: Any = vocabulary.get("unknown")
+        empty: Any = vocabulary.get("empty")
         if not all(type(index) is int and 0 < index < len(words) for index in (unknown, empty)):
             raise ValueError(f"{path / VOCABULARY}: expected indices of words as unknown and empty")
         tensors = read_tensors(path / TENSORS)

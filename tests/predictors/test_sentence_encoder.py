@@ -58,6 +58,33 @@ def test_a_ranker_encodes_with_the_reader_of_questions_and_answers():
     assert vectors.tolist() == [[2, 3, 4]]
 
 
+def test_products_in_bfloat16(small_archive, encoder, monkeypatch):
+    reduced = SentenceEncoder.from_archive(small_archive, bfloat16=True)
+    encode, precisions = reduced._model.encode, []
+
+    def recorded(tokens):
+        precisions.append(torch.get_float32_matmul_precision())
+        return encode(tokens)
+
+    monkeypatch.setattr(reduced._model, "encode", recorded)
+    vectors = reduced.encode(SENTENCES, batch_size=3)
+    assert precisions == ["medium"] * 2
+    assert torch.get_float32_matmul_precision() == "highest"
+    numpy.testing.assert_allclose(vectors, encoder.encode(SENTENCES), atol=0.02)
+
+
+def test_instances_give_the_same_vectors(encoder, small_archive, monkeypatch):
+    """They are made for tokenizers and indexers that have no short cut."""
+    slow = SentenceEncoder.from_archive(small_archive)
+    monkeypatch.setitem(slow.__dict__, "_indexer", None)
+    made = []
+    instance = slow._instance
+    monkeypatch.setattr(slow, "_instance", lambda text: made.append(text) or instance(text))
+    vectors = slow.encode(SENTENCES, batch_size=4)
+    assert sorted(made) == sorted(SENTENCES)
+    numpy.testing.assert_allclose(vectors, encoder.encode(SENTENCES, batch_size=4), atol=1e-6)
+
+
 def test_no_sentences(encoder):
     assert encoder.encode([]).shape == (0, 6)
 

