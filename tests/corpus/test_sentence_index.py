@@ -1,6 +1,7 @@
 """Tests of the search for nearest neighbors, against cosines computed one by one in NumPy."""
 
 import builtins
+import logging
 
 import numpy
 import pytest
@@ -127,6 +128,18 @@ class TestWithFaiss:
             path.write_bytes(bytes(damaged))
             with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index"):
                 SentenceIndex.load(path)
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [(logging.NOTSET, logging.WARNING), (logging.DEBUG, logging.DEBUG)],
+    )
+    def test_faiss_logs_its_missing_builds_on_demand_alone(
+        self, vectors, monkeypatch, before, after
+    ):
+        logger = logging.getLogger("faiss.loader")
+        monkeypatch.setattr(logger, "level", before)
+        SentenceIndex.build(vectors)
+        assert logger.level == after
 
     def test_another_kind_of_index_is_refused(self, vectors, tmp_path):
         import faiss

@@ -164,6 +164,19 @@ def test_what_does_not_belong_together_is_refused(encoder, vectors, tmp_path):
         SentenceSearch(encoder, CORPUS[:2], vectors[:2], tmp_path / "s.faiss")
 
 
+def test_vectors_may_differ_by_rounding_from_the_models(encoder, vectors):
+    lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
+    signs = numpy.where(numpy.arange(6) % 2, 1, -1)  # of equal length, so that it changes little
+    SentenceSearch(encoder, CORPUS, (vectors + 5e-4 * lengths * signs).astype("f4"))
+    with pytest.raises(ConfigurationError, match="is not the model's for this sentence"):
+        SentenceSearch(encoder, CORPUS, (vectors + 5e-3 * lengths * signs).astype("f4"))
+
+
+def test_searching_shows_no_progress(encoder, vectors, capsys):
+    SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, rescore=True)
+    assert capsys.readouterr() == ("", "")
+
+
 def test_the_table_has_a_line_for_each_rank():
     neighbors = [
         Neighbor("B.", 3, 0.98765),
