@@ -14,7 +14,9 @@ for `scripts/fill_tables.py`.
 import argparse
 import json
 import random
+import shlex
 import statistics
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -86,13 +88,13 @@ def score(instances: Iterable[Instance], answer: Answerer) -> dict[str, float]:
 
 def metadata(instance: Instance) -> dict[str, Any]:
     """The instance's texts and tokens."""
-    about: dict[str, Any] = instance["metadata"].metadata  # type: ignore[attr-defined]
+    about: dict[str, Any] = instance["metadata"].metadata
     return about
 
 
 def target(instance: Instance) -> tuple[int, int]:
     """The first and the last token of the span to learn."""
-    start, end = (instance[f"span_{name}"].sequence_index for name in ("start", "end"))  # type: ignore[attr-defined]
+    start, end = (instance[f"span_{name}"].sequence_index for name in ("start", "end"))
     return start, end
 
 
@@ -145,7 +147,7 @@ def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, 
 
 
 def record(path: Path, made: list[dict[str, Any]]) -> None:
-    """Put the rows first in a file of results, in the stead of those of the same name."""
+    """Put the rows first in a file of results; they replace those of the same name."""
     empty: dict[str, Any] = {"data": "", "vectors": "", "metrics": TITLES, "rows": []}
     table = json.loads(path.read_text(encoding="utf-8")) if path.exists() else empty
     names = {row["model"] for row in made}
@@ -164,7 +166,10 @@ def main() -> None:
     is_file = arguments.overrides.endswith((".json", ".jsonnet", ".libsonnet"))
     text = f"import '{arguments.overrides}'" if is_file else arguments.overrides
     params = Params.from_file(str(arguments.config), json.dumps(parse_overrides(text)))
-    made = list(rows(params.as_dict(quiet=True), arguments.seeds))
+    command = shlex.join(["python", *sys.argv])
+    made = [
+        {**row, "command": command} for row in rows(params.as_dict(quiet=True), arguments.seeds)
+    ]
     for row in made:
         print(row["model"])
         for name, value in row["metrics"].items():
