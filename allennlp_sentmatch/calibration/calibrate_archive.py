@@ -163,7 +163,6 @@ def _choose_thresholds(
     test: Optional[LabeledLogits],
 ) -> list[ChosenThreshold]:
     probs = _probs(held_out, temperature)
-    positive = None if positive_label is None else labels.index(positive_label)
 
     def chosen(aim: str, threshold: Optional[Threshold]) -> ChosenThreshold:
         decisions = [
@@ -175,21 +174,26 @@ def _choose_thresholds(
         wanted = precision if aim == "precision" else None
         return ChosenThreshold(aim, positive_label, wanted, threshold, *decisions)
 
-    thresholds = []
-    if positive is not None and not (held_out.labels == positive).any():
+    if positive_label is None:
+        if precision is None:
+            return []
+        return [chosen("precision", precision_threshold(probs, held_out.labels, precision))]
+    positive = labels.index(positive_label)
+    if positive not in held_out.labels:
         logger.warning(
             "no calibration example has the label %r, so that no threshold is chosen for it",
             positive_label,
         )
         return []
-    if positive is not None and positive_label is not None and len(labels) == 2:
+    thresholds = []
+    if len(labels) == 2:
         number = best_f1_threshold(probs, held_out.labels, positive)
         other_number = float(f"{1 - number:.15g}")  # 0.7 rather than 0.7000000000000001
         by_label = {positive_label: number, labels[1 - positive]: other_number}
         thresholds.append(chosen("f1", by_label))
     if precision is not None:
-        number_or_none = precision_threshold(probs, held_out.labels, precision, positive)
-        thresholds.append(chosen("precision", number_or_none))
+        reached = precision_threshold(probs, held_out.labels, precision, positive)
+        thresholds.append(chosen("precision", reached))
     return thresholds
 
 

@@ -1,4 +1,4 @@
-"""What a calibration found, for files and for people."""
+"""The report of a calibration, for files and for people."""
 
 import json
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ class ChosenThreshold:
     threshold : `Union[float, dict[str, float]]`, optional
         The predictor's argument; `None` if no threshold reaches the precision.
     calibration, test : `Decisions`, optional
-        What it does to the two data sets.
+        Its effect on the two data sets.
     """
 
     aim: str
@@ -66,7 +66,7 @@ class ChosenThreshold:
 
 @dataclass(frozen=True)
 class CalibrationReport:
-    """What `calibrate_archive` found.
+    """The report of `calibrate_archive`.
 
     # Parameters
 
@@ -96,7 +96,7 @@ class CalibrationReport:
             if report is not None:
                 yield ""
                 yield (
-                    f"{name} data: {report.data}, {report.examples} examples, "
+                    f"{name} data: {_path(report.data)}, {report.examples} examples, "
                     f"accuracy {report.accuracy:.4f}"
                 )
                 yield f"  {'':28}{'before':>8}{'after':>8}"
@@ -126,6 +126,10 @@ def _threshold_lines(chosen: ChosenThreshold) -> Iterator[str]:
                 f"{_figure(decisions.recall)}, F1 {_figure(decisions.f1)}, "
                 f"{100 * decisions.undecided:.1f} % undecided"
             )
+
+
+def _path(data: Any) -> str:
+    return data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
 
 
 def _figure(value: Optional[float]) -> str:

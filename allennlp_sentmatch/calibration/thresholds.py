@@ -12,7 +12,7 @@ from allennlp_sentmatch.predictors.label_threshold import LabelThreshold, Thresh
 
 @dataclass(frozen=True)
 class Decisions:
-    """What a threshold does to some examples.
+    """The effect of a threshold on some examples.
 
     # Parameters
 
@@ -52,11 +52,13 @@ def best_f1_threshold(probs: FloatArray, labels: IntArray, positive: int) -> flo
         An example is given the positive label if its probability is at least this, and the other
         label otherwise.
     """
-    precisions, recalls, scores = precision_recall_curve(labels == positive, probs[:, positive])
+    positives = probs[:, positive]
+    precisions, recalls, scores = precision_recall_curve(labels == positive, positives)
     sums = precisions + recalls
     f1 = 2 * precisions * recalls / numpy.where(sums > 0, sums, 1)
-    best = int(f1[:-1].argmax())  # the last is that of no score
-    return _simplest_number(float(scores[best - 1]) if best else 0.0, float(scores[best]))
+    score = float(scores[f1[:-1].argmax()])  # the last F1 is that of no score
+    # Not the score before: older versions of scikit-learn leave some out.
+    return _simplest_number(float(positives[positives < score].max(initial=0.0)), score)
 
 
 def precision_threshold(

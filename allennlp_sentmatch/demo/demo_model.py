@@ -33,7 +33,7 @@ class Prediction:
     # Parameters
 
     answer : `Answer`
-        What the task shows of it.
+        The part that the page shows.
     unknown_words : `list[str]`
         The words that are not in the model's vocabulary.
     """
@@ -59,7 +59,7 @@ class DemoModel:
     # Attributes
 
     task : `Task`
-        What the page asks for and shows.
+        The texts that the page asks for, and how it shows an answer.
 
     # Raises
 

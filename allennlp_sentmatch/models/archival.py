@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any, Union
 
 import torch
+from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.meta import META_NAME
@@ -98,9 +99,10 @@ def copy_archive(
     with ExitStack() as stack:
         folder = str(path)
         if os.path.isdir(folder):
-            config = json.loads((Path(folder) / CONFIG_NAME).read_text("utf-8"))
-            names = config.get("include_in_archive") or []
-            others = [n for n in names if not PurePath(n).is_absolute() and ".." not in n]
+            config = Params.from_file(Path(folder) / CONFIG_NAME)
+            names = [PurePath(name) for name in config.get("include_in_archive") or []]
+            # A configuration from elsewhere must not take in other files of this machine.
+            others = [str(n) for n in names if not n.is_absolute() and ".." not in n.parts]
         else:
             folder = stack.enter_context(extracted_archive(path))
             weights_name = os.path.basename(get_weights_path(folder))

@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import shutil
 import sys
 import tarfile
 from pathlib import Path
@@ -120,8 +121,20 @@ def test_everything_else_in_the_archive_stays(small_archive, drawn, tmp_path):
 
 
 def test_a_serialization_directory_is_accepted(small_archive, calibrated, drawn, tmp_path):
-    report = calibrate_archive(small_archive.parent, drawn[0], tmp_path / "out")
+    """Other files are taken over as the configuration says, from this folder only."""
+    folder = tmp_path / "model"
+    shutil.copytree(small_archive.parent, folder)
+    (folder / "extra..json").write_text("{}")
+    (tmp_path / "secret").write_text("")
+    config = json.loads((folder / "config.json").read_text())
+    config["include_in_archive"] = ["extra*.json", "../secret", str(tmp_path / "secret")]
+    (folder / "config.json").write_text(json.dumps(config))
+    report = calibrate_archive(folder, drawn[0], tmp_path / "out")
     assert report.temperature == pytest.approx(calibrated[1].temperature, rel=1e-6)
+    with tarfile.open(tmp_path / "out" / "model.tar.gz") as new:
+        names = new.getnames()
+    assert "extra..json" in names
+    assert not any("secret" in name for name in names)
     load_archive(tmp_path / "out" / "model.tar.gz")
 
 

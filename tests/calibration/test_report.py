@@ -1,5 +1,8 @@
 """The report as text."""
 
+import json
+from dataclasses import replace
+
 from allennlp_sentmatch.calibration.reliability import Reliability
 from allennlp_sentmatch.calibration.report import CalibrationReport, ChosenThreshold, DataReport
 from allennlp_sentmatch.calibration.thresholds import Decisions
@@ -32,6 +35,13 @@ def test_two_data_sets():
     text = lines(TEST)
     assert text[9] == "test data: test.tsv, 4900 examples, accuracy 0.7500"
     assert text[11] == "  expected calibration error    0.0100  0.1235"
+
+
+def test_a_part_of_a_file():
+    part = {"path": "train.tsv", "folds": {"number": 10, "keep": [0]}}
+    report = replace(DATA, data=part)
+    text = list(CalibrationReport("a.tar.gz", 2.0, 1.0, report, None, []).lines())
+    assert text[2].startswith(f"calibration data: {json.dumps(part)}, 250 examples")
 
 
 def test_thresholds():

@@ -1,4 +1,4 @@
-"""What a page can be about: one class for each kind of predictor."""
+"""The demo's tasks: a class for each kind of predictor."""
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor

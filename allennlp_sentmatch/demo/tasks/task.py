@@ -1,4 +1,4 @@
-"""The base class of what a page can be about."""
+"""The base class of the demo's tasks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ Answer = Union[dict[str, float], Table]
 
 
 class Task(ABC):
-    """What the page of one kind of predictor asks for, and how it shows an answer.
+    """The texts that the page of one kind of predictor asks for, and how it shows an answer.
 
     To give another kind of predictor a page, add a subclass to `TASKS`. Pictures need nothing here:
-    they depend on the predictor's output alone.
+    they come from the predictor's output.
 
     # Parameters
 
