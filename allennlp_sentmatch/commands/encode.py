@@ -6,7 +6,6 @@ After an interruption, the same command goes on where it stopped.
 import argparse
 import os
 from functools import partial
-from typing import Union
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common import logging as common_logging
@@ -15,6 +14,7 @@ from allennlp_sentmatch.commands.options import (
     add_device_option,
     add_overrides_option,
     add_progress_option,
+    add_table_options,
     add_trust_option,
     add_verbose_option,
 )
@@ -42,12 +42,7 @@ class Encode(Subcommand):
         subparser.add_argument("archive_file", help="path to an archived model")
         subparser.add_argument("input_file", help="one sentence a line, or a table with --column")
         subparser.add_argument("output_file", help="a .npy file that does not exist yet")
-        subparser.add_argument(
-            "--column",
-            type=column,
-            help="of a tsv, csv or JSON lines file, the sentences' column: its name, or its "
-            "position counted from 0 where there is no header",
-        )
+        add_table_options(subparser)
         subparser.add_argument(
             "--batch-size", type=int, default=128, help="sentences encoded at a time"
         )
@@ -83,11 +78,6 @@ class Encode(Subcommand):
         return subparser
 
 
-def column(name: str) -> Union[int, str]:
-    """A column as a command line names it: by its position if that is a number."""
-    return int(name) if name.isdigit() else name
-
-
 def _from_args(args: argparse.Namespace) -> None:
     common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
     # Either cache would keep code for a thousand shapes, hundreds of megabytes; few shapes recur.
@@ -114,7 +104,7 @@ def _from_args(args: argparse.Namespace) -> None:
         )
     encode_corpus(
         encoder,
-        partial(read_sentences, args.input_file, args.column),
+        partial(read_sentences, args.input_file, args.column, args.delimiter),
         args.output_file,
         batch_size=args.batch_size,
         block_size=args.block_size,

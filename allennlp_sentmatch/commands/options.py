@@ -1,6 +1,7 @@
 """Options that several subcommands have."""
 
 import argparse
+from typing import Union
 
 from allennlp_sentmatch.commands.program import VERBOSE
 
@@ -19,6 +20,25 @@ def add_overrides_option(parser: argparse.ArgumentParser) -> None:
         help="JSON that replaces settings of the archive, such as "
         "'{\"model.cut_projection\": true}'",
     )
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `read_sentences`, for a file of sentences that may be a table."""
+    parser.add_argument(
+        "--column",
+        type=_column,
+        help="of a tsv, csv or JSON lines file, the sentences' column: its name, or its position "
+        "counted from 0 where there is no header",
+    )
+    parser.add_argument(
+        "--delimiter",
+        help="what separates the columns (default: tabs if the first line has one, else commas)",
+    )
+
+
+def _column(name: str) -> Union[int, str]:
+    """A column as a command line names it: by its position if that is a number."""
+    return int(name) if name.isdigit() else name
 
 
 def add_trust_option(parser: argparse.ArgumentParser) -> None:

@@ -17,9 +17,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.commands.encode import column
 from allennlp_sentmatch.commands.options import (
     add_device_option,
+    add_table_options,
     add_trust_option,
     add_verbose_option,
 )
@@ -44,9 +44,7 @@ class Search(Subcommand):
         subparser.add_argument("archive_file", help="the archive that the corpus was encoded with")
         subparser.add_argument("corpus_file", help="the file that was encoded")
         subparser.add_argument("vectors_file", help="what `allennlp encode` wrote")
-        subparser.add_argument(
-            "--column", type=column, help="the column that was encoded, if the corpus is a table"
-        )
+        add_table_options(subparser)
         queries = subparser.add_mutually_exclusive_group()
         queries.add_argument("--query", help="one sentence to search for")
         queries.add_argument("--queries", help="a file of them, one a line")
@@ -97,7 +95,7 @@ def _from_args(args: argparse.Namespace) -> None:
     encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
     search = SentenceSearch(
         encoder,
-        list(read_sentences(args.corpus_file, args.column)),
+        list(read_sentences(args.corpus_file, args.column, args.delimiter)),
         _load_vectors(args.vectors_file),
         args.index,
         _rescorer(args),

@@ -30,6 +30,7 @@ import torch
 from allennlp_sentmatch.nn import gumbel_softmax
 from allennlp_sentmatch.nn.lstm_states import lstm_states
 from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights
 from allennlp_sentmatch.nn.ops.tree.composition import compose
 from allennlp_sentmatch.nn.padding import check_padded
@@ -161,6 +162,8 @@ class GumbelTreeLSTM(torch.nn.Module):
             hidden, cell = self._leaves(inputs, mask)
             noise = None
             if self.training and merges is None:
+                if is_exporting():
+                    raise RuntimeError("GumbelTreeLSTM samples in training: export encoder.eval()")
                 B, T = mask.shape
                 layers = [hidden.new_empty(B, num_pairs) for num_pairs in range(T - 1, 0, -1)]
                 noise = [gumbel_softmax.gumbel_noise(layer) for layer in layers]

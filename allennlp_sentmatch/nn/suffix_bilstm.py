@@ -24,13 +24,14 @@ and likewise from right to left.
 """
 
 import math
-from typing import Literal, Optional
+from typing import Literal, Optional, Union
 
 import torch
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.common.autocast import widened
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
+from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 from allennlp_sentmatch.nn.ops.suffix.recurrence import recurrence
 from allennlp_sentmatch.nn.ops.suffix.weights import Weights
 from allennlp_sentmatch.nn.padding import check_padded
@@ -150,17 +151,27 @@ class SuffixBiLSTM(torch.nn.Module):
             Shape (B, T, output_size), zero at padded steps.
         """
         check_padded(inputs, mask, self.input_size, self.forward_cell.bias_l0.dtype)
+        if is_exporting():  # which can have no lengths as numbers
+            return self._encode_batch(inputs, mask, mask.t())
         # Sort the sentences as `recurrence` expects and trim them to the longest one.
         lengths, order = mask.sum(1).sort(descending=True, stable=True)
         sizes = _num_sentences_at_each_token(lengths, inputs.size(1))
         if not sizes:
             return self._zeros(inputs)
-        sorted_mask = mask[order, : len(sizes)]
-        padding = ~sorted_mask.unsqueeze(-1)  # (B, T, 1)
+        T = len(sizes)
+        outputs = self._encode_batch(inputs[order, :T], mask[order, :T], sizes)
+        outputs = F.pad(outputs, (0, 0, 0, inputs.size(1) - T))
+        return outputs[order.argsort()]
+
+    def _encode_batch(
+        self, inputs: torch.Tensor, mask: torch.Tensor, sizes: Union[list[int], torch.Tensor]
+    ) -> torch.Tensor:
+        """Encode sentences as `recurrence` takes them; `sizes` are its."""
+        padding = ~mask.unsqueeze(-1)  # (B, T, 1)
         # Clear the padding: NaN in it would reach the weights' gradients.
-        tokens = inputs[order, : len(sizes)].masked_fill(padding, 0.0)
+        tokens = inputs.masked_fill(padding, 0.0)
         # The suffixes of a reversed sentence are the reversed prefixes, and vice versa.
-        reverse = reversed_indices(sorted_mask)
+        reverse = reversed_indices(mask)
         (prefixes, mirrored_suffixes), (suffixes, mirrored_prefixes) = self._encode(
             torch.stack([tokens, tokens[reverse]]), sizes
         )
@@ -168,21 +179,21 @@ class SuffixBiLSTM(torch.nn.Module):
         outputs_reverse = self._combine(
             mirrored_prefixes[reverse], mirrored_suffixes[reverse], "reverse_gate"
         )
-        outputs = torch.cat([outputs_forward, outputs_reverse], -1).masked_fill(padding, 0.0)
-        outputs = F.pad(outputs, (0, 0, 0, inputs.size(1) - len(sizes)))
-        return outputs[order.argsort()]
+        return torch.cat([outputs_forward, outputs_reverse], -1).masked_fill(padding, 0.0)
 
     def _zeros(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return the outputs of empty sentences, with gradients of zero for the parameters."""
         zero = sum(x[:0].sum() for x in (inputs, *self.parameters()))
         return inputs.new_zeros(*inputs.shape[:2], self.output_size) + zero
 
-    def _encode(self, tokens: torch.Tensor, sizes: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    def _encode(
+        self, tokens: torch.Tensor, sizes: Union[list[int], torch.Tensor]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Encode all prefixes and suffixes from left to right, (2, B, T, H) each.
 
         `tokens` (2, B, T, D) are the sentences and the reversed sentences.
         """
-        T = len(sizes)
+        T = tokens.size(2)
         window = T if self.max_context is None else self.max_context
         tokens = widened(tokens.transpose(1, 2), self.forward_cell.weight_hh_l0)  # (2, T, B, D)
 
@@ -198,7 +209,7 @@ class SuffixBiLSTM(torch.nn.Module):
             return run(cells, T)
         # The prefix at a token is the part so far of a suffix that began `window` tokens ago, or at
         # the first token. For prefixes alone, no suffix needs to begin later than this.
-        prefixes, _ = run(cells, min(max(T - window, 0) + 1, T))
+        prefixes, _ = run(cells, T if is_exporting() else min(max(T - window, 0) + 1, T))
         _, suffixes = run((self.forward_suffix_cell, self.reverse_prefix_cell), T)
         return prefixes, suffixes
 

@@ -23,6 +23,17 @@ def test_encode_writes_what_the_sentence_encoder_gives(allennlp, small_archive, 
     assert numpy.abs(vectors[0] - vectors[2]).max() > 1e-4
 
 
+def test_a_table_with_another_delimiter(allennlp, small_archive, tmp_path):
+    (tmp_path / "s.csv").write_text("id;text\n1;A man is asleep.\n2;Two dogs run.\n")
+    arguments = [small_archive, tmp_path / "s.csv", tmp_path / "v.npy", "--column", "text"]
+    with pytest.raises(ConfigurationError, match="--delimiter"):
+        allennlp("encode", *arguments)
+    allennlp("encode", *arguments, "--delimiter", ";")
+    encoder = SentenceEncoder.from_archive(small_archive)
+    expected = encoder.encode(["A man is asleep.", "Two dogs run."])
+    numpy.testing.assert_allclose(numpy.load(tmp_path / "v.npy"), expected, atol=1e-5)
+
+
 def test_an_interrupted_run_is_not_continued_with_another_model(
     allennlp, small_archive, tmp_path, monkeypatch
 ):

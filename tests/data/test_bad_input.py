@@ -302,7 +302,7 @@ class TestCommands:
                 + jsonl(sentence1="a", sentence2="b", label=None),
                 "line 2: no label, but line 1 has one",
             ),
-            ("sentence1;sentence2;label\na;b, c;x\n", "set the reader's `delimiter` to ';'"),
+            ("sentence1;sentence2;label\na;b, c;x\n", r"set `delimiter` \(.*\) to ';'"),
             (HEADER + "a\tb\tx\na\tb\t\n", "line 3: column 'label' is empty: .*give the row one"),
             (jsonl(sentence1="a", sentence2="b", label=None), "has no label; is the training data"),
             (HEADER + "a\tb\tx\n" * 2, "the only label in the vocabulary is 'x'"),

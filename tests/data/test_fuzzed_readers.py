@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from allennlp_sentmatch.data.dataset_readers import (
     AnswerSelectionReader,
+    ParallelTextReader,
     ReadingComprehensionReader,
     SentencePairReader,
     SentimentTreesReader,
@@ -54,6 +55,8 @@ READERS = [
         ReadingComprehensionReader("table", passage="context", answers=None),
         "fairytaleqa.jsonl",
     ),
+    (ParallelTextReader(), "parallel.de"),
+    (ParallelTextReader(max_length=3), "scitail_dgem.tsv"),
 ]
 
 KEYS = ["sentence1", "sentence2", "premise", "hypothesis", "gold_label", "label", "pairID", "id"]

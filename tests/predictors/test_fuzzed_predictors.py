@@ -42,6 +42,7 @@ def predictors(untrained_predictor):
         untrained_predictor("attentive_ranker"),
         PairGenerator(generator._model, generator._dataset_reader),
         untrained_predictor("rnet"),
+        untrained_predictor("encoder_decoder"),
     ]
 
 
@@ -64,11 +65,14 @@ def test_predictors(predictors, num_cases):
         json.dumps(outputs, ensure_ascii=False).encode()
         for output in outputs if method == "predict_batch_json" else [outputs]:
             numbers = [*output.get("label_probs", ()), *output.get("scores", ())]
-            numbers += [answer["probability"] for answer in output.get("n_best", ())]
+            numbers += [
+                candidate.get("probability", candidate.get("score"))
+                for candidate in output.get("n_best", ())
+            ]
             assert all(map(math.isfinite, numbers))
             assert isinstance(output.get("label", ""), str)
 
-    check_cases(check, st.tuples(st.integers(0, 4), calls), num_cases)
+    check_cases(check, st.tuples(st.integers(0, 5), calls), num_cases)
 
 
 @cases(50, 1000)

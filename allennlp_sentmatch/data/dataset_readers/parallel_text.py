@@ -15,6 +15,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
 from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import without_padding_word
 from allennlp_sentmatch.data.files.lines import check_encoding, read_lines
 from allennlp_sentmatch.data.files.source import Source
 from allennlp_sentmatch.data.text import check_text
@@ -41,7 +42,8 @@ class ParallelTextReader(DatasetReader):
 
     Fields: `source_tokens` and `target_tokens` (`TextField`; the target between AllenNLP's start
     and end symbols), and `metadata` with `source`, `target`, `source_tokens` and `target_tokens`
-    (lists of strings, without the symbols).
+    (lists of strings, without the symbols). The word `@@PADDING@@`, which AllenNLP's vocabulary
+    takes for padding, becomes an out-of-vocabulary token.
 
     Registered as a `DatasetReader` with name "parallel_text".
 
@@ -170,16 +172,15 @@ class ParallelTextReader(DatasetReader):
             "source_tokens": [token.text for token in source_tokens],
         }
         fields: dict[str, Field[Any]] = {
-            "source_tokens": TextField(source_tokens),
+            "source_tokens": TextField(without_padding_word(source_tokens, DEFAULT_OOV_TOKEN)),
             "metadata": MetadataField(metadata),
         }
         if target is not None:
             target_tokens = self._target_tokenizer.tokenize(check_text(target, "the target"))
             metadata["target"] = target
             metadata["target_tokens"] = [token.text for token in target_tokens]
-            fields["target_tokens"] = TextField(
-                [Token(START_SYMBOL), *target_tokens, Token(END_SYMBOL)]
-            )
+            words = without_padding_word(target_tokens, DEFAULT_OOV_TOKEN)
+            fields["target_tokens"] = TextField([Token(START_SYMBOL), *words, Token(END_SYMBOL)])
         return Instance(fields)
 
     def apply_token_indexers(self, instance: Instance) -> None:

@@ -90,16 +90,8 @@ class TokenizingReader(DatasetReader):
             )
 
     def _field_of_tokens(self, tokens: list[Token]) -> TextField:
-        tokens = tokens[: self._max_length]
-        if any(token.text == DEFAULT_PADDING_TOKEN for token in tokens):
-            tokens = [self._not_padding(token) for token in tokens]
+        tokens = without_padding_word(tokens[: self._max_length], self._unknown_word)
         return TextField(tokens or [Token(self._unknown_word)])
-
-    def _not_padding(self, token: Token) -> Token:
-        # A tokenizer that numbers its tokens (a transformer's) does not need the vocabulary.
-        if token.text != DEFAULT_PADDING_TOKEN or token.text_id is not None:
-            return token
-        return Token(self._unknown_word, token.idx, token.idx_end)
 
     def apply_token_indexers(self, instance: Instance) -> None:
         """Gives every text field of the `instance`, alone or in a list, its token indexers."""
@@ -127,6 +119,17 @@ def _is_cut(tokens: list[Token], text: str, tokenizer: Tokenizer) -> bool:
         return False
     ends = [token.idx_end for token in tokens if token.idx_end is not None]
     return max(ends, default=len(text)) < len(text.rstrip())
+
+
+def without_padding_word(tokens: list[Token], unknown_word: str) -> list[Token]:
+    """Replace the word `@@PADDING@@`, which has the index of padding in every vocabulary."""
+    # A tokenizer that numbers its tokens (a transformer's) does not need the vocabulary.
+    return [
+        Token(unknown_word, token.idx, token.idx_end)
+        if token.text == DEFAULT_PADDING_TOKEN and token.text_id is None
+        else token
+        for token in tokens
+    ]
 
 
 def _unknown_word(token_indexers: dict[str, TokenIndexer]) -> str:

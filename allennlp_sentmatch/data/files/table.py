@@ -91,8 +91,8 @@ class Table:
         for other in _OTHER_DELIMITERS:
             if self._in_line(beginning, other):
                 raise ConfigurationError(
-                    f"{file_path}: the columns are separated by {other!r}, it seems; set the "
-                    f"reader's `delimiter` to {other!r}"
+                    f"{file_path}: the columns are separated by {other!r}, it seems; set "
+                    f"`delimiter` (of a command: --delimiter) to {other!r}"
                 )
 
     def _in_line(self, line: str, delimiter: str) -> bool:

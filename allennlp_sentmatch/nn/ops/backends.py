@@ -3,7 +3,9 @@
 A recurrence has some of these implementations, its backends. They agree to rounding.
 
 - "naive": the equations, token by token, as operations of torch that autograd differentiates. Runs
-  everywhere, in any precision, traced and compiled too, and has derivatives of any order.
+  everywhere, in any precision, compiled too, and has derivatives of any order.
+- "scan": the same with tensors of fixed shapes, so that `torch.export` can record the loop over
+  the tokens for any length. It runs there; elsewhere on request, for tests.
 - "eager": whole batches without their padding in a few operations of torch, with an analytic
   backward pass.
 - "cpu": the same, with the element-wise part of each step compiled from C++.
@@ -31,8 +33,9 @@ import torch
 
 from allennlp_sentmatch.nn.ops.common.activations import tanh_by_sigmoid
 from allennlp_sentmatch.nn.ops.common.products import HAS_ONEDNN, OneDNNProducts, Products
+from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 
-Name = Literal["naive", "eager", "cpu", "gpu"]
+Name = Literal["naive", "scan", "eager", "cpu", "gpu"]
 
 #: What runs without a request: the first of these that can.
 DEFAULTS: tuple[Name, ...] = ("cpu", "eager", "naive")
@@ -62,7 +65,8 @@ def use_backend(name: Optional[Name]) -> Iterator[None]:
     # Parameters
 
     name : `Optional[str]`
-        "naive", "eager", "cpu", "gpu" or, for the default, `None`; see this module's docstring.
+        "naive", "scan", "eager", "cpu", "gpu" or, for the default, `None`; see this module's
+        docstring.
 
     # Raises
 
@@ -102,6 +106,11 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
             f"torch.jit.trace would record {recurrence} for the length of its example alone; "
             "use torch.export.export"
         )
+    if is_exporting() and "scan" in implementations:
+        if torch.is_grad_enabled():
+            # torch 2.13 cannot differentiate an exported loop with outputs of integers.
+            raise BackendError("export an encoder within torch.no_grad()")
+        return Backend("scan")
     if is_recorded():  # a compiler can read no context variable
         return Backend("naive")
     requested = _requested.get()
@@ -143,7 +152,7 @@ COMPILED = _find_compiled()
 
 def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
     """Why a backend cannot run for these tensors; `None` if it can."""
-    if name == "naive":
+    if name in ("naive", "scan"):
         return None
     device, dtype = tensors[0].device, tensors[0].dtype
     if any(x.device != device or x.dtype != dtype for x in tensors):

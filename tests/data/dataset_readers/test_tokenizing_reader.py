@@ -20,6 +20,7 @@ from allennlp.nn.util import get_text_field_mask
 
 from allennlp_sentmatch.data.dataset_readers import (
     AnswerSelectionReader,
+    ParallelTextReader,
     SentencePairReader,
     SentimentTreesReader,
     SingleSentenceReader,
@@ -61,6 +62,13 @@ def test_batches_from_worker_processes(fixtures, reader, file, id_count, num_wor
             "premise",
         ),
         (SentimentTreesReader(), (["a", "@@PADDING@@", "b"],), "tokens"),
+        (SingleSentenceReader("trec"), ("a @@PADDING@@ b",), "tokens"),
+        (AnswerSelectionReader("wikiqa"), ("a @@PADDING@@ b", ["c"]), "question"),
+        (
+            ParallelTextReader(WhitespaceTokenizer()),
+            ("a @@PADDING@@ b", "c"),
+            "source_tokens",
+        ),
     ],
 )
 def test_the_word_padding_is_a_word(reader, arguments, name):

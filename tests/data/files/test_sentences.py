@@ -32,3 +32,16 @@ def test_the_sentences_of_a_table_are_its_rows(tmp_path):
         list(read_sentences(tmp_path / "one.csv", "text"))
     (tmp_path / "two.tsv").write_text("id\ttext\n1\tone\n\t\n\n2\ttwo\n")
     assert list(read_sentences(tmp_path / "two.tsv", "text")) == ["one", "", "two"]
+
+
+def test_another_delimiter(tmp_path):
+    (tmp_path / "s.csv").write_text("id;text\n1;one, two\n")
+    with pytest.raises(ConfigurationError, match=r"set `delimiter` \(.*: --delimiter\) to ';'"):
+        list(read_sentences(tmp_path / "s.csv", "text"))
+    assert list(read_sentences(tmp_path / "s.csv", "text", ";")) == ["one, two"]
+
+
+def test_a_delimiter_needs_a_column(tmp_path):
+    (tmp_path / "s.csv").write_text("one;two\n")
+    with pytest.raises(ConfigurationError, match="delimiter=';' needs a column"):
+        list(read_sentences(tmp_path / "s.csv", delimiter=";"))

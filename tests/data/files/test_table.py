@@ -55,8 +55,8 @@ class TestTable:
         with pytest.raises(ConfigurationError) as error:
             list(Table(columns).rows(path))
         assert str(error.value) == (
-            f"{path}: the columns are separated by {delimiter!r}, it seems; set the reader's "
-            f"`delimiter` to {delimiter!r}"
+            f"{path}: the columns are separated by {delimiter!r}, it seems; set `delimiter` "
+            f"(of a command: --delimiter) to {delimiter!r}"
         )
         assert len(list(Table(columns, delimiter=delimiter, quoted=True).rows(path))) > 0
 

@@ -1,14 +1,18 @@
 """The recurrence of RCRN (Tay et al., 2018, eq. 15), token by token."""
 
-import torch
 from torch import Tensor
+
+from allennlp_sentmatch.nn.ops.common.scan import Tensors, scan
 
 
 def controlled_recurrence(forget: Tensor, values: Tensor) -> Tensor:
     """c_t = f_t * c_{t-1} + (1 - f_t) * x_t from left to right, of f and x (B, T, E)."""
-    c = torch.zeros_like(values[:, :1])  # (B, 1, E), or without steps
-    cells = [c[:, :0]]
-    for f, x in zip(forget.split(1, 1), values.split(1, 1)):
+
+    def step(state: Tensors, at_step: Tensors) -> tuple[Tensors, Tensors]:
+        (c,), (f, x) = state, at_step  # (B, E)
         c = f * c + (1 - f) * x
-        cells.append(c)
-    return torch.cat(cells, 1)
+        return (c,), (c,)
+
+    initial = values.new_zeros(values.size(0), values.size(2))
+    _, (cells,) = scan(step, (initial,), (forget.transpose(0, 1), values.transpose(0, 1)))
+    return cells.transpose(0, 1)

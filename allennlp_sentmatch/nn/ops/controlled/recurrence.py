@@ -19,7 +19,7 @@ from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
 from allennlp_sentmatch.nn.ops.controlled import eager, gpu, naive
 
-IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "eager", "gpu")
+IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "gpu")
 STEPS: dict[str, ModuleType] = {"eager": eager, "gpu": gpu}
 
 
@@ -37,7 +37,7 @@ def controlled_recurrence(forget: Tensor, values: Tensor) -> Tensor:
         c, of shape (B, T, E).
     """
     backend = resolve("RCRN", IMPLEMENTATIONS, forget, values)
-    if backend.name == "naive":
+    if backend.name in ("naive", "scan"):
         return naive.controlled_recurrence(forget, values)
     # Step-major: that is how torch's recurrent networks leave their outputs in memory.
     cells: Tensor = _ControlledRecurrence.apply(  # type: ignore[no-untyped-call]

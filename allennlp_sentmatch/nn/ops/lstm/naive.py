@@ -20,6 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.common.scan import Tensors, scan
 
 
 class LayerWeights(NamedTuple):
@@ -113,21 +114,22 @@ def _run_direction(
 def run_layer(inputs: Tensor, lower_cell: Optional[Tensor], weights: LayerWeights) -> LayerStates:
     """One layer over its inputs (B, T, D) and the cells below (B, T, H), token by token."""
     # The states keep the parameters' precision where autocast lowers that of the products.
-    hidden = cell = inputs.new_zeros(
+    initial = inputs.new_zeros(
         inputs.size(0), weights.weight_hh.size(1), dtype=weights.weight_hh.dtype
     )
-    steps = []
-    for t in range(inputs.size(1)):
-        lower = None if lower_cell is None else lower_cell[:, t]
-        step = run_step(inputs[:, t], hidden, cell, lower, weights)
-        hidden, cell = step.hidden, step.gates.cell
-        steps.append(step)
-    gates = (
-        gate[0] if gate[0] is None else torch.stack(gate, dim=1)
-        for gate in zip(*(step.gates for step in steps))
-    )
-    hidden_steps = [step.hidden for step in steps]
-    return LayerStates(torch.stack(hidden_steps, dim=1), CellAwareLSTMGates._make(gates))
+
+    def step(state: Tensors, at_step: Tensors) -> tuple[Tensors, Tensors]:
+        hidden, cell = state
+        x, *lower = at_step
+        states = run_step(x, hidden, cell, lower[0] if lower else None, weights)
+        gates = [gate for gate in states.gates if gate is not None]
+        return (states.hidden, states.gates.cell), (states.hidden, *gates)
+
+    by_token = [inputs] if lower_cell is None else [inputs, lower_cell]
+    _, outputs = scan(step, (initial, initial), [x.transpose(0, 1) for x in by_token])
+    hidden, *gates, cell = (x.transpose(0, 1) for x in outputs)
+    vertical = None if lower_cell is None else gates.pop()
+    return LayerStates(hidden, CellAwareLSTMGates(*gates, vertical, cell))
 
 
 def run_step(

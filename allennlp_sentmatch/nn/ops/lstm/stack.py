@@ -14,7 +14,7 @@ from allennlp_sentmatch.nn.ops.lstm import naive
 from allennlp_sentmatch.nn.ops.lstm.layer import LayerParameters, lstm_layer
 from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates, LayerWeights
 
-IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "eager", "cpu", "gpu")
+IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu", "gpu")
 
 Layers = Sequence[Sequence[LayerWeights]]
 
@@ -65,7 +65,7 @@ def _run(
     """H and c of the layers from number `first` on, (B, T, S * H) each."""
     inputs = widened(inputs, layers[0][0].weight_ih)
     backend = resolve("LSTM", IMPLEMENTATIONS, inputs, *_parameters(layers))
-    if backend.name == "naive":
+    if backend.name in ("naive", "scan"):
         return [
             (torch.cat([x.hidden for x in layer], -1), torch.cat([x.gates.cell for x in layer], -1))
             for layer in naive.run_stack(inputs, mask, layers, dropout, training)[first:]
@@ -103,7 +103,7 @@ def lstm_stack_gates(
     The arguments are those of `lstm_stack`. Only the backend "naive" has the gates.
     """
     inputs = widened(inputs, layers[0][0].weight_ih)
-    resolve("the gates of an LSTM", IMPLEMENTATIONS[:1], inputs, *_parameters(layers))
+    resolve("the gates of an LSTM", IMPLEMENTATIONS[:2], inputs, *_parameters(layers))
     states = naive.run_stack(inputs, mask, layers, dropout, training)
     gates = [tuple(direction.gates for direction in layer) for layer in states]
     return torch.cat([x.hidden for x in states[-1]], -1), gates

@@ -1,7 +1,7 @@
 """The LSTMN's equations token by token; the module's docstring in `nn/lstmn.py` has them."""
 
 from collections.abc import Sequence
-from typing import Optional
+from typing import Callable, Optional
 
 import torch
 from torch import Tensor
@@ -10,12 +10,16 @@ from torch.nn import functional as F
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
 from allennlp_sentmatch.nn.ops.lstmn.tables import Weights
 
+#: `one_direction` or another form of it.
+OneDirection = Callable[[Tensor, Weights, Optional[Tensor]], tuple[Tensor, Tensor, Tensor]]
+
 
 def recurrence(
     inputs: Tensor,
     mask: Tensor,
     directions: Sequence[Weights],
-    initial_state: Optional[Tensor] = None,
+    initial_state: Optional[Tensor],
+    one_direction: OneDirection,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
     """Compute the function of the same name in `allennlp_sentmatch.nn.ops.lstmn.recurrence`."""
     padding = ~mask.unsqueeze(-1)  # (B, T, 1)
@@ -27,7 +31,7 @@ def recurrence(
         # it only, so no token attends to padding.
         in_order = reverse_sentences(inputs, mask) if direction else inputs
         initial = None if initial_state is None else initial_state[:, direction]
-        hidden, cell, attention = _one_direction(in_order, weights, initial)
+        hidden, cell, attention = one_direction(in_order, weights, initial)
         hiddens.append(reverse_sentences(hidden, mask) if direction else hidden)
         cells.append(reverse_sentences(cell, mask) if direction else cell)
         attentions.append(attention.masked_fill(padding, 0.0))
@@ -38,7 +42,7 @@ def recurrence(
     )
 
 
-def _one_direction(
+def one_direction(
     inputs: Tensor, weights: Weights, initial_state: Optional[Tensor]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return h and c (B, T, H), and s (B, T, T), for inputs (B, T, D) from left to right."""

@@ -22,7 +22,7 @@ from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writable
 from allennlp_sentmatch.nn.ops.common.packing import Packing
-from allennlp_sentmatch.nn.ops.lstmn import cpu, eager, naive
+from allennlp_sentmatch.nn.ops.lstmn import cpu, eager, naive, scanned
 from allennlp_sentmatch.nn.ops.lstmn.tables import (
     Arguments,
     OutputGradients,
@@ -30,7 +30,7 @@ from allennlp_sentmatch.nn.ops.lstmn.tables import (
     Weights,
 )
 
-BACKENDS: tuple[Name, ...] = ("naive", "eager", "cpu")
+BACKENDS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
 
 _STEPS: dict[str, ModuleType] = {"eager": eager, "cpu": cpu}
 
@@ -64,11 +64,12 @@ def recurrence(
     if initial_state is not None:
         tensors.append(initial_state)
     backend = resolve("LSTMN", BACKENDS, *tensors)
-    if backend.name == "naive":
-        return naive.recurrence(inputs, mask, directions, initial_state)
+    if backend.name in ("naive", "scan"):
+        one_direction = naive.one_direction if backend.name == "naive" else scanned.one_direction
+        return naive.recurrence(inputs, mask, directions, initial_state, one_direction)
     packing = Packing.of(mask, bidirectional=len(directions) == 2)
     if not packing.sizes:  # no token in the batch, hence no step
-        return naive.recurrence(inputs, mask, directions, initial_state)
+        return naive.recurrence(inputs, mask, directions, initial_state, naive.one_direction)
     with without_autocast(inputs.device):
         return _packed(backend, packing, inputs, directions, initial_state)
 

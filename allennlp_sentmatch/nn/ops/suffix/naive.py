@@ -40,7 +40,7 @@ def _one_direction(
     cell: Literal["lstm", "gru"],
 ) -> tuple[Tensor, Tensor]:
     """Return the encodings of prefixes (T, B, H) and suffixes (num_starts, B, H)."""
-    step = _lstm_step if cell == "lstm" else _gru_step
+    step = STEPS[cell]
     B, H = projected.size(1), weight_hh.size(1)
     # The states of the suffixes begun so far, (S, t, B, H): S is 2, h and c, or 1.
     states = projected.new_zeros(2 if cell == "lstm" else 1, 0, B, H)
@@ -72,3 +72,6 @@ def _gru_step(x: Tensor, u: Tensor, states: Tensor) -> Tensor:
     z = (x_z + u_z).sigmoid()
     n = (x_n + (x_r + u_r).sigmoid() * u_n).tanh()
     return (1 - z) * n + z * states
+
+
+STEPS = {"lstm": _lstm_step, "gru": _gru_step}

@@ -12,7 +12,7 @@ analytic backward pass goes through the same steps in reverse.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Union
 
 import torch
 from torch import Tensor
@@ -21,14 +21,14 @@ from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
 from allennlp_sentmatch.nn.ops.common.products import linear
-from allennlp_sentmatch.nn.ops.suffix import cpu, eager, naive
+from allennlp_sentmatch.nn.ops.suffix import cpu, eager, naive, scanned
 from allennlp_sentmatch.nn.ops.suffix.cells import Cell, GRUCell, LSTMCell, Tables
 from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule
 from allennlp_sentmatch.nn.ops.suffix.weights import Weights
 
 BACKENDS: dict[str, tuple[Name, ...]] = {
-    "lstm": ("naive", "eager", "cpu"),
-    "gru": ("naive", "eager"),
+    "lstm": ("naive", "scan", "eager", "cpu"),
+    "gru": ("naive", "scan", "eager"),
 }
 
 _CELLS: dict[tuple[str, str], Cell] = {
@@ -41,7 +41,7 @@ _CELLS: dict[tuple[str, str], Cell] = {
 def recurrence(
     tokens: Tensor,
     directions: Sequence[Weights],
-    sizes: list[int],
+    sizes: Union[list[int], Tensor],
     window: int,
     num_starts: int,
     cell: Literal["lstm", "gru"],
@@ -54,8 +54,10 @@ def recurrence(
         Shape (S, T, B, D), the longest sentence first, in the order of each direction.
     directions : `Sequence[Weights]`
         The weights of each direction.
-    sizes : `List[int]`
-        The number of sentences that have a token t, for each of the T tokens.
+    sizes : `Union[List[int], Tensor]`
+        The number of sentences that have a token t, for each of the T tokens. The backend "scan"
+        also takes a tensor (T, B), bool, true where there is a token; then the sentences may be in
+        any order.
     window : `int`
         The maximum number of tokens in a prefix or suffix.
     num_starts : `int`
@@ -71,6 +73,9 @@ def recurrence(
     """
     tensors = [tokens, *(weight for weights in directions for weight in weights)]
     backend = resolve(f"SuBiLSTM with {cell} cells", BACKENDS[cell], *tensors)
+    if backend.name == "scan":
+        return scanned.recurrence(tokens, directions, sizes, window, num_starts, cell)
+    assert isinstance(sizes, list)
     if backend.name == "naive":
         return naive.recurrence(tokens, directions, sizes, window, num_starts, cell)
     with without_autocast(tokens.device):

@@ -16,11 +16,11 @@ from torch.nn import functional as F
 from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
 from allennlp_sentmatch.nn.ops.common.packing import Packing
-from allennlp_sentmatch.nn.ops.tree import eager, eager_gradient, naive
+from allennlp_sentmatch.nn.ops.tree import eager, eager_gradient, naive, scanned
 from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights
 from allennlp_sentmatch.nn.ops.tree.eager import Sentences
 
-BACKENDS: tuple[Name, ...] = ("naive", "eager")
+BACKENDS: tuple[Name, ...] = ("naive", "scan", "eager")
 
 
 def compose(
@@ -43,7 +43,9 @@ def compose(
         The roots' h and c (B, H), and the merges (B, T - 1), as in `TreeComposition`.
     """
     backend = resolve("GumbelTreeLSTM", BACKENDS, hidden, *weights)
-    if backend.name == "naive":
+    if backend.name == "scan" and choices.noise is None and hidden.size(1) > 0:
+        return scanned.compose(hidden, cell, mask, weights, choices)
+    if backend.name in ("naive", "scan"):
         return naive.compose(hidden, cell, mask, weights, choices)
     packing = Packing.of(mask, bidirectional=False)
     if len(packing.sizes) < 2:  # no sentence has a pair to merge

@@ -102,7 +102,10 @@ class _Candidates:
         H = weights.query.size(0)
         self._product = backend.products.product
         self._query = weights.query
-        self._weight = torch.cat(weights.weight.chunk(2, 1))  # (10H, H), for a left and right child
+        weight = torch.cat(weights.weight.chunk(2, 1))  # (10H, H), for a left and right child
+        # Reordered, it also gives a row the same product among many rows as among few: a sentence
+        # has the same bits in most batches.
+        self._weight = backend.products.reordered(weight)
         self._bias = F.pad(weights.bias, (0, 5 * H))  # (10H)
         self._projected = self._product(hidden, self._weight).add_(self._bias)  # (N, 10H)
         self._node_cell = cell.clone()  # (N, H)

@@ -1,0 +1,67 @@
+"""A loop over steps that `torch.export` can record for any number of steps."""
+
+from collections.abc import Sequence
+from typing import Any, Callable
+
+import torch
+from torch import Tensor
+
+Tensors = tuple[Tensor, ...]
+
+#: Whether this torch can record the loop; torch 2.7 and later can.
+CAN_RECORD = hasattr(getattr(torch, "compiler", None), "is_exporting")
+
+
+def is_exporting() -> bool:
+    """Whether `torch.export` records the operations, in which lengths are not known as numbers."""
+    return CAN_RECORD and torch.compiler.is_exporting()
+
+
+def scan(
+    step: Callable[[Tensors, Tensors], tuple[Tensors, Tensors]],
+    initial: Tensors,
+    inputs: Sequence[Tensor],
+) -> tuple[Tensors, Tensors]:
+    """Run `state, outputs = step(state, inputs)` for each of T steps.
+
+    # Parameters
+
+    step : `Callable`
+        Its inputs and outputs are slices of those below, without their first dimension. It must not
+        write to tensors. The state must keep its shapes.
+    initial : `Tuple[Tensor, ...]`
+        The state before the first step.
+    inputs : `Sequence[Tensor]`
+        Each of shape (T, ...).
+
+    # Returns
+
+    `Tuple[Tuple[Tensor, ...], Tuple[Tensor, ...]]`
+        The last state and the outputs, each of the latter of shape (T, ...).
+    """
+    if is_exporting():
+        return _record(step, initial, inputs)
+    state = initial
+    if not len(inputs[0]):  # take the shapes from a step over zeros
+        _, outputs = step(state, tuple(x.new_zeros(x.shape[1:]) for x in inputs))
+        return state, tuple(x.new_zeros(0, *x.shape) for x in outputs)
+    steps = []
+    for at_step in zip(*inputs):
+        state, outputs = step(state, at_step)
+        steps.append(outputs)
+    return state, tuple(map(torch.stack, zip(*steps)))
+
+
+def _record(step: Any, initial: Tensors, inputs: Sequence[Tensor]) -> tuple[Tensors, Tensors]:
+    # The loop is a prototype in torch 2.13, without a public name.
+    from torch._higher_order_ops.scan import scan as recorded_scan
+
+    # It takes no tensor twice, in neither arguments nor results.
+    def without_aliases(state: Tensors, at_step: Tensors) -> tuple[Tensors, Tensors]:
+        state, outputs = step(state, at_step)
+        return state, tuple(x.clone() for x in outputs)
+
+    result: tuple[Tensors, Tensors] = recorded_scan(
+        without_aliases, tuple(x.clone() for x in initial), tuple(inputs)
+    )
+    return result

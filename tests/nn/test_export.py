@@ -1,0 +1,147 @@
+"""`torch.export` and ONNX of all encoders, for any batch size and length."""
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn import (
+    LSTMN,
+    BackendError,
+    CellAwareLSTM,
+    GumbelTreeLSTM,
+    RecurrentlyControlledRNN,
+    SuffixBiLSTM,
+    use_backend,
+)
+from allennlp_sentmatch.nn.ops.common.scan import CAN_RECORD
+from tests.nn.test_encoder_contracts import (
+    D,
+    H,
+    assert_same,
+    batch,
+    every_variant,
+    outputs_and_gradients,
+    with_padding,
+)
+
+NEEDS_EXPORT = pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot export loops")
+
+EXPORTED = {
+    "cas_lstm": lambda: CellAwareLSTM(D, H, bidirectional=True),
+    "subilstm": lambda: SuffixBiLSTM(D, H),
+    "rcrn": lambda: RecurrentlyControlledRNN(D, H),
+    "lstmn": lambda: LSTMN(D, H, bidirectional=True),
+    "gumbel_tree_lstm": lambda: GumbelTreeLSTM(D, H),
+}
+OTHERS = {
+    "cas_lstm, peephole": lambda: CellAwareLSTM(D, H, vertical_gate="peephole"),
+    "subilstm, others": lambda: SuffixBiLSTM(
+        D, H, tied=False, combination="gate", cell="gru", max_context=2
+    ),
+    "rcrn, gru": lambda: RecurrentlyControlledRNN(D, H, cell="gru"),
+    "gumbel_tree_lstm, affine": lambda: GumbelTreeLSTM(D, H, leaf="affine"),
+}
+
+every_encoder = pytest.mark.parametrize("name", EXPORTED)
+every_other = pytest.mark.parametrize("name", OTHERS)
+
+
+def build(name):
+    torch.manual_seed(0)
+    return {**EXPORTED, **OTHERS}[name]().eval()
+
+
+def export(encoder):
+    sizes = {0: torch.export.Dim("batch_size"), 1: torch.export.Dim("num_tokens")}
+    with torch.no_grad():
+        return torch.export.export(encoder, batch(), dynamic_shapes=(sizes, sizes))
+
+
+def check(run, encoder):
+    """Other batch sizes and lengths, single tokens and empty sentences among them."""
+    for lengths, num_tokens in [([1], 1), ([0, 0], 2), ([9, 1, 0, 4], 11), ([3, 7], 7)]:
+        inputs, mask = batch(lengths=lengths, num_tokens=num_tokens)
+        with torch.no_grad():
+            assert_same(run(inputs, mask), encoder(inputs, mask), 1e-6)
+
+
+def check_onnx(encoder, path):
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    pytest.importorskip("onnxscript", reason="onnxscript is not installed")
+    with torch.no_grad():
+        torch.onnx.export(export(encoder), (), path, dynamo=True, verbose=False)
+    session = onnxruntime.InferenceSession(path)
+    names = [x.name for x in session.get_inputs()]
+
+    def run(inputs, mask):
+        outputs = session.run(None, dict(zip(names, [inputs.numpy(), mask.numpy()])))
+        return torch.from_numpy(outputs[0])
+
+    check(run, encoder)
+
+
+@every_variant
+def test_the_form_for_export_is_the_naive_one(variant):
+    encoder = variant.build().double()
+    inputs, mask = batch(dtype=torch.float64)
+    with use_backend("naive"):
+        expected = outputs_and_gradients(encoder, inputs, mask)
+    with use_backend("scan"):
+        actual = outputs_and_gradients(encoder, with_padding(inputs, mask, float("nan")), mask)
+        empty = encoder(inputs[:, :0], mask[:, :0])
+    for name, value in expected.items():
+        assert_same(actual[name], value, 1e-12)
+    assert not empty.any()
+
+
+@NEEDS_EXPORT
+@every_encoder
+def test_exported(name):
+    encoder = build(name)
+    check(export(encoder).module(), encoder)
+
+
+@pytest.mark.slow
+@NEEDS_EXPORT
+@every_other
+def test_exported_variants(name):
+    encoder = build(name)
+    check(export(encoder).module(), encoder)
+
+
+@pytest.mark.slow
+@NEEDS_EXPORT
+@every_encoder
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # torch's own
+def test_onnx(name, tmp_path):
+    check_onnx(build(name), str(tmp_path / "encoder.onnx"))
+
+
+@pytest.mark.slow
+@NEEDS_EXPORT
+@every_other
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # torch's own
+def test_onnx_of_variants(name, tmp_path):
+    check_onnx(build(name), str(tmp_path / "encoder.onnx"))
+
+
+@NEEDS_EXPORT
+def test_a_tree_that_samples_cannot_be_exported():
+    with pytest.raises(RuntimeError, match=r"export encoder\.eval\(\)"):
+        export(GumbelTreeLSTM(D, H).train())
+
+
+@NEEDS_EXPORT
+def test_export_needs_no_grad():
+    with pytest.raises(BackendError, match=r"within torch.no_grad\(\)"):
+        torch.export.export(CellAwareLSTM(D, H), batch())
+
+
+@NEEDS_EXPORT
+def test_exported_with_a_pooling():
+    """The AllenNLP classes hand their arguments on, with a pooling behind them."""
+    pytest.importorskip("allennlp", reason="AllenNLP is not installed")
+    from allennlp_sentmatch.modules.seq2seq_encoders import CasLstmEncoder
+    from allennlp_sentmatch.modules.seq2vec_encoders import PooledEncoder
+
+    encoder = PooledEncoder(CasLstmEncoder(D, H), ["max", "attention"]).eval()
+    check(export(encoder).module(), encoder)
