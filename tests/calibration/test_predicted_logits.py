@@ -1,5 +1,6 @@
 """Logits of labeled examples."""
 
+import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 
@@ -67,3 +68,28 @@ def test_a_label_of_another_reader(archive):
 
     with pytest.raises(ConfigurationError, match=r"file: 'unknown' not found.*; the model's"):
         predict_logits(archive.model, Reader(), "file")
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("bcn", "trec.label"),
+        ("cs_lvm", "snli.jsonl"),
+        ("esim", "snli.jsonl"),
+        ("lstmn_classifier", "snli.jsonl"),
+        ("rcrn_entailment", "snli.jsonl"),
+        ("sentence_classifier", "trec.label"),
+        ("vae_siamese", "snli.jsonl"),
+    ],
+)
+def test_every_classifier_has_logits(untrained_predictor, fixtures, name, file):
+    """As its predictor gives them, which knows no label."""
+    predictor = untrained_predictor(name)
+    data = str(fixtures / "data" / file)
+    logits, labels = predict_logits(predictor._model, predictor._dataset_reader, data)
+    instances = list(predictor._dataset_reader.read(data))
+    outputs = predictor._model.forward_on_instances(instances)
+    expected = numpy.stack([output["label_logits"] for output in outputs])
+    assert logits == pytest.approx(expected, abs=1e-5)
+    names = [predictor._model.labels[label] for label in labels]
+    assert names == [instance["label"].label for instance in instances]
