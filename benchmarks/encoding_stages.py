@@ -1,0 +1,89 @@
+"""Measure the stages of encoding sentences: what is not the network's time.
+
+    python benchmarks/encoding_stages.py model.tar.gz ../shared/data/sick --threads 1
+
+The distinct sentences of SICK are encoded by a `SentenceEncoder`, in its usual form and with
+AllenNLP's instances in place of remembered indices. CPU time, the median over the rounds.
+"""
+
+import argparse
+import statistics
+import time
+from pathlib import Path
+from typing import Any, Callable
+
+import torch
+from report import RESULTS, machine, write
+
+from allennlp_sentmatch.corpus import read_sentences
+from allennlp_sentmatch.nn.bfloat16_products import bfloat16_products
+from allennlp_sentmatch.predictors import SentenceEncoder
+from allennlp_sentmatch.standalone.text_indexer import padded
+
+FILES = ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
+COLUMNS = {"stage": "stage", "ms for 1,000 sentences": "milliseconds", "of all (%)": "percent"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("archive", help="of a model with one token indexer of type single_id")
+    parser.add_argument("sick", type=Path, help="the folder of SICK's three files")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--batch-size", type=int, default=128)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    info = machine(torch.device("cpu"))
+    sentences = list(
+        dict.fromkeys(
+            sentence
+            for file in FILES
+            for column in ("sentence_A", "sentence_B")
+            for sentence in read_sentences(options.sick / file, column)
+        )
+    )
+    info["sentences"] = len(sentences)
+    encoder, slow = (SentenceEncoder.from_archive(options.archive) for _ in range(2))
+    slow.__dict__["_indexer"] = None  # the cached property: no short cut
+    indexer: Any = encoder._indexer
+    rows = sorted(map(indexer.indices, sentences), key=len)
+    batches = [rows[i : i + options.batch_size] for i in range(0, len(rows), options.batch_size)]
+    tensors = [padded(batch) for batch in batches]
+
+    @torch.no_grad()
+    def network() -> None:
+        for tensor in tensors:
+            encoder._model.encode({"tokens": {"tokens": tensor}})
+
+    def network_in_bfloat16() -> None:
+        with bfloat16_products():
+            network()
+
+    stages: dict[str, Callable[[], object]] = {
+        "all, strings to vectors": lambda: encoder.encode(sentences, options.batch_size, False),
+        "words and their indices": lambda: [indexer.indices(sentence) for sentence in sentences],
+        "padding": lambda: [padded(batch) for batch in batches],
+        "network": network,
+        "network, products in bfloat16": network_in_bfloat16,
+        "all, with AllenNLP's instances": lambda: slow.encode(sentences, options.batch_size, False),
+    }
+    times: dict[str, list[float]] = {name: [] for name in stages}
+    for _ in range(options.rounds):
+        for name, stage in stages.items():
+            start = time.process_time()
+            stage()
+            times[name].append(time.process_time() - start)
+    medians = {name: statistics.median(runs) for name, runs in times.items()}
+    records = [
+        {
+            "stage": name,
+            "milliseconds": 1e6 * seconds / len(sentences),
+            "percent": 100 * seconds / medians["all, strings to vectors"],
+        }
+        for name, seconds in medians.items()
+    ]
+    write(RESULTS / "encoding_stages_cpu", info, records, COLUMNS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""The comparison of distilled encoders: its figures, and what it does not measure again."""
+
+import gzip
+import json
+import sys
+from importlib import import_module
+from types import SimpleNamespace
+
+import numpy
+import pytest
+import torch
+
+from tests.conftest import REPOSITORY
+
+
+@pytest.fixture
+def benchmark(monkeypatch):
+    """The benchmark's modules, which are scripts beside each other."""
+    names = ("measure", "report", "distillation")
+    monkeypatch.syspath_prepend(str(REPOSITORY / "benchmarks"))
+    for name in names:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield SimpleNamespace(**{name: import_module(name) for name in names})
+    for name in names:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Pairs of which the more similar ones have the higher scores, and vectors of their words."""
+    pairs = [("a dog", "a dog"), ("a dog", "a cat"), ("a dog", "rain falls")]
+    for folder in ("stsb", "sick", "glove"):
+        (tmp_path / folder).mkdir()
+    rows = [f"g\tf\ty\ti\t{5 - i}\t{x}\t{y}" for i, (x, y) in enumerate(pairs)]
+    (tmp_path / "stsb" / "sts-test.csv").write_text("\n".join([rows[0] + "\tsource", *rows[1:]]))
+    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
+    rows = [header, *(f"{i}\t{x}\t{y}\t{i + 1}\tNEUTRAL" for i, (x, y) in enumerate(pairs))]
+    for name in ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"):
+        (tmp_path / "sick" / name).write_text("\n".join(rows))
+    vectors = {"a": [1, 0, 0], "dog": [0, 1, 0], "cat": [0, 0.5, 0.5], "rain": [-1, 0, 2]}
+    with gzip.open(tmp_path / "glove" / "vectors.gz", "wt") as file:
+        for word, vector in vectors.items():
+            print(word, *vector, file=file)
+    return tmp_path
+
+
+def test_averaged_vectors(benchmark, data):
+    encoder = benchmark.distillation.AveragedVectors(data / "glove" / "vectors.gz")
+    vectors = encoder.encode(["A dog barks.", "Snow", ""])
+    numpy.testing.assert_allclose(vectors, [[0.5, 0.5, 0], [0, 0, 0], [0, 0, 0]])
+
+
+def test_what_is_measured_is_saved_and_not_measured_again(benchmark, data, monkeypatch):
+    module = benchmark.distillation
+    monkeypatch.setattr(module, "GLOVE", "glove/vectors.gz")
+    output, plot = data / "out.json", data / "plot.png"
+    arguments = ["", str(data), "--others", "GloVe", "--rounds", "1", "--output", str(output)]
+    threads = torch.get_num_threads()
+    monkeypatch.setattr(sys, "argv", [*arguments, "--plot", str(plot)])
+    module.main()
+    torch.set_num_threads(threads)
+    (record,) = json.loads(output.read_text())["records"]
+    assert record["stsb"] == pytest.approx(1.0)
+    assert record["sick"] == pytest.approx(-1.0)
+    assert record["size"] == 3
+    assert record["sentences_per_cpu_second_1"] > 0
+    assert plot.stat().st_size > 1000
+
+    def measured(*_):
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr(module, "quality", measured)
+    monkeypatch.setattr(module, "measure_speed", measured)
+    module.main()
+    torch.set_num_threads(threads)
+    assert json.loads(output.read_text())["records"] == [record]
