@@ -55,7 +55,7 @@ def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
     word = reader._unknown_word.lower() if indexer.lowercase_tokens else reader._unknown_word
     return TextIndexer(
         _splitter(reader._tokenizer),
-        {word: index for word, index in known.items() if index != 0},
+        known,
         unknown,
         known.get(word, unknown),
         indexer.lowercase_tokens,

@@ -124,7 +124,7 @@ class StandaloneEncoder(nn.Module):
                 f"{path / SETTINGS}: lowercase must be true or false, and max_length a positive "
                 "integer or null"
             )
-        known = {word: index for index, word in enumerate(words) if index != PADDING}
+        known = {word: index for index, word in enumerate(words)}
         try:
             encoder = cls(
                 TextIndexer(splitter, known, unknown, empty, lowercase, max_length),

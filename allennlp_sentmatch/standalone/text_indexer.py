@@ -30,7 +30,7 @@ class TextIndexer:
 
     splitter : `Splitter`
     vocabulary : `Mapping[str, int]`
-        The index of each word, 0 excluded.
+        The index of each word.
     unknown : `int`
         The index of all other words.
     empty : `int`

@@ -1,5 +1,6 @@
 """The model behind the page: what it accepts and says, and that its callers are kept apart."""
 
+import math
 import threading
 
 import pytest
@@ -87,6 +88,17 @@ def test_a_single_sentence(untrained):
     assert set(model.predict("A film .").answer) == set(model._model.labels)
     with pytest.raises(InputError, match=r"^The sentence has 61 words and marks"):
         model.predict("a " * 61)
+
+
+def test_the_vector_of_a_sentence(untrained, untrained_predictor):
+    model = untrained("distilled_encoder")
+    vector = untrained_predictor("distilled_encoder").predict("The baker sings.")["vector"]
+    ((dimensions, length, first),) = model.predict("The baker sings.").answer.rows
+    assert int(dimensions) == len(vector) == 384
+    assert float(length) == pytest.approx(math.hypot(*vector), abs=1e-3)
+    assert first.startswith(f"{vector[0]:.3f}, {vector[1]:.3f}, ")
+    assert model.encode(["The baker sings."]).shape == (1, 384)
+    assert not model.can_explain
 
 
 def test_a_translation(untrained, untrained_predictor):

@@ -5,6 +5,7 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.demo.tasks.answer_ranking import AnswerRanking
 from allennlp_sentmatch.demo.tasks.classification import Classification
+from allennlp_sentmatch.demo.tasks.encoding import Encoding
 from allennlp_sentmatch.demo.tasks.reading_comprehension import ReadingComprehension
 from allennlp_sentmatch.demo.tasks.similarity import Similarity
 from allennlp_sentmatch.demo.tasks.task import Answer, Table, Task
@@ -14,6 +15,7 @@ TASKS: list[type[Task]] = [
     AnswerRanking,
     Similarity,
     Classification,
+    Encoding,
     Translation,
     ReadingComprehension,
 ]
