@@ -21,7 +21,7 @@ def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
     # Raises
 
     `ConfigurationError`
-        With the reason, for readers, tokenizers and token indexers that it cannot stand for.
+        With the reason, for readers, tokenizers and token indexers that it cannot replace.
     """
     own_package = __name__.partition(".")[0]
     if not isinstance(reader, TokenizingReader) or (
