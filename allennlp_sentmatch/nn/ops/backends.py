@@ -93,13 +93,13 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
     implementations : `Collection[str]`
         The backends that it has; "naive" is one of them.
     tensors : `torch.Tensor`
-        Inputs and parameters. All but "naive" need them on one device in one precision, float32 or
-        float64. Under autocast, run those within `without_autocast`.
+        Inputs and parameters. All but "naive" and "scan" need them on one device in one precision,
+        float32 or float64. Under autocast, run those within `without_autocast`.
 
     # Raises
 
     `BackendError`
-        If the requested backend cannot run.
+        If the requested backend cannot run; in `torch.jit.trace`; in `torch.export` with gradients.
     """
     if _is_traced():
         raise BackendError(

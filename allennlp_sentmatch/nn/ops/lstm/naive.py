@@ -129,7 +129,7 @@ def run_layer(inputs: Tensor, lower_cell: Optional[Tensor], weights: LayerWeight
     _, outputs = scan(step, (initial, initial), [x.transpose(0, 1) for x in by_token])
     hidden, *gates, cell = (x.transpose(0, 1) for x in outputs)
     vertical = None if lower_cell is None else gates.pop()
-    return LayerStates(hidden, CellAwareLSTMGates(*gates, vertical, cell))
+    return LayerStates(hidden, CellAwareLSTMGates._make([*gates, vertical, cell]))
 
 
 def run_step(

@@ -28,7 +28,8 @@ def compose(
 
     def step(nodes: Tensors, at_step: Tensors) -> tuple[Tensors, Tensors]:
         allowed, *given = at_step  # (B, T)
-        candidates = naive.candidates(*nodes, weights)  # (B, T, H) each
+        hidden, cell = nodes  # (B, T + 1, H) each
+        candidates = naive.candidates(hidden, cell, weights)  # (B, T, H) each
         if given:
             choice = given[0].to(cell.dtype)
         else:
