@@ -98,7 +98,7 @@ class RecurrentlyControlledRNN(torch.nn.Module):
         `torch.Tensor`
             Shape (B, T, output_size), zero at padded steps.
         """
-        check_padded(inputs, mask, self.input_size, self.listener.weight_ih_l0.dtype)
+        check_padded(inputs, mask, self.input_size, self.listener.all_weights[0][0].dtype)
         h1, h2, h3 = run_networks(  # (B, T, output_size)
             (self.forget_controller, self.output_controller, self.listener), inputs, mask
         )
