@@ -45,7 +45,6 @@ class Tables(NamedTuple):
     """The results of a forward pass that its backward pass needs."""
 
     queries: Tensor  # (S, N, A): 2 (W_u^P u^P_t + W_v^P v^P_{t-1})
-    context: Tensor  # (S, N, Q): c
     gates: Tensor  # (S, N, D): g
     gated: Tensor  # (S, N, D): g * [u^P; c]
     gru: Tensor  # (S, N, 3H): r, z, n

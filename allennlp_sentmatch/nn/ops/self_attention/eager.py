@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 #: The size of a hidden layer that fits into a core's second-level cache.
-MAX_NUMBERS = 2**17
+MAX_NUMBERS = 2**18
 
 
 def forward(queries: Tensor, keys: Tensor, vector: Tensor, lengths: Sequence[int]) -> Tensor:

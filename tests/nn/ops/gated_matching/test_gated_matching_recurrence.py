@@ -115,7 +115,7 @@ def test_a_frozen_parameter(name: str):
 @every_backend
 def test_gradcheck():
     torch.manual_seed(0)
-    model = GatedMatching(P, Q, 2, 3).double()
+    model = GatedMatching(P, Q, 2, 3, bidirectional=False).double()
     passage, passage_mask, question, question_mask = batch([3, 1], [2, 3], 0)
     variables = passage.requires_grad_(), question.requires_grad_()
 
