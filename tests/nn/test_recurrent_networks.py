@@ -1,0 +1,95 @@
+"""torch's recurrent networks over padded batches against the same over one sentence at a time."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.nn import recurrent_networks
+from allennlp_sentmatch.nn.recurrent_networks import run_networks
+
+D, H = 3, 4
+LENGTHS = [5, 1, 0, 3]
+
+KINDS = pytest.mark.parametrize("kind", [torch.nn.GRU, torch.nn.LSTM])
+LAYERS = pytest.mark.parametrize("num_layers", [1, 3])
+DIRECTIONS = pytest.mark.parametrize("bidirectional", [False, True])
+
+
+def make(kind, num_layers: int = 1, bidirectional: bool = True, **settings):
+    torch.manual_seed(0)
+    network = kind(
+        D, H, num_layers, batch_first=True, bidirectional=bidirectional, **settings
+    ).double()
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter)
+    return network
+
+
+def batch(lengths: list[int], num_tokens: int) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    inputs = torch.randn(len(lengths), num_tokens, D, dtype=torch.float64, generator=generator)
+    return inputs, torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
+
+
+@KINDS
+@LAYERS
+@DIRECTIONS
+@pytest.mark.parametrize("lengths", [LENGTHS, [6, 6]], ids=str)
+@pytest.mark.parametrize("packed", [False, True])
+def test_each_sentence_is_read_as_if_alone(
+    kind, num_layers: int, bidirectional: bool, lengths: list[int], packed: bool, monkeypatch
+):
+    if packed:  # as on a GPU
+        monkeypatch.setattr(recurrent_networks, "_run_padded", recurrent_networks._run_packed)
+    network = make(kind, num_layers, bidirectional)
+    inputs, mask = batch(lengths, 6)
+    spoiled = inputs.masked_fill(~mask.unsqueeze(-1), float("nan")).requires_grad_()
+    (outputs,) = run_networks([network], spoiled, mask)
+    sums = torch.zeros((), dtype=torch.float64)
+    for row, length in enumerate(lengths):
+        assert not outputs[row, length:].any()
+        if length:
+            expected, _ = network(inputs[row : row + 1, :length])
+            torch.testing.assert_close(outputs[row, :length], expected[0], atol=1e-12, rtol=1e-12)
+            sums = sums + expected.square().sum()
+    variables = list(network.parameters())
+    actual = torch.autograd.grad(outputs.square().sum(), [spoiled, *variables])
+    torch.testing.assert_close(
+        list(actual[1:]), list(torch.autograd.grad(sums, variables)), atol=1e-9, rtol=1e-9
+    )
+    assert not actual[0][~mask].any()
+
+
+@KINDS
+def test_dropout_is_between_the_layers_and_in_training_only(kind):
+    network, (inputs, mask) = make(kind, num_layers=2, dropout=0.5), batch(LENGTHS, 6)
+    network.eval()
+    (expected,) = run_networks([network], inputs, mask)
+    network.train()
+    (dropped,) = run_networks([network], inputs, mask)
+    assert not torch.allclose(dropped, expected)
+    network.dropout = 0.0
+    torch.testing.assert_close(run_networks([network], inputs, mask)[0], expected)
+    one_layer, _ = make(kind), torch.manual_seed(0)
+    one_layer.dropout = 0.5
+    torch.testing.assert_close(
+        run_networks([one_layer.train()], inputs, mask),
+        run_networks([one_layer.eval()], inputs, mask),
+    )
+
+
+@KINDS
+def test_several_networks_and_no_tokens(kind):
+    networks = [make(kind), make(kind, bidirectional=False)]
+    inputs, mask = batch([0, 0], 3)
+    assert [x.shape[2] for x in run_networks(networks, inputs, mask)] == [2 * H, H]
+    assert not any(x.any() for x in run_networks(networks, inputs, mask))
+    empty = run_networks(networks, inputs[:, :0], mask[:, :0])
+    assert [x.shape for x in empty] == [(2, 0, 2 * H), (2, 0, H)]
+
+
+@KINDS
+def test_without_biases(kind):
+    network, (inputs, mask) = make(kind, bias=False), batch(LENGTHS, 6)
+    (outputs,) = run_networks([network], inputs, mask)
+    torch.testing.assert_close(outputs[0, :5], network(inputs[:1, :5])[0][0])
