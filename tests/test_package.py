@@ -15,7 +15,14 @@ from tests.conftest import CAN_COMPILE, REPOSITORY, SMALL_QUICK_START
 from tests.linked_environment import LinkedEnvironment
 
 NAMES = {
-    "allennlp.modules:Seq2SeqEncoder": ["cas_lstm", "subilstm", "rcrn", "lstmn", "highway"],
+    "allennlp.modules:Seq2SeqEncoder": [
+        "cas_lstm",
+        "subilstm",
+        "rcrn",
+        "lstmn",
+        "stacked_rnn",
+        "highway",
+    ],
     "allennlp.modules:Seq2VecEncoder": ["gumbel_tree_lstm", "pooled"],
     "allennlp_sentmatch.modules:Matcher": [
         "concat",

@@ -33,6 +33,7 @@ from allennlp_sentmatch.nn.similarity import (
     grade_divergence,
     scaled_cosine,
 )
+from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.nn.state_bridge import StateBridge
 from allennlp_sentmatch.nn.suffix_bilstm import SuffixBiLSTM
 from allennlp_sentmatch.nn.tree_merges import bracketing
@@ -58,6 +59,7 @@ __all__ = [
     "Pooling",
     "RecurrentDecoder",
     "RecurrentlyControlledRNN",
+    "StackedRNN",
     "StateBridge",
     "SuffixBiLSTM",
     "TreeComposition",

@@ -14,6 +14,7 @@ from allennlp_sentmatch.nn import (
     GumbelTreeLSTM,
     Pooling,
     RecurrentlyControlledRNN,
+    StackedRNN,
     SuffixBiLSTM,
 )
 from allennlp_sentmatch.nn.ops.backends import use_backend
@@ -62,6 +63,7 @@ def variants() -> dict[str, Variant]:
         add("lstmn", LSTMN, bidirectional=bidirectional)
         add("lstmn", LSTMN, attention_size=3, bidirectional=bidirectional)
         for cell in ("lstm", "gru"):
+            add("stacked_rnn", StackedRNN, cell=cell, num_layers=2, bidirectional=bidirectional)
             for output_gate in ("sigmoid", "identity"):
                 add(
                     "rcrn",

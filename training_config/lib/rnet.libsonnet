@@ -9,7 +9,7 @@ local size = 75;
 
 {
   // The encoders of questions and passages, without the size of the input.
-  bigru: { type: 'gru', hidden_size: size, bidirectional: true },
+  bigru: { type: 'stacked_rnn', cell: 'gru', hidden_size: size },
   bigru_3_layers: self.bigru { num_layers: 3 },
   rcrn: { type: 'rcrn', cell: 'gru', hidden_size: size },
 

@@ -1,0 +1,46 @@
+import pytest
+import torch
+
+from allennlp_sentmatch.nn import StackedRNN
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+@pytest.mark.parametrize("bidirectional", [True, False])
+def test_is_torch_s_network(cell: str, bidirectional: bool):
+    torch.manual_seed(0)
+    encoder = StackedRNN(3, 4, cell, 2, bidirectional, dropout=0.3).double().eval()
+    kind = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[cell]
+    network = kind(3, 4, 2, batch_first=True, bidirectional=bidirectional).double()
+    network.load_state_dict(encoder.network.state_dict())
+    inputs = torch.randn(3, 5, 3, dtype=torch.float64)
+    lengths = [5, 2, 4]
+    outputs = encoder(inputs, torch.arange(5) < torch.tensor(lengths).unsqueeze(1))
+    assert outputs.shape == (3, 5, encoder.output_size) == (3, 5, 8 if bidirectional else 4)
+    for row, length in enumerate(lengths):
+        expected = network(inputs[row : row + 1, :length])[0][0]
+        torch.testing.assert_close(outputs[row, :length], expected, atol=1e-12, rtol=1e-12)
+        assert not outputs[row, length:].any()
+    assert encoder.network.dropout == 0.3
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"input_size": 0}, "input_size must be at least 1, got 0"),
+        ({"hidden_size": 0}, "hidden_size must be at least 1, got 0"),
+        ({"num_layers": 0}, "num_layers must be at least 1, got 0"),
+        ({"cell": "rnn"}, r"cell must be .*'rnn'"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
+    ],
+)
+def test_impossible_settings(settings: dict, message: str):
+    with pytest.raises(ValueError, match=message):
+        StackedRNN(**{"input_size": 3, "hidden_size": 4, **settings})
+
+
+def test_wrong_inputs_are_named():
+    encoder, inputs = StackedRNN(3, 4), torch.randn(1, 2, 3)
+    with pytest.raises(ValueError, match="right-padded"):
+        encoder(inputs, torch.tensor([[False, True]]))
+    with pytest.raises(ValueError, match=r"inputs must have the shape .* 3"):
+        encoder(inputs[..., 1:], torch.tensor([[True, True]]))
