@@ -84,14 +84,13 @@ def _run_direction(
     if is_exporting():
         return _record_direction(network, inputs, mask, weights)
     state = inputs.new_zeros(1, inputs.size(0), network.hidden_size)
-    run: Any
+    options = (network.bias, 1, 0.0, network.training, False, True)
+    functions: Any = torch._VF
+    outputs: Tensor
     if isinstance(network, torch.nn.LSTM):
-        run, initial = torch._VF.lstm, (state, state)
+        outputs = functions.lstm(inputs, (state, state), weights, *options)[0]
     else:
-        run, initial = torch._VF.gru, state
-    outputs: Tensor = run(
-        inputs, initial, weights, network.bias, 1, 0.0, network.training, False, True
-    )[0]
+        outputs = functions.gru(inputs, state, weights, *options)[0]
     return outputs
 
 
