@@ -86,8 +86,12 @@ def _from_args(args: argparse.Namespace) -> None:
     for name, number in (("--top-k", args.top_k), ("--batch-size", args.batch_size)):
         if number < 1:
             raise ConfigurationError(f"{name} must be at least 1, got {number}")
-    if args.candidates is not None and (args.rescore is None or args.candidates < args.top_k):
-        raise ConfigurationError("--candidates needs --rescore, and at least --top-k of them")
+    if args.candidates is not None and args.rescore is None:
+        raise ConfigurationError("--candidates are rescored: it needs --rescore")
+    if args.candidates is not None and args.candidates < args.top_k:
+        raise ConfigurationError(
+            f"--candidates must be at least --top-k, which is {args.top_k}; got {args.candidates}"
+        )
     if args.output_file and os.path.exists(args.output_file):
         raise ConfigurationError(
             f"{args.output_file} exists already; delete it or name another file"

@@ -73,10 +73,14 @@ def test_another_archive_rescores(allennlp, searched, small_archive, capsys):
 
 
 @pytest.mark.parametrize(
-    "options", [["--candidates", 9], ["--rescore", "--candidates", 2, "--top-k", 3]]
+    ("options", "message"),
+    [
+        (["--candidates", 9], "needs --rescore"),
+        (["--rescore", "--candidates", 2, "--top-k", 3], "--top-k, which is 3; got 2"),
+    ],
 )
-def test_candidates_are_rescored(allennlp, searched, options):
-    with pytest.raises(ConfigurationError, match="--candidates needs --rescore"):
+def test_candidates_are_rescored_and_enough(allennlp, searched, options, message):
+    with pytest.raises(ConfigurationError, match=message):
         allennlp(*searched[0], "--query", "A dog.", *options)
 
 
