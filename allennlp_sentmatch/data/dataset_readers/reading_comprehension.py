@@ -264,12 +264,12 @@ class ReadingComprehensionReader(TokenizingReader):
 
     def _passage(self, text: str) -> _Passage:
         tokens = self._tokenize(text, "passage")
-        field = self._field_of_tokens(tokens[: self._max_passage_length])
-        words = _texts(field.tokens)
+        text_field = self._field_of_tokens(tokens[: self._max_passage_length])
+        words = _texts(text_field.tokens)
         is_cut = len(words) < len(tokens)
         # A passage without a token has an out-of-vocabulary token of no characters.
         offsets = self._offsets(tokens[: len(words)]) if tokens else [(0, 0)]
-        return _Passage(text, field, words, offsets, is_cut)
+        return _Passage(text, text_field, words, offsets, is_cut)
 
     def _offsets(self, tokens: list[Token]) -> list[tuple[int, int]]:
         offsets = []

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from allennlp_sentmatch.data.dataset_readers import answer_spans
 from allennlp_sentmatch.data.dataset_readers.answer_spans import (
     best_overlap_span,
     covering_span,
@@ -142,12 +143,17 @@ def test_ties(passage, answers, expected):
     assert (found.start, found.end) == expected
 
 
-def test_a_long_summary_takes_few_steps():
-    """650 words of which a third are of the answers: the number of rows, not the clock, is bounded
-    by what Python calls `bin` for.
+def test_a_long_summary_takes_few_steps(monkeypatch):
+    """Of 650 words, 217 are words of the answer. A span of more than 28 words cannot be better than
+    the first one of 28, so each of the 217 grows by 10 words of the answer at most.
     """
+    rows = []
+    monkeypatch.setattr(
+        answer_spans, "bin", lambda row: rows.append(row) or bin(row), raising=False
+    )
     passage = [f"w{i % 30}" for i in range(650)]
     answer = [f"w{i}" for i in range(0, 30, 3)]
     found = best_overlap_span(passage, [answer])
     assert (found.start, found.end) == (0, 27)
     assert found.overlap == pytest.approx(2 * 10 / (28 + 10))
+    assert 217 <= len(rows) <= 217 + 217 * 10
