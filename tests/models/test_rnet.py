@@ -1,6 +1,6 @@
 import json
 from copy import deepcopy
-from typing import Any, Optional
+from typing import Any, ClassVar, Optional
 
 import pytest
 import torch
@@ -14,6 +14,7 @@ from allennlp.models import Model
 
 from allennlp_sentmatch.models import RNet
 from allennlp_sentmatch.training.metrics import AnswerOverlap
+from tests.models.model_contract import ModelContract
 
 ENCODERS: list[dict[str, Any]] = [
     {"type": "gru", "input_size": 5, "hidden_size": 3, "num_layers": 3, "bidirectional": True},
@@ -29,6 +30,14 @@ EXAMPLES = [
     ("where ?", "in a garden", "in a garden"),
     ("who runs in the garden ?", "the dog and a man run , and a woman sleeps", "a man"),
 ]
+
+
+class TestRNet(ModelContract):
+    config = "rnet.jsonnet"
+    json: ClassVar = {"question": "Who slept?", "passage": "The fox slept. A hen ran."}
+    text_keys = ("question", "passage")
+    scores = "span_start_logits"
+    json_scores = "probability"
 
 
 def instance(question: str, passage: str, answer: Optional[str] = None) -> Instance:

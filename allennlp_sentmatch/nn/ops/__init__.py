@@ -1,13 +1,15 @@
-"""The recurrences that the encoders of `allennlp_sentmatch.nn` are made of.
+"""The recurrences that the modules of `allennlp_sentmatch.nn` are made of.
 
-Each has a room: `lstm` (also CAS-LSTM's), `lstmn`, `suffix`, `tree` and `controlled`. `common` is
-what rooms share, `native` the C++, and `backends` decides which implementation runs.
+Each has a folder: `lstm` (also CAS-LSTM's), `lstmn`, `suffix`, `tree`, `controlled` and
+`gated_matching`; so does `self_attention`, which is no recurrence. `common` is what the folders
+share, `native` the C++, and `backends` decides which implementation runs.
 
-A room, read in this order:
+A folder, read in this order:
 
 - `naive.py`: the equations, token by token. Tests compare the other backends with it.
 - the sequence-level function, which an encoder calls (`lstm/stack.py`). It calls `resolve` with the
-  backends that the room has, and either the naive form or, without autocast, the packed recurrence.
+  backends that the folder has, and either the naive form or, without autocast, the packed
+  recurrence.
 - the packed recurrence with its `autograd.Function` (`lstm/layer.py`), the same for all backends
   but for the steps. It passes on the `Backend` and keeps it for the backward pass; nothing below
   decides. Matrix products are those of `Backend.products`.
