@@ -325,12 +325,12 @@ def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate():
     }
     transformer = "_text_field_embedder.token_embedder_tokens.transformer_model."
     expected = {
-        "embeddings.word_embeddings.weight": (5e-5 * 0.9**6, 0.01),
-        "embeddings.LayerNorm.weight": (5e-5 * 0.9**6, 0.0),
-        "encoder.layer.0.attention.self.query.weight": (5e-5 * 0.9**5, 0.01),
-        "encoder.layer.3.output.dense.bias": (5e-5 * 0.9**2, 0.0),
-        "encoder.layer.5.output.dense.weight": (5e-5, 0.01),
-        "encoder.layer.5.output.LayerNorm.weight": (5e-5, 0.0),
+        "embeddings.word_embeddings.weight": (1e-4 * 0.9**6, 0.01),
+        "embeddings.LayerNorm.weight": (1e-4 * 0.9**6, 0.0),
+        "encoder.layer.0.attention.self.query.weight": (1e-4 * 0.9**5, 0.01),
+        "encoder.layer.3.output.dense.bias": (1e-4 * 0.9**2, 0.0),
+        "encoder.layer.5.output.dense.weight": (1e-4, 0.01),
+        "encoder.layer.5.output.LayerNorm.weight": (1e-4, 0.0),
     }
     for name, pair in expected.items():
         assert settings[id(parameters[transformer + name])] == pytest.approx(pair), name

@@ -1,5 +1,5 @@
 // A pretrained transformer for pairs of sentences: by default all-MiniLM-L6-v2, a sentence encoder
-// of 22M parameters. Not from a paper, and the learning rates are the usual ones, not tuned.
+// of 22M parameters. Not from a paper; the learning rates are not tuned.
 //
 // transformer: a name on the Hugging Face Hub, or the folder of a saved transformer.
 // size, num_layers: of its vectors, and of it.
@@ -19,7 +19,7 @@ local fine_tuning(dataset, input, model, task, num_layers, num_epochs) =
       grad_norm: 1.0,
     } + transformers.fine_tuning(
       num_epochs=num_epochs,
-      lr=5e-5,
+      lr=1e-4,
       head_lr=1e-3,
       num_layers=num_layers,
       layer_decay=0.9,
