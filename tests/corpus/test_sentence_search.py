@@ -1,5 +1,7 @@
 """Tests of searching a corpus: neighbors, duplicates, the model's opinion, what does not match."""
 
+from dataclasses import FrozenInstanceError
+
 import numpy
 import pytest
 import torch
@@ -189,6 +191,13 @@ def test_the_table_has_a_line_for_each_rank():
         "2\tC.\t0.500\tyes 0.750",
         "3\tD.\t0.250\t4.500",
     ]
+
+
+def test_a_neighbor_does_not_change():
+    neighbor = Neighbor("B.", 3, 0.5)
+    with pytest.raises(FrozenInstanceError):
+        neighbor.label = "yes"
+    assert len({neighbor, Neighbor("B.", 3, 0.5)}) == 1
 
 
 def test_the_table_names_unknown_words():

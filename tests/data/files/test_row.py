@@ -48,6 +48,18 @@ def test_numbers():
     assert ROW.number(["missing"]) is None
 
 
+@pytest.mark.parametrize("number", [-1, 0.5, 3])
+def test_numbers_within_limits(number):
+    assert Row(Source("f", 1), {"x": str(number)}).number(["x"], (-1, 3)) == number
+
+
+@pytest.mark.parametrize("number", [-1.5, 3.25])
+def test_numbers_outside_limits(number):
+    row = Row(Source("f", 1), {"x": str(number)})
+    with pytest.raises(ConfigurationError, match=f"^f, line 1: .* between -1 and 3, not {number}$"):
+        row.number(["x"], (-1, 3))
+
+
 def test_joined():
     assert ROW.joined(["s", "n"]) == "text-3"
     assert ROW.joined(["s", "missing"]) is None
