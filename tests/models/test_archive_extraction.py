@@ -131,7 +131,12 @@ class TestSize:
             extract_archive(path, folder)
         assert list(folder.iterdir()) == []
 
-    @pytest.mark.parametrize("value", ["0", "-1", "many", "inf", "nan"])
+    def test_the_smallest_setting(self, tmp_path, folder, monkeypatch):
+        monkeypatch.setenv("SENTMATCH_MAX_EXPANSION", "1")
+        extract_archive(write_archive(tmp_path / "model.tar.gz", regular("config.json")), folder)
+        assert (folder / "config.json").is_file()
+
+    @pytest.mark.parametrize("value", ["0", "-1", "0.99", "many", "inf", "nan"])
     def test_the_setting_is_checked(self, tmp_path, folder, monkeypatch, value):
         monkeypatch.setenv("SENTMATCH_MAX_EXPANSION", value)
         path = write_archive(tmp_path / "model.tar.gz", regular("config.json"))
