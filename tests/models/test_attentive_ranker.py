@@ -144,6 +144,12 @@ def test_loss_is_the_mean_hinge_of_all_pairs(vocab):
         assert output["loss"].item() == pytest.approx(expected, abs=1e-9)
 
 
+def test_the_loss_of_a_single_pair(vocab):
+    output = ranker(vocab, margin=1.5)(**inputs(slice(1, 2)))
+    right, wrong = output["scores"][0, :2]
+    torch.testing.assert_close(output["loss"], 1.5 - right + wrong)
+
+
 def test_sampled_wrong_answers_make_up_the_loss_of_training(vocab):
     model = ranker(vocab, num_negatives=1, margin=1.5).train()
     losses, seen = set(), set()
