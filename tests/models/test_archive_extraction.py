@@ -96,6 +96,15 @@ def test_a_truncated_archive(tmp_path, folder, small_archive):
         extract_archive(path, folder)
 
 
+def test_neither_permissions_nor_times_are_the_archives(tmp_path, folder):
+    member = regular("run.sh")
+    member.mode, member.mtime = 0o4777, 0
+    extract_archive(write_archive(tmp_path / "model.tar.gz", member), folder)
+    status = (folder / "run.sh").stat()
+    assert status.st_mode & 0o7111 == 0
+    assert status.st_mtime > 0
+
+
 class TestSize:
     """Limits of some kilobytes instead of megabytes."""
 
