@@ -1,5 +1,8 @@
 import re
 
+import pytest
+
+from allennlp_sentmatch.inspection import draw_prediction
 from allennlp_sentmatch.inspection.drawing import HTML
 from allennlp_sentmatch.inspection.marked_text import draw_marked_text
 from allennlp_sentmatch.predictors.marked_text import MarkedText
@@ -27,3 +30,19 @@ def test_the_text_is_as_it_was_written_and_the_span_is_marked():
 def test_no_weight_has_no_color():
     drawing = draw_marked_text(MarkedText("Answer", "A fox", [(0, 1), (2, 5)], [0, 0], (1, 1)))
     assert opacities(drawing.content) == [0.0, 0.0]
+
+
+def test_the_pictures_of_an_answer(untrained_predictor):
+    pytest.importorskip("seaborn")
+    inputs = {"question": "Who slept?", "passage": "The fox\nslept in the old mill."}
+    ends, attended, attention = draw_prediction(untrained_predictor("rnet"), inputs)
+    assert [drawing.file_name for drawing in (ends, attended, attention)] == [
+        "answer_in_the_passage.html",
+        "attention_of_the_answer_to_the_passage.html",
+        "attention_of_the_answer_to_the_question.svg",
+    ]
+    answer = untrained_predictor("rnet").predict_json(inputs)["answer"]
+    for drawing in (ends, attended):
+        (marked,) = re.findall(r"<mark[^>]*>(.*)</mark>", drawing.content)
+        assert re.sub(r"<[^>]*>", "", marked.replace("<br>", "\n")) == answer
+    assert {"Who", "slept", "?"} <= set(re.findall(r">([^<>]+)</text>", attention.content))
