@@ -42,9 +42,10 @@ def scan(
     if is_exporting():
         return _record(step, initial, inputs)
     state = initial
-    if not len(inputs[0]):  # take the shapes from a step over zeros
-        _, outputs = step(state, tuple(x.new_zeros(x.shape[1:]) for x in inputs))
-        return state, tuple(x.new_zeros(0, *x.shape) for x in outputs)
+    if not len(inputs[0]):
+        # Take the shapes and the gradients' graph from a step over zeros, the sums of nothing.
+        _, outputs = step(state, tuple(x.sum(0).to(x.dtype) for x in inputs))
+        return state, tuple(x.unsqueeze(0)[:0] for x in outputs)
     steps = []
     for at_step in zip(*inputs):
         state, outputs = step(state, at_step)
