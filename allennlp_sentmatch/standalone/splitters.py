@@ -172,17 +172,13 @@ class RuleSplitter(Splitter):
 
     def words_in_context(self, piece: str) -> list[str]:
         """The words of a piece, special cases put together again."""
-        # The words and, where it is not a single space, the whitespace, as spaCy has them.
+        # With whitespace as further words, which keep special cases apart.
         words: list[str] = []
         # For each of them, the number of its chunk.
         chunks: list[int] = []
         for number, run in enumerate(re.findall(r"\S+|\s+", piece)):
-            if run.isspace():
-                # One space after a word belongs to the word.
-                rest = run[1:] if number and run[0] == " " else run
-                new = [rest] if rest else []
-            else:
-                new = self.split_affixes(run)
+            # A single space is none of spaCy's words.
+            new = [] if run == " " else [run] if run.isspace() else self.split_affixes(run)
             words += new
             chunks += [number] * len(new)
         rejoined = dict(self._without_overlap(words))
@@ -233,8 +229,6 @@ class RuleSplitter(Splitter):
                 suffixes.append(rest[-after:])
                 rest = rest[:-after]
                 break
-            if before + after > len(rest):
-                after = 0
             if not before and not after:
                 break
             if before:

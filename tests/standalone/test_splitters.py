@@ -2,10 +2,14 @@
 
 import json
 import random
+import re
 
 import pytest
 from allennlp.data.tokenizers import LettersDigitsTokenizer, WhitespaceTokenizer
 from hypothesis import given, settings
+from spacy.attrs import ORTH
+from spacy.tokenizer import Tokenizer
+from spacy.vocab import Vocab
 
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.standalone.splitters import (
@@ -111,8 +115,30 @@ def test_wrong_settings(wrong, message):
         splitter_from(wrong)
 
 
-def test_a_prefix_and_a_suffix_that_overlap():
-    """The prefix goes first, and the suffix of what is left after it."""
+def test_a_prefix_goes_before_a_suffix():
     splitter = RuleSplitter(prefix="^a+", suffix="a+$", infix="-")
     assert splitter.words("aaa") == ["aaa"]
     assert splitter.words("aab-caa") == ["aa", "b", "-", "c", "aa"]
+
+
+@pytest.mark.parametrize("space", [" ", "  ", "\n", " \n", "\n "])
+def test_a_special_case_over_a_space_keeps_others_apart(space):
+    """But none reaches over other whitespace, as with spaCy's tokenizer of the same rules."""
+    prefix, suffix, cases = "^[:)]", "[:)]$", (":)", "):")
+    tokenizer = Tokenizer(
+        Vocab(),
+        rules={case: [{ORTH: case}] for case in cases},
+        prefix_search=re.compile(prefix).search,
+        suffix_search=re.compile(suffix).search,
+    )
+    splitter = RuleSplitter(
+        prefix,
+        suffix,
+        special_cases={case: [case] for case in cases},
+        rejoined={case: list(case) for case in cases},
+    )
+    apart = space == " "
+    assert splitter.words(f"a:{space}):b") == ["a", ":", *([")", ":"] if apart else ["):"]), "b"]
+    for text in (f"a:{space}):b", f"{space}a{space}b:{space}):", f"a:{space}):{space}):b:)"):
+        expected = [token.text for token in tokenizer(text) if not token.text.isspace()]
+        assert splitter.words(text) == expected
