@@ -88,6 +88,20 @@ class TestEncoderDecoder(ModelContract):
                 tokens.append(int(log_probs.argmax()))
             assert found[: len(tokens)] == tokens
 
+    def test_attention_is_that_with_which_each_token_was_predicted(self):
+        with torch.no_grad():
+            for parameter in self.model.parameters():
+                parameter.mul_(4)  # so that it writes different words
+            output = self.model(**self._batch(self.instances[:1]))
+            tokens = output["predictions"][0, 0].tolist()
+            assert len(set(tokens)) > 2
+            outputs, mask, state = self.model._encode(
+                self._batch(self.instances[:1])["source_tokens"]
+            )
+            before = torch.tensor([[self.model._start_index, *tokens[:-1]]])
+            _, expected = self.model._read(before, state, outputs, mask)
+        torch.testing.assert_close(output["attention"], expected)
+
     def test_the_loss_is_the_smoothed_cross_entropy_of_the_tokens(self):
         tensors = self._batch(self.instances)
         losses = []
