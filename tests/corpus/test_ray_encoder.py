@@ -83,9 +83,9 @@ def test_a_worker_encodes_without_a_progress_bar(small_archive, monkeypatch, cap
         SentenceEncoder, "from_archive", lambda *arguments: chosen.append(arguments) or encoder
     )
     for device in (-1, 0, 3):  # Ray shows it one GPU, which is number 0
-        worker = ray_encoder._Worker("model.tar.gz", device, 2, True, "{}")
+        worker = ray_encoder._Worker("model.tar.gz", device, 2, True, "{}", False)
     assert num_threads == [2, 2, 2]
-    assert chosen == [("model.tar.gz", device, True, "{}") for device in (-1, 0, 0)]
+    assert chosen == [("model.tar.gz", device, True, "{}", False) for device in (-1, 0, 0)]
     vectors = worker({"sentence": numpy.array(SENTENCES[:5])}, batch_size=2)["vectors"]
     assert capsys.readouterr() == ("", "")
     numpy.testing.assert_array_equal(vectors, encoder.encode(SENTENCES[:5], 2))
