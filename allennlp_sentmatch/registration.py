@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Optional
 
 PARTS = (
+    "calibration",
     "commands",
     "compat",
     "corpus",

@@ -49,9 +49,13 @@ SUBCOMMANDS = {
     ("evaluate-generator", "classifier"): [
         "evaluate-generator", "GENERATOR", "PAIRS", "--classifier", "HOSTILE",
     ],
+    ("export", "archive_file"): ["export", "HOSTILE", "NEW"],
     ("inspect", "archive_file"): ["inspect", "HOSTILE", "PAIRS", "NEW"],
     ("inspect", "beside"): ["inspect", "GOOD", "PAIRS", "NEW", "--beside", "HOSTILE"],
     ("search", "archive_file"): ["search", "HOSTILE", "TEXT", "TEXT", "--query", "A dog runs."],
+    ("search", "rescore"): [
+        "search", "GOOD", "TEXT", "TEXT", "--query", "A dog runs.", "--rescore", "HOSTILE",
+    ],
     ("transfer", "archive_file"): ["transfer", "HOSTILE", "--data", "FOLDER"],
 }  # fmt: skip
 """How each subcommand of this package is given a hostile archive, for each of its arguments."""
@@ -85,7 +89,7 @@ def archive_arguments() -> set[tuple[str, str]]:
                 for action in parser._actions
                 if action.nargs != 0
                 and "archive" in f"{action.dest} {action.metavar} {action.help}".lower()
-                and not action.dest.startswith("output")
+                and not action.dest.startswith(("output", "overrides"))
             }
     return found
 

@@ -97,12 +97,13 @@ def _from_args(args: argparse.Namespace) -> None:
             f"{args.output_file} exists already; delete it or name another file"
         )
     encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
+    rescorer = _rescorer(args)
     search = SentenceSearch(
         encoder,
         list(read_sentences(args.corpus_file, args.column, args.delimiter)),
         _load_vectors(args.vectors_file),
         args.index,
-        _rescorer(args),
+        rescorer,
     )
     queries: Iterable[str]
     batch_size = args.batch_size
