@@ -36,7 +36,7 @@ SENTENCE_TRANSFORMERS_FILES: dict[str, Any] = {
         "similarity_fn_name": "cosine",
     },
 }
-"""What sentence-transformers looks for in a folder."""
+"""The files that sentence-transformers looks for in a folder."""
 
 _Described = tuple[dict[str, Any], dict[str, Tensor]]
 

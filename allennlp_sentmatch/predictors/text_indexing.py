@@ -16,7 +16,7 @@ from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
 
 def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
-    """What gives a text the indices that an instance of the reader's would get.
+    """An indexer that gives a text the indices that an instance of the reader's would get.
 
     # Raises
 

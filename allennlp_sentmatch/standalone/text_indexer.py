@@ -13,7 +13,7 @@ PADDING = 0
 """The index of padding."""
 
 PADDING_WORD = "@@PADDING@@"
-"""What AllenNLP's vocabularies have at this index; in a text, it is a word like others."""
+"""The word at this index of AllenNLP's vocabularies; in a text, it is a word like others."""
 
 CACHE_SIZE = 1 << 17
 """How many different chunks of text a `TextIndexer` remembers."""

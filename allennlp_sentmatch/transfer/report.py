@@ -1,4 +1,4 @@
-"""What the tasks gave, as JSON and as a row of SuBiLSTM's table 2."""
+"""The figures of the tasks, as JSON and as a row of SuBiLSTM's table 2."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Optional
@@ -22,7 +22,7 @@ CORRELATIONS = ("pearson", "spearman")
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What a task gave.
+    """The figures of a task.
 
     # Parameters
 
@@ -45,7 +45,7 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class TransferReport:
-    """What all tasks gave.
+    """The figures of all tasks.
 
     # Parameters
 

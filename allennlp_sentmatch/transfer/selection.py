@@ -21,7 +21,7 @@ from allennlp_sentmatch.transfer.logistic_regression import (
 
 
 class Predictions(NamedTuple):
-    """What the chosen classifiers say of the test examples."""
+    """The predictions of the chosen classifiers for the test examples."""
 
     #: (N,), labels or scores.
     predicted: Array

@@ -255,6 +255,16 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
             for words in sentences:
                 assert not {START, END, "@@PADDING@@", "@@UNKNOWN@@"} & set(words)
 
+    def test_by_default_a_sentence_has_a_word(self):
+        params = Params.from_file(self.path)["model"]
+        del params["beam_search"]
+        model = Model.from_params(params, vocab=self.vocab).eval()
+        with torch.no_grad():  # the end is far more probable than any word, at every step
+            model._generator.output_bias[self.vocab.get_token_index(END)] = 50.0
+        labels = torch.zeros(len(self.instances), dtype=torch.long)
+        output = model.generate(self.dataset.as_tensor_dict()["premise"], labels)
+        assert [len(sentences[0]) for sentences in output["sentences"]] == [1] * len(labels)
+
     def test_latents_may_be_sampled(self):
         batch = self.dataset.as_tensor_dict()
         labels = torch.zeros(len(self.instances), dtype=torch.long)

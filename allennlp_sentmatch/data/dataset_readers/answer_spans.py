@@ -118,5 +118,5 @@ def best_overlap_span(passage: Sequence[str], answers: Sequence[Sequence[str]]) 
 
 
 def _word(token: str) -> str:
-    """What a token counts as: an empty string if it has no letter or digit."""
+    """The word that a token counts as: an empty string if it has no letter or digit."""
     return token.lower() if any(map(str.isalnum, token)) else ""

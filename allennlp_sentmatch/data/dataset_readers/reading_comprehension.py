@@ -43,7 +43,7 @@ class _Passage(NamedTuple):
 
 @dataclass
 class _Counts:
-    """What the log says about a file."""
+    """Counts of a file's questions, for the log."""
 
     verbatim: int = 0
     overlaps: list[float] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """The recurrences that the modules of `allennlp_sentmatch.nn` are made of.
 
 Each has a folder: `lstm` (also CAS-LSTM's), `lstmn`, `suffix`, `tree`, `controlled` and
-`gated_matching`; so does `self_attention`, which is no recurrence. `common` is what the folders
+`gated_matching`; so does `self_attention`, which is not a recurrence. `common` is what the folders
 share, `native` the C++, and `backends` decides which implementation runs.
 
 A folder, read in this order:

@@ -42,7 +42,7 @@ class InferSentScheduler(LearningRateScheduler):
         self.shrink = shrink
         self.best = -math.inf
         self.factor = 1.0
-        """What the learning rates at the start are multiplied by."""
+        """The factor of the initial learning rates."""
 
     def get_values(self) -> list[float]:
         """The learning rates for the next epoch."""
