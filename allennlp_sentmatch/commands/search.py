@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Optional
 
-import numpy
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
@@ -25,8 +24,9 @@ from allennlp_sentmatch.commands.options import (
 )
 from allennlp_sentmatch.corpus import SentenceSearch, read_sentences
 from allennlp_sentmatch.corpus.sentence_search import lines
+from allennlp_sentmatch.data.files.vectors import map_vectors
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
+from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 
 
 @Subcommand.register("search")
@@ -101,7 +101,7 @@ def _from_args(args: argparse.Namespace) -> None:
     search = SentenceSearch(
         encoder,
         list(read_sentences(args.corpus_file, args.column, args.delimiter)),
-        _load_vectors(args.vectors_file),
+        map_vectors(args.vectors_file),
         args.index,
         rescorer,
     )
@@ -143,18 +143,6 @@ def _rescorer(args: argparse.Namespace) -> Optional[Predictor]:
     if not isinstance(args.rescore, str):
         return None
     return Predictor.from_archive(load_archive(args.rescore, args.cuda_device, args.trust_archive))
-
-
-def _load_vectors(file: str) -> FloatArray:
-    try:
-        vectors: FloatArray = numpy.load(file, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise ConfigurationError(
-            f"{file} cannot be read as the .npy file that `allennlp encode` writes: {error}"
-        ) from error
-    if not isinstance(vectors, numpy.ndarray):
-        raise ConfigurationError(f"{file} is an archive of several arrays (.npz), not a .npy file")
-    return vectors
 
 
 def _prompt() -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Optional, Union
 import numpy
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.data.files.vectors import map_vectors
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 
@@ -121,10 +122,9 @@ class SentenceVectors:
 
 def _load(file: Path) -> FloatArray:
     try:
-        vectors: FloatArray = numpy.load(file, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        return map_vectors(file)
+    except (OSError, ConfigurationError) as error:
         raise ConfigurationError(f"{file} is damaged: {error}; delete it") from error
-    return vectors
 
 
 def _save(file: Path, vectors: FloatArray) -> None:

@@ -4,10 +4,10 @@ import os
 from collections.abc import Sequence
 from typing import Union
 
-import numpy
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.data.files.sentences import read_sentences
+from allennlp_sentmatch.data.files.vectors import map_vectors
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 
@@ -47,15 +47,7 @@ class StoredVectors:
 
         `ConfigurationError` for a file that cannot be read as such.
         """
-        try:
-            vectors = numpy.load(vectors_file, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise ConfigurationError(
-                f"{vectors_file} cannot be read as a .npy file: {error}"
-            ) from error
-        if not isinstance(vectors, numpy.ndarray):
-            raise ConfigurationError(f"{vectors_file} holds several arrays (.npz), not one (.npy)")
-        return cls(list(read_sentences(sentences_file)), vectors)
+        return cls(list(read_sentences(sentences_file)), map_vectors(vectors_file))
 
     def encode(self, sentences: Sequence[str]) -> FloatArray:
         """The vectors (N, E) of N sentences.

@@ -32,8 +32,5 @@ def test_numbers_must_agree(files):
 
 def test_other_files_are_refused(files):
     files[1].write_text("0.1 0.2")
-    with pytest.raises(ConfigurationError, match=r"v\.npy cannot be read"):
+    with pytest.raises(ConfigurationError, match=r"v\.npy is not a whole NumPy file"):
         StoredVectors.from_files(*files)
-    numpy.savez(files[1].with_suffix(".npz"), numpy.zeros(2), numpy.zeros(2))
-    with pytest.raises(ConfigurationError, match="several arrays"):
-        StoredVectors.from_files(files[0], files[1].with_suffix(".npz"))

@@ -15,11 +15,10 @@ from allennlp.data.tokenizers import Tokenizer
 
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.lines import PathOrStr, local_path
+from allennlp_sentmatch.data.files.lines import PathOrStr
 from allennlp_sentmatch.data.files.sentences import located_sentences
 from allennlp_sentmatch.data.files.source import Source
-
-Vectors = numpy.ndarray[Any, numpy.dtype[Any]]
+from allennlp_sentmatch.data.files.vectors import Vectors, map_vectors
 
 
 class _Example(NamedTuple):
@@ -95,7 +94,7 @@ class SentenceVectorsReader(TokenizingReader):
         if vectors_file is None:
             yield from (_Example(sentence, None) for _, sentence in sentences)
             return
-        vectors = _open(vectors_file)
+        vectors = map_vectors(vectors_file)
         row = -1
         for row, (source, sentence) in enumerate(sentences):
             if row == len(vectors):
@@ -153,22 +152,3 @@ def _files(path: Any) -> tuple[PathOrStr, Optional[PathOrStr]]:
         return path["sentences"], path.get("vectors")
     name = str(path)
     return path, str(Path(name[:-3] if name.endswith(".gz") else name).with_suffix(".npy"))
-
-
-def _open(vectors_file: PathOrStr) -> Vectors:
-    """The vectors (N, E), mapped from the file."""
-    source = Source(vectors_file)
-    try:
-        vectors: Vectors = numpy.load(local_path(vectors_file), "r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ConfigurationError(
-            f"{source} is not a whole NumPy file of numbers (.npy): {error}"
-        ) from error
-    if not isinstance(vectors, numpy.ndarray):
-        raise ConfigurationError(f"{source} holds several arrays (.npz); expected one (.npy)")
-    if vectors.ndim != 2 or vectors.dtype.kind != "f" or vectors.shape[1] == 0:
-        raise ConfigurationError(
-            f"{source} holds an array of {vectors.dtype} of shape {vectors.shape}; expected "
-            "floating-point numbers, a row for each sentence"
-        )
-    return vectors

@@ -117,39 +117,14 @@ def test_numbers_that_are_not_finite(files, number):
         read(files)
 
 
-@pytest.mark.parametrize(
-    ("array", "message"),
-    [
-        (numpy.zeros(4), r"array of float64 of shape \(4,\)"),
-        (numpy.zeros((4, 0)), r"shape \(4, 0\)"),
-        (numpy.zeros((4, 3), int), r"array of int64 of shape \(4, 3\); expected floating-point"),
-        (numpy.array([["a"]] * 4), "expected floating-point numbers"),
-        (numpy.array([[None]] * 4), "is not a whole NumPy file of numbers"),
-    ],
-)
-def test_other_arrays(files, array, message):
-    numpy.save(files.with_suffix(".npy"), array)
-    with pytest.raises(ConfigurationError, match=message):
-        read(files)
-
-
 def test_damaged_and_missing_files(files):
     vectors = files.with_suffix(".npy")
-    content = vectors.read_bytes()
-    for damaged in (b"", content[:40], content[:-5], b"vectors"):
-        vectors.write_bytes(damaged)
-        with pytest.raises(ConfigurationError, match=r"s\.npy is not a whole NumPy file"):
-            read(files)
+    vectors.write_bytes(vectors.read_bytes()[:-5])
+    with pytest.raises(ConfigurationError, match=r"s\.npy is not a whole NumPy file"):
+        read(files)
     vectors.unlink()
     with pytest.raises(FileNotFoundError, match=r"s\.npy"):
         read(files)
-
-
-def test_several_arrays(files):
-    numpy.savez(files.with_suffix(".npz"), VECTORS)
-    path = {"sentences": str(files), "vectors": str(files.with_suffix(".npz"))}
-    with pytest.raises(ConfigurationError, match=r"holds several arrays \(\.npz\)"):
-        read(path)
 
 
 @pytest.mark.parametrize("path", [{}, {"vectors": "a.npy"}, {"sentences": "a", "vector": "b"}])
