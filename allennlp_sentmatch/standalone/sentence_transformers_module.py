@@ -6,63 +6,79 @@ The `modules.json` of an exported folder names the class, so that
 
 loads it where both packages are installed. `trust_remote_code` allows classes from outside of
 sentence-transformers; no code comes from the folder.
+
+The class is defined when it is asked for: AllenNLP imports all modules of a package, also where
+sentence-transformers is not installed.
 """
 
 import os
+from functools import cache
 from typing import Any, Optional
 
 import torch
-from sentence_transformers.models import InputModule
 
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import padded
 
 
-class StandaloneModule(InputModule):  # type: ignore[misc]
-    """The one module of a `SentenceTransformer`: from sentences to their vectors.
+def __getattr__(name: str) -> Any:
+    if name != "StandaloneModule":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _define_module()
 
-    # Parameters
 
-    encoder : `StandaloneEncoder`
-    """
+@cache
+def _define_module() -> Any:
+    from sentence_transformers.models import InputModule
 
-    def __init__(self, encoder: StandaloneEncoder) -> None:
-        super().__init__()
-        self.encoder = encoder
+    class StandaloneModule(InputModule):  # type: ignore[misc]
+        """The one module of a `SentenceTransformer`: from sentences to their vectors.
 
-    @classmethod
-    def load(
-        cls, model_name_or_path: str, subfolder: str = "", **options: Any
-    ) -> "StandaloneModule":
-        """Read a folder, or download it from the Hugging Face Hub."""
-        names = ("token", "cache_folder", "revision", "local_files_only")
-        folder = cls.load_dir_path(
-            model_name_or_path,
-            subfolder=subfolder,
-            **{name: options[name] for name in names if name in options},
-        )
-        return cls(StandaloneEncoder.load(folder))
+        # Parameters
 
-    def preprocess(
-        self, inputs: list[str], prompt: Optional[str] = None, **options: Any
-    ) -> dict[str, torch.Tensor]:
-        """The indices of the words of a batch of sentences."""
-        texts = [(prompt or "") + text for text in inputs]
-        return {"input_ids": padded([self.encoder.indexer.indices(text) for text in texts])}
+        encoder : `StandaloneEncoder`
+        """
 
-    tokenize = preprocess  # the name before sentence-transformers 5.3
+        def __init__(self, encoder: StandaloneEncoder) -> None:
+            super().__init__()
+            self.encoder = encoder
 
-    def forward(self, features: dict[str, Any], **options: Any) -> dict[str, Any]:
-        """Adds the `sentence_embedding` (B, E)."""
-        features["sentence_embedding"] = self.encoder(features["input_ids"])
-        return features
+        @classmethod
+        def load(
+            cls, model_name_or_path: str, subfolder: str = "", **options: Any
+        ) -> "StandaloneModule":
+            """Read a folder, or download it from the Hugging Face Hub."""
+            names = ("token", "cache_folder", "revision", "local_files_only")
+            folder = cls.load_dir_path(
+                model_name_or_path,
+                subfolder=subfolder,
+                **{name: options[name] for name in names if name in options},
+            )
+            return cls(StandaloneEncoder.load(folder))
 
-    def get_embedding_dimension(self) -> int:
-        """The width of a vector."""
-        return self.encoder.vector_size
+        def preprocess(
+            self, inputs: list[str], prompt: Optional[str] = None, **options: Any
+        ) -> dict[str, torch.Tensor]:
+            """The indices of the words of a batch of sentences."""
+            texts = [(prompt or "") + text for text in inputs]
+            return {"input_ids": padded([self.encoder.indexer.indices(text) for text in texts])}
 
-    get_sentence_embedding_dimension = get_embedding_dimension  # likewise
+        tokenize = preprocess  # the name before sentence-transformers 5.3
 
-    def save(self, output_path: str, *args: Any, **options: Any) -> None:
-        """Write the encoder's files."""
-        self.encoder.save(os.fspath(output_path))
+        def forward(self, features: dict[str, Any], **options: Any) -> dict[str, Any]:
+            """Adds the `sentence_embedding` (B, E)."""
+            features["sentence_embedding"] = self.encoder(features["input_ids"])
+            return features
+
+        def get_embedding_dimension(self) -> int:
+            """The width of a vector."""
+            return self.encoder.vector_size
+
+        get_sentence_embedding_dimension = get_embedding_dimension  # likewise
+
+        def save(self, output_path: str, *args: Any, **options: Any) -> None:
+            """Write the encoder's files."""
+            self.encoder.save(os.fspath(output_path))
+
+    StandaloneModule.__qualname__ = "StandaloneModule"  # so that it can be pickled
+    return StandaloneModule
