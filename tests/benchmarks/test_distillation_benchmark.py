@@ -51,6 +51,7 @@ def test_averaged_vectors(benchmark, data):
 
 
 def test_what_is_measured_is_saved_and_not_measured_again(benchmark, data, monkeypatch):
+    pytest.importorskip("matplotlib")
     module = benchmark.distillation
     monkeypatch.setattr(module, "GLOVE", "glove/vectors.gz")
     output, plot = data / "out.json", data / "plot.png"
