@@ -196,8 +196,7 @@ def test_dropout_is_applied_to_hidden_states_between_layers_only():
     first = gates[0][0]
     hidden = first.output * torch.tanh(first.cell)  # eq. 6
     torch.manual_seed(0)
-    # The noise is drawn in the order of memory, in which tokens come first.
-    dropped = torch.nn.functional.dropout(hidden.transpose(0, 1).contiguous(), 0.5).transpose(0, 1)
+    dropped = torch.nn.functional.dropout(hidden.contiguous(), 0.5)
     x = dropped[:, 0] @ encoder.weight_ih_l1.t() + encoder.bias_l1  # h_0 = 0
     i, _, g, _, v = x.chunk(5, dim=-1)
     second = gates[1][0]

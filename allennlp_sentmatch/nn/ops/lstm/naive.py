@@ -106,7 +106,8 @@ def _run_direction(
     stack = [run_layer(inputs, None, layers[0])]
     for weights in layers[1:]:
         below = stack[-1]
-        hidden = F.dropout(below.hidden, dropout, training)
+        # Contiguous, since the noise is drawn in the order of memory.
+        hidden = F.dropout(below.hidden.contiguous(), dropout, training)
         stack.append(run_layer(hidden, below.gates.cell, weights))
     return stack
 
