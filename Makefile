@@ -126,9 +126,10 @@ experiments: $(VENV)/.installed  ## List the papers' experiments (PAPER=thesis D
 	@$(BIN)/python scripts/list_experiments.py --paper "$(PAPER)" --data-set "$(DATA)" \
 		--model "$(MODEL)"
 
-benchmark: $(VENV)/.installed-benchmark  ## Measure the encoders' speed against torch.nn.LSTM
-	$(BIN)/python benchmarks/encoders.py
-	$(BIN)/python benchmarks/targets.py
+benchmark: $(VENV)/.installed-benchmark  ## Measure the encoders' speed and fill docs/speed.md (about an hour)
+	$(BIN)/python benchmarks/encoders.py --threads 2 --seconds 2
+	$(BIN)/python benchmarks/targets.py --runs 4
+	$(BIN)/python scripts/fill_tables.py
 
 clean:  ## Remove the environments and caches
 	rm -rf $(VENV) $(CLASSIC) build dist out *.egg-info .mypy_cache .pytest_cache .ruff_cache

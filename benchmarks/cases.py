@@ -29,10 +29,11 @@ class Case:
     encoder: Callable[[], nn.Module]
     #: Multiplications for each token in the encoder's products, in a sentence of T tokens.
     products: Callable[[int], float]
-    #: Measured peak memory of a training step on the fast and on the plain path: (a, b) for
-    #: (a + b * T) * B * T * H numbers. Settings that do not fit into memory are left out.
+    #: Measured peak memory of a training step with the default and with the naive backend:
+    #: (a, b) for (a + b * T) * B * T * H numbers. Settings that do not fit into memory are left
+    #: out.
     memory: tuple[float, float]
-    plain_memory: tuple[float, float]
+    naive_memory: tuple[float, float]
     input_size: int = 300
     hidden_size: int = 300
     baseline_layers: int = 1
@@ -54,9 +55,9 @@ class Case:
             bidirectional=self.baseline_bidirectional,
         )
 
-    def training_bytes(self, num_tokens: int, batch_size: int, plain: bool) -> float:
+    def training_bytes(self, num_tokens: int, batch_size: int, naive: bool) -> float:
         """The approximate peak memory of a training step."""
-        constant, slope = self.plain_memory if plain else self.memory
+        constant, slope = self.naive_memory if naive else self.memory
         numbers = batch_size * num_tokens * self.hidden_size * (constant + slope * num_tokens)
         return 4 * numbers
 
@@ -75,7 +76,7 @@ def _cas_lstm(directions: int) -> Case:
         encoder=lambda: CellAwareLSTM(H, H, num_layers=2, bidirectional=directions == 2),
         products=lambda T: directions * (4 * H * 2 * H + 5 * H * 2 * H),
         memory=(directions * 40, 0),
-        plain_memory=(directions * 60, 0),
+        naive_memory=(directions * 60, 0),
         baseline_layers=2,
         baseline_bidirectional=directions == 2,
     )
@@ -89,7 +90,7 @@ CASES = [
         encoder=lambda: RecurrentlyControlledRNN(300, 200),
         products=lambda T: 3 * lstm_products(300, 200, 1, 2),
         memory=(120, 0),
-        plain_memory=(120, 0),
+        naive_memory=(120, 0),
         hidden_size=200,
         baseline_layers=3,
         baseline_bidirectional=True,
@@ -100,7 +101,7 @@ CASES = [
         # In each direction a token is projected once, and read by (T + 1) / 2 suffixes on average.
         products=lambda T: 2 * 4 * 300 * (300 + 300 * (T + 1) / 2),
         memory=(100, 8),
-        plain_memory=(100, 9),
+        naive_memory=(100, 9),
         baseline_bidirectional=True,
     ),
     Case(
@@ -110,7 +111,7 @@ CASES = [
         # token, a score, and the weighting of its h and c.
         products=lambda T: lstm_products(300, 300, 1, 1) + 3 * 300**2 + (T - 1) / 2 * 3 * 300,
         memory=(50, 0),
-        plain_memory=(50, 3),
+        naive_memory=(50, 3),
     ),
     Case(
         name="gumbel_tree_lstm",
@@ -119,6 +120,6 @@ CASES = [
         # once as a right child.
         products=lambda T: lstm_products(300, 300, 1, 1) + (2 * T - 1) / T * 5 * 300 * 2 * 300,
         memory=(350, 0),
-        plain_memory=(200, 5),
+        naive_memory=(200, 5),
     ),
 ]

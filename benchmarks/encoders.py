@@ -2,9 +2,9 @@
 
 For each encoder, sentence length and batch size, the table has the time of a forward pass and of a
 training step, their ratios to the baseline's, the ratio of arithmetic (the limit), the peak memory,
-and the ratios of the encoder's plain path. An encoder whose fast path disagrees with its plain path
-is not reported. The C library keeps freed memory during the run. The results are written to
-benchmarks/results/.
+and the ratios of the encoder's naive backend. An encoder whose default backend disagrees with its
+naive backend is not reported. The C library keeps freed memory during the run. The results are
+written to benchmarks/results/.
 
     python benchmarks/encoders.py                                   # everything: about 30 minutes
     python benchmarks/encoders.py --encoders cas_lstm rcrn --lengths 16 32 --batch-sizes 32
@@ -30,7 +30,7 @@ from measure import (
 from report import RESULTS, machine, plot, write
 from tqdm import tqdm
 
-#: Largest relative difference in norm between the fast and the plain path, in float32.
+#: Largest relative difference in norm between the default and the naive backend, in float32.
 TOLERANCE = 1e-3
 
 #: Column titles, each with the key of a record.
@@ -48,8 +48,8 @@ COLUMNS = {
     "forward ratio": "forward_ratio",
     "step ratio": "training_ratio",
     "arithmetic ratio": "arithmetic_ratio",
-    "plain forward ratio": "plain_forward_ratio",
-    "plain step ratio": "plain_training_ratio",
+    "naive forward ratio": "naive_forward_ratio",
+    "naive step ratio": "naive_training_ratio",
 }
 
 
@@ -71,13 +71,13 @@ def measure(
     encoder = case.encoder().to(device)
     error = disagreement(encoder, inputs[:4], mask[:4])
     if not error <= TOLERANCE:
-        raise SystemExit(f"{case.name}: the fast path is {error:.1e} off the plain path")
+        raise SystemExit(f"{case.name}: the default backend is {error:.1e} off the naive backend")
     record["disagreement"] = error
 
     candidates = {
         "baseline": Candidate.lstm(case.baseline().to(device)),
-        "fast": Candidate.encoder(encoder, mask, fast=True),
-        "plain": Candidate.encoder(encoder, mask, fast=False),
+        "default": Candidate.encoder(encoder, mask, None),
+        "naive": Candidate.encoder(encoder, mask, "naive"),
     }
     for kind in ("forward", "training"):
         steps = {
@@ -85,14 +85,14 @@ def measure(
             for name, candidate in candidates.items()
         }
         if kind == "training":
-            for name in ("plain", "fast"):
-                size = case.training_bytes(num_tokens, batch_size, plain=name == "plain")
+            for name in ("naive", "default"):
+                size = case.training_bytes(num_tokens, batch_size, naive=name == "naive")
                 if size > 0.8 * _free_memory(device):
                     del steps[name]
                     record["left_out"] = f"training steps of {size / 2**30:.0f} GB"
         times = interleave(steps, seconds, device)
         for name, step in steps.items():
-            prefix = "" if name == "fast" else f"{name}_"
+            prefix = "" if name == "default" else f"{name}_"
             record[f"{prefix}{kind}_ms"] = 1000 * statistics.median(times[name])
             record[f"{prefix}{kind}_ms_min"] = 1000 * min(times[name])
             record[f"{prefix}{kind}_rounds"] = len(times[name])

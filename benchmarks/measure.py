@@ -12,7 +12,7 @@ from typing import Callable, Optional
 import torch
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.ops.backends import use_backend
+from allennlp_sentmatch.nn.ops.backends import Name, use_backend
 
 Forward = Callable[[Tensor], Tensor]
 
@@ -28,11 +28,11 @@ class Candidate:
         self.call = call
 
     @classmethod
-    def encoder(cls, module: nn.Module, mask: Tensor, fast: bool) -> "Candidate":
-        """An encoder on its fast or on its plain path."""
+    def encoder(cls, module: nn.Module, mask: Tensor, backend: Optional[Name]) -> "Candidate":
+        """An encoder with a backend, the default one if it is `None`."""
 
         def call(inputs: Tensor) -> Tensor:
-            with use_backend(None if fast else "naive"):
+            with use_backend(backend):
                 outputs: Tensor = module(inputs, mask)
             return outputs
 
@@ -57,17 +57,18 @@ class Candidate:
 
 
 def disagreement(module: nn.Module, inputs: Tensor, mask: Tensor) -> float:
-    """Return the largest difference between the fast and the plain path, relative and in norm.
+    """The largest difference between the default and the naive backend, relative and in norm.
 
     Outputs and all gradients are compared, in training mode from the same random state. Single
     elements may differ by more than rounding: where two values are almost equal, rounding decides
     which of them is the maximum and receives the gradient.
     """
     results = []
-    for fast in (True, False):
+    backends: tuple[Optional[Name], ...] = (None, "naive")
+    for backend in backends:
         torch.manual_seed(0)
         leaf = inputs.detach().requires_grad_()
-        with use_backend(None if fast else "naive"):
+        with use_backend(backend):
             outputs = module.train()(leaf, mask)
         leaves = [leaf, *module.parameters()]
         gradients = torch.autograd.grad(outputs.square().sum(), leaves)

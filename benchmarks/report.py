@@ -83,8 +83,8 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
             ]
             lengths = [record["num_tokens"] for record in selected]
             for key, style, label in (
-                ("training_ratio", "o-", "fast path"),
-                ("plain_training_ratio", "s:", "plain path"),
+                ("training_ratio", "o-", "default"),
+                ("naive_training_ratio", "s:", "naive"),
             ):
                 ratios = [record.get(key) or math.nan for record in selected]  # NaN: not measured
                 color = f"C{index}"
@@ -111,7 +111,7 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
     figure.legend(
         *grid[0, 0].get_legend_handles_labels(),
         loc="outside right upper",
-        title="path, batch size\n(hollow: ran once)",
+        title="backend, batch size\n(hollow: ran once)",
         title_fontsize=7,
         fontsize=7,
     )

@@ -51,7 +51,7 @@ def cases(few: int, many: int) -> pytest.MarkDecorator:
 
 def check_cases(check: Callable[[Any], None], strategy: Any, num_cases: int) -> None:
     """Call `check` with that many examples of a strategy; in a slow test, none may take 5 s."""
-    deadline = timedelta(seconds=5) if num_cases > 1000 else None
+    deadline = timedelta(seconds=5) if num_cases >= 1000 else None
     run = settings(
         max_examples=num_cases,
         deadline=deadline,

@@ -44,7 +44,7 @@ def test_every_encoder_is_measured_and_reported(benchmark, tmp_path, capsys):
     names = [case.name for case in benchmark.cases.CASES]
     assert [r["encoder"] for r in results["records"]] == [name for name in names for _ in range(2)]
     for record in results["records"]:
-        for ratio in ("forward_ratio", "training_ratio", "plain_training_ratio"):
+        for ratio in ("forward_ratio", "training_ratio", "naive_training_ratio"):
             assert record[ratio] > 0
         assert record["training_rounds"] >= 1
     assert {"date", "processor", "torch", "threads", "load"} <= set(results["machine"])
@@ -61,21 +61,21 @@ def test_a_wrong_kernel_is_not_measured(benchmark, tmp_path, monkeypatch):
         return hidden * 1.01, cell
 
     monkeypatch.setattr(stack, "lstm_layer", wrong)
-    with pytest.raises(SystemExit, match=r"cas_lstm: the fast path is .* off the plain path"):
+    with pytest.raises(SystemExit, match=r"cas_lstm: the default backend is .* off the naive"):
         benchmark.encoders.main(arguments(tmp_path / "small", "--encoders", "cas_lstm"))
     assert not list(tmp_path.iterdir())
 
 
 def test_what_does_not_fit_into_memory_is_left_out(benchmark, tmp_path, monkeypatch):
-    def free(device):  # enough for the fast path alone
-        return case.training_bytes(3, 2, plain=False) / 0.8
+    def free(device):  # enough for the default backend alone
+        return case.training_bytes(3, 2, naive=False) / 0.8
 
     case = next(case for case in benchmark.cases.CASES if case.name == "lstmn")
     monkeypatch.setattr(benchmark.encoders, "_free_memory", free)
     record = benchmark.encoders.measure(case, 3, 2, torch.device("cpu"), 0)
-    assert "plain_training_ratio" not in record
+    assert "naive_training_ratio" not in record
     assert record["training_ratio"] > 0
-    assert record["plain_forward_ratio"] > 0
+    assert record["naive_forward_ratio"] > 0
 
 
 @pytest.mark.parametrize("name", ["cas_lstm", "cas_lstm, bidirectional", "subilstm"])

@@ -11,8 +11,8 @@ GATES = ["sigmoid", "identity"]
 
 
 @pytest.fixture(params=[None, "naive"], ids=["default", "naive"])
-def path(request):
-    """The kernel and the plain path."""
+def backend(request):
+    """The default and the naive backend."""
     with use_backend(request.param):
         yield
 
@@ -60,7 +60,7 @@ def network_states(network, x, cell, bidirectional):
     return [torch.cat(pair) for pair in zip(states, backward)]
 
 
-@pytest.mark.usefixtures("path")
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("bidirectional", [True, False])
 @pytest.mark.parametrize("output_gate", GATES)
@@ -86,7 +86,7 @@ def test_follows_the_equations(cell, bidirectional, output_gate):
             torch.testing.assert_close(outputs[sentence, t], gate * c4, rtol=0, atol=1e-9)  # (16)
 
 
-@pytest.mark.usefixtures("path")
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("output_gate", GATES)
 def test_gradients(cell, output_gate):

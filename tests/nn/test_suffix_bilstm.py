@@ -12,8 +12,8 @@ COMBINATIONS = ["max", "mean", "concat", "gate"]
 
 
 @pytest.fixture(params=[None, "naive"], ids=["default", "naive"])
-def path(request):
-    """The kernels and the plain path."""
+def backend(request):
+    """The default and the naive backend."""
     with use_backend(request.param):
         yield
 
@@ -65,7 +65,7 @@ def output_at(encoder, x, i):
     )  # (5), (6)
 
 
-@pytest.mark.usefixtures("path")
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("combination", COMBINATIONS)
 @pytest.mark.parametrize("tied", [True, False])
@@ -109,7 +109,7 @@ def test_single_passes_are_torch_s_own(cell):
     )
 
 
-@pytest.mark.usefixtures("path")
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize(
     ("tied", "combination", "max_context"),
@@ -138,7 +138,7 @@ def run(num_tokens, grad=False, **settings):
     return operations
 
 
-@pytest.mark.usefixtures("path")
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize(("tied", "num_cells"), [(True, 2), (False, 4)])
 def test_projects_each_token_once_and_takes_a_step_for_each(tied, num_cells):
     for T in (4, 9, 16):
@@ -166,7 +166,7 @@ def test_multiplies_the_states_of_the_suffixes_being_read_and_no_others(tied, ma
     assert rows == 2 * 3 * read  # two directions, three sentences
 
 
-@pytest.mark.usefixtures("path")
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("tied", [True, False])
 def test_memory_in_evaluation_grows_with_the_length(tied):
     short, long = (run(T, tied=tied).peak_memory for T in (16, 64))
