@@ -9,9 +9,10 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterable, Iterator
-from typing import Optional
+from typing import Optional, Union
 
 from allennlp.commands.subcommand import Subcommand
+from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
@@ -23,6 +24,7 @@ from allennlp_sentmatch.commands.options import (
     add_verbose_option,
 )
 from allennlp_sentmatch.corpus import SentenceSearch, read_sentences
+from allennlp_sentmatch.corpus.index_kinds import IndexKind
 from allennlp_sentmatch.corpus.sentence_search import lines
 from allennlp_sentmatch.data.files.vectors import map_vectors
 from allennlp_sentmatch.models.archival import load_archive
@@ -68,6 +70,12 @@ class Search(Subcommand):
             "--index", help="the FAISS index: read if the file exists, else built and saved there"
         )
         subparser.add_argument(
+            "--index-kind",
+            metavar="KIND",
+            help="flat (exact), hnsw, ivf or ivfpq, or JSON with settings, such as "
+            '\'{"type": "hnsw", "ef_search": 128}\'; by default, the number of sentences decides',
+        )
+        subparser.add_argument(
             "--output-file",
             help="write the neighbors here, as JSON lines, and do not print them; not an existing "
             "file",
@@ -96,6 +104,7 @@ def _from_args(args: argparse.Namespace) -> None:
         raise ConfigurationError(
             f"{args.output_file} exists already; delete it or name another file"
         )
+    index_kind = None if args.index_kind is None else _index_kind(args.index_kind)
     encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
     rescorer = _rescorer(args)
     search = SentenceSearch(
@@ -104,6 +113,7 @@ def _from_args(args: argparse.Namespace) -> None:
         map_vectors(args.vectors_file),
         args.index,
         rescorer,
+        index_kind,
     )
     queries: Iterable[str]
     batch_size = args.batch_size
@@ -136,6 +146,20 @@ def _from_args(args: argparse.Namespace) -> None:
     else:
         for query, neighbors in found:
             print(*lines(query, neighbors, encoder.unknown_words(query)), "", sep="\n")
+
+
+def _index_kind(text: str) -> IndexKind:
+    """The kind that `--index-kind` names or describes."""
+    params: Union[str, Params] = text
+    if text.lstrip().startswith("{"):
+        try:
+            params = Params(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise ConfigurationError(f"--index-kind {text} is not JSON: {error}") from None
+    try:
+        return IndexKind.from_params(params)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"--index-kind {text}: {error}") from None
 
 
 def _rescorer(args: argparse.Namespace) -> Optional[Predictor]:

@@ -10,35 +10,57 @@ from typing import Any, Optional, Union
 import numpy
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.corpus.faiss_library import faiss_library
+from allennlp_sentmatch.corpus.index_kinds import IndexKind, default_kind
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 
+logger = logging.getLogger(__name__)
+
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
+BoolArray = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
 
-FAISS_LOGGER = logging.getLogger("faiss.loader")
+TOLERANCE = 1e-3
+"""How far components of normalized vectors may be apart that are called the same."""
 
-MAGIC = b"IxFI"
-"""The first bytes of a file of FAISS's flat inner-product index."""
+NUM_CHECKED = 1024
+"""How many vectors of a saved index are looked at."""
 
 
 class SentenceIndex:
-    """A FAISS index that finds the vectors with the largest cosine, exactly.
+    """A FAISS index that finds the vectors with the largest cosine.
 
-    It holds the normalized vectors, whose inner products are the cosines. A zero vector has no
-    direction: its cosine with any vector is given as 0.
+    Its kind decides whether it finds them exactly or nearly. It holds the normalized vectors,
+    whose inner products are the cosines. A zero vector has no direction: its cosine with any vector
+    is given as 0.
 
         index = SentenceIndex.build(vectors)
-        cosines, rows = index.search(encoder.encode(["A man is asleep."]), k=5)
+        cosines, positions = index.search(encoder.encode(["A man is asleep."]), k=5)
 
-    Needs the package faiss.
+    Needs the package faiss. The classmethods `build` and `load` make an index.
 
     # Parameters
 
-    index : `faiss.IndexFlatIP`
-        Of normalized vectors.
+    index : `faiss.Index`
+        Of normalized vectors, of FAISS's class for `kind`.
+    kind : `IndexKind`
+    vectors : `numpy.ndarray`, optional (default = `None`)
+        (N, E), what the index was built from. An index of compressed vectors then compares its
+        candidates by these; without them, its cosines are approximations.
+    rows : `Sequence[int]`, optional (default = `None`)
+        Which of the vectors were taken, in this order; by default, all.
     """
 
-    def __init__(self, index: Any) -> None:
+    def __init__(
+        self,
+        index: Any,
+        kind: IndexKind,
+        vectors: Optional[FloatArray] = None,
+        rows: Optional[Sequence[int]] = None,
+    ) -> None:
         self._index = index
+        self._kind = kind
+        self._vectors = vectors
+        self._rows = None if rows is None else numpy.asarray(rows, numpy.int64)
 
     def __len__(self) -> int:
         return int(self._index.ntotal)
@@ -50,7 +72,11 @@ class SentenceIndex:
 
     @classmethod
     def build(
-        cls, vectors: FloatArray, rows: Optional[Sequence[int]] = None, block_size: int = 8192
+        cls,
+        vectors: FloatArray,
+        rows: Optional[Sequence[int]] = None,
+        block_size: int = 8192,
+        kind: Optional[IndexKind] = None,
     ) -> "SentenceIndex":
         """The index of vectors.
 
@@ -62,31 +88,31 @@ class SentenceIndex:
             Which of them to take, in this order; by default, all.
         block_size : `int`, optional (default = `8192`)
             The number of vectors read at a time.
+        kind : `IndexKind`, optional (default = `None`)
+            By default, the number of vectors decides, see `default_kind`.
 
         # Raises
 
-        `ConfigurationError` for an array that is not of this shape, and for a vector with a
-        component that is not finite, naming its row.
+        `ConfigurationError` for an array that is not of this shape, for a vector with a component
+        that is not finite, naming its row, and for settings of the kind that do not suit the
+        vectors.
         """
         if vectors.ndim != 2 or vectors.shape[1] == 0 or vectors.dtype.kind != "f":
             raise ConfigurationError(
                 "expected vectors as a table of floating-point numbers (sentences, size), got "
                 f"the shape {vectors.shape} of {vectors.dtype}"
             )
-        faiss = _faiss()
-        index = faiss.IndexFlatIP(vectors.shape[1])
         chosen = numpy.arange(len(vectors)) if rows is None else numpy.asarray(rows, numpy.int64)
+        kind = kind or default_kind(len(chosen))
+        index = kind.create(vectors.shape[1], len(chosen))
+        logger.info("building an index of kind %s for %d vectors", kind.kind_name(), len(chosen))
+        if not index.is_trained:
+            sample = chosen[_evenly(len(chosen), kind.num_training_vectors(index))]
+            index.train(_read(vectors, sample))
         for start in range(0, len(chosen), block_size):
-            block_rows = chosen[start : start + block_size]
-            block = numpy.asarray(vectors[block_rows], dtype=numpy.float32)
-            bad = ~numpy.isfinite(block).all(axis=1)
-            if bad.any():
-                raise ConfigurationError(
-                    f"the vector in row {block_rows[bad.argmax()]} (counted from 0) has a "
-                    "component that is not a finite number"
-                )
-            index.add(normalized(block))
-        return cls(index)
+            index.add(_read(vectors, chosen[start : start + block_size]))
+        kind.prepare_search(index)
+        return cls(index, kind, vectors, rows)
 
     def search(self, vectors: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
         """The nearest neighbors of vectors.
@@ -102,7 +128,7 @@ class SentenceIndex:
 
         `Tuple[numpy.ndarray, numpy.ndarray]`
             The cosines and the neighbors' positions in the index, both (Q, min(k, N)), the nearest
-            first.
+            first. Where an index that is not exact finds fewer, the rest has position -1.
 
         # Raises
 
@@ -118,13 +144,56 @@ class SentenceIndex:
         k = min(k, len(self))
         if k == 0 or len(vectors) == 0:
             return numpy.empty((len(vectors), k), "f4"), numpy.empty((len(vectors), k), "i8")
-        cosines, rows = self._index.search(normalized(vectors), k)
-        return cosines, rows
+        queries = normalized(vectors)
+        if not self._kind.compressed or self._vectors is None:
+            cosines, positions = self._index.search(queries, k)
+            return cosines, positions
+        num_candidates = min(k * self._kind.refine_factor, len(self))
+        _, candidates = self._index.search(queries, num_candidates)
+        return self._refined(queries, candidates, k)
+
+    def _refined(
+        self, queries: FloatArray, candidates: IntArray, k: int
+    ) -> tuple[FloatArray, IntArray]:
+        """The nearest `k` of each query's candidates by their own vectors."""
+        assert self._vectors is not None
+        cosines = numpy.full((len(queries), k), -numpy.inf, numpy.float32)
+        positions = numpy.full((len(queries), k), -1, numpy.int64)
+        for row, (query, found) in enumerate(zip(queries, candidates)):
+            # In the order of the file.
+            found = numpy.sort(found[found >= 0])
+            rows = found if self._rows is None else self._rows[found]
+            found_cosines = normalized(self._vectors[rows]) @ query
+            nearest = numpy.argsort(-found_cosines, kind="stable")[:k]
+            cosines[row, : len(nearest)] = found_cosines[nearest]
+            positions[row, : len(nearest)] = found[nearest]
+        return cosines, positions
 
     def vectors(self, positions: Sequence[int]) -> FloatArray:
-        """The normalized vectors (len(positions), E) at some positions."""
-        found = [self._index.reconstruct(int(position)) for position in positions]
+        """The normalized vectors (len(positions), E) at some positions, as the index has them."""
+        index = self._index
+        has_lists = hasattr(index, "direct_map")
+        if has_lists:  # 8 bytes for each vector, as long as they are needed
+            index.make_direct_map()
+        try:
+            found = [index.reconstruct(int(position)) for position in positions]
+        finally:
+            if has_lists:
+                index.set_direct_map_type(faiss_library().DirectMap.NoMap)
         return numpy.array(found, "f4").reshape(-1, self.vector_size)
+
+    def holds(self, vectors: FloatArray, positions: Sequence[int]) -> BoolArray:
+        """Whether the index has these vectors (P, E) at these positions (P).
+
+        They may differ by rounding, by `TOLERANCE` at most.
+        """
+        expected = normalized(vectors)
+        if self._kind.compressed:
+            expected = self._index.sa_decode(self._index.sa_encode(expected))
+        same = numpy.abs(self.vectors(positions) - expected) <= TOLERANCE
+        # By rounding, a part of a vector may get another code; few parts of others have the same.
+        agreement: BoolArray = same.mean(axis=1) >= (0.5 if self._kind.compressed else 1)
+        return agreement
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Write the index to a file, which FAISS's own tools read as well.
@@ -139,7 +208,7 @@ class SentenceIndex:
         # A file of this name is always complete.
         partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
         try:
-            _faiss().write_index(self._index, os.fspath(partial))
+            faiss_library().write_index(self._index, os.fspath(partial))
             os.link(partial, path)
         except FileExistsError:
             raise ConfigurationError(f"{path} exists already; name another file") from None
@@ -149,35 +218,90 @@ class SentenceIndex:
             partial.unlink(missing_ok=True)
 
     @classmethod
-    def load(cls, path: Union[str, "os.PathLike[str]"]) -> "SentenceIndex":
-        """The index in a file that `save` wrote.
+    def load(
+        cls,
+        path: Union[str, "os.PathLike[str]"],
+        kind: Optional[IndexKind] = None,
+        vectors: Optional[FloatArray] = None,
+        rows: Optional[Sequence[int]] = None,
+    ) -> "SentenceIndex":
+        """The index in a file that `save` wrote, mapped into memory where FAISS can do that.
+
+        # Parameters
+
+        path : `Union[str, os.PathLike]`
+        kind : `IndexKind`, optional (default = `None`)
+            The kind of the index, whose settings for searching replace those it was saved with.
+        vectors : `numpy.ndarray`, optional (default = `None`)
+        rows : `Sequence[int]`, optional (default = `None`)
+            What the index was built from, see the class.
 
         # Raises
 
-        `ConfigurationError` for any other file.
+        `ConfigurationError` for any other file, and for an index of another kind.
         """
-        faiss = _faiss()
+        faiss = faiss_library()
         expected = f"{path} is not an index that `allennlp search` wrote"
+        file_kind = _kind_of_file(path, expected)
+        if kind is not None and type(kind) is not file_kind:
+            raise ConfigurationError(
+                f"{path} is an index of kind {file_kind.kind_name()}, not {kind.kind_name()}; name "
+                "another file, to build the index there"
+            )
         try:
-            with open(path, "rb") as file:
-                magic = file.read(len(MAGIC))
-        except OSError as error:
-            raise ConfigurationError(f"{path} cannot be read: {error}") from error
-        if magic != MAGIC:
-            raise ConfigurationError(f"{expected}: it begins with {magic!r}, not with {MAGIC!r}")
-        try:
-            index = faiss.read_index(os.fspath(path))
+            # Older releases of FAISS lack the flag for some kinds.
+            flag = getattr(faiss, file_kind.read_flag, 0)
+            index = faiss.read_index(os.fspath(path), flag)
         except (RuntimeError, MemoryError) as error:
             raise ConfigurationError(f"{expected}, or it is damaged: {error}") from error
-        if index.metric_type != faiss.METRIC_INNER_PRODUCT or index.d < 1:
+        is_expected = isinstance(index, getattr(faiss, file_kind.faiss_class))
+        if not is_expected or index.metric_type != faiss.METRIC_INNER_PRODUCT or index.d < 1:
             raise ConfigurationError(f"{expected}, or it is damaged")
-        for start in range(0, index.ntotal, 8192):
-            block = index.reconstruct_n(start, min(8192, index.ntotal - start))
-            with numpy.errstate(over="ignore", invalid="ignore"):  # of what is refused below
-                lengths = numpy.linalg.norm(block, axis=1)
-            if not ((numpy.abs(lengths - 1) < 1e-3) | (lengths == 0)).all():
-                raise ConfigurationError(f"{expected}: its vectors are not normalized")
-        return cls(index)
+        loaded = cls(index, kind or file_kind(), vectors, rows)
+        try:
+            sample = loaded.vectors(_evenly(len(loaded), NUM_CHECKED))
+        except RuntimeError as error:
+            raise ConfigurationError(f"{expected}, or it is damaged: {error}") from error
+        with numpy.errstate(over="ignore", invalid="ignore"):  # of what is refused below
+            lengths = numpy.linalg.norm(sample, axis=1)
+        is_normalized = (numpy.abs(lengths - 1) < TOLERANCE) | (lengths == 0)
+        if not (numpy.isfinite(lengths) if file_kind.compressed else is_normalized).all():
+            raise ConfigurationError(f"{expected}: its vectors are not normalized")
+        if kind is not None:
+            kind.prepare_search(index)
+        return loaded
+
+
+def _kind_of_file(path: Union[str, "os.PathLike[str]"], expected: str) -> type[IndexKind]:
+    """The kind of index that a file begins like."""
+    kinds = {kind.magic: kind for kind in map(IndexKind.by_name, IndexKind.list_available())}
+    try:
+        with open(path, "rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from error
+    if magic not in kinds:
+        raise ConfigurationError(
+            f"{expected}: it begins with {magic!r}, not with one of {sorted(kinds)}"
+        )
+    return kinds[magic]
+
+
+def _evenly(number: int, limit: int) -> IntArray:
+    """At most `limit` of the positions from 0 to `number` - 1, the first and the last included."""
+    return numpy.unique(numpy.linspace(0, number - 1, min(number, limit)).astype(numpy.int64))
+
+
+def _read(vectors: FloatArray, rows: IntArray) -> FloatArray:
+    """Some rows of the vectors, normalized, after a check that they are finite."""
+    block = numpy.asarray(vectors[rows], dtype=numpy.float32)
+    bad = ~numpy.isfinite(block).all(axis=1)
+    if bad.any():
+        raise ConfigurationError(
+            f"the vector in row {rows[bad.argmax()]} (counted from 0) has a component that is not "
+            "a finite number"
+        )
+    return normalized(block)
 
 
 def normalized(vectors: FloatArray) -> FloatArray:
@@ -189,16 +313,3 @@ def normalized(vectors: FloatArray) -> FloatArray:
     lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
     vectors /= numpy.where(lengths > 0, lengths, 1)
     return vectors
-
-
-def _faiss() -> Any:
-    # At INFO, FAISS reports each instruction set that it has no build for as a failed import.
-    if FAISS_LOGGER.level == logging.NOTSET:
-        FAISS_LOGGER.setLevel(logging.WARNING)
-    try:
-        import faiss
-    except ImportError as error:
-        raise ConfigurationError(
-            "searching needs the extra [search]: pip install faiss-cpu"
-        ) from error
-    return faiss

@@ -13,7 +13,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.corpus.sentence_index import SentenceIndex, normalized
+from allennlp_sentmatch.corpus.index_kinds import IndexKind
+from allennlp_sentmatch.corpus.sentence_index import TOLERANCE, SentenceIndex, normalized
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
 from allennlp_sentmatch.predictors.sentence_encoder import (
     PREDICTED,
@@ -25,9 +26,6 @@ logger = logging.getLogger(__name__)
 
 NUM_SAMPLES = 32
 """How many of the corpus's vectors are compared with the encoder's and with a saved index's."""
-
-TOLERANCE = 1e-3
-"""How far the components of a sample's normalized vectors may be apart."""
 
 RESCORED_TOGETHER = 128
 """The number of pairs in a batch."""
@@ -80,6 +78,9 @@ class SentenceSearch:
     rescorer : `Predictor`, optional (default = `None`)
         A predictor of sentence pairs, such as that of a cross-encoder, for `search(rescore=True)`.
         By default, the encoder's own model rescores.
+    index_kind : `IndexKind`, optional (default = `None`)
+        How the vectors are searched; by default, their number decides, see `default_kind`. A saved
+        index must be of this kind, and is searched with its settings.
 
     # Raises
 
@@ -94,6 +95,7 @@ class SentenceSearch:
         vectors: FloatArray,
         index_file: Union[str, "os.PathLike[str]", None] = None,
         rescorer: Optional[Predictor] = None,
+        index_kind: Optional[IndexKind] = None,
     ) -> None:
         if vectors.ndim != 2 or len(vectors) != len(sentences):
             raise ConfigurationError(
@@ -122,10 +124,10 @@ class SentenceSearch:
         self._rows = list(first_rows.values())
         self._compare_sample_with_encoder()
         if index_file is not None and Path(index_file).exists():
-            self._index = SentenceIndex.load(index_file)
+            self._index = SentenceIndex.load(index_file, index_kind, vectors, self._rows)
             self._compare_sample_with_index(index_file)
         else:
-            self._index = SentenceIndex.build(vectors, self._rows)
+            self._index = SentenceIndex.build(vectors, self._rows, kind=index_kind)
             if index_file is not None:
                 self._index.save(index_file)
                 logger.info("saved the index of %d sentences to %s", len(self._rows), index_file)
@@ -163,6 +165,7 @@ class SentenceSearch:
             [
                 Neighbor(self._sentences[position], self._rows[position], float(cosine))
                 for position, cosine in zip(*nearest)
+                if position >= 0
             ]
             for nearest in zip(positions, cosines)
         ]
@@ -206,12 +209,15 @@ class SentenceSearch:
     def _compare_sample_with_encoder(self) -> None:
         positions = self._sample()
         encoded = self._encoder.encode([self._sentences[i] for i in positions], show_progress=False)
-        self._compare(
-            positions,
-            normalized(encoded),
-            "is not the model's for this sentence; was the corpus encoded with another model, or "
-            "changed since?",
-        )
+        found = normalized(self._vectors[[self._rows[position] for position in positions]])
+        for position, same in zip(
+            positions, (numpy.abs(found - normalized(encoded)) <= TOLERANCE).all(axis=1)
+        ):
+            if not same:
+                raise ConfigurationError(
+                    f"{self._vector_name(position)} is not the model's for this sentence; was the "
+                    "corpus encoded with another model, or changed since?"
+                )
 
     def _compare_sample_with_index(self, index_file: Union[str, "os.PathLike[str]"]) -> None:
         if (len(self._index), self._index.vector_size) != (
@@ -224,21 +230,19 @@ class SentenceSearch:
                 f"{self._vectors.shape[1]}; name another file, to build its index there"
             )
         positions = self._sample()
-        self._compare(
-            positions,
-            self._index.vectors(positions),
-            f"is not the one in {index_file}; name another file, to build the index there",
-        )
-
-    def _compare(self, positions: list[int], expected: FloatArray, problem: str) -> None:
-        found = normalized(self._vectors[[self._rows[position] for position in positions]])
-        for position, vector, expected_vector in zip(positions, found, expected):
-            if not numpy.allclose(vector, expected_vector, rtol=0, atol=TOLERANCE):
-                row = self._rows[position]
+        vectors = self._vectors[[self._rows[position] for position in positions]]
+        for position, same in zip(positions, self._index.holds(vectors, positions)):
+            if not same:
                 raise ConfigurationError(
-                    f"the vector in row {row} (counted from 0; the sentence "
-                    f"{self._sentences[position]!r}) {problem}"
+                    f"{self._vector_name(position)} is not the one in {index_file}; name another "
+                    "file, to build the index there"
                 )
+
+    def _vector_name(self, position: int) -> str:
+        return (
+            f"the vector in row {self._rows[position]} (counted from 0; the sentence "
+            f"{self._sentences[position]!r})"
+        )
 
 
 def _score(neighbor: Neighbor) -> float:

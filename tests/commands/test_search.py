@@ -127,6 +127,35 @@ def test_an_index_is_saved_and_read(allennlp, searched, tmp_path, capsys):
         allennlp(*searched[0], *index)
 
 
+def test_a_kind_of_index(allennlp, searched, tmp_path, capsys):
+    faiss = pytest.importorskip("faiss")
+    query = ["--query", "A dog.", "--index", tmp_path / "s.faiss", "--index-kind"]
+    allennlp(*searched[0], *query, '{"type": "hnsw", "ef_search": 9}')
+    index = faiss.read_index(str(tmp_path / "s.faiss"))
+    assert isinstance(index, faiss.IndexHNSWFlat)
+    assert index.hnsw.efSearch == 9
+    allennlp(*searched[0], *query, "hnsw")
+    printed = capsys.readouterr().out
+    assert printed[: len(printed) // 2] * 2 == printed
+    with pytest.raises(ConfigurationError, match=r"s\.faiss is an index of kind hnsw, not flat"):
+        allennlp(*searched[0], *query, "flat")
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("hsnw", r"--index-kind hsnw: .*\['flat', 'hnsw', 'ivf', 'ivfpq'\]"),
+        ('{"type": "ivf", "probes": 3}', "--index-kind .*probes"),
+        ('{"type": "ivf", "nprobe": 0}', "nprobe must be an integer of at least 1, got 0"),
+        ('{"type": "ivf", }', "is not JSON"),
+        ('{"type": "ivf", "nlist": 9}', "nlist must be at most the number of vectors, .* 3; got 9"),
+    ],
+)
+def test_a_kind_that_cannot_be(allennlp, searched, kind, message):
+    with pytest.raises(ConfigurationError, match=message):
+        allennlp(*searched[0], "--query", "A dog.", "--index-kind", kind)
+
+
 def test_an_existing_file_is_not_overwritten(allennlp, searched, tmp_path):
     (tmp_path / "n.jsonl").write_text("mine")
     with pytest.raises(ConfigurationError, match=r"n\.jsonl exists already"):
