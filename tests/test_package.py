@@ -82,7 +82,8 @@ NAMES = {
         "answer_overlap",
     ],
     "allennlp.training:TrainerCallback": ["label_check"],
-    "allennlp.modules.token_embedders:TokenEmbedder": ["cove"],
+    "allennlp.modules.token_embedders:TokenEmbedder": ["cached", "cove"],
+    "allennlp.training.optimizers:Optimizer": ["fused_adamw"],
     "allennlp.commands:Subcommand": [
         "demo",
         "encode",

@@ -325,8 +325,6 @@ def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate():
     }
     transformer = "_text_field_embedder.token_embedder_tokens.transformer_model."
     expected = {
-        "embeddings.word_embeddings.weight": (1e-4 * 0.9**6, 0.01),
-        "embeddings.LayerNorm.weight": (1e-4 * 0.9**6, 0.0),
         "encoder.layer.0.attention.self.query.weight": (1e-4 * 0.9**5, 0.01),
         "encoder.layer.3.output.dense.bias": (1e-4 * 0.9**2, 0.0),
         "encoder.layer.5.output.dense.weight": (1e-4, 0.01),
@@ -334,13 +332,38 @@ def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate():
     }
     for name, pair in expected.items():
         assert settings[id(parameters[transformer + name])] == pytest.approx(pair), name
-    pooler = {name for name in parameters if "transformer_model.pooler" in name}
-    assert {name for name, weight in parameters.items() if not weight.requires_grad} == pooler
-    assert {name for name, weight in parameters.items() if id(weight) not in settings} == pooler
+    frozen = {
+        name
+        for name in parameters
+        if name.startswith((f"{transformer}pooler.", f"{transformer}embeddings."))
+    }
+    assert {name for name, weight in parameters.items() if not weight.requires_grad} == frozen
+    assert {name for name, weight in parameters.items() if id(weight) not in settings} == frozen
     for name, parameter in parameters.items():
         if "transformer_model" not in name:
             decay = 0.0 if name.endswith("bias") else 0.01
             assert settings[id(parameter)] == pytest.approx((1e-3, decay)), name
+
+
+@pytest.mark.parametrize("num_layers", [0, 6])
+@pytest.mark.parametrize("train_embeddings", [False, True])
+def test_the_embeddings_of_a_transformer_are_trained_or_not(
+    tmp_path: Path, num_layers: int, train_embeddings: bool
+):
+    trainer = transformer_library(
+        f"transformers.fine_tuning(3, lr=1e-5, head_lr=1e-3, num_layers={num_layers}, "
+        f"layer_decay=0.5, train_embeddings={str(train_embeddings).lower()})",
+        tmp_path,
+    )
+    named = list(
+        list_experiments.build_model(CONFIGURATIONS / "sick/minilm.jsonnet").named_parameters()
+    )
+    optimizer = Optimizer.from_params(Params(trainer["optimizer"]), model_parameters=named)
+    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
+    found = {rates.get(id(p)) for name, p in named if "transformer_model.embeddings." in name}
+    expected = (1e-5 * 0.5**num_layers) if train_embeddings else None
+    assert found == {expected}
+    assert all(id(p) in rates for name, p in named if "transformer_model.encoder." in name)
 
 
 def transformer_library(expression: str, tmp_path: Path) -> dict[str, Any]:

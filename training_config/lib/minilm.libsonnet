@@ -23,6 +23,7 @@ local fine_tuning(dataset, input, model, task, num_layers, num_epochs) =
       head_lr=1e-3,
       num_layers=num_layers,
       layer_decay=0.9,
+      train_embeddings=false,
     ),
   };
 

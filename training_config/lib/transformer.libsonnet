@@ -1,11 +1,14 @@
 // Pretrained transformers of the transformers library. `model`: a name on the Hugging Face Hub, or
 // the folder of a saved transformer with its tokenizer.
 
-local embedder(type, model, train, settings) = {
-  token_embedders: {
-    tokens: { type: type, model_name: model, train_parameters: train } + settings,
-  },
-};
+// A frozen transformer reads each text once in a training.
+local embedder(type, model, train, settings) =
+  local transformer = { type: type, model_name: model, train_parameters: train } + settings;
+  {
+    token_embedders: {
+      tokens: if train then transformer else { type: 'cached', embedder: transformer },
+    },
+  };
 
 // The names of parameters, as regular expressions that look ahead.
 local in_transformer = '(?=.*transformer_model\\.)';
@@ -13,12 +16,14 @@ local in_head = '(?!.*transformer_model\\.)';
 local in_embeddings = '(?=.*transformer_model\\.embeddings\\.)';
 local in_layer(k) = '(?=.*transformer_model\\..*layer\\.%d\\.)' % k;
 local pooler = 'transformer_model\\.pooler\\.';
+local embeddings_or_pooler = 'transformer_model\\.(embeddings|pooler)\\.';
 local undecayed = '(bias|[Nn]orm\\w*\\.weight)$';
 
-// Two groups of parameters: those with weight decay, and biases and norms, which have none.
-local groups(where, lr, weight_decay) = [
-  [['^%s(?!.*%s)(?!.*%s)' % [where, undecayed, pooler]], { lr: lr, weight_decay: weight_decay }],
-  [['^%s(?=.*%s)(?!.*%s)' % [where, undecayed, pooler]], { lr: lr, weight_decay: 0.0 }],
+// Two groups of parameters, without the frozen ones: those with weight decay, and biases and norms,
+// which have none.
+local groups(where, lr, weight_decay, frozen) = [
+  [['^%s(?!.*%s)(?!.*%s)' % [where, undecayed, frozen]], { lr: lr, weight_decay: weight_decay }],
+  [['^%s(?=.*%s)(?!.*%s)' % [where, undecayed, frozen]], { lr: lr, weight_decay: 0.0 }],
 ];
 
 {
@@ -69,6 +74,7 @@ local groups(where, lr, weight_decay) = [
   // lr: of the transformer's last layer. head_lr: of everything that is not pretrained.
   // num_layers, layer_decay: with a number of layers, each layer has `layer_decay` times the learning
   // rate of the next one, and the embeddings that of a layer below the first.
+  // train_embeddings: false to freeze them: often half of the parameters.
   fine_tuning(
     num_epochs,
     lr,
@@ -77,22 +83,28 @@ local groups(where, lr, weight_decay) = [
     layer_decay=1.0,
     weight_decay=0.01,
     warm_up=0.1,
-  ):: {
+    train_embeddings=true,
+  )::
+    local frozen = if train_embeddings then pooler else embeddings_or_pooler;
     local by_layer = std.flattenArrays([
-      groups(in_layer(k), lr * std.pow(layer_decay, num_layers - 1 - k), weight_decay)
+      groups(in_layer(k), lr * std.pow(layer_decay, num_layers - 1 - k), weight_decay, frozen)
       for k in std.range(0, num_layers - 1)
-    ]) + groups(in_embeddings, lr * std.pow(layer_decay, num_layers), weight_decay),
-    num_epochs: num_epochs,
-    optimizer: {
-      type: 'adamw',
-      lr: lr,
-      weight_decay: weight_decay,
-      parameter_groups:
-        (if num_layers > 0 then by_layer else groups(in_transformer, lr, weight_decay)) +
-        groups(in_head, head_lr, weight_decay) +
-        // No encoder reads the transformer's own pooling layer.
-        [[[pooler], { requires_grad: false }]],
+    ]) + (
+      if !train_embeddings then []
+      else groups(in_embeddings, lr * std.pow(layer_decay, num_layers), weight_decay, frozen)
+    );
+    {
+      num_epochs: num_epochs,
+      optimizer: {
+        type: 'fused_adamw',
+        lr: lr,
+        weight_decay: weight_decay,
+        parameter_groups:
+          (if num_layers > 0 then by_layer else groups(in_transformer, lr, weight_decay, frozen)) +
+          groups(in_head, head_lr, weight_decay, frozen) +
+          // No encoder reads the transformer's own pooling layer.
+          [[[frozen], { requires_grad: false }]],
+      },
+      learning_rate_scheduler: { type: 'slanted_triangular', cut_frac: warm_up },
     },
-    learning_rate_scheduler: { type: 'slanted_triangular', cut_frac: warm_up },
-  },
 }

@@ -1,5 +1,6 @@
-"""The `TokenEmbedder` `cove`."""
+"""The `TokenEmbedder`s `cached` and `cove`."""
 
+from allennlp_sentmatch.modules.token_embedders.cached_embedder import CachedEmbedder
 from allennlp_sentmatch.modules.token_embedders.cove_embedder import CoveEmbedder
 
-__all__ = ["CoveEmbedder"]
+__all__ = ["CachedEmbedder", "CoveEmbedder"]

@@ -1,0 +1,66 @@
+"""The fused AdamW against torch's plain one."""
+
+import copy
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.training.optimizers import Optimizer
+
+import allennlp_sentmatch  # noqa: F401  (registers the optimizer)
+
+SETTINGS = {
+    "lr": 0.02,
+    "betas": [0.8, 0.95],
+    "eps": 1e-6,
+    "weight_decay": 0.1,
+    "parameter_groups": [[["bias"], {"weight_decay": 0.0, "lr": 0.05}]],
+}
+
+
+@pytest.mark.parametrize("amsgrad", [False, True])
+def test_the_updates_of_adamw(amsgrad):
+    torch.manual_seed(0)
+    model = torch.nn.Linear(5, 3).double()
+    expected = copy.deepcopy(model)
+    optimizer = Optimizer.from_params(
+        Params({"type": "fused_adamw", **copy.deepcopy(SETTINGS), "amsgrad": amsgrad}),
+        model_parameters=list(model.named_parameters()),
+    )
+    common = {"betas": (0.8, 0.95), "eps": 1e-6, "amsgrad": amsgrad}
+    plain = torch.optim.AdamW(
+        [
+            {"params": [expected.bias], "weight_decay": 0.0, "lr": 0.05},
+            {"params": [expected.weight], "weight_decay": 0.1, "lr": 0.02},
+        ],
+        **common,
+    )
+    for _ in range(5):
+        inputs = torch.randn(4, 5, dtype=torch.float64)
+        for network, step in ((model, optimizer), (expected, plain)):
+            step.zero_grad()
+            network(inputs).square().sum().backward()
+            step.step()
+    for name, parameter in model.named_parameters():
+        torch.testing.assert_close(parameter, dict(expected.named_parameters())[name])
+
+
+def test_it_is_fused_where_torch_can():
+    weight = torch.nn.Parameter(torch.ones(3))
+    optimizer = Optimizer.from_params(
+        Params({"type": "fused_adamw"}), model_parameters=[("weight", weight)]
+    )
+    try:
+        torch.optim.AdamW([weight], fused=True)
+    except (TypeError, RuntimeError):
+        assert not optimizer.param_groups[0].get("fused")
+    else:
+        assert optimizer.param_groups[0]["fused"]
+
+
+def test_errors_of_torch_remain():
+    with pytest.raises(ValueError, match="Invalid learning rate"):
+        Optimizer.from_params(
+            Params({"type": "fused_adamw", "lr": -1.0}),
+            model_parameters=[("weight", torch.nn.Parameter(torch.ones(3)))],
+        )
