@@ -82,8 +82,11 @@ NAMES = {
         "answer_overlap",
     ],
     "allennlp.training:TrainerCallback": ["label_check"],
-    "allennlp.modules.token_embedders:TokenEmbedder": ["cached", "cove"],
-    "allennlp.training.optimizers:Optimizer": ["fused_adamw"],
+    "allennlp.modules.token_embedders:TokenEmbedder": [
+        "cached",
+        "cove",
+        "pretrained_embedding",
+    ],
     "allennlp.commands:Subcommand": [
         "demo",
         "encode",

@@ -18,6 +18,7 @@ from torch import Tensor
 from allennlp_sentmatch.models import DistilledEncoder, SentenceClassifier, SiameseModel
 from allennlp_sentmatch.modules.seq2seq_encoders.module_encoder import ModuleEncoder
 from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder, PooledEncoder
+from allennlp_sentmatch.modules.token_embedders import PretrainedEmbedding
 from allennlp_sentmatch.predictors.text_indexing import text_indexer
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.networks import load_state, settings_of
@@ -114,9 +115,10 @@ def _embedding(embedder: torch.nn.Module) -> Embedding:
         raise ConfigurationError(f"its embedder is a {type(embedder).__name__}")
     parts = list(embedder._token_embedders.values())
     (embedding,) = parts if len(parts) == 1 else (None,)
-    if type(embedding) is not Embedding:
+    if type(embedding) not in (Embedding, PretrainedEmbedding):
         raise ConfigurationError(
-            "its words must be embedded by one token embedder of type 'embedding', not by "
+            "its words must be embedded by one token embedder of type 'embedding' or "
+            "'pretrained_embedding', not by "
             f"{', '.join(type(part).__name__ for part in parts)}"
         )
     if embedding._projection is not None or embedding.max_norm is not None:

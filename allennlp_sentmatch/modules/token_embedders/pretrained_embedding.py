@@ -1,0 +1,120 @@
+"""Word vectors from a file as a `TokenEmbedder` that reports how many tokens they cover."""
+
+import logging
+from collections.abc import Mapping, Set
+from typing import Optional
+
+import numpy
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.tqdm import Tqdm
+from allennlp.data import Vocabulary
+from allennlp.modules.token_embedders import Embedding, TokenEmbedder
+from allennlp.modules.token_embedders.embedding import EmbeddingsTextFile
+from torch import Tensor
+
+logger = logging.getLogger(__name__)
+
+
+@TokenEmbedder.register("pretrained_embedding")
+class PretrainedEmbedding(Embedding):
+    """AllenNLP's "embedding" that begins with word vectors, and logs how many tokens have one.
+
+    Words that the file lacks get vectors from a normal distribution with the mean and the standard
+    deviation of the file's vectors, as in AllenNLP's. The log has the share of the words that the
+    file has, and their share of the tokens that the vocabulary was made from.
+
+    Registered as a `TokenEmbedder` with name "pretrained_embedding".
+
+    # Parameters
+
+    embedding_dim : `int`
+        The size of the vectors.
+    vocab : `Vocabulary`
+    pretrained_file : `str`, optional (default = `None`)
+        A path or URL of a text file, which may be compressed or in an archive: on each line a word
+        and its vector, separated by spaces. Lines with another number of fields are skipped, with a
+        warning. Without a file, all vectors are random, as AllenNLP initializes them: an archive
+        has its own weights and is loaded without the file.
+    trainable : `bool`, optional (default = `True`)
+    vocab_namespace : `str`, optional (default = `"tokens"`)
+    projection_dim : `int`, optional (default = `None`)
+        The size of a linear layer after the vectors, if there is to be one.
+    padding_index : `int`, optional (default = `None`)
+        The index of a vector that is to be zero and to stay so.
+
+    # Raises
+
+    `ConfigurationError`
+        If the file has no vector of this size for any word.
+    """
+
+    def __init__(
+        self,
+        embedding_dim: int,
+        vocab: Vocabulary,
+        pretrained_file: Optional[str] = None,
+        trainable: bool = True,
+        vocab_namespace: str = "tokens",
+        projection_dim: Optional[int] = None,
+        padding_index: Optional[int] = None,
+    ) -> None:
+        weight = None
+        if pretrained_file is not None:
+            weight = _weight(pretrained_file, embedding_dim, vocab, vocab_namespace)
+        super().__init__(
+            embedding_dim,
+            projection_dim=projection_dim,
+            weight=weight,
+            padding_index=padding_index,
+            trainable=trainable,
+            vocab_namespace=vocab_namespace,
+            vocab=vocab,
+        )
+        # `extend_vocab` reads it.
+        self._pretrained_file = pretrained_file
+
+
+def _weight(file: str, size: int, vocab: Vocabulary, namespace: str) -> Tensor:
+    """The vectors (words, size) of a vocabulary's words."""
+    indices: dict[str, int] = vocab.get_token_to_index_vocabulary(namespace)
+    vectors = _read_vectors(file, size, indices.keys())
+    if not vectors:
+        raise ConfigurationError(
+            f"{file} has no vector of size {size} for any of the {len(indices)} words of the "
+            f"vocabulary {namespace!r}; is embedding_dim right?"
+        )
+    found = torch.from_numpy(numpy.stack(list(vectors.values())))
+    mean, std = found.mean(dtype=torch.float64), found.double().std(unbiased=False)
+    weight = torch.empty(len(indices), size).normal_(float(mean), float(std))
+    weight[[indices[word] for word in vectors]] = found
+    # AllenNLP keeps the counts where it has made the vocabulary from instances.
+    counts = (vocab._retained_counter or {}).get(namespace, {})
+    _log_coverage(file, len(indices), vectors.keys(), counts)
+    return weight
+
+
+def _read_vectors(file: str, size: int, words: Set[str]) -> dict[str, "numpy.ndarray"]:
+    vectors = {}
+    with EmbeddingsTextFile(file) as lines:
+        for line in Tqdm.tqdm(lines, desc="reading word vectors"):
+            word, *numbers = line.rstrip().split(" ")
+            if word not in words:
+                continue
+            if len(numbers) != size:
+                logger.warning(
+                    "skipped a line of %s: expected a word and %d numbers, got %d fields: %.40s",
+                    file, size, len(numbers) + 1, line,
+                )  # fmt: skip
+                continue
+            vectors[word] = numpy.asarray(numbers, dtype=numpy.float32)
+    return vectors
+
+
+def _log_coverage(file: str, num_words: int, found: Set[str], counts: Mapping[str, int]) -> None:
+    text = f"{file} has vectors of {len(found):,} of {num_words:,} words"
+    total = sum(counts.values())
+    if total:
+        covered = sum(counts.get(word, 0) for word in found)
+        text += f", which are {covered / total:.1%} of the data's {total:,} tokens"
+    logger.info("%s; the others have random vectors", text)

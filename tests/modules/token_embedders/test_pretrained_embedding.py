@@ -1,0 +1,119 @@
+import gzip
+import logging
+from pathlib import Path
+
+import numpy
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Instance, Vocabulary
+from allennlp.data.fields import TextField
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.data.tokenizers import Token
+from allennlp.modules.token_embedders import Embedding, TokenEmbedder
+
+from allennlp_sentmatch.modules.token_embedders import PretrainedEmbedding
+
+SENTENCE = "the cat and the dog saw the zyzzyva"
+VECTORS = {
+    "the": [0.5, -1.0, 0.25],
+    "cat": [1.0, 0.0, 2.0],
+    "saw": [-0.5, 0.125, 0.0],
+    "unseen": [3.0, 3.0, 3.0],
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "vectors.txt.gz"
+    lines = [f"{word} {' '.join(map(str, vector))}\n" for word, vector in VECTORS.items()]
+    path.write_bytes(gzip.compress("".join(lines).encode()))
+    return str(path)
+
+
+@pytest.fixture
+def vocab() -> Vocabulary:
+    tokens = [Token(word) for word in SENTENCE.split()]
+    field = TextField(tokens, {"tokens": SingleIdTokenIndexer()})
+    return Vocabulary.from_instances([Instance({"tokens": field})])
+
+
+def test_words_of_the_file_have_its_vectors_and_the_others_its_distribution(
+    file: str, vocab: Vocabulary
+):
+    torch.manual_seed(1)
+    embedding = PretrainedEmbedding(3, vocab, file)
+    torch.manual_seed(1)
+    reference = Embedding(3, pretrained_file=file, vocab=vocab)
+    torch.testing.assert_close(embedding.weight, reference.weight)
+    for word in ("the", "cat", "saw"):
+        index = vocab.get_token_index(word)
+        numpy.testing.assert_allclose(embedding.weight[index].detach(), VECTORS[word])
+
+
+def test_the_log_has_the_share_of_words_and_of_tokens(
+    file: str, vocab: Vocabulary, caplog: pytest.LogCaptureFixture
+):
+    # 3 of 6 words and the 2 symbols for padding and unknown words; 5 of 8 tokens.
+    with caplog.at_level(logging.INFO):
+        PretrainedEmbedding(3, vocab, file)
+    assert "has vectors of 3 of 8 words, which are 62.5% of the data's 8 tokens" in caplog.text
+
+
+def test_the_log_has_no_share_of_tokens_that_were_not_counted(
+    file: str, caplog: pytest.LogCaptureFixture
+):
+    vocab = Vocabulary(tokens_to_add={"tokens": ["the", "dog"]})
+    with caplog.at_level(logging.INFO):
+        PretrainedEmbedding(3, vocab, file)
+    assert "has vectors of 1 of 4 words; the others" in caplog.text
+
+
+def test_from_params(file: str, vocab: Vocabulary):
+    params = Params(
+        {
+            "type": "pretrained_embedding",
+            "embedding_dim": 3,
+            "pretrained_file": file,
+            "trainable": False,
+            "projection_dim": 2,
+            "padding_index": 0,
+        }
+    )
+    embedding = TokenEmbedder.from_params(params, vocab=vocab)
+    assert isinstance(embedding, PretrainedEmbedding)
+    assert not embedding.weight.requires_grad
+    assert embedding.weight[0].tolist() == [0.0, 0.0, 0.0]
+    assert embedding(torch.tensor([[2, 3, 0]])).shape == (1, 3, 2)
+
+
+def test_without_a_file_it_is_the_embedding_of_an_archive(vocab: Vocabulary):
+    torch.manual_seed(1)
+    embedding = PretrainedEmbedding(3, vocab)
+    torch.manual_seed(1)
+    torch.testing.assert_close(embedding.weight, Embedding(3, vocab=vocab).weight)
+
+
+def test_words_that_are_added_later_have_the_vectors_of_the_file(file: str, vocab: Vocabulary):
+    embedding = PretrainedEmbedding(3, vocab, file)
+    before = embedding.weight.detach().clone()
+    vocab.add_token_to_namespace("unseen")
+    embedding.extend_vocab(vocab)
+    torch.testing.assert_close(embedding.weight[:-1].detach(), before)
+    assert embedding.weight[-1].tolist() == VECTORS["unseen"]
+
+
+def test_a_line_of_another_length_is_skipped(
+    tmp_path: Path, vocab: Vocabulary, caplog: pytest.LogCaptureFixture
+):
+    path = tmp_path / "vectors.txt"
+    path.write_text("6 3\nthe 1.0 2.0\ncat 1.0 2.0 3.0\n")
+    embedding = PretrainedEmbedding(3, vocab, str(path))
+    assert embedding.weight[vocab.get_token_index("cat")].tolist() == [1.0, 2.0, 3.0]
+    assert "expected a word and 3 numbers, got 3 fields: the 1.0 2.0" in caplog.text
+
+
+def test_no_vector_of_the_size_is_an_error(file: str, vocab: Vocabulary):
+    with pytest.raises(ConfigurationError, match=r"no vector of size 4 .* is embedding_dim right"):
+        PretrainedEmbedding(4, vocab, file)
