@@ -12,7 +12,6 @@ published data.
 """
 
 import argparse
-import copy
 import json
 import logging
 import os
@@ -22,7 +21,7 @@ import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import torch
 from allennlp.common import Params
@@ -121,14 +120,20 @@ def is_chosen(listed: Experiment, paper: str = "", data_set: str = "", model: st
     )
 
 
-def on_fixtures(path: Path) -> dict[str, Any]:
+def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[str, Any]:
     """The configuration at `path` with the fixture data and without pretrained weights.
+
+    # Parameters
+
+    path : `Path`
+    overrides : `dict[str, Any]`, optional (default = `None`)
+        As those of `allennlp train`; the fixture data replace theirs.
 
     # Raises
 
     `ValueError` if there is no fixture data for it.
     """
-    configuration = copy.deepcopy(_evaluated(path))
+    configuration = with_overrides(_evaluated(path), overrides or {})
     in_folder = path.parent != CONFIGURATIONS
     fixture = FIXTURES / f"{path.parent.name if in_folder else path.stem}.json"
     if fixture.exists():
@@ -163,9 +168,9 @@ def _forget_pretrained(configuration: Any) -> None:
             _forget_pretrained(value)
 
 
-def build_model(path: Path) -> Model:
+def build_model(path: Path, overrides: Optional[dict[str, Any]] = None) -> Model:
     """The model of the configuration at `path`, its vocabulary made from the fixture data."""
-    configuration = on_fixtures(path)
+    configuration = on_fixtures(path, overrides)
     reader = DatasetReader.from_params(Params(configuration["dataset_reader"]))
     vocabulary = Vocabulary.from_params(
         Params(configuration.get("vocabulary", {})),

@@ -1,5 +1,6 @@
 """Every configuration under training_config/ loads, is listed and has its published size."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,8 +8,10 @@ from typing import Any
 
 import pytest
 import torch
+from _jsonnet import evaluate_snippet
 from allennlp.commands.train import TrainModel
 from allennlp.common import Params
+from allennlp.common.params import with_overrides
 from allennlp.common.util import prepare_environment
 from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.models import Model
@@ -155,6 +158,30 @@ TRAINED = [
     "trecqa/ap_rcrn_baseline_bilstm",
     "wikiqa/ap_rcrn",
     "wikiqa/ap_rcrn_baseline_bilstm",
+]
+
+# One configuration of each function of training_config/lib/ that has word vectors.
+WITH_WORD_VECTORS = [
+    "allnli_small/bilstm",
+    "distillation/bilstm",
+    "fairytaleqa/rnet",
+    "quora/lstm_elbis_1",
+    "quora/subilstm",
+    "reviews/rcrn",
+    "scitail/rcrn",
+    "sick/cas_lstm",
+    "sick/gumbel_tree_lstm",
+    "snli/cas_lstm",
+    "snli/esim_subilstm",
+    "snli/gumbel_tree_lstm_300d",
+    "snli/lstmn",
+    "snli/lstmn_inter_attention",
+    "sst2/bcn_subilstm_cove",
+    "sst2/cas_lstm",
+    "sst2/gumbel_tree_lstm",
+    "sst2/lstmn",
+    "sst2/rcrn",
+    "wikiqa/ap_rcrn",
 ]
 
 # Folders of configurations that no table of a paper has; `training_config` has the quick start.
@@ -523,6 +550,68 @@ def test_overrides_put_other_data_and_random_vectors_into_a_configuration():
     vectors = configuration["model"]["text_field_embedder"]["token_embedders"]["tokens"]
     assert vectors["pretrained_file"] is None
     assert vectors["trainable"]
+
+
+def with_glove_6b_100d(name: str) -> Any:
+    """What training_config/local/glove_6b_100d.libsonnet overrides in a configuration."""
+    text = f"""
+        (import 'training_config/local/glove_6b_100d.libsonnet')(
+          import 'training_config/{name}.jsonnet'
+        )
+    """
+    return json.loads(evaluate_snippet("", text))
+
+
+@pytest.mark.parametrize("name", WITH_WORD_VECTORS)
+def test_one_override_puts_glove_6b_100d_into_a_configuration(name: str):
+    path = CONFIGURATIONS / f"{name}.jsonnet"
+    overrides = with_glove_6b_100d(name)
+    configuration = with_overrides(Params.from_file(str(path)).as_dict(quiet=True), overrides)
+    (embedding,) = embeddings_in(configuration["model"])
+    file = embedding["pretrained_file"]
+    assert file.endswith("glove.6B.100d.of_these_data.txt.gz")
+    for key in {"dataset_reader", "validation_dataset_reader"} & set(configuration):
+        tokens = configuration[key]["token_indexers"]["tokens"]
+        assert tokens == {"type": "single_id", "lowercase_tokens": True}
+    pretrained_files = configuration.get("vocabulary", {}).get("pretrained_files", {"tokens": file})
+    assert pretrained_files == {"tokens": file}
+    # A model whose parts do not fit together cannot be made.
+    model = list_experiments.build_model(path, overrides)
+    weight = model.get_parameter("_text_field_embedder.token_embedder_tokens.weight")
+    assert weight.size(1) == 100
+    assert weight.requires_grad == embedding["trainable"]
+
+
+def embeddings_in(value: Any) -> Iterator[dict[str, Any]]:
+    """The token embedders with word vectors from a file that a configuration has."""
+    if isinstance(value, dict):
+        if value.get("type") == "pretrained_embedding":
+            yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from embeddings_in(part)
+
+
+def test_other_vectors_change_nothing_else():
+    before = Params.from_file(str(CONFIGURATIONS / "sst2/rcrn.jsonnet")).as_dict()
+    after = with_overrides(before, with_glove_6b_100d("sst2/rcrn"))
+    before["model"]["encoder"]["encoder"]["input_size"] = 100
+    before["model"]["text_field_embedder"]["token_embedders"]["tokens"] = {
+        "type": "pretrained_embedding",
+        "embedding_dim": 100,
+        "pretrained_file": "../shared/data/glove/glove.6B.100d.of_these_data.txt.gz",
+        "trainable": False,
+    }
+    for key in ("dataset_reader", "validation_dataset_reader"):
+        before[key]["token_indexers"] = {"tokens": {"type": "single_id", "lowercase_tokens": True}}
+    assert after == before
+
+
+@pytest.mark.parametrize("name", ["sick/minilm", "snli_semi/cs_lvm_28k", "own_pairs"])
+def test_a_configuration_without_word_vectors_gets_no_others(name: str):
+    with pytest.raises(RuntimeError, match="no word vectors that other ones could replace"):
+        with_glove_6b_100d(name)
 
 
 def test_the_list_has_two_lines_for_each_experiment():

@@ -1,14 +1,13 @@
 // CAS-LSTM: Choi, Kim and Lee 2019 (arXiv:1809.02279); thesis chapter 4. The papers do not say how
 // many epochs: AllenNLP's default, 20, with the best one on the validation data kept.
-local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
 local initializers = import 'initializers.libsonnet';
 
-local encoder(hidden_size, num_layers, bidirectional) = {
+local encoder(input_size, hidden_size, num_layers, bidirectional) = {
   type: 'pooled',
   encoder: {
     type: 'cas_lstm',
-    input_size: 300,
+    input_size: input_size,
     hidden_size: hidden_size,
     num_layers: num_layers,
     bidirectional: bidirectional,
@@ -27,11 +26,13 @@ local l2_penalty(weight) = { regexes: [['.*', { type: 'l2', alpha: weight }]] };
   siamese(dataset, num_layers, bidirectional, mlp_layers, p_w, p_c, l2, matcher='heuristic'):
     local hidden_size = 300;
     dataset {
+      local vectors = self.word_vectors,
+      word_vectors:: embedders.glove_840b,
       model: {
         type: 'siamese_classifier',
-        text_field_embedder: embedders.pretrained(data.glove_840b, 300, trainable=false),
+        text_field_embedder: embedders.of(vectors),
         embedding_dropout: p_w,
-        encoder: encoder(hidden_size, num_layers, bidirectional),
+        encoder: encoder(vectors.dim, hidden_size, num_layers, bidirectional),
         matcher: matcher,
         classifier: { num_layers: mlp_layers, hidden_size: 1024, dropout: p_c },
         initializer: initializers.orthogonal(hidden_size),
@@ -49,11 +50,13 @@ local l2_penalty(weight) = { regexes: [['.*', { type: 'l2', alpha: weight }]] };
   // layer, Adadelta with its default learning rate of 1. The section gives no batch size: 128, as
   // in the other sections. dropout: tables 4.7 and 4.8 have p_w = p_c.
   sentiment(dataset, hidden_size, bidirectional, dropout, l2): dataset {
+    local vectors = self.word_vectors,
+    word_vectors:: embedders.glove_840b { trainable: true },
     model: {
       type: 'sentence_classifier',
-      text_field_embedder: embedders.pretrained(data.glove_840b, 300, trainable=true),
+      text_field_embedder: embedders.of(vectors),
       embedding_dropout: dropout,
-      encoder: encoder(hidden_size, num_layers=2, bidirectional=bidirectional),
+      encoder: encoder(vectors.dim, hidden_size, num_layers=2, bidirectional=bidirectional),
       classifier: { num_layers: 1, hidden_size: 300, dropout: dropout },
       initializer: initializers.orthogonal(hidden_size),
       regularizer: l2_penalty(l2),

@@ -119,9 +119,10 @@ local trec(granularity) = held_out(
     if std.objectHas(dataset, key)
   },
 
-  // The `dataset` in lower case, for the words of GloVe 6B and 42B. The texts in the metadata stay.
+  // The `dataset` with its words in lower case, for GloVe 6B and 42B. The texts in the metadata and
+  // the characters of words stay.
   lower_case(dataset): self.reading(dataset, {
-    token_indexers: { tokens: { type: 'single_id', lowercase_tokens: true } },
+    token_indexers+: { tokens: { type: 'single_id', lowercase_tokens: true } },
   }),
 
   // The `dataset` with the characters of words.
@@ -279,10 +280,12 @@ local trec(granularity) = held_out(
     answers('wikiqa', 'spacy_blank') +
     paths(wikiqa + 'WikiQA-train.tsv', wikiqa + 'WikiQA-dev.tsv', wikiqa + 'WikiQA-test.tsv'),
 
-  // Tokenized.
+  // Tokenized, in the form of Yao et al. (2013). The answers of TRAIN-ALL were labeled by patterns;
+  // `train.csv` beside it is TRAIN: 93 questions with labels by people, and candidates of less than
+  // 40 tokens, which development and test data have too.
   trecqa():
     answers('trecqa', 'whitespace') + paths(
-      dataset_sts + 'anssel/wang/train.csv',
+      dataset_sts + 'anssel/wang/train-all.csv',
       dataset_sts + 'anssel/wang/dev.csv',
       dataset_sts + 'anssel/wang/test.csv',
     ),

@@ -6,26 +6,26 @@ local embedders = import 'embedders.libsonnet';
 local num_epochs = 10;
 
 {
-  embedding_dim: 100,
-
   // encoder: a Seq2SeqEncoder without its `input_size`. size: the teacher's vectors'.
   student(encoder, size=384): data.lower_case({
     dataset_reader: { type: 'sentence_vectors' },
     train_data_path: data.distillation { folds: { number: 60, drop: [0] } },
     validation_data_path: data.distillation { folds: { number: 60, keep: [0] } },
   }) {
+    local vectors = self.word_vectors,
+    word_vectors:: embedders.glove_6b_100d { trainable: true },
     // All words that have a vector, whether or not they are in the sentences learned from.
     vocabulary: {
-      pretrained_files: { tokens: data.glove_6b_100d },
+      pretrained_files: { tokens: vectors.file },
       min_pretrained_embeddings: { tokens: 400000 },
       min_count: { tokens: 2 },
     },
     model: {
       type: 'distilled_encoder',
-      text_field_embedder: embedders.pretrained(data.glove_6b_100d, $.embedding_dim, trainable=true),
+      text_field_embedder: embedders.of(vectors),
       encoder: {
         type: 'pooled',
-        encoder: { input_size: $.embedding_dim } + encoder,
+        encoder: { input_size: vectors.dim } + encoder,
         pooling: ['mean', 'max'],
       },
       projection_size: size,

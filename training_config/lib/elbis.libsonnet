@@ -10,14 +10,15 @@ local schedulers = import 'schedulers.libsonnet';
 
 local size = 300;
 local dropout = 0.15;
-local encoder(type) = { type: type, input_size: size, hidden_size: size };
 
 local siamese(dataset, encoder, matcher, num_epochs) = dataset {
+  local vectors = self.word_vectors,
+  word_vectors:: embedders.glove_840b,
   model: {
     type: 'siamese_classifier',
-    text_field_embedder: embedders.pretrained(data.glove_840b, size, trainable=false),
+    text_field_embedder: embedders.of(vectors),
     embedding_dropout: dropout,
-    encoder: encoder,
+    encoder: encoder { input_size: vectors.dim },
     matcher: matcher,
     classifier: { num_layers: 1, hidden_size: 1024, dropout: dropout },
     initializer: initializers.orthogonal(size),
@@ -32,9 +33,10 @@ local siamese(dataset, encoder, matcher, num_epochs) = dataset {
 };
 
 {
-  // The last state of a left-to-right LSTM.
-  lstm: encoder('lstm'),
-  gumbel_tree_lstm: encoder('gumbel_tree_lstm'),
+  // The encoders that the tables compare, without the size of the input. Of the left-to-right LSTM,
+  // the last state.
+  lstm: { type: 'lstm', hidden_size: size },
+  gumbel_tree_lstm: { type: 'gumbel_tree_lstm', hidden_size: size },
 
   matcher(num_interactions): { type: 'elbis', num_interactions: num_interactions },
 

@@ -5,23 +5,20 @@ local embedders = import 'embedders.libsonnet';
 local tasks = import 'tasks.libsonnet';
 
 local num_epochs = 12;
+local hidden_size = 150;  // of each direction
 
 {
-  embedding_dim: 200,
-  hidden_size: 150,  // of each direction
-
-  // `encoder`: a Seq2SeqEncoder without its sizes, to be max-pooled.
-  pooled(encoder): {
-    type: 'pooled',
-    encoder: { input_size: $.embedding_dim, hidden_size: $.hidden_size } + encoder,
-    pooling: 'max',
-  },
-
-  // `encoder`: a Seq2VecEncoder. `task`: of lib/tasks.libsonnet.
-  siamese(dataset, encoder, task=tasks.labels): data.lower_case(dataset) {
+  // encoder: without its sizes; a Seq2SeqEncoder to be max-pooled, or, without pooling, a
+  // Seq2VecEncoder. task: of lib/tasks.libsonnet.
+  siamese(dataset, encoder, task=tasks.labels, pooling='max'): data.lower_case(dataset) {
+    local vectors = self.word_vectors,
+    local sized = encoder { input_size: vectors.dim, hidden_size: hidden_size },
+    word_vectors:: embedders.from_scratch(200),
     model: task.siamese('heuristic', { num_layers: 1, hidden_size: 512 }) {
-      text_field_embedder: embedders.random($.embedding_dim),
-      encoder: encoder,
+      text_field_embedder: embedders.of(vectors),
+      encoder:
+        if pooling == null then sized
+        else { type: 'pooled', encoder: sized, pooling: pooling },
     },
     data_loader: { batch_sampler: { type: 'bucket', batch_size: 64 } },
     trainer: {

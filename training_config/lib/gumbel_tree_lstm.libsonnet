@@ -16,13 +16,15 @@ local encoder(input_size, hidden_size, leaf) = {
 // Section 3.5.1: Adam with its default learning rate, halved after one epoch without a better
 // accuracy; batches of 128. leaf: 'lstm' or 'affine'.
 local siamese(
-  dataset, embedder, input_size, hidden_size, leaf, classifier, embedding_dropout=0.0
+  dataset, word_vectors, hidden_size, leaf, classifier, embedding_dropout=0.0
 ) = dataset {
+  local vectors = self.word_vectors,
+  word_vectors:: word_vectors,
   model: {
     type: 'siamese_classifier',
-    text_field_embedder: embedder,
+    text_field_embedder: embedders.of(vectors),
     embedding_dropout: embedding_dropout,
-    encoder: encoder(input_size, hidden_size, leaf),
+    encoder: encoder(vectors.dim, hidden_size, leaf),
     matcher: 'heuristic',
     classifier: classifier,
     initializer: initializers.he(last_layer=0.005),
@@ -38,8 +40,7 @@ local siamese(
 {
   snli_100d(leaf): siamese(
     data.lower_case(data.snli()),
-    embedders.pretrained(data.glove_6b_100d, 100, trainable=true),
-    input_size=100,
+    embedders.glove_6b_100d { trainable: true },
     hidden_size=100,
     leaf=leaf,
     classifier={ num_layers: 1, hidden_size: 200, batch_norm: false },
@@ -47,8 +48,7 @@ local siamese(
 
   snli_300d(leaf): siamese(
     data.snli(),
-    embedders.pretrained(data.glove_840b, 300, trainable=false),
-    input_size=300,
+    embedders.glove_840b,
     hidden_size=300,
     leaf=leaf,
     classifier={ num_layers: 1, hidden_size: 1024, dropout: 0.1 },
@@ -57,8 +57,7 @@ local siamese(
 
   snli_600d(): siamese(
     data.snli(),
-    embedders.pretrained(data.glove_840b, 300, trainable=false),
-    input_size=300,
+    embedders.glove_840b,
     hidden_size=600,
     leaf='lstm',
     classifier={ num_layers: 3, hidden_size: 1024, dropout: 0.2 },
@@ -69,11 +68,13 @@ local siamese(
   // of 1, halved after two epochs without a better accuracy. The section does not mention batch
   // normalization, but a classifier like that of the SNLI models, which has it.
   sentiment(dataset, mlp_size, batch_size): dataset {
+    local vectors = self.word_vectors,
+    word_vectors:: embedders.glove_840b { trainable: true },
     model: {
       type: 'sentence_classifier',
-      text_field_embedder: embedders.pretrained(data.glove_840b, 300, trainable=true),
+      text_field_embedder: embedders.of(vectors),
       embedding_dropout: 0.5,
-      encoder: encoder(300, 300, leaf='lstm'),
+      encoder: encoder(vectors.dim, 300, leaf='lstm'),
       classifier: { num_layers: 1, hidden_size: mlp_size, dropout: 0.5 },
       initializer: initializers.he(last_layer=0.002),
     },

@@ -6,16 +6,24 @@ local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
 
 local size = 72;
-local encoder(type) = { type: type, input_size: 300, hidden_size: size };
+local encoder(type) = { type: type, hidden_size: size };
 // The report trains the vectors of words that GloVe lacks; an embedding is trained whole or not.
-local embedder = embedders.pretrained(data.glove_42b, 300, trainable=true);
+local word_vectors = embedders.glove_42b { trainable: true };
+// The last state of an encoder without its `input_size`.
+local last_state(encoder, vectors) = {
+  type: 'pooled',
+  encoder: encoder { input_size: vectors.dim },
+  pooling: 'last',
+};
 
 // Shared by the models of pairs.
 local pairs(dataset) =
   local dropout = 0.2;
   data.lower_case(dataset) {
+    local vectors = self.word_vectors,
+    word_vectors:: word_vectors,
     model: {
-      text_field_embedder: embedder,
+      text_field_embedder: embedders.of(vectors),
       embedding_dropout: dropout,
       classifier: { num_layers: 1, hidden_size: size, dropout: dropout, batch_norm: false },
     },
@@ -27,16 +35,19 @@ local pairs(dataset) =
   };
 
 {
+  // The encoders that the report compares, without the size of the input.
   lstm: encoder('lstm'),
   lstmn: encoder('lstmn'),
 
   // Section 4.1: the treebank's sentences without its phrases, batches of 5, dropout of 0.5 at each
   // layer of the classifier.
   sentiment(dataset, encoder): data.lower_case(dataset) {
+    local vectors = self.word_vectors,
+    word_vectors:: word_vectors,
     model: {
       type: 'sentence_classifier',
-      text_field_embedder: embedder,
-      encoder: { type: 'pooled', encoder: encoder, pooling: 'last' },
+      text_field_embedder: embedders.of(vectors),
+      encoder: last_state(encoder, vectors),
       classifier: { num_layers: 1, hidden_size: size, dropout: 0.5, batch_norm: false },
       regularizer: { regexes: [['.*', { type: 'l2', alpha: 1e-4 }]] },
     },
@@ -60,9 +71,10 @@ local pairs(dataset) =
   // The same without inter-attention. The report does not say how its two sentences meet: here one
   // encoder reads both and the classifier gets both last states.
   siamese(dataset, encoder): pairs(dataset) {
+    local vectors = self.word_vectors,
     model+: {
       type: 'siamese_classifier',
-      encoder: { type: 'pooled', encoder: encoder, pooling: 'last' },
+      encoder: last_state(encoder, vectors),
       matcher: 'concat',
     },
   },

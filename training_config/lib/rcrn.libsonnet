@@ -24,10 +24,12 @@ local adam = {
 // answer. The models without attention max-pool, as dos Santos et al. do without theirs.
 // questions: those that count in MAP and MRR, 'answered' for WikiQA and 'clean' for TrecQA.
 local ranking(dataset, questions, encoder, pooling) = dataset {
+  local vectors = self.word_vectors,
+  word_vectors:: embedders.glove_840b,
   model: {
     type: 'attentive_ranker',
-    text_field_embedder: embedders.pretrained(data.glove_840b, 300, trainable=false),
-    encoder: encoder { input_size: 300 },
+    text_field_embedder: embedders.of(vectors),
+    encoder: encoder { input_size: vectors.dim },
     pooling: pooling,
     margin: 0.1,
     num_negatives: 6,
@@ -50,10 +52,12 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
   // of CoVe (McCann et al. 2017); the RCRN paper does not say. It calls a representation of the
   // characters optional here; there is none.
   classification(dataset, encoder): dataset {
+    local vectors = self.word_vectors,
+    word_vectors:: embedders.glove_and_cove,
     model: {
       type: 'sentence_classifier',
-      text_field_embedder: embedders.glove_and_cove,
-      encoder: pooled(encoder, embedders.glove_and_cove_dim, ['max', 'mean', 'min']),
+      text_field_embedder: embedders.of(vectors),
+      encoder: pooled(encoder, vectors.dim, ['max', 'mean', 'min']),
       classifier: { num_layers: 1, hidden_size: size, batch_norm: false },
     },
     data_loader: { batch_size: 32, shuffle: true },
@@ -68,10 +72,12 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
     local characters_dim = 50;
     local tags_dim = 20;
     data.characters_and_tags(dataset) {
+      local vectors = self.word_vectors,
+      word_vectors:: embedders.glove_and_cove,
       model: {
         type: 'siamese_classifier',
         text_field_embedder: embedders.with_characters_and_tags(
-          embedders.glove_and_cove, characters_dim, tags_dim
+          embedders.of(vectors), characters_dim, tags_dim
         ),
         encoder: {
           type: 'pooled',
@@ -81,7 +87,7 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
               {
                 type: 'feedforward',
                 feedforward: {
-                  input_dim: embedders.glove_and_cove_dim + characters_dim + tags_dim,
+                  input_dim: vectors.dim + characters_dim + tags_dim,
                   num_layers: 1,
                   hidden_dims: highway_size,
                   activations: 'linear',
@@ -102,5 +108,6 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
 
   // pooling: 'max', or 'attentive' for the AP models.
   wikiqa(encoder, pooling='max'): ranking(data.wikiqa(), 'answered', encoder, pooling),
+  // The paper's "cleaned setting" is that of Rao, He and Lin (2016), who train on TRAIN-ALL.
   trecqa(encoder, pooling='max'): ranking(data.trecqa(), 'clean', encoder, pooling),
 }

@@ -13,13 +13,15 @@ local size = 75;
   bigru_3_layers: self.bigru { num_layers: 3 },
   rcrn: { type: 'rcrn', cell: 'gru', hidden_size: size },
 
-  // embedder: of the words, with embedder_dim dimensions.
+  // word_vectors: which the words begin with.
   // characters_dim: of a word's characters, both directions together.
-  model(dataset, embedder, embedder_dim, characters_dim, encoder): dataset {
+  model(dataset, word_vectors, characters_dim, encoder): dataset {
+    local vectors = self.word_vectors,
+    word_vectors:: word_vectors,
     model: {
       type: 'rnet',
-      text_field_embedder: embedders.with_characters(embedder, characters_dim),
-      encoder: encoder { input_size: embedder_dim + characters_dim },
+      text_field_embedder: embedders.with_characters(embedders.of(vectors), characters_dim),
+      encoder: encoder { input_size: vectors.dim + characters_dim },
       hidden_size: size,
       dropout: 0.2,
       max_answer_length: 30,
@@ -42,8 +44,7 @@ local size = 75;
   // The experiment of RCRN's table 9.
   narrativeqa(encoder): self.model(
     data.characters(data.narrativeqa()),
-    embedders.pretrained(data.glove_840b, 300, trainable=false),
-    embedder_dim=300,
+    embedders.glove_840b,
     characters_dim=2 * size,
     encoder=encoder,
   ),
@@ -51,8 +52,7 @@ local size = 75;
   // Smaller vectors, for a CPU.
   fairytaleqa(encoder): self.model(
     data.characters(data.fairytaleqa(), lowercase_tokens=true),
-    embedders.pretrained(data.glove_6b_100d, 100, trainable=false),
-    embedder_dim=100,
+    embedders.glove_6b_100d,
     characters_dim=50,
     encoder=encoder,
   ),

@@ -21,18 +21,20 @@ local bilstm = { type: 'lstm', bidirectional: true };
   //
   // num_words: the vocabulary has this many of the file's first words too, so that the vectors know
   // more words than those of the training data.
-  infersent(dataset, encoder, vectors=data.glove_840b, dim=300, size=2048, num_words=400000):
+  infersent(dataset, encoder, word_vectors=embedders.glove_840b, size=2048, num_words=400000):
     dataset {
+      local vectors = self.word_vectors,
+      word_vectors:: word_vectors,
       vocabulary: {
-        pretrained_files: { tokens: vectors },
+        pretrained_files: { tokens: vectors.file },
         min_pretrained_embeddings: { tokens: num_words },
       },
       model: {
         type: 'siamese_classifier',
-        text_field_embedder: embedders.pretrained(vectors, dim, trainable=false),
+        text_field_embedder: embedders.of(vectors),
         encoder: {
           type: 'pooled',
-          encoder: encoder { input_size: dim, hidden_size: size },
+          encoder: encoder { input_size: vectors.dim, hidden_size: size },
           pooling: 'max',
         },
         matcher: 'heuristic',
@@ -57,7 +59,7 @@ local bilstm = { type: 'lstm', bidirectional: true };
   // The same at the size that a CPU allows: 512 units a direction, and sentences of similar length
   // in a batch, which has less padding. Not from the paper.
   infersent_small(dataset, encoder):
-    $.infersent(data.lower_case(dataset), encoder, data.glove_6b_100d, dim=100, size=512) {
+    $.infersent(data.lower_case(dataset), encoder, embedders.glove_6b_100d, size=512) {
       data_loader: { batch_sampler: { type: 'bucket', batch_size: 64 } },
     },
 
@@ -68,9 +70,11 @@ local bilstm = { type: 'lstm', bidirectional: true };
   bcn(dataset, encoder):
     local size = 300;
     dataset {
+      local vectors = self.word_vectors,
+      word_vectors:: embedders.glove_840b,
       model: {
         type: 'sentmatch_bcn',
-        text_field_embedder: embedders.pretrained(data.glove_840b, 300, trainable=false),
+        text_field_embedder: embedders.of(vectors),
         embedding_dropout: 0.25,
         encoder: encoder { input_size: size, hidden_size: size },
         integrator: bilstm { input_size: 3 * 2 * size, hidden_size: size },
@@ -90,10 +94,12 @@ local bilstm = { type: 'lstm', bidirectional: true };
     local size = 300;
     local dropout = 0.5;
     dataset {
+      local vectors = self.word_vectors,
+      word_vectors:: embedders.glove_840b { trainable: true },
       model: {
         type: 'sentmatch_esim',
-        text_field_embedder: embedders.pretrained(data.glove_840b, size, trainable=true),
-        encoder: encoder { input_size: size, hidden_size: size },
+        text_field_embedder: embedders.of(vectors),
+        encoder: encoder { input_size: vectors.dim, hidden_size: size },
         inference_encoder: bilstm { input_size: size, hidden_size: size },
         classifier: {
           hidden_size: size,
@@ -119,13 +125,15 @@ local bilstm = { type: 'lstm', bidirectional: true };
     local size = 600;
     local dropout = 0.1;
     dataset {
+      local vectors = self.word_vectors,
+      word_vectors:: embedders.glove_840b { trainable: true },
       model: {
         type: 'siamese_classifier',
-        text_field_embedder: embedders.pretrained(data.glove_840b, 300, trainable=true),
+        text_field_embedder: embedders.of(vectors),
         embedding_dropout: dropout,
         encoder: {
           type: 'pooled',
-          encoder: encoder { input_size: 300, hidden_size: size },
+          encoder: encoder { input_size: vectors.dim, hidden_size: size },
           pooling: 'max',
         },
         matcher: 'heuristic',

@@ -2,7 +2,4 @@
 local data = import '../lib/data.libsonnet';
 local from_scratch = import '../lib/from_scratch.libsonnet';
 
-from_scratch.siamese(
-  data.msrp(),
-  from_scratch.pooled({ type: 'subilstm' }),
-)
+from_scratch.siamese(data.msrp(), { type: 'subilstm' })

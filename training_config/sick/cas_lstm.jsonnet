@@ -2,7 +2,4 @@
 local data = import '../lib/data.libsonnet';
 local from_scratch = import '../lib/from_scratch.libsonnet';
 
-from_scratch.siamese(
-  data.sick(),
-  from_scratch.pooled({ type: 'cas_lstm', num_layers: 2, bidirectional: true }),
-)
+from_scratch.siamese(data.sick(), { type: 'cas_lstm', num_layers: 2, bidirectional: true })

@@ -5,6 +5,6 @@ local tasks = import '../lib/tasks.libsonnet';
 
 from_scratch.siamese(
   data.sick(),
-  from_scratch.pooled({ type: 'cas_lstm', num_layers: 2, bidirectional: true }),
+  { type: 'cas_lstm', num_layers: 2, bidirectional: true },
   tasks.scores(1, 5),
 )

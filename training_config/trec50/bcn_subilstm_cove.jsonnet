@@ -2,5 +2,5 @@
 local embedders = import '../lib/embedders.libsonnet';
 
 (import 'bcn_subilstm.jsonnet') {
-  model+: { text_field_embedder: embedders.glove_and_cove },
+  word_vectors:: embedders.glove_and_cove,
 }
