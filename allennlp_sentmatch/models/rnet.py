@@ -13,7 +13,6 @@ from allennlp.nn.util import get_text_field_mask
 from allennlp.training.metrics import Metric
 from torch import Tensor
 
-from allennlp_sentmatch.models.internals import add_attention, describe_attention
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.reading_comprehension import (
@@ -158,7 +157,7 @@ class RNet(Model):
             - outside of training `answer`, the texts of these spans, with `metadata`;
             - outside of training `matching_attention` and `reverse_matching_attention`, (B, T, M),
               of each direction, and `self_matching_attention`, (B, T, T);
-            - `passage_num_tokens`, (B,);
+            - `question_num_tokens` and `passage_num_tokens`, (B,);
             - `metadata`.
         """
         question_mask = get_text_field_mask(question)  # (B, M)
@@ -183,6 +182,7 @@ class RNet(Model):
             "span_end_logits": end_logits,
             "span_start_probs": masked_softmax(start_logits, passage_mask),
             "span_end_probs": masked_softmax(end_logits, passage_mask),
+            "question_num_tokens": question_mask.sum(dim=1),
             "passage_num_tokens": passage_mask.sum(dim=1),
         }
         if metadata is not None:
@@ -201,16 +201,8 @@ class RNet(Model):
                 ]
                 if all("answers" in about for about in metadata):
                     self._metric(output["answer"], [about["answers"] for about in metadata])
-            for name, weights, masks in (
-                ("matching_attention", matching_attention[0], (passage_mask, question_mask)),
-                (
-                    "reverse_matching_attention",
-                    matching_attention[1],
-                    (passage_mask, question_mask),
-                ),
-                ("self_matching_attention", self_matching_attention, (passage_mask, passage_mask)),
-            ):
-                add_attention(output, name, weights, *masks)
+            output["matching_attention"], output["reverse_matching_attention"] = matching_attention
+            output["self_matching_attention"] = self_matching_attention
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -223,7 +215,10 @@ class RNet(Model):
             the product of the probabilities of its start and its end, and `n_best`: a list of
             `span` and `probability`, best first; with metadata also `answer`, here and in
             `n_best`. `span_start_probs` and `span_end_probs` have a number for each token of the
-            passage, attention a row for each token.
+            passage. Of the attention there is only that of the answer's tokens, as a passage has
+            too many others: `question_attention`, for each of them the weights of the question's
+            tokens, the mean of both directions, and `passage_attention`, the mean of their weights
+            of the passage's tokens.
         """
         best = self._best_spans(output_dict, self._n_best_size)
         n_best: list[list[dict[str, Any]]] = [
@@ -238,7 +233,9 @@ class RNet(Model):
             for candidates, about in zip(n_best, output_dict["metadata"]):
                 for candidate in candidates:
                     candidate["answer"] = answer_text(candidate["span"], about)
-        lengths = output_dict.pop("passage_num_tokens").tolist()
+        question_lengths, lengths = (
+            output_dict.pop(f"{name}_num_tokens").tolist() for name in ("question", "passage")
+        )
         for name in ("span_start_probs", "span_end_probs"):
             output_dict[name] = [
                 probs[:length].tolist() for probs, length in zip(output_dict[name], lengths)
@@ -248,7 +245,21 @@ class RNet(Model):
         output_dict["n_best"] = n_best
         output_dict["span"] = [c[0]["span"] if c else [] for c in n_best]
         output_dict["probability"] = [c[0]["probability"] if c else 0.0 for c in n_best]
-        describe_attention(output_dict)
+        if "self_matching_attention" in output_dict:  # in training there is none
+            matching, reverse, self_matching = (  # (B, T, M) twice and (B, T, T)
+                output_dict.pop(f"{name}matching_attention") for name in ("", "reverse_", "self_")
+            )
+            answers = [slice(s[0], s[1] + 1) if s else slice(0) for s in output_dict["span"]]
+            output_dict["question_attention"] = [
+                weights[answer, :length].tolist()
+                for weights, answer, length in zip(
+                    (matching + reverse) / 2, answers, question_lengths
+                )
+            ]
+            output_dict["passage_attention"] = [
+                weights[answer, :length].mean(dim=0).tolist()
+                for weights, answer, length in zip(self_matching, answers, lengths)
+            ]
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:

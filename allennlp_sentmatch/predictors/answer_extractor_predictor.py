@@ -1,6 +1,5 @@
 """Answers to questions about passages."""
 
-import numpy
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
@@ -26,7 +25,6 @@ class AnswerExtractorPredictor(EchoingPredictor):
     `span_start_probs` and `span_end_probs` (for each token of the passage) and the attention of the
     answer's tokens: `question_attention`, for each of them the weights of the question's tokens,
     the mean of both directions, and `passage_attention`, the mean weights of the passage's tokens.
-    The model's own matrices, with a row for each token of the passage, are left out.
 
     Registered as a `Predictor` with name "answer_extractor".
     """
@@ -34,14 +32,6 @@ class AnswerExtractorPredictor(EchoingPredictor):
     def predict(self, question: str, passage: str) -> JsonDict:
         """Answer one question."""
         return self.predict_json({"question": question, "passage": passage})
-
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        """The prediction for one instance."""
-        return _for_answer(super().predict_instance(instance))
-
-    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        """The predictions for several instances."""
-        return list(map(_for_answer, super().predict_batch_instance(instances)))
 
     def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
         """The attention of each token of the answer to the tokens of the question."""
@@ -78,15 +68,3 @@ class AnswerExtractorPredictor(EchoingPredictor):
                 f"expected question/passage in the JSON, got {shorten(list(json_dict))}"
             )
         return {key: check_string(json_dict[key], repr(key), json_dict) for key in keys}
-
-
-def _for_answer(output: JsonDict) -> JsonDict:
-    """A model's output, with the answer's attention alone."""
-    first, last = output["span"]
-    matching, reverse, self_matching = (
-        numpy.array(output.pop(name)[first : last + 1])
-        for name in ("matching_attention", "reverse_matching_attention", "self_matching_attention")
-    )
-    output["question_attention"] = ((matching + reverse) / 2).tolist()
-    output["passage_attention"] = self_matching.mean(axis=0).tolist()
-    return output

@@ -158,12 +158,13 @@ def test_empty_texts_among_others(instances, vocab):
     readable = model.make_output_human_readable(after)
     assert readable["n_best"][1] == []
     assert readable["probability"][1] == 0
+    assert readable["question_attention"][1] == readable["passage_attention"][1] == []
 
 
 def test_predictions_are_readable(instances, vocab):
     model = make(vocab, n_best_size=3)
     outputs = model.forward_on_instances([instance(*EXAMPLES[0][:2]), instance("who ?", "a dog")])
-    for output, (T, M) in zip(outputs, ((10, 3), (2, 2))):
+    for output, T in zip(outputs, (10, 2)):
         passage = output["metadata"]["passage"]
         assert len(output["n_best"]) == 3
         probabilities = [candidate["probability"] for candidate in output["n_best"]]
@@ -177,15 +178,29 @@ def test_predictions_are_readable(instances, vocab):
         best = output["n_best"][0]
         assert {name: output[name] for name in best} == best
         assert len(output["span_start_probs"]) == len(output["span_end_probs"]) == T
-        for name, columns in (
-            ("matching_attention", M),
-            ("reverse_matching_attention", M),
-            ("self_matching_attention", T),
-        ):
-            attention = torch.tensor(output[name])
-            assert attention.shape == (T, columns)
-            torch.testing.assert_close(attention.sum(1), torch.ones(T))
         assert json.loads(json.dumps(output["n_best"])) == output["n_best"]
+
+
+def test_the_attention_is_that_of_the_answers_tokens(instances, vocab):
+    model = make(vocab)
+    output = model(**tensors(instances, vocab))
+    readable = model.make_output_human_readable(dict(output))
+    assert not {name for name in readable if name.endswith("matching_attention")}
+    for row, example in enumerate(instances):
+        first, last = readable["span"][row]
+        M, T = (len(example[name]) for name in ("question", "passage"))
+        both = [output[f"{name}matching_attention"][row] for name in ("", "reverse_")]
+        expected = torch.stack(
+            [(both[0][t, :M] + both[1][t, :M]) / 2 for t in range(first, last + 1)]
+        )
+        attention = torch.tensor(readable["question_attention"][row])
+        torch.testing.assert_close(attention, expected)
+        torch.testing.assert_close(attention.sum(1), torch.ones(last + 1 - first))
+        own = output["self_matching_attention"][row]
+        expected = sum(own[t, :T] for t in range(first, last + 1)) / (last + 1 - first)
+        attention = torch.tensor(readable["passage_attention"][row])
+        torch.testing.assert_close(attention, expected)
+        torch.testing.assert_close(attention.sum(), torch.tensor(1.0))
 
 
 def test_answers_are_no_longer_than_allowed(instances, vocab):
