@@ -78,8 +78,10 @@ def test_nothing_else_loads(tmp_path, content, capsys):
     assert not capsys.readouterr().out
 
 
-@pytest.mark.parametrize("start_method", ["fork", "spawn"])
-@pytest.mark.parametrize("max_instances_in_memory", [None, 10])
+@pytest.mark.parametrize(
+    ("start_method", "max_instances_in_memory"),
+    [("fork", None), ("fork", 10), ("spawn", 10)],  # with 10 they make batches, too
+)
 def test_workers_of_either_start_method_read_the_data(
     fixtures, start_method, max_instances_in_memory
 ):

@@ -1,14 +1,12 @@
 import sys
 
 import pytest
-import torch
-import torch.distributed
-import torch.multiprocessing
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 
 from allennlp_sentmatch.training.metrics import AnswerOverlap
+from tests.training.metrics.workers import in_two_workers
 
 sacrebleu = pytest.importorskip("sacrebleu")
 rouge_scorer = pytest.importorskip("rouge_score.rouge_scorer")
@@ -114,23 +112,16 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch):
         AnswerOverlap()
 
 
-def run_worker(rank, address, queue):
-    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+def measure(rank):
     metric = AnswerOverlap()
     # Of four questions, one worker has three.
     part = slice(0, 3) if rank == 0 else slice(3, 4)
     metric(PREDICTIONS[part], REFERENCES[part])
-    queue.put(metric.get_metric())
-    torch.distributed.destroy_process_group()
+    return metric.get_metric()
 
 
 def test_distributed(tmp_path):
-    context = torch.multiprocessing.get_context("spawn")
-    queue = context.SimpleQueue()
-    torch.multiprocessing.spawn(
-        run_worker, args=(f"file://{tmp_path}/store", queue), nprocs=2, join=True
-    )
     alone = AnswerOverlap()
     alone(PREDICTIONS, REFERENCES)
-    for _ in range(2):
-        assert queue.get() == pytest.approx(alone.get_metric(), abs=1e-4)
+    for result in in_two_workers(measure, tmp_path):
+        assert result == pytest.approx(alone.get_metric(), abs=1e-4)

@@ -1,12 +1,10 @@
 import pytest
-import torch
-import torch.distributed
-import torch.multiprocessing
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 
 from allennlp_sentmatch.training.metrics import Distinct
+from tests.training.metrics.workers import in_two_workers
 
 SENTENCES = [["a", "man", "sleeps"], ["a", "man", "runs"], ["a"], []]
 
@@ -30,19 +28,12 @@ def test_n():
         Distinct(0)
 
 
-def run_worker(rank, address, queue):
-    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+def measure(rank):
     metric = Distinct(1)
     metric(SENTENCES[rank : rank + 1])
-    queue.put(metric.get_metric())
-    torch.distributed.destroy_process_group()
+    return metric.get_metric()
 
 
 def test_distributed(tmp_path):
-    context = torch.multiprocessing.get_context("spawn")
-    queue = context.SimpleQueue()
-    torch.multiprocessing.spawn(
-        run_worker, args=(f"file://{tmp_path}/store", queue), nprocs=2, join=True
-    )
     # a, man, sleeps, runs of six tokens: "a man" is common to both workers.
-    assert [queue.get(), queue.get()] == pytest.approx([4 / 6, 4 / 6])
+    assert in_two_workers(measure, tmp_path) == pytest.approx([4 / 6, 4 / 6])

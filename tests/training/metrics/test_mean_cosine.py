@@ -2,13 +2,12 @@
 
 import pytest
 import torch
-import torch.distributed
-import torch.multiprocessing
 from allennlp.common import Params
 from allennlp.training.metrics import Metric
 
 import allennlp_sentmatch  # noqa: F401  (registers the metric)
 from allennlp_sentmatch.training.metrics import MeanCosine
+from tests.training.metrics.workers import in_two_workers
 
 # Cosines 1, 0, -1, 0.6 and, with a zero vector, 0.
 FIRST = torch.tensor([[2.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
@@ -36,18 +35,14 @@ def test_no_gradient_is_kept():
     assert isinstance(metric.get_metric(), float)
 
 
-def run_worker(rank, address, queue):
-    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+def measure(rank):
     metric = MeanCosine()
     # The workers have different numbers of vectors: 2 and 1, then 1 and 1.
     first, second = ([0, 1], [3]) if rank == 0 else ([2], [4])
     for rows in (first, second):
         metric(FIRST[rows], SECOND[rows])
-    queue.put(metric.get_metric())
-    torch.distributed.destroy_process_group()
+    return metric.get_metric()
 
 
 def test_workers_of_distributed_training_agree(tmp_path):
-    queue = torch.multiprocessing.get_context("spawn").SimpleQueue()
-    torch.multiprocessing.spawn(run_worker, args=(f"file://{tmp_path}/address", queue), nprocs=2)
-    assert [queue.get(), queue.get()] == pytest.approx([0.6 / 5] * 2)
+    assert in_two_workers(measure, tmp_path) == pytest.approx([0.6 / 5] * 2)

@@ -1,11 +1,10 @@
 import pytest
 import torch
-import torch.distributed
-import torch.multiprocessing
 from allennlp.common import Params
 from allennlp.training.metrics import Metric
 
 from allennlp_sentmatch.training.metrics import MeanSquaredError
+from tests.training.metrics.workers import in_two_workers
 
 
 def test_by_hand():
@@ -18,18 +17,11 @@ def test_by_hand():
     assert metric.get_metric() == 0.0
 
 
-def run_worker(rank, address, queue):
-    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+def measure(rank):
     metric = MeanSquaredError()
     metric(torch.zeros(1 + rank), torch.full((1 + rank,), 2.0 + rank))
-    queue.put(metric.get_metric())
-    torch.distributed.destroy_process_group()
+    return metric.get_metric()
 
 
 def test_distributed(tmp_path):
-    context = torch.multiprocessing.get_context("spawn")
-    queue = context.SimpleQueue()
-    torch.multiprocessing.spawn(
-        run_worker, args=(f"file://{tmp_path}/store", queue), nprocs=2, join=True
-    )
-    assert [queue.get(), queue.get()] == pytest.approx([(4 + 2 * 9) / 3] * 2)
+    assert in_two_workers(measure, tmp_path) == pytest.approx([(4 + 2 * 9) / 3] * 2)

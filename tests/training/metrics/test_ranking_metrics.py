@@ -2,14 +2,13 @@
 
 import pytest
 import torch
-import torch.distributed
-import torch.multiprocessing
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 
 import allennlp_sentmatch  # noqa: F401  (registers the metrics)
 from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanReciprocalRank
+from tests.training.metrics.workers import in_two_workers
 
 # Four questions: ranked right, wrong, right; all wrong; all right; wrong, right.
 SCORES = torch.tensor([[0.9, 0.5, 0.1], [0.3, 0.2, 0.0], [0.4, 0.1, 0.0], [0.8, 0.1, 0.0]])
@@ -55,19 +54,14 @@ def test_unknown_questions():
         MeanAveragePrecision(questions="cleaned")
 
 
-def run_worker(rank, address, queue):
-    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+def measure(rank):
     metric = MeanAveragePrecision(questions="clean")
     # One worker has a question that counts, the other has only one that does not.
     metric(SCORES[rank : rank + 1], LABELS[rank : rank + 1], MASK[rank : rank + 1])
     metric(SCORES[rank + 2 : rank + 3], LABELS[rank + 2 : rank + 3], MASK[rank + 2 : rank + 3])
-    queue.put(metric.get_metric())
-    torch.distributed.destroy_process_group()
+    return metric.get_metric()
 
 
 def test_workers_of_distributed_training_agree(tmp_path):
-    context = torch.multiprocessing.get_context("spawn")
-    queue = context.SimpleQueue()
-    torch.multiprocessing.spawn(run_worker, args=(f"file://{tmp_path}/address", queue), nprocs=2)
     clean = [AVERAGE_PRECISIONS[i] for i in COUNTED["clean"]]
-    assert [queue.get(), queue.get()] == pytest.approx([sum(clean) / 2] * 2)
+    assert in_two_workers(measure, tmp_path) == pytest.approx([sum(clean) / 2] * 2)

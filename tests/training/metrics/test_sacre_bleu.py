@@ -1,12 +1,10 @@
 import pytest
 import sacrebleu
-import torch
-import torch.distributed
-import torch.multiprocessing
 from allennlp.common import Params
 from allennlp.training.metrics import Metric
 
 from allennlp_sentmatch.training.metrics import SacreBleu
+from tests.training.metrics.workers import in_two_workers
 
 TRANSLATIONS = ["The cat sits on the mat today.", "Two dogs run over a field.", "A man sleeps."]
 REFERENCES = ["The cat sat on the mat today.", "Two dogs run across a field.", "The man is asleep."]
@@ -33,19 +31,12 @@ def test_lower_case():
     assert "case:lc" in lower.signature
 
 
-def run_worker(rank, address, queue):
-    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+def measure(rank):
     metric = SacreBleu()
     metric(TRANSLATIONS[rank::2], REFERENCES[rank::2])
-    queue.put(metric.get_metric()["BLEU"])
-    torch.distributed.destroy_process_group()
+    return metric.get_metric()["BLEU"]
 
 
 def test_distributed(tmp_path):
-    context = torch.multiprocessing.get_context("spawn")
-    queue = context.SimpleQueue()
-    torch.multiprocessing.spawn(
-        run_worker, args=(f"file://{tmp_path}/store", queue), nprocs=2, join=True
-    )
     expected = sacrebleu.corpus_bleu(TRANSLATIONS, [REFERENCES]).score
-    assert [queue.get(), queue.get()] == pytest.approx([expected, expected], abs=1e-9)
+    assert in_two_workers(measure, tmp_path) == pytest.approx([expected, expected], abs=1e-9)
