@@ -243,6 +243,29 @@ def test_configuration_is_listed_with_all_fields_and_its_published_size(path: Pa
         assert rounded_as(published, number) == published
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sick/cas_lstm",
+        "reviews/rcrn",  # a function
+        "quora_semi_fine_tuning/cs_lvm_1k_z",  # of an environment variable
+        "sst2/bcn_subilstm_cove",  # whose library refers to its own fields
+    ],
+)
+def test_configurations_are_evaluated_together_as_alone(name: str):
+    path = CONFIGURATIONS / f"{name}.jsonnet"
+    alone = Params.from_file(str(path), ext_vars={"CS_LVM_ARCHIVE": "model.tar.gz"})
+    assert list_experiments.evaluated()[path] == alone.as_dict(quiet=True)
+
+
+def test_a_configuration_that_cannot_be_evaluated_is_named(monkeypatch, tmp_path):
+    (tmp_path / "good.jsonnet").write_text("{}")
+    (tmp_path / "wrong.jsonnet").write_text("{\n  a: b,\n}")
+    monkeypatch.setattr(list_experiments, "CONFIGURATIONS", tmp_path)
+    with pytest.raises(RuntimeError, match=f"{tmp_path}/wrong.jsonnet:2:6.* Unknown variable: b"):
+        list_experiments.evaluated.__wrapped__()
+
+
 def test_every_published_size_is_that_of_a_configuration():
     assert set(PUBLISHED_PARAMETERS) <= set(map(name_of, CONFIGURATION_PATHS))
 
