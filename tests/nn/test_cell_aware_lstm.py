@@ -179,8 +179,12 @@ def test_one_layer_is_torch_lstm(bidirectional):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gradcheck(variant):
-    encoder = build(num_layers=2, bidirectional=True, **VARIANTS[variant])
-    inputs, mask = batch([3, 1])
+    torch.manual_seed(0)
+    encoder = CellAwareLSTM(2, 2, bidirectional=True, **VARIANTS[variant]).double()
+    for parameter in encoder.parameters():
+        torch.nn.init.uniform_(parameter, -1, 1)
+    inputs = torch.randn(2, 3, 2, dtype=torch.float64)
+    mask = torch.arange(3) < torch.tensor([[3], [1]])
     leaves = (inputs.requires_grad_(), *encoder.parameters())
     assert torch.autograd.gradcheck(lambda inputs, *_: encoder(inputs, mask), leaves)
 

@@ -88,7 +88,7 @@ VARIANTS = variants()
 
 
 @pytest.fixture(params=[None, "naive"], ids=["default", "naive"], autouse=True)
-def path(request):
+def backend(request):
     """All of it holds for the default backend and the naive form, in single precision, not TF32."""
     cudnn = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
     with use_backend(request.param), cudnn:

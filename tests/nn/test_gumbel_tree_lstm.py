@@ -128,15 +128,15 @@ def noise(monkeypatch: pytest.MonkeyPatch) -> torch.Tensor:
 
 
 @pytest.fixture(params=[None, "naive"], ids=["default", "naive"])
-def path(request: pytest.FixtureRequest) -> Iterator[None]:
+def backend(request: pytest.FixtureRequest) -> Iterator[None]:
     with use_backend(request.param):
         yield
 
 
-on_both_paths = pytest.mark.usefixtures("path")
+by_both_backends = pytest.mark.usefixtures("backend")
 
 
-@on_both_paths
+@by_both_backends
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_greedy_equations(leaf: str):
     model = make(leaf).eval()
@@ -161,7 +161,7 @@ def test_greedy_equations(leaf: str):
     assert composition.merges[empty].tolist() == [-1] * (T - 1)
 
 
-@on_both_paths
+@by_both_backends
 @pytest.mark.parametrize("temperature", [1.0, 0.3])
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_training_equations(leaf: str, temperature: float, noise: torch.Tensor):
@@ -191,7 +191,7 @@ def test_training_equations(leaf: str, temperature: float, noise: torch.Tensor):
     assert gradients[[name for name, _ in model.named_parameters()].index("query") + 1].all()
 
 
-@on_both_paths
+@by_both_backends
 def test_the_trees_sampled_follow_the_softmax_of_the_scores():
     model = make("affine").train()
     with torch.no_grad():
@@ -218,7 +218,7 @@ def test_the_trees_sampled_follow_the_softmax_of_the_scores():
     assert test.pvalue > 1e-3  # the seed is fixed, so a test that passes passes always
 
 
-@on_both_paths
+@by_both_backends
 @pytest.mark.parametrize("training", [False, True])
 def test_a_left_branching_tree_is_a_recurrence_from_left_to_right(training: bool):
     model = make("affine").train(training)
@@ -234,7 +234,7 @@ def test_a_left_branching_tree_is_a_recurrence_from_left_to_right(training: bool
     assert torch.equal(composition.merges, merges.masked_fill(~mask[:, 1:], -1))
 
 
-@on_both_paths
+@by_both_backends
 def test_a_right_branching_tree_is_a_recurrence_from_right_to_left():
     model = make("lstm")
     inputs, mask = batch()
@@ -250,7 +250,7 @@ def test_a_right_branching_tree_is_a_recurrence_from_right_to_left():
         assert_same(composition.cell[row], state[1])
 
 
-@on_both_paths
+@by_both_backends
 @pytest.mark.parametrize("training", [False, True])
 def test_composing_along_the_models_own_trees_changes_nothing(training: bool):
     model = make("bilstm").train(training)
@@ -261,7 +261,7 @@ def test_composing_along_the_models_own_trees_changes_nothing(training: bool):
         assert_same(first, second)
 
 
-@on_both_paths
+@by_both_backends
 @pytest.mark.parametrize("leaf", ["lstm", "bilstm"])
 def test_the_leaves_are_the_states_of_torch_lstm(leaf: str):
     """A sentence's prefix of a single token has its leaf as its root; so have single words."""
@@ -273,12 +273,15 @@ def test_the_leaves_are_the_states_of_torch_lstm(leaf: str):
     assert_same(root.cell, torch.cat(list(cell), -1))
 
 
-@on_both_paths
+@by_both_backends
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_gradcheck_of_the_greedy_tree(leaf: str):
-    model = make(leaf).eval()
-    inputs, mask = batch()
-    inputs.requires_grad_()
+    torch.manual_seed(0)
+    model = GumbelTreeLSTM(2, 2, leaf).double().eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter)
+    inputs = torch.randn(3, 4, 2, dtype=torch.float64, requires_grad=True)
+    mask = torch.arange(4) < torch.tensor([[4], [0], [3]])
     variables = [parameter for name, parameter in model.named_parameters() if name != "query"]
 
     def compose(*_: torch.Tensor) -> tuple[torch.Tensor, ...]:  # gradcheck changes them in place
@@ -287,7 +290,7 @@ def test_gradcheck_of_the_greedy_tree(leaf: str):
     assert torch.autograd.gradcheck(compose, (inputs, *variables))
 
 
-@on_both_paths
+@by_both_backends
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("leaf", LEAVES)
 @pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
@@ -306,7 +309,7 @@ def test_padding_does_not_matter(garbage: float, leaf: str, training: bool):
         assert parameter.grad is None or parameter.grad.isfinite().all()
 
 
-@on_both_paths
+@by_both_backends
 @pytest.mark.parametrize("leaf", LEAVES)
 @pytest.mark.parametrize("steps", [0, 1])
 def test_batches_of_at_most_one_step(steps: int, leaf: str):

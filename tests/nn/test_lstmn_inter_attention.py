@@ -35,12 +35,12 @@ def make(start_from_premise: bool = False) -> LSTMNInterAttention:
 
 
 @pytest.fixture(params=[None, "naive"], ids=["default", "naive"])
-def path(request: pytest.FixtureRequest) -> Iterator[None]:
+def backend(request: pytest.FixtureRequest) -> Iterator[None]:
     with use_backend(request.param):
         yield
 
 
-on_both_paths = pytest.mark.usefixtures("path")
+by_both_backends = pytest.mark.usefixtures("backend")
 started_or_not = pytest.mark.parametrize("start_from_premise", [False, True])
 
 
@@ -48,7 +48,7 @@ def assert_same(actual: torch.Tensor, expected: torch.Tensor) -> None:
     torch.testing.assert_close(actual, expected, atol=1e-9, rtol=1e-9)
 
 
-@on_both_paths
+@by_both_backends
 @started_or_not
 def test_equations(start_from_premise: bool):
     model = make(start_from_premise)
@@ -84,12 +84,19 @@ def test_equations(start_from_premise: bool):
             assert_same(attention.hypothesis[row, t, :t], own_of_hypothesis[t])
 
 
-@on_both_paths
+@by_both_backends
 @started_or_not
 def test_gradcheck(start_from_premise: bool):
-    model = make(start_from_premise)
-    premises, premise_mask, hypotheses, hypothesis_mask = (x[:4] for x in pairs())
-    variables = (premises.clone().requires_grad_(), hypotheses.clone().requires_grad_())
+    torch.manual_seed(0)
+    model = LSTMNInterAttention(2, 2, 2, start_from_premise).double()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter)
+    premise_mask = torch.arange(4) < torch.tensor([[4], [1], [3], [0]])
+    hypothesis_mask = torch.arange(3) < torch.tensor([[2], [3], [0], [3]])
+    variables = tuple(
+        torch.randn(*mask.shape, 2, dtype=torch.float64, requires_grad=True)
+        for mask in (premise_mask, hypothesis_mask)
+    )
 
     def encode(*_: torch.Tensor) -> torch.Tensor:  # gradcheck changes them in place
         return model(variables[0], premise_mask, variables[1], hypothesis_mask)
@@ -97,7 +104,7 @@ def test_gradcheck(start_from_premise: bool):
     assert torch.autograd.gradcheck(encode, (*variables, *model.parameters()))
 
 
-@on_both_paths
+@by_both_backends
 @started_or_not
 @pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
 def test_padding_does_not_matter(garbage: float, start_from_premise: bool):
@@ -118,7 +125,7 @@ def test_padding_does_not_matter(garbage: float, start_from_premise: bool):
         assert parameter.grad.any(), name
 
 
-@on_both_paths
+@by_both_backends
 @started_or_not
 def test_a_pair_is_encoded_alike_in_any_batch(start_from_premise: bool):
     model = make(start_from_premise)
@@ -131,7 +138,7 @@ def test_a_pair_is_encoded_alike_in_any_batch(start_from_premise: bool):
         assert_same(outputs[row], alone[0])
 
 
-@on_both_paths
+@by_both_backends
 def test_empty_sentences_make_a_zero_vector():
     empty = torch.full((2, 3, D), float("nan")).double(), torch.zeros(2, 3, dtype=torch.bool)
     outputs, attention = make(True)(*empty, *empty, return_attention=True)

@@ -86,7 +86,6 @@ def test_follows_the_equations(cell, bidirectional, output_gate):
             torch.testing.assert_close(outputs[sentence, t], gate * c4, rtol=0, atol=1e-9)  # (16)
 
 
-@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("output_gate", GATES)
 def test_gradients(cell, output_gate):

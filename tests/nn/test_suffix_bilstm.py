@@ -109,7 +109,6 @@ def test_single_passes_are_torch_s_own(cell):
     )
 
 
-@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize(
     ("tied", "combination", "max_context"),

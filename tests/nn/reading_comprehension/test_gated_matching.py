@@ -98,9 +98,11 @@ def test_without_a_question_and_with_half_open_gates_it_is_a_gru_of_torch():
 
 @pytest.mark.parametrize("bidirectional", [True, False])
 def test_gradcheck(bidirectional: bool):
-    model = make(bidirectional)
-    passage, passage_mask, question, question_mask = (x[2:5] for x in pairs())
-    variables = passage.clone().requires_grad_(), question.clone().requires_grad_()
+    torch.manual_seed(0)
+    model = normal(GatedMatching(2, 2, 2, 2, bidirectional))
+    passage, passage_mask = batch([3, 0, 2], 4, 2, seed=1)
+    question, question_mask = batch([1, 3, 0], 3, 2, seed=2)
+    variables = passage.requires_grad_(), question.requires_grad_()
 
     def match(*_: Tensor) -> tuple[Tensor, ...]:  # gradcheck changes them in place
         outputs, attention = model(variables[0], passage_mask, variables[1], question_mask)

@@ -100,16 +100,6 @@ def test_single_precision(variant):
         torch.testing.assert_close(ours.double(), theirs, rtol=0, atol=2e-5)
 
 
-@pytest.mark.skipif(INTERPRETED, reason="takes minutes where Triton is interpreted")
-@pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_gradcheck(variant):
-    encoder = build(bidirectional=True, **VARIANTS[variant])
-    inputs, mask = batch([3, 1], padding=0.0)
-    leaves = (inputs, *encoder.parameters())
-    assert torch.autograd.gradcheck(lambda inputs, *_: encoder(inputs, mask), leaves)
-
-
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("frozen", ["", "weight", "bias", "logit"])
 def test_what_is_frozen_gets_no_gradient_and_the_rest_the_same(frozen):

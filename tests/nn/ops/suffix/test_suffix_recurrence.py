@@ -77,18 +77,6 @@ def test_is_the_naive_recurrence(cell, backend, lengths, window, prefixes_only, 
 
 
 @every_cell
-@pytest.mark.parametrize("window", [2, 5])
-def test_gradients(cell, backend, window):
-    tensors, sizes = arguments(cell, [4, 2, 1])
-
-    def run(*tensors):
-        return encode(tensors, sizes, window, 4, cell)
-
-    with run_by(backend):
-        assert torch.autograd.gradcheck(run, tensors)
-
-
-@every_cell
 def test_single_precision(cell, backend):
     case = (cell, [6, 6, 4, 1], 7, False)
     actual = run(backend, *case, dtype=torch.float32)
