@@ -66,7 +66,8 @@ class SuffixBiLSTM(torch.nn.Module):
 
     The suffixes of all tokens advance together, so that T tokens take T steps, and a cell projects
     each token once. A direction costs the arithmetic of T (T + 1) / 2 tokens, or of at most T k
-    with a context of k.
+    with a context of k. Training on long sentences computes most of it once more in the backward
+    pass, and needs memory that grows with T sqrt(T), or with T with a context of k.
 
     # Parameters
 

@@ -32,6 +32,31 @@ class Tables(NamedTuple):
         """All tensors, in the order that `split` expects."""
         return (self.hidden, self.gates, *self.kept)
 
+    @staticmethod
+    def num_bytes(cell: "Cell", like: Tensor, num_rows: int) -> int:
+        """Count the bytes of tables of so many rows in the directions of `like`, (S, T, B, GH)."""
+        GH = like.size(-1)
+        numbers = GH + (1 + cell.num_kept) * (GH // cell.num_gates)  # of a row
+        return like.size(0) * num_rows * numbers * like.element_size()
+
+    @classmethod
+    def empty(cls, cell: "Cell", like: Tensor, num_rows: int) -> "Tables":
+        """Return new tables; the parameters are those of `num_bytes`."""
+        S, GH = like.size(0), like.size(-1)
+        H = GH // cell.num_gates
+        hidden, gates, *kept = (
+            like.new_empty(S, num_rows, width) for width in [H, GH] + [H] * cell.num_kept
+        )
+        return cls(hidden, gates, tuple(kept))
+
+    def rows(self, num_rows: int) -> "Tables":
+        """Slice the tables to their first rows."""
+        return Tables(
+            self.hidden[:, :num_rows],
+            self.gates[:, :num_rows],
+            tuple(table[:, :num_rows] for table in self.kept),
+        )
+
     @classmethod
     def split(cls, tensors: Sequence[Tensor], num_kept: int) -> "list[Tables]":
         """Return the tables of several chunks from a sequence of their `tensors`."""
@@ -55,8 +80,11 @@ class Tables(NamedTuple):
 class LSTMCell:
     """c' = f * c + i * g and h' = o * tanh(c'); states h, c; blocks i, f, g, o."""
 
+    num_gates = 4
     num_states = 2
     num_kept = 2  # c and tanh(c')
+    #: The number of rows that advance together; all rows of a step if `None`.
+    max_rows: Optional[int] = None
 
     @staticmethod
     def forward(
@@ -133,8 +161,10 @@ class LSTMCell:
 class GRUCell:
     """n = tanh(x_n + r * u_n) and h' = (1 - z) * n + z * h; state h; blocks r, z, n."""
 
+    num_gates = 3
     num_states = 1
     num_kept = 1  # n; the gates hold u_n in its block
+    max_rows: Optional[int] = None
 
     @staticmethod
     def forward(

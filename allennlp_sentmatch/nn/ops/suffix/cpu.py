@@ -10,38 +10,42 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.native_tables import address, threads
 from allennlp_sentmatch.nn.ops.suffix.cells import LSTMCell, Tables
-from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule
+from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule, of_chunk
 
 with suppress(ImportError):  # they are not called without a compiler
     from allennlp_sentmatch.nn.ops.native import _suffix_steps
 
-#: A product of this many rows is as fast as a larger one, and its result is still in the
-#: processor's caches for the next pass. Larger results would be new memory from the system.
-ROWS_PER_PRODUCT = 1024
-
 
 def encode(
-    backend: Backend, schedule: Schedule, projected: Tensor, weights: Sequence[Tensor]
-) -> tuple[Tensor, Tensor]:
-    """Compute `eager.forward` of an LSTM without tables for a backward pass."""
+    backend: Backend,
+    schedule: Schedule,
+    projected: Tensor,
+    weights: Sequence[Tensor],
+    keep_states: bool,
+) -> tuple[Tensor, Tensor, list[Tensor]]:
+    """Compute `eager.encode` of an LSTM."""
     S, T, B, GH = projected.shape
     H = GH // 4
     states = projected.new_zeros(2, S, schedule.num_starts, B, H)  # h and c
     prefixes = projected.new_zeros(S, T, B, H)
     bound = _BoundEncoding(projected, states, prefixes)
     product = backend.products.product
-    for s, weight in enumerate(map(backend.products.reordered, weights)):
+    fast_weights = [backend.products.reordered(weight) for weight in weights]
+    kept = []
+    for s in range(S):
         bound.run(s, 0, 0, schedule.num_starts, B, None)
-        for chunk in schedule.chunks:
-            for t, first, num_suffixes, N, _ in chunk:
+    for chunk in schedule.chunks:
+        if keep_states:
+            kept.append(of_chunk(chunk, states).clone())
+        for s, weight in enumerate(fast_weights):
+            for step in chunk:
+                t, first, num_suffixes, N, _ = step
                 if not num_suffixes:  # the prefix begins at this token
                     prefixes[s, t, :N] = states[0, s, first, :N]
-                together = max(1, ROWS_PER_PRODUCT // N)
-                for i in range(first, first + num_suffixes, together):
-                    R = min(together, first + num_suffixes - i)
+                for _, i, R, _, _ in step.split(NativeLSTMCell.max_rows):
                     u = product(states[0, s, i : i + R, :N].flatten(0, 1), weight)  # (R * N, 4H)
                     bound.run(s, t, i, R, N, u, is_first=i == first)
-    return prefixes, states[0]
+    return prefixes, states[0], kept
 
 
 class _BoundEncoding:
@@ -110,6 +114,10 @@ class _BoundEncoding:
 
 class NativeLSTMCell(LSTMCell):
     """An `LSTMCell` for tensors on the CPU, in training."""
+
+    # A product of this many rows is as fast as a larger one, and its result is still in the
+    # processor's caches for the next pass. Larger results would be new memory from the system.
+    max_rows = 1024
 
     @staticmethod
     def forward(

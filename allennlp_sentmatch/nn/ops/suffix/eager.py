@@ -1,6 +1,6 @@
 """The steps of SuBiLSTM's recurrence with their backward pass, for any cell."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Optional
 
 import torch
@@ -8,18 +8,72 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.suffix.cells import Cell, Tables
-from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule, Step
+from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule, Step, num_rows, of_chunk
 
 
-def forward(
+class _Suffixes:
+    """The states of all suffixes, and how they advance."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        schedule: Schedule,
+        cell: Cell,
+        projected: Tensor,
+        weights: Sequence[Tensor],
+    ) -> None:
+        S, _, B, GH = projected.shape
+        self._backend, self._cell, self._projected = backend, cell, projected
+        self._weights = [backend.products.reordered(weight) for weight in weights]
+        self._buffer: Optional[Tensor] = None
+        self.states = projected.new_zeros(
+            cell.num_states, S, schedule.num_starts, B, GH // cell.num_gates
+        )
+
+    def begin(self, beginning: Step, tables: Optional[Tables]) -> None:
+        """Advance the states, which must be zero, by the first token of each suffix."""
+        self._advance(beginning, self._projected[:, : beginning.suffixes], tables, [])
+
+    def advance(self, step: Step, tables: Optional[Tables]) -> None:
+        """Advance the states of the step's suffixes; fill the step's rows of its chunk's tables."""
+        for part in step.split(self._cell.max_rows):
+            x = self._projected[:, step.t : step.t + 1, : step.sentences]
+            self._advance(part, x, tables, self._weights)
+
+    def _advance(
+        self, step: Step, x: Tensor, tables: Optional[Tables], weights: list[Tensor]
+    ) -> None:
+        """Advance the step's states by x, W x + b of a token; without `weights`, U h is zero."""
+        current = step.of_states(self.states).unbind(0)  # (S, suffixes, sentences, H) each
+        hidden = current[0]
+        kept: tuple[Tensor, ...] = ()
+        if tables is None:
+            gates = self._new_gates(hidden.shape[:3])
+        else:
+            old_hidden, gates, kept = tables.at(step)
+            hidden = old_hidden.copy_(hidden)
+        product = self._backend.products.product
+        u = [product(h.flatten(0, 1), weight) for h, weight in zip(hidden, weights)]
+        self._cell.forward(self._backend, x, u or None, current, gates, kept)
+
+    def _new_gates(self, shape: torch.Size) -> Tensor:
+        """Return a buffer for gates, (*shape, GH), until the next call."""
+        GH = self._projected.size(-1)
+        size = shape.numel() * GH
+        if self._buffer is None or len(self._buffer) < size:
+            self._buffer = self._projected.new_empty(size)
+        return self._buffer[:size].view(*shape, GH)
+
+
+def encode(
     backend: Backend,
     schedule: Schedule,
     cell: Cell,
     projected: Tensor,
     weights: Sequence[Tensor],
-    keep: bool,
-) -> tuple[Tensor, Tensor, list[Tables]]:
-    """Run the steps.
+    keep_states: bool,
+) -> tuple[Tensor, Tensor, list[Tensor]]:
+    """Run the steps without tables for a backward pass.
 
     # Parameters
 
@@ -30,58 +84,87 @@ def forward(
         Shape (S, T, B, GH), W x + b.
     weights : `Sequence[Tensor]`
         U, (GH, H), for each direction.
-    keep : `bool`
-        Whether to return the tables that `backward` needs.
+    keep_states : `bool`
+        Whether to return the states that `recomputed_tables` needs.
+
+    # Returns
+
+    `Tuple[Tensor, Tensor, List[Tensor]]`
+        The encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H), and the states
+        before each chunk that it advances.
+    """
+    suffixes = _Suffixes(backend, schedule, cell, projected, weights)
+    suffixes.begin(schedule.beginning, None)
+    prefixes = _new_prefixes(projected, suffixes)
+    kept = []
+    for chunk in schedule.chunks:
+        if keep_states:
+            kept.append(of_chunk(chunk, suffixes.states).clone())
+        _advance_chunk(suffixes, chunk, None, prefixes)
+    return prefixes, suffixes.states[0], kept
+
+
+def forward(
+    backend: Backend,
+    schedule: Schedule,
+    cell: Cell,
+    projected: Tensor,
+    weights: Sequence[Tensor],
+) -> tuple[Tensor, Tensor, list[Tables]]:
+    """Run the steps; the parameters are those of `encode`.
 
     # Returns
 
     `Tuple[Tensor, Tensor, List[Tables]]`
-        The encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H), and the tables of
-        the beginning and of each chunk.
+        The encodings as those of `encode`, and the tables of the beginning and of each chunk.
     """
-    S, T, B, GH = projected.shape
-    H, product = weights[0].size(1), backend.products.product
-    states = [projected.new_zeros(S, schedule.num_starts, B, H) for _ in range(cell.num_states)]
-    buffer = None
-    if not keep:
-        buffer = projected.new_empty(S * max(step.num_rows for step in schedule.steps) * GH)
-    all_tables: list[Tables] = []
-
-    def new_tables(num_rows: int) -> Optional[Tables]:
-        if not keep:
-            return None
-        hidden, gates, *kept = (
-            projected.new_empty(S, num_rows, width) for width in [H, GH] + [H] * cell.num_kept
-        )
-        all_tables.append(Tables(hidden, gates, tuple(kept)))
-        return all_tables[-1]
-
-    def advance(step: Step, x: Tensor, tables: Optional[Tables], weights: list[Tensor]) -> None:
-        """Advance the step's states by x, W x + b of a token; without `weights`, U h is zero."""
-        current = [step.of_states(state) for state in states]  # (S, suffixes, sentences, H)
-        hidden = current[0]
-        kept: tuple[Tensor, ...] = ()
-        if tables is None:
-            assert buffer is not None
-            gates = buffer[: S * step.num_rows * GH].view(*hidden.shape[:3], GH)
-        else:
-            old_hidden, gates, kept = tables.at(step)
-            hidden = old_hidden.copy_(hidden)
-        u = [product(h.flatten(0, 1), weight) for h, weight in zip(hidden, weights)]
-        cell.forward(backend, x, u or None, current, gates, kept)
-
-    beginning = schedule.beginning
-    advance(beginning, projected[:, : beginning.suffixes], new_tables(beginning.num_rows), [])
-    fast_weights = [backend.products.reordered(weight) for weight in weights]
-    prefixes = projected.new_zeros(S, T, B, H)
+    suffixes = _Suffixes(backend, schedule, cell, projected, weights)
+    all_tables = [Tables.empty(cell, projected, schedule.beginning.num_rows)]
+    suffixes.begin(schedule.beginning, all_tables[0])
+    prefixes = _new_prefixes(projected, suffixes)
     for chunk in schedule.chunks:
-        tables = new_tables(chunk[-1].offset + chunk[-1].num_rows)
+        all_tables.append(Tables.empty(cell, projected, num_rows(chunk)))
+        _advance_chunk(suffixes, chunk, all_tables[-1], prefixes)
+    return prefixes, suffixes.states[0], all_tables
+
+
+def _new_prefixes(projected: Tensor, suffixes: _Suffixes) -> Tensor:
+    return projected.new_zeros(*projected.shape[:3], suffixes.states.size(-1))
+
+
+def _advance_chunk(
+    suffixes: _Suffixes, chunk: list[Step], tables: Optional[Tables], prefixes: Tensor
+) -> None:
+    for step in chunk:
+        suffixes.advance(step, tables)
+        prefixes[:, step.t, : step.sentences] = suffixes.states[0, :, step.first, : step.sentences]
+
+
+def recomputed_tables(
+    backend: Backend,
+    schedule: Schedule,
+    cell: Cell,
+    projected: Tensor,
+    weights: Sequence[Tensor],
+    kept: Sequence[Tensor],
+) -> Iterator[Tables]:
+    """Compute the tables of `forward` from the states that `encode` kept, the last tables first.
+
+    Each overwrites the one before.
+    """
+    suffixes = _Suffixes(backend, schedule, cell, projected, weights)
+    sizes = [schedule.beginning.num_rows, *map(num_rows, schedule.chunks)]
+    all_tables = Tables.empty(cell, projected, max(sizes))
+    for chunk, states in zip(reversed(schedule.chunks), reversed(kept)):
+        of_chunk(chunk, suffixes.states).copy_(states)
+        tables = all_tables.rows(num_rows(chunk))
         for step in chunk:
-            if step.num_rows:
-                x = projected[:, step.t : step.t + 1, : step.sentences]
-                advance(step, x, tables, fast_weights)
-            prefixes[:, step.t, : step.sentences] = states[0][:, step.first, : step.sentences]
-    return prefixes, states[0], all_tables
+            suffixes.advance(step, tables)
+        yield tables
+    suffixes.states.zero_()
+    tables = all_tables.rows(schedule.beginning.num_rows)
+    suffixes.begin(schedule.beginning, tables)
+    yield tables
 
 
 def backward(
@@ -90,11 +173,18 @@ def backward(
     cell: Cell,
     shape: torch.Size,
     weights: Sequence[Tensor],
-    all_tables: list[Tables],
+    tables_in_reverse: Iterable[Tables],
     grad_prefixes: Tensor,
     grad_suffixes: Tensor,
 ) -> tuple[Tensor, list[Tensor]]:
-    """Return the gradients of `projected`, whose shape is `shape`, and of each of `weights`."""
+    """Return the gradients of `projected`, whose shape is `shape`, and of each of `weights`.
+
+    # Parameters
+
+    tables_in_reverse : `Iterable[Tables]`
+        Those of the chunks, the last first, then those of the beginning. Each is used before the
+        next one is taken.
+    """
     product = backend.products.product
     transposed = [weight.t() for weight in weights]
     grad_projected = grad_prefixes.new_zeros(shape)
@@ -102,25 +192,25 @@ def backward(
     # Before the backward pass of its last step, a suffix has the gradient of its encoding.
     grads = [grad_suffixes.clone(memory_format=torch.contiguous_format)]
     grads += [torch.zeros_like(grads[0]) for _ in range(cell.num_states - 1)]
-    beginning_tables, *tables_of_chunks = all_tables
-    for chunk, tables in zip(reversed(schedule.chunks), reversed(tables_of_chunks)):
-        grad_u = torch.empty_like(tables.gates)
+    all_tables = iter(tables_in_reverse)
+    all_grad_u = grad_projected.new_empty(shape[0], max(map(num_rows, schedule.chunks)), shape[-1])
+    for chunk, tables in zip(reversed(schedule.chunks), all_tables):
+        grad_u = all_grad_u[:, : num_rows(chunk)]
         for step in reversed(chunk):
             rows = (slice(None), step.t, slice(step.sentences))
             grads[0][:, step.first, : step.sentences] += grad_prefixes[rows]
-            if not step.num_rows:
-                continue
-            tables_at = tables.at(step)
-            current = [step.of_states(grad) for grad in grads]
-            out = step.of_table(grad_u)
-            cell.backward(current, tables_at, out)
-            torch.sum(out, 1, out=grad_projected[rows])
-            cell.to_gradient_of_product(out, tables_at.gates)
-            for grad_hidden, out_s, weight in zip(current[0], out, transposed):
-                grad_hidden += product(out_s.flatten(0, 1), weight).view_as(grad_hidden)
+            for part in step.split(cell.max_rows):
+                tables_at = tables.at(part)
+                current = [part.of_states(grad) for grad in grads]
+                out = part.of_table(grad_u)
+                cell.backward(current, tables_at, out)
+                grad_projected[rows] += out.sum(1)
+                cell.to_gradient_of_product(out, tables_at.gates)
+                for grad_hidden, out_s, weight in zip(current[0], out, transposed):
+                    grad_hidden += product(out_s.flatten(0, 1), weight).view_as(grad_hidden)
         for grad, grad_u_s, hidden in zip(grad_weights, grad_u, tables.hidden):
             grad += backend.products.product_over_rows(hidden, grad_u_s).t()
-    beginning = beginning_tables.at(schedule.beginning)
+    beginning = next(all_tables).at(schedule.beginning)
     grad_beginnings = torch.empty_like(beginning.gates)
     cell.backward(grads, beginning, grad_beginnings)
     grad_projected[:, : schedule.num_starts] += grad_beginnings

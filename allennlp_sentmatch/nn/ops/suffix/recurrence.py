@@ -7,8 +7,11 @@ first, so that these suffixes and sentences are slices of the states. A sentence
 T (T - 1) / 2 rows of products. States are overwritten, so those of a finished suffix are its
 encoding. The directions advance side by side and share everything but their products.
 
-Evaluation keeps nothing else. Training also saves each step's gates and previous states; the
-analytic backward pass goes through the same steps in reverse.
+Evaluation keeps nothing else. In training, the analytic backward pass goes through the same steps
+in reverse and needs each step's gates and previous states. These grow with the square of T. Unless
+they are small, only the states before every few steps are saved, and the backward pass computes
+these steps once more, in one direction after the other. That takes a third more products, but
+memory that grows with T sqrt(T), or only with T if there is a window.
 """
 
 from collections.abc import Sequence
@@ -36,6 +39,10 @@ _CELLS: dict[tuple[str, str], Cell] = {
     ("eager", "gru"): GRUCell,
     ("cpu", "lstm"): cpu.NativeLSTMCell,
 }
+
+#: Larger tables are computed again in the backward pass. These are those of 32 sentences of 75
+#: tokens or 128 of 37, with 300 units; smaller ones are faster to save.
+MAX_SAVED_BYTES = 3 * 2**29
 
 
 def recurrence(
@@ -102,18 +109,43 @@ def _project(backend: Backend, tokens: Tensor, directions: Sequence[Weights]) ->
 def _advance_all(
     backend: Backend, schedule: Schedule, cell: Cell, projected: Tensor, weights: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
-    if torch.is_grad_enabled() and any(x.requires_grad for x in (projected, *weights)):
+    if not (torch.is_grad_enabled() and any(x.requires_grad for x in (projected, *weights))):
+        prefixes, suffixes, _ = _encode(
+            backend, schedule, cell, projected, weights, keep_states=False
+        )
+        return prefixes, suffixes
+    if Tables.num_bytes(cell, projected, schedule.num_rows) <= MAX_SAVED_BYTES:
         prefixes, suffixes = _Recurrence.apply(  # type: ignore[no-untyped-call]
             backend, schedule, cell, projected, *weights
         )
         return prefixes, suffixes
-    if backend.name == "cpu":
-        return cpu.encode(backend, schedule, projected, weights)
-    prefixes, suffixes, _ = eager.forward(backend, schedule, cell, projected, weights, keep=False)
+    schedule = schedule.for_recomputation()
+    encodings = [
+        _RecomputedRecurrence.apply(  # type: ignore[no-untyped-call]
+            backend, schedule, cell, projected_s, weight
+        )
+        for projected_s, weight in zip(projected.split(1), weights)
+    ]
+    prefixes, suffixes = map(torch.cat, zip(*encodings))
     return prefixes, suffixes
 
 
+def _encode(
+    backend: Backend,
+    schedule: Schedule,
+    cell: Cell,
+    projected: Tensor,
+    weights: Sequence[Tensor],
+    keep_states: bool,
+) -> tuple[Tensor, Tensor, list[Tensor]]:
+    if backend.name == "cpu":
+        return cpu.encode(backend, schedule, projected, weights, keep_states)
+    return eager.encode(backend, schedule, cell, projected, weights, keep_states)
+
+
 class _Recurrence(torch.autograd.Function):
+    """The recurrence with saved tables."""
+
     @staticmethod
     def forward(
         ctx: Any,
@@ -123,9 +155,7 @@ class _Recurrence(torch.autograd.Function):
         projected: Tensor,
         *weights: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        prefixes, suffixes, tables = eager.forward(
-            backend, schedule, cell, projected, weights, keep=True
-        )
+        prefixes, suffixes, tables = eager.forward(backend, schedule, cell, projected, weights)
         ctx.backend, ctx.schedule, ctx.cell, ctx.shape = backend, schedule, cell, projected.shape
         ctx.save_for_backward(
             *weights, *(x for chunk_tables in tables for x in chunk_tables.tensors)
@@ -137,13 +167,51 @@ class _Recurrence(torch.autograd.Function):
     def backward(ctx: Any, grad_prefixes: Tensor, grad_suffixes: Tensor) -> tuple[Any, ...]:
         S = ctx.shape[0]
         weights, saved = ctx.saved_tensors[:S], ctx.saved_tensors[S:]
+        beginning, *tables = Tables.split(saved, ctx.cell.num_kept)
         grad_projected, grad_weights = eager.backward(
             ctx.backend,
             ctx.schedule,
             ctx.cell,
             ctx.shape,
             weights,
-            Tables.split(saved, ctx.cell.num_kept),
+            [*reversed(tables), beginning],
+            grad_prefixes,
+            grad_suffixes,
+        )
+        return None, None, None, grad_projected, *grad_weights
+
+
+class _RecomputedRecurrence(torch.autograd.Function):
+    """The recurrence with saved states before each chunk, of which the tables are recomputed."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        backend: Backend,
+        schedule: Schedule,
+        cell: Cell,
+        projected: Tensor,
+        *weights: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        prefixes, suffixes, states = _encode(
+            backend, schedule, cell, projected, weights, keep_states=True
+        )
+        ctx.backend, ctx.schedule, ctx.cell = backend, schedule, cell
+        ctx.save_for_backward(projected, *weights, *states)
+        return prefixes, suffixes
+
+    @staticmethod
+    @analytic_backward
+    def backward(ctx: Any, grad_prefixes: Tensor, grad_suffixes: Tensor) -> tuple[Any, ...]:
+        projected, *saved = ctx.saved_tensors
+        S = len(projected)
+        weights, states = saved[:S], saved[S:]
+        steps = (ctx.backend, ctx.schedule, ctx.cell)
+        grad_projected, grad_weights = eager.backward(
+            *steps,
+            projected.shape,
+            weights,
+            eager.recomputed_tables(*steps, projected, weights, states),
             grad_prefixes,
             grad_suffixes,
         )

@@ -1,6 +1,8 @@
 """The order in which suffixes advance: at each step, by the same token of several sentences."""
 
-from typing import NamedTuple
+import math
+from collections.abc import Iterator
+from typing import NamedTuple, Optional
 
 from torch import Tensor
 
@@ -26,12 +28,24 @@ class Step(NamedTuple):
 
     def of_states(self, states: Tensor) -> Tensor:
         """Slice all states, (S, num_starts, B, H), to (S, suffixes, sentences, H)."""
-        return states[:, self.first : self.first + self.suffixes, : self.sentences]
+        return states[..., self.first : self.first + self.suffixes, : self.sentences, :]
 
     def of_table(self, table: Tensor) -> Tensor:
         """Slice the chunk's table, (S, rows, ...), to (S, suffixes, sentences, ...)."""
         rows = table[:, self.offset : self.offset + self.num_rows]
         return rows.view(len(table), self.suffixes, self.sentences, -1)
+
+    def split(self, max_rows: Optional[int]) -> "Iterator[Step]":
+        """Split the step into steps of at most `max_rows` rows, or of one suffix."""
+        if max_rows is None:
+            max_rows = max(1, self.num_rows)
+        together = max(1, max_rows // self.sentences)
+        for i in range(0, self.suffixes, together):
+            yield self._replace(
+                first=self.first + i,
+                suffixes=min(together, self.suffixes - i),
+                offset=self.offset + i * self.sentences,
+            )
 
 
 class Schedule(NamedTuple):
@@ -49,17 +63,22 @@ class Schedule(NamedTuple):
         The beginning takes all `batch_size` sentences, the empty ones included: its tables are then
         as large as the states.
         """
-        chunks: list[list[Step]] = []
-        offset = ROWS_PER_CHUNK
+        steps = []
         for t, sentences in enumerate(sizes):
-            if offset >= ROWS_PER_CHUNK:
-                chunks.append([])
-                offset = 0
             first = max(0, t + 1 - window)
-            step = Step(t, first, min(t, num_starts) - first, sentences, offset)
-            chunks[-1].append(step)
-            offset += step.num_rows
-        return cls(Step(0, 0, num_starts, batch_size, 0), chunks)
+            steps.append(Step(t, first, min(t, num_starts) - first, sentences, 0))
+        return cls(Step(0, 0, num_starts, batch_size, 0), _chunks(steps, ROWS_PER_CHUNK))
+
+    def for_recomputation(self) -> "Schedule":
+        """Regroup the steps so that the tables of a chunk and the states before all are small.
+
+        A chunk of c rows needs about 11 numbers a row and unit in its tables; of the states before
+        the chunks, a step of r rows needs 2 r * r / c for each of two directions. Together they are
+        smallest if both are equal.
+        """
+        squares = sum(step.num_rows**2 for step in self.steps[1:])
+        rows = max(ROWS_PER_CHUNK, int(math.sqrt(4 / 11 * squares)))
+        return self._replace(chunks=_chunks(self.steps[1:], rows))
 
     @property
     def num_starts(self) -> int:
@@ -70,3 +89,33 @@ class Schedule(NamedTuple):
     def steps(self) -> list[Step]:
         """All steps, the beginning first."""
         return [self.beginning, *(step for chunk in self.chunks for step in chunk)]
+
+    @property
+    def num_rows(self) -> int:
+        """The number of rows of the tables of all steps."""
+        return sum(step.num_rows for step in self.steps)
+
+
+def num_rows(chunk: list[Step]) -> int:
+    """Count the rows of a chunk's tables."""
+    return chunk[-1].offset + chunk[-1].num_rows
+
+
+def of_chunk(chunk: list[Step], states: Tensor) -> Tensor:
+    """Slice all states, (..., num_starts, B, H), to those that the steps of a chunk advance."""
+    first = chunk[0].first
+    end = max(step.first + step.suffixes for step in chunk)
+    return states[..., first:end, : chunk[0].sentences, :]
+
+
+def _chunks(steps: list[Step], rows_per_chunk: int) -> list[list[Step]]:
+    """Group steps until they have that many rows."""
+    chunks: list[list[Step]] = []
+    offset = rows_per_chunk
+    for step in steps:
+        if offset >= rows_per_chunk:
+            chunks.append([])
+            offset = 0
+        chunks[-1].append(step._replace(offset=offset))
+        offset += step.num_rows
+    return chunks

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from allennlp_sentmatch.nn.ops.backends import BackendError, use_backend
 from allennlp_sentmatch.nn.ops.suffix import cpu, schedule
+from allennlp_sentmatch.nn.ops.suffix import recurrence as recurrence_module
 from allennlp_sentmatch.nn.ops.suffix.recurrence import recurrence
 from allennlp_sentmatch.nn.ops.suffix.weights import Weights
 from tests.nn.ops.conftest import CPU_BACKENDS, run_by
@@ -64,20 +65,69 @@ def run(backend, cell, lengths, window, prefixes_only, **placement):
     window=st.integers(1, 8),
     prefixes_only=st.booleans(),
     rows=st.sampled_from([1, 5, 4096]),
+    recomputed=st.booleans(),
 )
-def test_is_the_naive_recurrence(cell, backend, lengths, window, prefixes_only, rows):
+def test_is_the_naive_recurrence(cell, backend, lengths, window, prefixes_only, rows, recomputed):
     lengths = sorted(lengths, reverse=True)
     case = (cell, lengths, window, prefixes_only)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(schedule, "ROWS_PER_CHUNK", rows)
-        patch.setattr(cpu, "ROWS_PER_PRODUCT", rows)
+        patch.setattr(cpu.NativeLSTMCell, "max_rows", rows)
+        if recomputed:
+            patch.setattr(recurrence_module, "MAX_SAVED_BYTES", 0)
         actual = run(backend, *case)
     for x, expected in zip(actual, run("naive", *case)):
         torch.testing.assert_close(x, expected, rtol=0, atol=1e-9)
 
 
+@pytest.fixture(params=[False, True], ids=["saved", "recomputed"])
+def recomputed(request, monkeypatch):
+    """Whether the backward pass computes the steps again, in several chunks."""
+    if request.param:
+        monkeypatch.setattr(recurrence_module, "MAX_SAVED_BYTES", 0)
+        monkeypatch.setattr(schedule, "ROWS_PER_CHUNK", 2)
+    return request.param
+
+
 @every_cell
-def test_single_precision(cell, backend):
+def test_the_backward_pass_can_be_repeated(cell, backend, recomputed):
+    tensors, sizes = arguments(cell, [5, 3, 3, 1])
+    with run_by(backend):
+        prefixes, suffixes = encode(tensors, sizes, 3, 5, cell)
+    loss = prefixes.sum() + suffixes.square().sum()
+    first = torch.autograd.grad(loss, tensors, retain_graph=True)
+    for x, y in zip(first, torch.autograd.grad(loss, tensors)):
+        torch.testing.assert_close(x, y, rtol=0, atol=1e-12)
+
+
+@every_cell
+def test_each_parameter_can_be_frozen(cell, backend, recomputed):
+    tensors, sizes = arguments(cell, [4, 2])
+    expected = None
+    for frozen in (None, *range(len(tensors))):
+        for i, x in enumerate(tensors):
+            x.requires_grad_(i != frozen)
+        with run_by(backend):
+            prefixes, suffixes = encode(tensors, sizes, 3, 4, cell)
+        trained = [x for x in tensors if x.requires_grad]
+        gradients = torch.autograd.grad((prefixes * suffixes).sum(), trained)
+        expected = expected or gradients
+        rest = [x for i, x in enumerate(expected) if i != frozen]
+        torch.testing.assert_close(list(gradients), rest, rtol=0, atol=1e-12)
+
+
+@every_cell
+def test_buffers_are_written_before_they_are_read(cell, backend, recomputed, monkeypatch):
+    new_empty = torch.Tensor.new_empty
+    monkeypatch.setattr(
+        torch.Tensor, "new_empty", lambda *args, **kw: new_empty(*args, **kw).fill_(torch.nan)
+    )
+    for x in run(backend, cell, [5, 3, 1], 4, False):
+        assert torch.isfinite(x).all()
+
+
+@every_cell
+def test_single_precision(cell, backend, recomputed):
     case = (cell, [6, 6, 4, 1], 7, False)
     actual = run(backend, *case, dtype=torch.float32)
     for x, expected in zip(actual, run("naive", *case)):
