@@ -2,7 +2,7 @@
 
 The first line of a configuration says what it is, in the form
 
-    // <row>: <paper> table <number>[, <number>][; <paper> table ...]. Published: <figure>.
+    // <row>: <paper> table <number>[, <number>][; <paper> section ...]. Published: <figure>.
 
 and its parameters are counted, without the word embeddings, in the model that it makes on the
 fixture data of fixtures/training_config/ (`<folder>.json`, one for each folder of configurations).
@@ -42,7 +42,9 @@ _VARIABLES = {"CS_LVM_ARCHIVE": "model.tar.gz"}
 
 _COMMENT = re.compile(r"// (?P<row>.+?): (?P<sources>.+)\. Published: (?P<published>.+)\.")
 _IMPORT = re.compile(r"\bimport '([^']+)'")
-_SOURCE = re.compile(r"(?P<paper>[\w-]+) tables? (?P<tables>[\d.]+(, [\d.]+)*)")
+_SOURCE = re.compile(
+    r"(?P<paper>[\w-]+) (tables? (?P<tables>[\d.]+(, [\d.]+)*)|(?P<section>section [\d.]+))"
+)
 
 
 class Experiment(NamedTuple):
@@ -93,9 +95,12 @@ def described(path: Path) -> Experiment:
     for part in comment["sources"].split("; "):
         source = _SOURCE.fullmatch(part)
         if source is None:
-            raise ValueError(f"{path}: expected '<paper> table <number>', got {part!r}")
+            raise ValueError(
+                f"{path}: expected '<paper> table <number>' or '<paper> section <number>', "
+                f"got {part!r}"
+            )
         papers.append(source["paper"])
-        tables.append(source["tables"])
+        tables.append(source["tables"] or source["section"])
     return Experiment(
         name, "; ".join(papers), "; ".join(tables), comment["row"], comment["published"], ""
     )

@@ -40,6 +40,7 @@ NAMES = {
         "siamese_classifier",
         "similarity_regressor",
         "sentence_classifier",
+        "sentmatch_decomposable_attention",
         "sentmatch_esim",
         "sentmatch_bcn",
         "lstmn_classifier",

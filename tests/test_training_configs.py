@@ -1,6 +1,7 @@
 """Every configuration under training_config/ loads, is listed and has its published size."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -113,6 +114,7 @@ TRAINED = [
     "sick/subilstm",
     "sick_relatedness/cas_lstm",
     "snli/bi_cas_lstm",
+    "snli/cs_lvm",
     "snli/esim_bilstm",
     "snli/esim_subilstm",
     "snli/gumbel_tree_lstm_100d",
@@ -126,7 +128,9 @@ TRAINED = [
     "snli/lstmn_baseline_lstm",
     "snli/lstmn_inter_attention",
     "snli/rcrn",
+    "snli/rcrn_attention",
     "snli/rcrn_baseline_bilstm",
+    "snli/rcrn_baseline_bilstm_3_layers_attention",
     "snli_1k/cs_lvm",
     "snli_1k/lstm",
     "snli_1k/vae_siamese",
@@ -233,8 +237,9 @@ def test_configuration_is_listed_with_all_fields_and_its_published_size(path: Pa
     if path.parent.name in NOT_FROM_PAPERS:
         assert (listed.paper, listed.table, listed.published) == ("-", "-", "-")
     else:
-        assert listed.paper in {"thesis", "thesis; CAS-LSTM", "LSTMN", "RCRN", "SuBiLSTM"}
-        assert listed.table[0].isdigit()
+        assert set(listed.paper.split("; ")) <= {"thesis", "CAS-LSTM", "LSTMN", "RCRN", "SuBiLSTM"}
+        for table in listed.table.split("; "):
+            assert re.fullmatch(r"(section )?\d[\d., ]*", table)
         assert listed.published[0].isdigit()
     number = int(listed.parameters.replace(",", ""))
     assert (number == 0) == (path.stem in {"teacher", "minilm_cosine"})
@@ -649,6 +654,12 @@ def test_the_list_has_two_lines_for_each_experiment():
     assert lines[3] == "    Own pairs"
     assert lines[4].split() == ["sst2/lstmn", "86.08", "%", "144,866"]
     assert lines[5] == "    LSTMN (thesis 4.3, 4.11, CAS-LSTM 1)"
+
+
+def test_a_source_is_a_table_or_a_section():
+    listed = list_experiments.described(CONFIGURATIONS / "snli/lstm_from_scratch.jsonnet")
+    assert (listed.paper, listed.table) == ("thesis; thesis", "section 6.4.1; 6.5")
+    assert "(thesis section 6.4.1, thesis 6.5)" in "".join(list_experiments.in_lines([listed]))
 
 
 def test_the_list_fits_100_columns():

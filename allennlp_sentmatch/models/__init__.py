@@ -7,6 +7,7 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.cross_encoder import CrossEncoder
 from allennlp_sentmatch.models.cross_encoder_regressor import CrossEncoderRegressor
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
+from allennlp_sentmatch.models.decomposable_attention import DecomposableAttention
 from allennlp_sentmatch.models.distilled_encoder import DistilledEncoder
 from allennlp_sentmatch.models.encoder_decoder import EncoderDecoder
 from allennlp_sentmatch.models.ensemble import Ensemble
@@ -28,6 +29,7 @@ __all__ = [
     "CrossEncoder",
     "CrossEncoderRegressor",
     "CrossSentenceLatentVariableModel",
+    "DecomposableAttention",
     "DistilledEncoder",
     "EncoderDecoder",
     "Ensemble",

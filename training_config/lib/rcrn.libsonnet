@@ -106,6 +106,18 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
       trainer: adam,
     },
 
+  // Section 4.3 adds the attention of Parikh et al. (2016) between the sentences, and does not say how:
+  // it reads the encoder's outputs here, in place of pooling and matching, with the sizes of its
+  // paper, 200 in two layers of ReLU each.
+  attention(dataset, encoder): self.entailment(dataset, encoder) {
+    model+: {
+      type: 'sentmatch_decomposable_attention',
+      encoder: super.encoder.encoder,
+      matcher:: null,
+      classifier: { num_layers: 2, hidden_size: 200, batch_norm: false },
+    },
+  },
+
   // pooling: 'max', or 'attentive' for the AP models.
   wikiqa(encoder, pooling='max'): ranking(data.wikiqa(), 'answered', encoder, pooling),
   // The paper's "cleaned setting" is that of Rao, He and Lin (2016), who train on TRAIN-ALL.

@@ -1,0 +1,5 @@
+// 3-layer BiLSTM with decomposable attention on SNLI: RCRN section 4.3. Published: 87.0 %, approximately.
+local data = import '../lib/data.libsonnet';
+local rcrn = import '../lib/rcrn.libsonnet';
+
+rcrn.attention(data.snli(), rcrn.bilstm_3_layers)
