@@ -1,5 +1,6 @@
 // A pretrained transformer for pairs of sentences: by default all-MiniLM-L6-v2, a sentence encoder
-// of 22M parameters. Not from a paper; the learning rates are not tuned.
+// of 22M parameters. Not from a paper. Fine-tuned on SICK, it has its lowest loss on the trial set
+// after one to three epochs.
 //
 // transformer: a name on the Hugging Face Hub, or the folder of a saved transformer.
 // size, num_layers: of its vectors, and of it.
@@ -72,7 +73,7 @@ local fine_tuning(dataset, input, model, task, num_layers, num_epochs) =
     num_layers,
     task=tasks.labels,
     matcher='heuristic',
-    num_epochs=5,
+    num_epochs=3,
   ):
     local model =
       if matcher == null then task.cosine
@@ -87,7 +88,7 @@ local fine_tuning(dataset, input, model, task, num_layers, num_epochs) =
     ),
 
   // Fine-tuned, reading both sentences together.
-  cross_encoder(dataset, transformer, num_layers, task=tasks.labels, num_epochs=5):
+  cross_encoder(dataset, transformer, num_layers, task=tasks.labels, num_epochs=3):
     fine_tuning(
       dataset,
       transformers.joined_pairs(transformer, train=true),
