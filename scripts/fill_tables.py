@@ -9,7 +9,8 @@ In a page, a table is what lies between two comments:
     <!-- end of table -->
 
 A file under docs/results/ has a row for each configuration that was trained on some data
-(`scripts/run_seeds.py --record` writes rows). A file under benchmarks/results/ has what a benchmark
+(`scripts/run_seeds.py --record` writes rows); claims.json has the claims that
+`scripts/check_claims.py` tested with them. A file under benchmarks/results/ has what a benchmark
 measured.
 """
 
@@ -84,19 +85,20 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:
-    """The table of a benchmark, and where it was measured."""
+    """The table of a benchmark or of claims, and where a benchmark was measured."""
     yield table(
         {
             title: [cell(record.get(key)) for record in data["records"]]
             for title, key in data["columns"].items()
         }
     )
-    facts = {key.replace("_", " "): cell(value) for key, value in data["machine"].items()}
-    yield (
-        "Measured with "
-        + ", ".join(f"{key} {value}" for key, value in facts.items() if value)
-        + "."
-    )
+    facts = {key.replace("_", " "): cell(value) for key, value in data.get("machine", {}).items()}
+    if facts:
+        yield (
+            "Measured with "
+            + ", ".join(f"{key} {value}" for key, value in facts.items() if value)
+            + "."
+        )
 
 
 def table(columns: Mapping[str, Sequence[str]]) -> str:

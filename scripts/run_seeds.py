@@ -4,9 +4,11 @@
         --overrides training_config/local/sick.json --seeds 1 2 3
 
 Each seed is one `allennlp train` into OUTPUT/SEED. A seed that has finished is not trained again,
-so an interrupted series can be resumed. `--record docs/results/sick.json` puts the figures into
-that file, in the row of the configuration and the overrides; `scripts/fill_tables.py` makes the
-tables of the documentation from such files.
+so an interrupted series can be resumed. `--record docs/results/sick.json` puts the figures of each
+seed, as soon as it has finished, into the row of the configuration and the overrides in that file;
+`scripts/fill_tables.py` makes the tables of the documentation from such files. Seeds of the row
+are not trained again either, whether or not OUTPUT is still there. How the models do on each item
+of the test data goes into docs/results/items/sick.jsonl (`scripts/item_scores.py`).
 """
 
 import argparse
@@ -59,47 +61,114 @@ def summarize(values: list[float]) -> str:
 
 
 def record(
-    path: Path, config: Path, seeds: list[int], overrides: str, runs: list[dict[str, Any]]
+    path: Path,
+    config: Path,
+    overrides: str,
+    runs: dict[int, dict[str, Any]],
 ) -> None:
-    """Put the figures into the file's row of this configuration and these overrides.
+    """Put the figures of the runs, by seed, into the file's row of the configuration and overrides.
 
-    The file is made if it does not exist. The other fields of a row that is there already, such as
-    `model` and `differs`, stay as they are.
+    The file is made if it does not exist. Seeds that are in the row already are kept, and so are
+    fields such as `model` and `differs`.
     """
-    name = config.resolve().relative_to(CONFIGURATIONS).with_suffix("").as_posix()
-    measured = {
-        "configuration": name,
-        "overrides": overrides,
-        "metrics": {
-            key.replace("best_validation", "validation").removeprefix("test_"): [
-                round(run[key], 4) for run in runs
-            ]
-            for key in common_figures(runs)
-        },
-        "seeds": seeds,
-        "epochs": [f"{run['best_epoch'] + 1} of {run['epoch'] + 1}" for run in runs],
-        "minutes": [round(seconds(run["training_duration"]) / 60, 1) for run in runs],
-        "machine": {
-            "processor": processor(),
-            "cores": os.cpu_count(),
-            "threads": int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
-            "python": platform.python_version(),
-            "torch": version("torch"),
-        },
-        "date": date.today().isoformat(),
-        "revision": revision(),
-        "command": shlex.join(["python", *sys.argv]),
-    }
+    table = read_table(path)
+    row = row_of(table, config, overrides)
+    by_seed = {**seeds_in(row), **{seed: figures_of(run) for seed, run in runs.items()}}
+    seeds = sorted(by_seed)
+    names = set.intersection(*(set(by_seed[seed]["metrics"]) for seed in seeds))
+    row.update(
+        {
+            "configuration": name_of(config),
+            "overrides": overrides,
+            "metrics": {
+                name: [by_seed[seed]["metrics"][name] for seed in seeds] for name in sorted(names)
+            },
+            "seeds": seeds,
+            "epochs": [by_seed[seed]["epochs"] for seed in seeds],
+            "minutes": [by_seed[seed]["minutes"] for seed in seeds],
+            "machine": {
+                "processor": processor(),
+                "cores": os.cpu_count(),
+                "threads": int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
+                "python": platform.python_version(),
+                "torch": version("torch"),
+            },
+            "date": date.today().isoformat(),
+            "revision": revision(),
+            "command": shlex.join(["python", *sys.argv]),
+        }
+    )
+    table["metrics"] = table["metrics"] or {name: name for name in row["metrics"]}
+    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """The file of results, or an empty one."""
     empty: dict[str, Any] = {"data": "", "vectors": "", "metrics": {}, "rows": []}
-    table = json.loads(path.read_text(encoding="utf-8")) if path.exists() else empty
+    table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else empty
+    return table
+
+
+def row_of(table: dict[str, Any], config: Path, overrides: str) -> dict[str, Any]:
+    """The row of a configuration and its overrides, which is added to the table if it lacks it."""
+    name = name_of(config)
     for row in table["rows"]:
         if (row.get("configuration"), row.get("overrides", overrides)) == (name, overrides):
-            row.update(measured)
-            break
-    else:
-        table["rows"].append({"model": name, **measured})
-    table["metrics"] = table["metrics"] or {key: key for key in measured["metrics"]}
-    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            found: dict[str, Any] = row
+            return found
+    table["rows"].append({"model": name})
+    added: dict[str, Any] = table["rows"][-1]
+    return added
+
+
+def seeds_in(row: dict[str, Any]) -> dict[int, dict[str, Any]]:
+    """What a row has of each seed; nothing if it was not written by this script."""
+    if "overrides" not in row:
+        return {}
+    return {
+        seed: {
+            "metrics": {name: values[index] for name, values in row["metrics"].items()},
+            "epochs": row["epochs"][index],
+            "minutes": row["minutes"][index],
+        }
+        for index, seed in enumerate(row["seeds"])
+    }
+
+
+def figures_of(run: dict[str, Any]) -> dict[str, Any]:
+    """What is recorded of a run's metrics.json."""
+    return {
+        "metrics": {
+            name.replace("best_validation", "validation").removeprefix("test_"): round(run[name], 4)
+            for name in common_figures([run])
+        },
+        "epochs": f"{run['best_epoch'] + 1} of {run['epoch'] + 1}",
+        "minutes": round(seconds(run["training_duration"]) / 60, 1),
+    }
+
+
+def name_of(config: Path) -> str:
+    """A configuration's path under training_config/, without the suffix."""
+    return config.resolve().relative_to(CONFIGURATIONS).with_suffix("").as_posix()
+
+
+def record_items(path: Path, config: Path, overrides: str, seed: int, archive: Path) -> None:
+    """Put the scores of the test items into the file's line of the configuration and the seed."""
+    command = [sys.executable, str(REPOSITORY / "scripts" / "item_scores.py"), str(archive)]
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    key = {"configuration": name_of(config), "overrides": overrides, "seed": seed}
+    lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    others = [line for line in lines if {name: line[name] for name in key} != key]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = [*others, {**key, "scores": compact(json.loads(result.stdout))}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in made), encoding="utf-8")
+
+
+def compact(scores: list[float]) -> Any:
+    """Scores of 0 and 1 as a string of digits, others as they are."""
+    if set(scores) <= {0.0, 1.0}:
+        return "".join(str(int(score)) for score in scores)
+    return scores
 
 
 def common_figures(runs: list[dict[str, Any]]) -> list[str]:
@@ -140,19 +209,32 @@ def main() -> None:
     text = f"import '{arguments.overrides}'" if is_file else arguments.overrides
     overrides = parse_overrides(text)
 
+    recorded: dict[int, dict[str, Any]] = {}
+    if arguments.record is not None:
+        recorded = seeds_in(row_of(read_table(arguments.record), arguments.config, text))
     runs = []
     for seed in arguments.seeds:
         output = arguments.output / str(seed)
-        if not (output / "metrics.json").is_file():
+        finished = output / "metrics.json"
+        if seed in recorded and not finished.is_file():
+            print(f"seed {seed} is in {arguments.record}")
+            continue
+        if not finished.is_file():
             train(arguments.config, output, overrides, seed)
-        runs.append(json.loads((output / "metrics.json").read_text(encoding="utf-8")))
+        runs.append(json.loads(finished.read_text(encoding="utf-8")))
+        if arguments.record is not None:
+            record(arguments.record, arguments.config, text, {seed: runs[-1]})
+            archive = output / "model.tar.gz"
+            if archive.is_file() and any(name.startswith("test_") for name in runs[-1]):
+                items = arguments.record.parent / "items" / f"{arguments.record.stem}.jsonl"
+                record_items(items, arguments.config, text, seed, archive)
+    if not runs:
+        return
     print(f"{arguments.config}, seeds {arguments.seeds}")
     for name in common_figures(runs):
         print(f"  {name}: {summarize([run[name] for run in runs])}")
     durations = [seconds(run["training_duration"]) / 60 for run in runs]
     print(f"  training minutes: {', '.join(f'{minutes:.1f}' for minutes in durations)}")
-    if arguments.record is not None:
-        record(arguments.record, arguments.config, arguments.seeds, text, runs)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -83,3 +84,48 @@ def test_recorded_figures_replace_those_of_the_same_row(output, tmp_path, monkey
     run(monkeypatch, CONFIG, output, "--overrides", "{a: 1}", "--seeds", 1, "--record", path)
     recorded = json.loads(path.read_text())
     assert [len(row["metrics"]["accuracy"]) for row in recorded["rows"][1:]] == [2, 1]
+
+
+def test_recorded_seeds_are_kept_and_not_trained_again(output, tmp_path, monkeypatch):
+    path = tmp_path / "sick.json"
+    run(monkeypatch, CONFIG, output, "--seeds", 2, "--record", path)
+    (output / "2").rename(tmp_path / "elsewhere")
+
+    def train(config, folder, overrides, seed):
+        raise AssertionError(f"seed {seed} is trained again")
+
+    monkeypatch.setattr(run_seeds, "train", train)
+    run(monkeypatch, CONFIG, output, "--seeds", 1, 2, "--record", path)
+    (row,) = json.loads(path.read_text())["rows"]
+    assert row["seeds"] == [1, 2]
+    assert row["metrics"] == {"accuracy": [0.8, 0.84], "validation_accuracy": [0.9, 0.9]}
+    assert row["minutes"] == [2.5, 2.5]
+
+
+def test_a_seed_is_recorded_before_the_next_one_is_trained(output, tmp_path, monkeypatch):
+    path = tmp_path / "sick.json"
+    monkeypatch.setattr(run_seeds, "train", lambda *arguments: exit("trained"))
+    with pytest.raises(SystemExit, match="trained"):
+        run(monkeypatch, CONFIG, output, "--seeds", 1, 5, "--record", path)
+    (row,) = json.loads(path.read_text())["rows"]
+    assert row["seeds"] == [1]
+
+
+def test_scores_of_the_items_replace_those_of_the_same_seed(output, tmp_path, monkeypatch):
+    for seed in (1, 2):
+        (output / str(seed) / "model.tar.gz").touch()
+    printed = {"1": "[1.0, 0.0]", "2": "[0.25, 1.0]"}
+
+    def scores(command, **arguments):
+        return SimpleNamespace(stdout=printed[Path(command[-1]).parent.name])
+
+    monkeypatch.setattr(run_seeds.subprocess, "run", scores)
+    monkeypatch.setattr(run_seeds, "revision", lambda: "1234567")
+    for _ in range(2):
+        run(monkeypatch, CONFIG, output, "--seeds", 1, 2, "--record", tmp_path / "sick.json")
+    lines = (tmp_path / "items" / "sick.jsonl").read_text().splitlines()
+    key = {"configuration": "sick/subilstm", "overrides": ""}
+    assert list(map(json.loads, lines)) == [
+        {**key, "seed": 1, "scores": "10"},
+        {**key, "seed": 2, "scores": [0.25, 1.0]},
+    ]
