@@ -120,6 +120,36 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
 
   // pooling: 'max', or 'attentive' for the AP models.
   wikiqa(encoder, pooling='max'): ranking(data.wikiqa(), 'answered', encoder, pooling),
+  // A `ranking` that is also told which words question and candidate share. Not from the paper:
+  // Severyn and Moschitti (2016) tell their network so by embeddings.
+  marking_shared_words(ranking):
+    local marks_dim = 8;
+    ranking {
+      dataset_reader+: {
+        mark_shared_words: true,
+        token_indexers+: {
+          tokens: 'single_id',
+          shared_words: {
+            type: 'single_id',
+            feature_name: 'ent_type_',
+            namespace: 'shared_words',
+          },
+        },
+      },
+      model+: {
+        text_field_embedder+: {
+          token_embedders+: {
+            shared_words: {
+              type: 'embedding',
+              embedding_dim: marks_dim,
+              vocab_namespace: 'shared_words',
+            },
+          },
+        },
+        encoder+: { input_size: super.input_size + marks_dim },
+      },
+    },
+
   // The paper's "cleaned setting" is that of Rao, He and Lin (2016), who train on TRAIN-ALL.
   trecqa(encoder, pooling='max'): ranking(data.trecqa(), 'clean', encoder, pooling),
 }
