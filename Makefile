@@ -59,8 +59,8 @@ demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (abou
 	$(BIN)/python scripts/demo.py
 
 test: $(VENV)/.installed-test  ## Run the test suite
-	echo "== Running the tests: $(JOBS) processes; on two cores this takes up to 10 minutes"
-	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -n $(JOBS) \
+	echo "== Running the tests: $(JOBS) processes; on two cores this takes about 7 minutes"
+	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal \
 		-m "not slow and not browser" $(TESTS)
 
 test-slow: $(VENV)/.installed-test  ## Run the tests that take longer than a minute

@@ -4,6 +4,8 @@ import json
 import shutil
 import sys
 import sysconfig
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Callable
 
@@ -28,6 +30,22 @@ SMALL_QUICK_START = {
     "data_loader.batch_size": 100,
 }
 """Overrides that make the quick start's configuration train in a second or two."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _plugins_are_imported_once() -> Iterator[None]:
+    """AllenNLP looks for all modules of all plugins in each command, which takes a second."""
+    if "allennlp.commands" not in sys.modules:  # no test needs it
+        yield
+        return
+    from allennlp import commands
+    from allennlp.common import plugins
+
+    import_plugins = cache(plugins.import_plugins)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (plugins, commands):
+            patch.setattr(module, "import_plugins", import_plugins)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import CAN_COMPILE, REPOSITORY, SMALL_QUICK_START
+from tests.fresh_process import run_python
 from tests.linked_environment import LinkedEnvironment
 
 NAMES = {
@@ -104,7 +105,6 @@ NAMES = {
 RESOLVE = """
 import importlib, json, sys
 import allennlp_sentmatch
-print(allennlp_sentmatch.__file__)
 for base, names in json.loads(sys.argv[1]).items():
     module, name = base.split(":")
     registrable = getattr(importlib.import_module(module), name)
@@ -113,22 +113,10 @@ for base, names in json.loads(sys.argv[1]).items():
 """
 
 
-def resolve_names(python_path: str, folder: Path) -> str:
-    """Resolve every name in a fresh process; the path of the package that it found."""
-    result = subprocess.run(
-        [sys.executable, "-c", RESOLVE, json.dumps(NAMES)],
-        cwd=folder,
-        env={"PYTHONPATH": python_path, "HOME": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout.splitlines()[0]
-
-
 def test_importing_the_package_registers_every_name(tmp_path):
-    resolve_names(str(REPOSITORY), tmp_path)
+    environment = {"PYTHONPATH": str(REPOSITORY), "HOME": str(tmp_path)}
+    result = run_python(RESOLVE, json.dumps(NAMES), cwd=tmp_path, environment=environment)
+    assert result.returncode == 0, result.stderr
 
 
 def test_every_module_can_be_imported():
@@ -141,7 +129,8 @@ def test_every_module_can_be_imported():
         "from allennlp.common.util import import_module_and_submodules\n"
         "import_module_and_submodules('allennlp_sentmatch')\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, cwd=REPOSITORY)
+    result = run_python(program)
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +241,5 @@ def test_loads_beside_allennlp_models(tmp_path):
         "from allennlp.models import Model\n"
         "assert {'esim', 'siamese_classifier'} <= set(Model.list_available())\n"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
+    result = run_python(program)
     assert result.returncode == 0, result.stderr

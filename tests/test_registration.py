@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.fresh_process import run_python
 from tests.linked_environment import LinkedEnvironment, with_requirements
 
 RESOLVE = """
@@ -30,16 +31,6 @@ assert not new & {"allennlp", "numpy", "pandas", "scipy", "sklearn", "spacy", "t
 """
 
 
-def run(program: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.fixture(scope="module")
 def torch_alone(tmp_path_factory):
     """An environment that has torch, this package, and no AllenNLP."""
@@ -60,18 +51,20 @@ def torch_alone(tmp_path_factory):
     ],
 )
 def test_every_order_of_imports_registers_the_components(imports):
-    result = run(imports + RESOLVE)
+    result = run_python(imports + RESOLVE)
     assert result.returncode == 0, result.stderr
 
 
 def test_nn_does_not_import_allennlp():
-    result = run(USE_NN)
+    result = subprocess.run(
+        [sys.executable, "-c", USE_NN], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
     assert result.returncode == 0, result.stderr
 
 
 def test_modules_keep_their_own_loaders():
     """Tools that read sources through `__loader__` find AllenNLP's own."""
-    result = run(
+    result = run_python(
         "import allennlp_sentmatch, allennlp\n"
         "from importlib.machinery import SourceFileLoader\n"
         "for module in (allennlp, allennlp_sentmatch.models):\n"

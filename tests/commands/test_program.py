@@ -2,9 +2,8 @@
 
 import json
 import os
-import subprocess
 import sys
-from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from allennlp.common import Params
@@ -13,25 +12,15 @@ from allennlp.common.file_utils import cached_path
 
 from allennlp_sentmatch.commands import program
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
+from tests.fresh_process import run_allennlp
 
 
-def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess:
+def run(*arguments: object, **environment: str) -> "CompletedProcess[str]":
     """The program in a process of its own, without allennlp-models, which prints when it loads."""
     unset = {"PYTHONPATH", "ALLENNLP_DEBUG", "ALLENNLP_LOG_LEVEL", "TQDM_DISABLE"}
     inherited = {name: value for name, value in os.environ.items() if name not in unset}
-    return subprocess.run(
-        [str(Path(sys.executable).with_name("allennlp")), *map(str, arguments)],
-        cwd=REPOSITORY,
-        # Google's packages complain about the classic stack's Python.
-        env={
-            **inherited,
-            "PYTHONPATH": str(REPOSITORY),
-            "PYTHONWARNINGS": "ignore::FutureWarning:google.api_core._python_version_support",
-            **environment,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
+    return run_allennlp(
+        *arguments, environment={**inherited, "PYTHONPATH": str(REPOSITORY), **environment}
     )
 
 

@@ -1,5 +1,6 @@
 """`allennlp_sentmatch.nn` where torch is installed, and neither allennlp nor spacy."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -67,16 +68,21 @@ assert encoder(torch.zeros(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)).shape =
     )
 
 
-def test_the_tests_of_nn_pass():
-    """But for those that take longest and would import nothing that the others do not."""
-    left_out = ["test_without_allennlp.py", "test_encoder_contracts.py", "test_export.py", "ops"]
-    options = [f"--ignore=tests/nn/{path}" for path in left_out]
-    options += ["-m", "not slow and not gpu", "-k", "not grad and not memory"]
-    output = run_without(
-        f"""
-import pytest
-
-assert pytest.main(["tests/nn", "-q", "-x", "-p", "no:cacheprovider", *{options}]) == 0
-"""
-    )
-    assert " passed" in output
+def test_nothing_else_of_this_package_is_imported():
+    """Not even within a function: what the tests of nn call works without AllenNLP as well."""
+    folder = REPOSITORY / "allennlp_sentmatch" / "nn"
+    imported = set()
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {name.name for name in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0
+                imported.add(node.module)
+    assert "allennlp_sentmatch.nn.ops.backends" in imported
+    assert [
+        name
+        for name in sorted(imported)
+        if name.partition(".")[0] in ("allennlp", "allennlp_models", "allennlp_sentmatch", "spacy")
+        and not name.startswith("allennlp_sentmatch.nn")
+    ] == []

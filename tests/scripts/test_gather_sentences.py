@@ -1,8 +1,9 @@
 """Sentences to distil from, without those of test sets."""
 
 import json
-import subprocess
 import sys
+
+import pytest
 
 from scripts import gather_sentences
 from scripts.gather_sentences import TEST, TRAINING, gather, key
@@ -56,12 +57,7 @@ def test_no_sentence_of_a_test_set_is_written(shared_data, tmp_path, monkeypatch
     assert not ours & {key(sentence) for row in rows for sentence in row.split("\t")[5:7]}
 
 
-def test_missing_data(repository, tmp_path):
-    script = repository / "scripts" / "gather_sentences.py"
-    result = subprocess.run(
-        [sys.executable, script, "missing", "out.txt"], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert result.returncode == 1
-    last_line = result.stderr.splitlines()[-1]  # after warnings of libraries
-    assert last_line.startswith("gather_sentences: ")
-    assert "SICK_trial.txt" in last_line
+def test_missing_data(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["", str(tmp_path / "missing"), str(tmp_path / "out.txt")])
+    with pytest.raises(SystemExit, match=r"^gather_sentences: .*SICK_trial\.txt"):
+        gather_sentences.main()
