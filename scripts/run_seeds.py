@@ -95,7 +95,7 @@ def record(
             },
             "date": date.today().isoformat(),
             "revision": revision(),
-            "command": shlex.join(["python", *sys.argv]),
+            "command": " ".join(map(quoted, ["python", *sys.argv])),
         }
     )
     table["metrics"] = table["metrics"] or {name: name for name in row["metrics"]}
@@ -175,6 +175,13 @@ def common_figures(runs: list[dict[str, Any]]) -> list[str]:
     """The names of the validation and test figures that all runs have."""
     names = set.intersection(*(set(run) for run in runs))
     return sorted(name for name in names if name.startswith(("best_validation_", "test_")))
+
+
+def quoted(argument: str) -> str:
+    """An argument for a shell, in double quotes if it has single ones, as Jsonnet does."""
+    if "'" in argument and not set('"$`\\!') & set(argument):
+        return f'"{argument}"'
+    return shlex.quote(argument)
 
 
 def processor() -> str:

@@ -1,4 +1,6 @@
 import json
+import shlex
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -129,3 +131,20 @@ def test_scores_of_the_items_replace_those_of_the_same_seed(output, tmp_path, mo
         {**key, "seed": 1, "scores": "10"},
         {**key, "seed": 2, "scores": [0.25, 1.0]},
     ]
+
+
+@pytest.mark.parametrize(
+    ("argument", "expected"),
+    [
+        ("out/sick", "out/sick"),
+        ("(import 'a.json') + { b: 'c' }", "\"(import 'a.json') + { b: 'c' }\""),
+        ('{ a: "it\'s" }', None),
+        ("'$HOME' `ls` \\ !", None),
+    ],
+)
+def test_a_shell_reads_the_recorded_arguments(argument, expected):
+    text = run_seeds.quoted(argument)
+    assert shlex.split(text) == [argument]
+    assert expected is None or text == expected
+    printed = subprocess.run(["bash", "-c", f"printf %s {text}"], capture_output=True, text=True)
+    assert printed.stdout == argument
