@@ -3,7 +3,8 @@
     python scripts/item_scores.py out/sick/cas_lstm/1/model.tar.gz
 
 A classifier's items are sentences or pairs: 1 where its label is right, 0 where it is wrong. A
-ranker's are the questions that its MAP counts: their average precision. `scripts/run_seeds.py
+ranker's are the questions that its MAP counts: their average precision. Other models, such as those
+of scores, have no figure that is a mean over items: `null` is printed. `scripts/run_seeds.py
 --record` stores these lists, and `scripts/check_claims.py` compares models with them.
 """
 
@@ -11,6 +12,7 @@ import argparse
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Optional
 
 import torch
 from allennlp.data import Instance
@@ -25,22 +27,19 @@ from allennlp_sentmatch.training.metrics import MeanAveragePrecision
 BATCH_SIZE = 32
 
 
-def scores_of(archive_path: Path) -> list[float]:
-    """The score of each item of an archive's test data.
-
-    # Raises
-
-    `ValueError` for a model that neither classifies nor ranks.
+def scores_of(archive_path: Path) -> Optional[list[float]]:
+    """The score of each item of an archive's test data, rounded; `None` if a model neither
+    classifies nor ranks.
     """
     archive = load_archive(archive_path)
-    instances = list(archive.validation_dataset_reader.read(archive.config["test_data_path"]))
     model = archive.model
+    if not isinstance(model, (ClassificationModel, AttentiveRanker)):
+        return None
+    instances = list(archive.validation_dataset_reader.read(archive.config["test_data_path"]))
     if isinstance(model, ClassificationModel):
         return [float(right) for right in correctness(model, instances)]
-    if isinstance(model, AttentiveRanker):
-        questions = archive.config["model"].get("questions", "all")
-        return list(average_precisions(model, instances, questions))
-    raise ValueError(f"{archive_path}: {type(model).__name__} neither classifies nor ranks")
+    questions = archive.config["model"].get("questions", "all")
+    return [round(score, 4) for score in average_precisions(model, instances, questions)]
 
 
 def correctness(model: Model, instances: list[Instance]) -> Iterator[bool]:
@@ -71,7 +70,7 @@ def main() -> None:
     """Print the scores of the archive of the command line."""
     parser = argparse.ArgumentParser(description="Print a score for each test item.")
     parser.add_argument("archive", type=Path)
-    print(json.dumps([round(score, 4) for score in scores_of(parser.parse_args().archive)]))
+    print(json.dumps(scores_of(parser.parse_args().archive)))
 
 
 if __name__ == "__main__":

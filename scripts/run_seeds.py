@@ -153,14 +153,19 @@ def name_of(config: Path) -> str:
 
 
 def record_items(path: Path, config: Path, overrides: str, seed: int, archive: Path) -> None:
-    """Put the scores of the test items into the file's line of the configuration and the seed."""
+    """Put the scores of the test items, if the model has them, into the file's line of the
+    configuration and the seed.
+    """
     command = [sys.executable, str(REPOSITORY / "scripts" / "item_scores.py"), str(archive)]
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    scores = json.loads(result.stdout)
+    if scores is None:
+        return
     key = {"configuration": name_of(config), "overrides": overrides, "seed": seed}
     lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     others = [line for line in lines if {name: line[name] for name in key} != key]
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = [*others, {**key, "scores": compact(json.loads(result.stdout))}]
+    made = [*others, {**key, "scores": compact(scores)}]
     path.write_text("".join(json.dumps(line) + "\n" for line in made), encoding="utf-8")
 
 

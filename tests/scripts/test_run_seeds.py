@@ -133,6 +133,17 @@ def test_scores_of_the_items_replace_those_of_the_same_seed(output, tmp_path, mo
     ]
 
 
+def test_models_without_scores_of_items_are_recorded_too(output, tmp_path, monkeypatch):
+    """Such as those of scores: a correlation is not a mean over pairs."""
+    (output / "1" / "model.tar.gz").touch()
+    printed = SimpleNamespace(stdout="null\n")
+    monkeypatch.setattr(run_seeds.subprocess, "run", lambda command, **arguments: printed)
+    monkeypatch.setattr(run_seeds, "revision", lambda: "1234567")
+    run(monkeypatch, CONFIG, output, "--seeds", 1, "--record", tmp_path / "stsb.json")
+    assert json.loads((tmp_path / "stsb.json").read_text())["rows"][0]["seeds"] == [1]
+    assert not (tmp_path / "items").exists()
+
+
 @pytest.mark.parametrize(
     ("argument", "expected"),
     [
