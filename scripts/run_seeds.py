@@ -152,18 +152,24 @@ def name_of(config: Path) -> str:
     return config.resolve().relative_to(CONFIGURATIONS).with_suffix("").as_posix()
 
 
-def record_items(path: Path, config: Path, overrides: str, seed: int, archive: Path) -> None:
-    """Put the scores of the test items, if the model has them, into the file's line of the
-    configuration and the seed.
-    """
+def read_items(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file of items' scores; none if it does not exist."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def has_items(path: Path, key: dict[str, Any]) -> bool:
+    """Whether the file has scores for the configuration, the overrides and the seed of `key`."""
+    return any(line.items() >= key.items() for line in read_items(path))
+
+
+def record_items(path: Path, key: dict[str, Any], archive: Path) -> None:
+    """Put the scores of the test items, if the model has them, into the file's line of `key`."""
     command = [sys.executable, str(REPOSITORY / "scripts" / "item_scores.py"), str(archive)]
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     scores = json.loads(result.stdout)
     if scores is None:
         return
-    key = {"configuration": name_of(config), "overrides": overrides, "seed": seed}
-    lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    others = [line for line in lines if {name: line[name] for name in key} != key]
+    others = [line for line in read_items(path) if not line.items() >= key.items()]
     path.parent.mkdir(parents=True, exist_ok=True)
     made = [*others, {**key, "scores": compact(scores)}]
     path.write_text("".join(json.dumps(line) + "\n" for line in made), encoding="utf-8")
@@ -200,10 +206,17 @@ def processor() -> str:
 
 
 def revision() -> str:
-    """The commit of the repository."""
-    command = ["git", "describe", "--always", "--dirty"]
-    result = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    return result.stdout.strip()
+    """The commit of the repository; "-dirty" if other files than the results differ from it."""
+    commit = git("describe", "--always").stdout.strip()
+    is_clean = git("diff", "--quiet", "HEAD", "--", ".", ":!docs").returncode == 0
+    return commit if is_clean else f"{commit}-dirty"
+
+
+def git(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    """What git does in the repository."""
+    return subprocess.run(
+        ["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
 
 
 def main() -> None:
@@ -231,7 +244,8 @@ def main() -> None:
         if seed in recorded and not finished.is_file():
             print(f"seed {seed} is in {arguments.record}")
             continue
-        if not finished.is_file():
+        is_new = not finished.is_file()
+        if is_new:
             train(arguments.config, output, overrides, seed)
         runs.append(json.loads(finished.read_text(encoding="utf-8")))
         if arguments.record is not None:
@@ -239,7 +253,13 @@ def main() -> None:
             archive = output / "model.tar.gz"
             if archive.is_file() and any(name.startswith("test_") for name in runs[-1]):
                 items = arguments.record.parent / "items" / f"{arguments.record.stem}.jsonl"
-                record_items(items, arguments.config, text, seed, archive)
+                item_key = {
+                    "configuration": name_of(arguments.config),
+                    "overrides": text,
+                    "seed": seed,
+                }
+                if is_new or not has_items(items, item_key):
+                    record_items(items, item_key, archive)
     if not runs:
         return
     print(f"{arguments.config}, seeds {arguments.seeds}")
