@@ -32,7 +32,7 @@ def scores_of(archive_path: Path) -> Optional[list[float]]:
     classifies nor ranks.
     """
     archive = load_archive(archive_path)
-    model = archive.model
+    model = archive.model.eval()
     if not isinstance(model, (ClassificationModel, AttentiveRanker)):
         return None
     instances = list(archive.validation_dataset_reader.read(archive.config["test_data_path"]))
