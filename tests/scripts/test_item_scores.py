@@ -1,0 +1,48 @@
+import json
+from pathlib import Path
+
+import pytest
+from allennlp.commands.train import train_model_from_file
+
+from scripts import item_scores
+from scripts.list_experiments import REPOSITORY
+
+
+@pytest.fixture(autouse=True)
+def in_repository(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+def train(folder: Path, name: str, test_data: str, **settings: object) -> tuple[Path, dict]:
+    """An archive of a configuration in fixtures/models, and its metrics on the test data."""
+    overrides = {"test_data_path": test_data, "evaluate_on_test": True, **settings}
+    path = f"fixtures/models/{name}.jsonnet"
+    train_model_from_file(path, folder, overrides=json.dumps(overrides))
+    return folder / "model.tar.gz", json.loads((folder / "metrics.json").read_text())
+
+
+def test_of_a_classifier(tmp_path: Path):
+    archive, metrics = train(tmp_path / "out", "esim", "fixtures/data/snli.jsonl")
+    scores = item_scores.scores_of(archive)
+    assert set(scores) <= {0.0, 1.0}
+    assert sum(scores) / len(scores) == pytest.approx(metrics["test_accuracy"])
+
+
+@pytest.mark.parametrize(("questions", "number"), [("all", 3), ("answered", 2), ("clean", 2)])
+def test_of_a_ranker(tmp_path: Path, questions: str, number: int):
+    """The second question has no right answer. All candidates are scored, as in evaluation."""
+    archive, metrics = train(
+        tmp_path / "out",
+        "attentive_ranker",
+        "fixtures/data/wikiqa.tsv",
+        **{"model.questions": questions, "model.num_negatives": 1},
+    )
+    scores = item_scores.scores_of(archive)
+    assert len(scores) == number
+    assert sum(scores) / len(scores) == pytest.approx(metrics["test_map"])
+
+
+def test_another_model_is_an_error(tmp_path: Path):
+    archive, _ = train(tmp_path / "out", "similarity_regressor", "fixtures/data/sts.csv")
+    with pytest.raises(ValueError, match="SimilarityRegressor neither classifies nor ranks"):
+        item_scores.scores_of(archive)
