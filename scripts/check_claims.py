@@ -50,7 +50,12 @@ class Row(NamedTuple):
 
 
 def read_row(results: Path, configuration: str, metric: str) -> Optional[Row]:
-    """The newest row of a configuration in a file of results, `None` if there is none."""
+    """The newest row of a configuration in a file of results, `None` if there is none.
+
+    # Raises
+
+    `ValueError` if the scores of a seed's items do not have its figure as their mean.
+    """
     table = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {"rows": []}
     rows = [row for row in table["rows"] if row.get("configuration") == configuration]
     if not rows:
@@ -62,11 +67,18 @@ def read_row(results: Path, configuration: str, metric: str) -> Optional[Row]:
     path = results.parent / "items" / f"{results.stem}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     key = (configuration, row.get("overrides"))
-    scores = [
-        [float(score) for score in line["scores"]]
-        for line in map(json.loads, lines)
-        if (line["configuration"], line["overrides"]) == key
-    ]
+    scores = []
+    for line in map(json.loads, lines):
+        if (line["configuration"], line["overrides"]) != key:
+            continue
+        scores.append([float(score) for score in line["scores"]])
+        figure = figures[row["seeds"].index(line["seed"])]
+        if abs(statistics.mean(scores[-1]) - figure) > 0.001:
+            raise ValueError(
+                f"{path}: the scores of {configuration} with seed {line['seed']} have the mean "
+                f"{statistics.mean(scores[-1]):.4f}, but its figure is {figure}; delete the line "
+                "and run scripts/run_seeds.py again"
+            )
     return Row(figures, numpy.mean(scores, axis=0) if scores else None)
 
 

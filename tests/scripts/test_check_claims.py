@@ -24,7 +24,7 @@ def write(folder: Path, higher: list[str], lower: list[str], claim: dict = CLAIM
         if seeds:
             accuracy = [scores.count("1") / len(scores) for scores in seeds]
             row = {"configuration": name, "overrides": "{}", "metrics": {"accuracy": accuracy}}
-            rows.append(row)
+            rows.append({**row, "seeds": list(range(len(seeds)))})
             lines += [
                 {"configuration": name, "overrides": "{}", "seed": seed, "scores": scores}
                 for seed, scores in enumerate(seeds)
@@ -90,6 +90,14 @@ def test_rows_without_scores_of_items_have_no_interval(tmp_path: Path):
     (record,) = check_claims.check(path)
     assert record["difference"] == "+0.0"
     assert record["holds"].startswith("not tested")
+
+
+def test_scores_of_other_runs_are_an_error(tmp_path: Path):
+    path = write(tmp_path, ["10"], ["01"])
+    items = tmp_path / "items" / "sick.jsonl"
+    items.write_text(items.read_text().replace('"01"', '"00"'))
+    with pytest.raises(ValueError, match=r"bilstm with seed 0 have the mean 0\.0000, .* is 0\.5"):
+        check_claims.check(path)
 
 
 def test_the_records_are_written_beside_the_claims(tmp_path: Path, monkeypatch, capsys):
