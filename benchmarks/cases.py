@@ -100,7 +100,7 @@ CASES = [
         encoder=lambda: SuffixBiLSTM(300, 300),
         # In each direction a token is projected once, and read by (T + 1) / 2 suffixes on average.
         products=lambda T: 2 * 4 * 300 * (300 + 300 * (T + 1) / 2),
-        memory=(100, 8),
+        memory=(250, 0.2),
         naive_memory=(100, 9),
         baseline_bidirectional=True,
     ),
@@ -119,7 +119,7 @@ CASES = [
         # An LSTM for the leaves; each of the 2 T - 1 nodes is projected once as a left child and
         # once as a right child.
         products=lambda T: lstm_products(300, 300, 1, 1) + (2 * T - 1) / T * 5 * 300 * 2 * 300,
-        memory=(350, 0),
+        memory=(120, 0),
         naive_memory=(200, 5),
     ),
 ]

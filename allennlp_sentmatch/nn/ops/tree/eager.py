@@ -1,9 +1,10 @@
 """The composition with a linear number of cell evaluations; see `composition`.
 
-A node has the row of its leftmost leaf, and so has its candidate with the next node.
+A node has a row of the tables, and its candidate with the next node has the same. A parent takes
+the row of its left child, or a new one if all nodes are kept for a backward pass.
 """
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Union
 
 import torch
 from torch import Tensor
@@ -31,14 +32,22 @@ class Sentences(NamedTuple):
         return rows
 
 
+class Nodes(NamedTuple):
+    """Tables of nodes."""
+
+    states: Tensor  # (rows, 2H), [h; c]
+    #: Shape (rows, 10H): W_comp's products with h as a left child, with b_comp, and as a right one.
+    #: Not those of roots.
+    projected: Tensor
+
+
 class Trace(NamedTuple):
     """The results of the forward pass for B sentences of at most T tokens."""
 
     root_hidden: Tensor  # (B, H)
     root_cell: Tensor  # (B, H)
     merges: Tensor  # (B, T - 1)
-    # These are kept for a backward pass only.
-    nodes: list[Tensor]  # [h; c] of the leaves (N, 2H), then of each step's parents (n, 2H)
+    nodes: Nodes  # for a backward pass, the leaves, then each step's parents
     relaxed: list[Tensor]  # each step's relaxed choice y (n, M), if choices are sampled
 
 
@@ -56,7 +65,9 @@ def forward(
     Sentences of a single token are allowed, too, but not alone.
     """
     B, T, device = sentences.sizes[0], len(sentences.sizes), hidden.device
-    candidates = _Candidates(backend, hidden, cell, weights)
+    N = len(hidden)
+    num_parents = sum(sentences.sizes[1:]) if keep else 0
+    candidates = _Candidates(backend, hidden, cell, weights, num_parents)
     rows = sentences.leaf_rows()  # (B, T), of the remaining nodes, from left to right
     pairs_left = (sentences.lengths - 1).unsqueeze(1)  # (B, 1)
     allowed = torch.arange(T - 1, device=device) < pairs_left  # (B, T - 1)
@@ -64,25 +75,26 @@ def forward(
     scores[allowed] = candidates.compute(rows[:, :-1][allowed], rows[:, 1:][allowed])
     merges = torch.full((B, T - 1), -1, dtype=torch.long, device=device)
     root_hidden, root_cell = hidden[:B].clone(), cell[:B].clone()  # of sentences of one token
-    nodes = [torch.cat([hidden, cell], 1)] if keep else []
     relaxed: list[Tensor] = []
     for step, n in enumerate(sentences.sizes[1:]):  # n sentences have a pair to merge
         rows, scores, allowed, pairs_left = rows[:n], scores[:n], allowed[:n], pairs_left[:n]
         chosen, soft = _choose(scores, allowed, weights.query, step, choices, keep)
         merges[:n, step] = chosen
         chosen = chosen.unsqueeze(1)  # (n, 1)
-        parent = rows.gather(1, chosen).squeeze(1)  # (n): the parent takes its left child's row
+        parent = rows.gather(1, chosen).squeeze(1)  # (n): the row of the left child
         parent_hidden, parent_cell = candidates.at(parent)  # (n, H)
         root_hidden[:n], root_cell[:n] = parent_hidden, parent_cell
         if keep:
-            nodes.append(torch.cat([parent_hidden, parent_cell], 1))
+            parent = torch.arange(N, N + n, device=device)
+            rows = rows.scatter(1, chosen, parent.unsqueeze(1))
+            N += n
         if soft is not None:
             relaxed.append(soft)
         if step + 2 == T:
             break
         n = sentences.sizes[step + 2]  # sentences with another merge
         chosen = chosen[:n]
-        candidates.replace(parent[:n], parent_hidden[:n], parent_cell[:n])
+        candidates.set(parent[:n], parent_hidden[:n], parent_cell[:n])
         # Remove the right child and the chosen candidate; what follows them moves up.
         index = torch.arange(T - 1 - step, device=device)
         rows = torch.where(index <= chosen, rows[:n, :-1], rows[:n, 1:])
@@ -92,14 +104,16 @@ def forward(
         new = new_pairs(chosen, pairs_left)  # (n, 2)
         left, right = (rows.gather(1, pair).view(-1) for pair in (new, new + 1))  # (2n)
         scores = scores.scatter(1, new, candidates.compute(left, right).view(n, 2))
-    return Trace(root_hidden, root_cell, merges, nodes, relaxed)
+    return Trace(root_hidden, root_cell, merges, candidates.nodes, relaxed)
 
 
 class _Candidates:
     """The remaining nodes' projections and cells, and their candidates."""
 
-    def __init__(self, backend: Backend, hidden: Tensor, cell: Tensor, weights: Weights) -> None:
-        H = weights.query.size(0)
+    def __init__(
+        self, backend: Backend, hidden: Tensor, cell: Tensor, weights: Weights, num_parents: int
+    ) -> None:
+        (N, H), rows = hidden.shape, len(hidden) + num_parents
         self._product = backend.products.product
         self._query = weights.query
         weight = torch.cat(weights.weight.chunk(2, 1))  # (10H, H), for a left and right child
@@ -107,18 +121,19 @@ class _Candidates:
         # has the same bits in most batches.
         self._weight = backend.products.reordered(weight)
         self._bias = F.pad(weights.bias, (0, 5 * H))  # (10H)
-        self._projected = self._product(hidden, self._weight).add_(self._bias)  # (N, 10H)
-        self._node_cell = cell.clone()  # (N, H)
-        self._hidden, self._cell = torch.zeros_like(cell), torch.zeros_like(cell)
+        self.nodes = Nodes(hidden.new_empty(rows, 2 * H), hidden.new_empty(rows, 10 * H))
+        self._hidden, self._cell = hidden.new_zeros(rows, H), hidden.new_zeros(rows, H)
+        self.set(slice(N), hidden, cell)
 
     def compute(self, left: Tensor, right: Tensor) -> Tensor:
         """Compute the candidates of nodes in these rows, (K), and return their scores (K)."""
-        middle = self._projected.size(1) // 2
+        states, projected = self.nodes
+        H, middle = self._query.size(0), projected.size(1) // 2
         hidden, cell = tree_lstm_cell(
-            self._projected[:, :middle].index_select(0, left)
-            + self._projected[:, middle:].index_select(0, right),
-            self._node_cell.index_select(0, left),
-            self._node_cell.index_select(0, right),
+            projected[:, :middle].index_select(0, left)
+            + projected[:, middle:].index_select(0, right),
+            states[:, H:].index_select(0, left),
+            states[:, H:].index_select(0, right),
         )
         self._hidden.index_copy_(0, left, hidden)
         self._cell.index_copy_(0, left, cell)
@@ -128,10 +143,10 @@ class _Candidates:
         """Return h and c of the candidates in these rows."""
         return self._hidden.index_select(0, rows), self._cell.index_select(0, rows)
 
-    def replace(self, rows: Tensor, hidden: Tensor, cell: Tensor) -> None:
-        """Replace the nodes in these rows."""
-        self._node_cell.index_copy_(0, rows, cell)
-        self._projected.index_copy_(0, rows, self._product(hidden, self._weight).add_(self._bias))
+    def set(self, rows: Union[Tensor, slice], hidden: Tensor, cell: Tensor) -> None:
+        """Set the nodes in these rows."""
+        self.nodes.states[rows] = torch.cat([hidden, cell], 1)
+        self.nodes.projected[rows] = self._product(hidden, self._weight).add_(self._bias)
 
 
 def new_pairs(chosen: Tensor, pairs_left: Tensor) -> Tensor:

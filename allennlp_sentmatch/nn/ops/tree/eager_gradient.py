@@ -1,21 +1,12 @@
-r"""The gradient of the composition by `eager`, with a linear number of products.
+r"""The gradient of the composition by `eager`, linear in the number of nodes.
 
-In training, the gradient of the choice y also flows through the copy masks of
-
-    r'_j = (1 - C_j) r_j + C_{j-1} r_{j+1} + y_j candidate_j,   C = cumsum(y)       (3.14-3.20)
-
-so that with the gradient G of the next layer's nodes r', the gradient of y is
-
-    dy_i = candidate_i . G_i - sum_{j >= i} r_j . G_j + sum_{j > i} r_{j+1} . G_j
-
-Every candidate of every layer, even if kept from the layer below, contributes to the nodes'
-gradient. Apart from the chosen candidate's, these contributions come from the scores q . h, and so
-they are multiples, by the score's gradient, of one vector per candidate: the product of q with the
-candidate's Jacobian. It is computed once per candidate and only scaled and added in each layer.
-This is exactly the gradient of the naive form, regrouped.
+The layers are undone from the root down. Each parent's gradient goes to its children by a product
+of the cell's derivatives; all other nodes keep theirs. If the choices were sampled, they have a
+gradient, too, through the scores of all candidates of their layer (`choice_gradient`). A candidate
+of several layers is taken once: in the last layer that it is in.
 """
 
-from typing import Callable, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 import torch
 from torch import Tensor
@@ -23,10 +14,9 @@ from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.tree.arguments import Weights
-from allennlp_sentmatch.nn.ops.tree.eager import Sentences, new_pairs
-
-#: Maps gradients of pre-activations (K, 5H) to those of the children's h side by side (K, 2H).
-_ToChildren = Callable[[Tensor], Tensor]
+from allennlp_sentmatch.nn.ops.tree.choice_gradient import ChoiceGradient, Window
+from allennlp_sentmatch.nn.ops.tree.derivatives import Derivatives
+from allennlp_sentmatch.nn.ops.tree.eager import Nodes, Sentences
 
 
 class Gradients(NamedTuple):
@@ -39,10 +29,23 @@ class Gradients(NamedTuple):
     query: Optional[Tensor]  # `None` if the choices were not sampled
 
 
+class _Layer(NamedTuple):
+    """The merges of a step, of n sentences."""
+
+    chosen: Tensor  # (n), indices
+    window: Tensor  # (n, 6), rows of the nodes from two before to two after the merged pair, or 0
+    first_parent: int  # the first of the parents' rows
+
+    @property
+    def end(self) -> int:
+        """The row after those of the parents."""
+        return self.first_parent + len(self.chosen)
+
+
 def backward(
     backend: Backend,
     root: Tensor,
-    nodes: Tensor,
+    nodes: Nodes,
     merges: Tensor,
     sentences: Sentences,
     weights: Weights,
@@ -56,8 +59,8 @@ def backward(
     backend : `Backend`
     root : `Tensor`
         Shape (B, 2H): the gradient of the roots' [h; c].
-    nodes : `Tensor`
-        Shape (2N - B, 2H): [h; c] of the packed leaves, then of each step's parents.
+    nodes : `Nodes`
+        The packed leaves, then each step's parents.
     merges : `Tensor`
         Shape (B, T - 1).
     sentences : `Sentences`
@@ -67,231 +70,215 @@ def backward(
     temperature : `float`
         The temperature of the relaxation.
     """
-    H = weights.query.size(0)
-    layers, left, right = _replay(merges, sentences, parents_only=not relaxed)
-    children = torch.cat([nodes[:, :H].index_select(0, side) for side in (left, right)], 1)
-    derivatives = _Derivatives.of(
-        backend.products.product(children, weights.weight).add_(weights.bias),  # (K, 5H)
-        nodes[:, H:].index_select(0, left),
-        nodes[:, H:].index_select(0, right),
-    )
-    transposed = weights.weight.t().contiguous()  # (2H, 5H)
-
-    def to_children(grad_pre_activations: Tensor) -> Tensor:
-        """Return the gradients of the children's h side by side, (K, 2H)."""
-        return backend.products.product(grad_pre_activations, transposed)
-
-    grad_pre_activations = torch.zeros_like(derivatives.gates).flatten(1)  # (K, 5H)
-    choices = None
+    layers = _replay(merges, sentences)
+    gradient: _Gradient
     if relaxed:
-        choices = _ChoiceGradients(nodes, derivatives, weights.query, to_children, temperature)
-    B, T = sentences.sizes[0], len(sentences.sizes)
-    grad_nodes = nodes.new_zeros(B, T, 2 * H)  # G, of the next layer's nodes
-    grad_nodes[:, 0] = root
+        gradient = _SampledGradient(backend, sentences, nodes, weights, relaxed, temperature)
+    else:
+        gradient = _Gradient(backend, sentences, nodes, weights)
+    grads = gradient.nodes
+    continuing = [*sentences.sizes[1:], 0]  # the number of sentences with another merge
+    grads[continuing[0] : len(root)] = root[continuing[0] :]
     for step in range(len(layers) - 1, -1, -1):
-        layer = layers[step]
-        n, M = layer.nodes.size(0), layer.nodes.size(1) - 1
-        above = grad_nodes[:n, :M]
-        below = _through_copies(layer, above, derivatives, to_children, grad_pre_activations)
-        if choices is not None:
-            choices.add_to(below, layer, above, relaxed[step])
-        grad_nodes[:n, : M + 1] = below
-    grad_query = None
-    if choices is not None:
-        grad_pre_activations += choices.grad_pre_activations()
-        grad_query = choices.grad_scores @ derivatives.state[:, :H]
-    tokens = torch.arange(T, device=nodes.device).unsqueeze(1) < sentences.lengths  # (T, B)
-    grad_hidden, grad_cell = grad_nodes.transpose(0, 1)[tokens].chunk(2, 1)  # (N, H)
+        layer, n = layers[step], continuing[step + 1]
+        grads[layer.first_parent : layer.end][n:] = root[n : len(layer.chosen)]
+        gradient.undo(step, layer)
+    gradient.finish()
+    grad_hidden, grad_cell = grads[: sum(sentences.sizes)].chunk(2, 1)
+    pre_activations = gradient.pre_activations[1:]
     return Gradients(
         hidden=grad_hidden,
         cell=grad_cell,
-        weight=backend.products.product_over_rows(grad_pre_activations, children),
-        bias=grad_pre_activations.sum(0),
-        query=grad_query,
+        # As its first argument is copied in another order, that should be the smaller one.
+        weight=backend.products.product_over_rows(gradient.children(), pre_activations).t(),
+        bias=pre_activations.sum(0),
+        query=gradient.query(),
     )
 
 
-def _through_copies(
-    layer: "_Layer",
-    above: Tensor,
-    derivatives: "_Derivatives",
-    to_children: _ToChildren,
-    grad_pre_activations: Tensor,
-) -> Tensor:
-    """Return the gradients of a layer's nodes, (n, M + 1, 2H), apart from those of the choice.
+def _replay(merges: Tensor, sentences: Sentences) -> list[_Layer]:
+    """List the layers. Parents have the rows after those of the leaves, step by step."""
+    T = len(sentences.sizes)
+    rows = sentences.leaf_rows()  # (B, T)
+    first_parent = sum(sentences.sizes)
+    around = torch.arange(6, device=merges.device)
+    layers = []
+    for step, n in enumerate(sentences.sizes[1:]):
+        rows = rows[:n]  # (n, M + 1)
+        chosen = merges[:n, step : step + 1]  # (n, 1)
+        window = F.pad(rows, (2, 2)).gather(1, chosen + around)
+        layers.append(_Layer(chosen.squeeze(1), window, first_parent))
+        parents = torch.arange(first_parent, layers[-1].end, device=merges.device)
+        first_parent += n
+        index = torch.arange(T - 1 - step, device=merges.device)
+        rows = torch.where(index < chosen, rows[:, :-1], rows[:, 1:])
+        rows = rows.scatter(1, chosen, parents.unsqueeze(1))
+    return layers
 
-    `above` (n, M, 2H) are the gradients of the next layer's nodes. Those of the parents'
-    pre-activations are written to `grad_pre_activations`.
+
+class _Gradient:
+    """The gradient of given or greedy merges, which have none themselves.
+
+    It has tables of the candidates: `rows_per_merge` for each merge, in the order in which merges
+    are undone, after a first row of zeros.
     """
-    sentence = torch.arange(len(above), device=above.device)
-    chosen = layer.chosen.unsqueeze(1)  # (n, 1)
-    grad_parent = above[sentence, layer.chosen]  # (n, 2H)
-    grad_hidden, grad_cell = grad_parent.chunk(2, 1)
-    grad_pre_activations[layer.parents], grad_left, grad_right = derivatives.select(
-        layer.parents
-    ).pull_back(grad_hidden, grad_cell, to_children)
-    # A node to the left of the merged pair keeps its index, one to the right moves by one.
-    below = torch.where(
-        (torch.arange(above.size(1) + 1, device=chosen.device) <= chosen).unsqueeze(2),
-        F.pad(above, (0, 0, 0, 1)),
-        F.pad(above, (0, 0, 1, 0)),
-    )  # (n, M + 1, 2H)
-    below[sentence, layer.chosen] = grad_left
-    below[sentence, layer.chosen + 1] = grad_right
-    return below
+
+    rows_per_merge = 1
+
+    def __init__(
+        self, backend: Backend, sentences: Sentences, nodes: Nodes, weights: Weights
+    ) -> None:
+        H = weights.query.size(0)
+        self._backend, self._sentences = backend, sentences
+        self._nodes, self._weights = nodes, weights
+        self._transposed = backend.products.reordered(weights.weight.t().contiguous())  # (2H, 5H)
+        self._children: list[tuple[Tensor, Tensor]] = []  # rows of the nodes
+        self._next = 1  # the row of the next candidate
+        self.nodes = torch.zeros_like(nodes.states)  # the gradients of [h; c]
+        self.pre_activations = self._new_table(5 * H)  # (K, 5H), the gradients
+
+    def _new_table(self, *shape: int) -> Tensor:
+        """Return a table of the candidates."""
+        merges = sum(self._sentences.sizes[1:])
+        table = self.nodes.new_empty(1 + self.rows_per_merge * merges, *shape)
+        table[0] = 0
+        return table
+
+    def _add_candidates(self, left: Tensor, right: Tensor) -> tuple[slice, Derivatives]:
+        """Add the pairs of nodes `left` and `right`, (R): their rows and their derivatives."""
+        rows = slice(self._next, self._next + len(left))
+        self._next = rows.stop
+        self._children.append((left, right))
+        H = self._weights.query.size(0)
+        states, projected = self._nodes
+        derivatives = Derivatives.of(
+            self._backend,
+            projected[:, : 5 * H].index_select(0, left)
+            + projected[:, 5 * H :].index_select(0, right),
+            states[:, H:].index_select(0, left),
+            states[:, H:].index_select(0, right),
+        )
+        return rows, derivatives
+
+    def _to_children(self, pre_activations: Tensor) -> Tensor:
+        """Return the gradients of both children's h, (R, 2H), from those of (R, 5H)."""
+        return self._backend.products.product(pre_activations, self._transposed)
+
+    def undo(self, step: int, layer: _Layer) -> None:
+        """Pass the gradients of a step's parents on to their children."""
+        rows, derivatives = self._add_candidates(layer.window[:, 2], layer.window[:, 3])
+        grad_hidden, grad_cell = self.nodes[layer.first_parent : layer.end].chunk(2, 1)
+        pre_activations, grad_cell = derivatives.gradients(grad_hidden, grad_cell)
+        self.pre_activations[rows] = pre_activations
+        children = derivatives.children_gradients(self._to_children(pre_activations), grad_cell)
+        self._set(layer, children)
+
+    def _set(self, layer: _Layer, children: Tensor) -> None:
+        """Set the gradients (n, 2, 2H) of the merged nodes."""
+        self.nodes.index_copy_(0, layer.window[:, 2:4].reshape(-1), children.flatten(0, 1))
+
+    def finish(self) -> None:
+        """Complete the gradients of leaves and pre-activations after the last layer."""
+
+    def children(self) -> Tensor:
+        """Return the children's h side by side, (K, 2H)."""
+        hidden = self._nodes.states[:, : self._weights.query.size(0)]
+        return torch.cat(
+            [hidden.index_select(0, torch.cat(side)) for side in zip(*self._children)], 1
+        )
+
+    def query(self) -> Optional[Tensor]:
+        """Return the gradient of q, which only sampled choices have."""
+        return None
 
 
-class _ChoiceGradients:
-    """The gradients that sampled choices have through the scores of all candidates."""
+class _SampledGradient(_Gradient):
+    """The gradient of sampled merges.
+
+    In each layer three candidates are new: the one that was chosen, and its neighbors.
+    """
+
+    rows_per_merge = 3
 
     def __init__(
         self,
-        nodes: Tensor,
-        derivatives: "_Derivatives",
-        query: Tensor,
-        to_children: _ToChildren,
+        backend: Backend,
+        sentences: Sentences,
+        nodes: Nodes,
+        weights: Weights,
+        relaxed: list[Tensor],
         temperature: float,
     ) -> None:
-        self._nodes, self._states, self._temperature = nodes, derivatives.state, temperature
-        num_candidates = len(derivatives.state)
-        self.grad_scores = query.new_zeros(num_candidates)  # (K)
-        # The derivatives of the scores by the pre-activations (K, 5H) and the children (K, 4H).
-        self._by_pre_activations, *by_side = derivatives.pull_back(
-            query.expand(num_candidates, -1), None, to_children
-        )
-        self._by_children = torch.cat(by_side, 1)
+        super().__init__(backend, sentences, nodes, weights)
+        H = weights.query.size(0)
+        self._relaxed, self._temperature = relaxed, temperature
+        self._choices = ChoiceGradient(nodes.states)
+        # The derivatives of the scores by the pre-activations are in `pre_activations` until
+        # `finish`, and those by the children's states here.
+        self._by_children = self._new_table(2, 2 * H)
+        self._states = self._new_table(2 * H)
+        self._scores = torch.zeros_like(self._states[:, 0])  # the gradients
+        self._of_parents: list[Tensor] = []  # the gradients of their pre-activations, (n, 5H)
 
-    def add_to(self, below: Tensor, layer: "_Layer", above: Tensor, y: Tensor) -> None:
-        """Add the part through the choice `y` (n, M) to the gradients of the layer's nodes."""
-        r = _look_up(self._nodes, layer.nodes)  # (n, M + 1, 2H)
-        candidates = _look_up(self._states, layer.candidates)  # (n, M, 2H)
-        kept, moved = (r[:, :-1] * above).sum(2), (r[:, 1:] * above).sum(2)  # (n, M)
-        to_right = (moved - kept).flip(1).cumsum(1).flip(1) - moved
-        grad_y = (candidates * above).sum(2) + to_right
-        grad_logits = y * (grad_y - (y * grad_y).sum(1, keepdim=True)) / self._temperature
-        self.grad_scores.index_add_(0, layer.candidates.view(-1), grad_logits.view(-1))
-        scaled = _look_up(self._by_children, layer.candidates)  # (n, M, 4H)
-        scaled *= grad_logits.unsqueeze(2)
-        left, right = scaled.chunk(2, 2)
-        below[:, :-1] += left
-        below[:, 1:] += right
+    def undo(self, step: int, layer: _Layer) -> None:
+        n, device = len(layer.chosen), layer.chosen.device
+        self._pass_on_finished(layer)
+        left, right = layer.window[:, 1:4], layer.window[:, 2:5]  # (n, 3)
+        rows, derivatives = self._add_candidates(left.reshape(-1), right.reshape(-1))
+        grad_parents = self.nodes[layer.first_parent : layer.end]
+        parents = derivatives.every(3, first=1)
+        of_parents, grad_cell = parents.gradients(*grad_parents.chunk(2, 1))
+        of_scores, score_by_cell = derivatives.gradients(self._weights.query)
+        of_children = self._to_children(torch.cat([of_parents, of_scores]))  # (4n, 2H)
+        children = parents.children_gradients(of_children[:n], grad_cell)  # (n, 2, 2H)
+        self._set(layer, children)
+        self._of_parents.append(of_parents)
+        self.pre_activations[rows] = of_scores
+        self._by_children[rows] = derivatives.children_gradients(of_children[n:], score_by_cell)
+        self._states[rows] = derivatives.state
+        new = torch.arange(rows.start, rows.stop, device=device).view(n, 3)
+        candidates = self._choices.neighbors(layer.chosen)
+        candidates = torch.cat([candidates[:, :1], new, candidates[:, 1:]], 1)  # (n, 5)
+        outer = _look_up(self.nodes, layer.window[:, [1, 4]])  # (n, 2, 2H)
+        products = Window(
+            nodes=_look_up(self._nodes.states, layer.window),
+            states=_look_up(self._states, candidates),
+            by_score=_look_up(self._by_children, candidates),
+            grads=torch.cat([outer[:, :1], children, outer[:, 1:], grad_parents.unsqueeze(1)], 1),
+        ).products()
+        self._choices.insert(layer.chosen, products, new)
+        y = self._relaxed[step]
+        pairs_left = self._sentences.lengths[:n, None] - 1 - step  # (n, 1)
+        allowed = torch.arange(y.size(1), device=device) < pairs_left  # (n, M)
+        self._choices.add_layer(layer.chosen, products, y, allowed, self._temperature)
 
-    def grad_pre_activations(self) -> Tensor:
-        """Return the gradients of the pre-activations, (K, 5H), after all layers were added."""
-        return self.grad_scores.unsqueeze(1) * self._by_pre_activations
+    def _pass_on_finished(self, layer: _Layer) -> None:
+        """Pass on the gradients of the scores of the parents' pairs, which go down no further."""
+        scores, candidates = self._choices.merged(layer.chosen)  # (n, 2)
+        by_children = self._finish(scores, candidates)  # (n, 2, 2, 2H)
+        self.nodes.index_add_(0, layer.window[:, 1], by_children[:, 0, 0])
+        self.nodes.index_add_(0, layer.window[:, 4], by_children[:, 1, 1])
+        self.nodes[layer.first_parent : layer.end] += by_children[:, 0, 1] + by_children[:, 1, 0]
+
+    def _finish(self, scores: Tensor, candidates: Tensor) -> Tensor:
+        """Keep the gradients of the candidates' scores; return those through them of children."""
+        self._scores.index_copy_(0, candidates.reshape(-1), scores.reshape(-1))
+        return _look_up(self._by_children, candidates) * scores[..., None, None]
+
+    def finish(self) -> None:
+        scores, candidates = self._choices.rest()  # (n, T - 1)
+        rows = self._sentences.leaf_rows()[: len(scores)]  # (n, T)
+        left, right = self._finish(scores, candidates).flatten(0, 1).unbind(1)
+        self.nodes.index_add_(0, rows[:, :-1].reshape(-1), left)
+        self.nodes.index_add_(0, rows[:, 1:].reshape(-1), right)
+        self.pre_activations *= self._scores.unsqueeze(1)
+        by_merge = self.pre_activations[1:].view(-1, 3, self.pre_activations.size(1))
+        by_merge[:, 1] += torch.cat(self._of_parents)
+
+    def query(self) -> Optional[Tensor]:
+        return self._scores @ self._states[:, : self._weights.query.size(0)]
 
 
 def _look_up(table: Tensor, rows: Tensor) -> Tensor:
-    """Return `table[rows]` of a matrix, for which `index_select` is several times as fast."""
-    return table.index_select(0, rows.reshape(-1)).view(*rows.shape, -1)
-
-
-class _Layer(NamedTuple):
-    """The nodes and candidates of a step, as rows of their tables."""
-
-    chosen: Tensor  # (n), indices
-    nodes: Tensor  # (n, M + 1), rows of the nodes' table
-    parents: Tensor  # (n), rows of the candidates' table
-    candidates: Tensor  # (n, M), rows of the candidates' table; no columns if parents only
-
-
-def _replay(
-    merges: Tensor, sentences: Sentences, parents_only: bool
-) -> tuple[list[_Layer], Tensor, Tensor]:
-    """List the layers, and the left and right child of every candidate (rows of the nodes' table).
-
-    A candidate of several layers is listed once. Padding has no candidates.
-    """
-    device = merges.device
-    lengths, sizes = sentences
-    T = len(sizes)
-    lefts: list[Tensor] = []
-    rights: list[Tensor] = []
-    listed = 0
-
-    def list_candidates(left: Tensor, right: Tensor) -> Tensor:
-        nonlocal listed
-        lefts.append(left.reshape(-1))
-        rights.append(right.reshape(-1))
-        listed += left.numel()
-        return torch.arange(listed - left.numel(), listed, device=device).view(left.shape)
-
-    nodes = sentences.leaf_rows()  # (B, T)
-    candidates = nodes.new_zeros(sizes[0], 0 if parents_only else T - 1)
-    for j in range(candidates.size(1)):
-        n = sizes[j + 1]
-        candidates[:n, j] = list_candidates(nodes[:n, j], nodes[:n, j + 1])
-    known = sum(sizes)  # rows of the nodes' table
-    layers = []
-    for step in range(T - 1):
-        n = sizes[step + 1]
-        nodes, candidates = nodes[:n], candidates[:n]
-        chosen = merges[:n, step : step + 1]  # (n, 1)
-        if parents_only:
-            parents = list_candidates(nodes.gather(1, chosen), nodes.gather(1, chosen + 1))
-        else:
-            parents = candidates.gather(1, chosen)
-        layers.append(_Layer(chosen.squeeze(1), nodes, parents.squeeze(1), candidates))
-        if step + 2 == T:
-            break
-        rows = torch.arange(known, known + n, device=device).unsqueeze(1)  # of the parents
-        known += n
-        n = sizes[step + 2]
-        chosen = chosen[:n]
-        index = torch.arange(T - 1 - step, device=device)
-        nodes = torch.where(index < chosen, nodes[:n, :-1], nodes[:n, 1:])
-        nodes = nodes.scatter(1, chosen, rows[:n])
-        if not parents_only:
-            new = new_pairs(chosen, lengths[:n, None] - step - 2)
-            candidates = torch.where(
-                index[:-1] < chosen, candidates[:n, :-1], candidates[:n, 1:]
-            ).scatter(1, new, list_candidates(nodes.gather(1, new), nodes.gather(1, new + 1)))
-    return layers, torch.cat(lefts), torch.cat(rights)
-
-
-class _Derivatives(NamedTuple):
-    """The derivatives of each candidate's state by its pre-activations and its children's cells."""
-
-    state: Tensor  # (K, 2H), [h; c] itself
-    cell_by_hidden: Tensor  # (K, H), the factor from the gradient of h to that of c
-    gates: Tensor  # (K, 5, H), by i, f_l, f_r, o and g: of h for o, of c for the others
-    left: Tensor  # (K, H), f_l
-    right: Tensor  # (K, H), f_r
-
-    @classmethod
-    def of(cls, pre_activations: Tensor, left_cell: Tensor, right_cell: Tensor) -> "_Derivatives":
-        blocks = pre_activations.view(len(left_cell), 5, -1)  # (K, 5, H)
-        i, f_left, f_right, o = blocks[:, :4].sigmoid().unbind(1)
-        g = blocks[:, 4].tanh()
-        cell = f_left * left_cell + f_right * right_cell + i * g
-        tanh_cell = cell.tanh()
-        gates = torch.stack(
-            [
-                g * i * (1 - i),
-                left_cell * f_left * (1 - f_left),
-                right_cell * f_right * (1 - f_right),
-                tanh_cell * o * (1 - o),
-                i * (1 - g * g),
-            ],
-            1,
-        )
-        state = torch.cat([o * tanh_cell, cell], 1)
-        return cls(state, o * (1 - tanh_cell * tanh_cell), gates, f_left, f_right)
-
-    def select(self, rows: Tensor) -> "_Derivatives":
-        return _Derivatives(*(part.index_select(0, rows) for part in self))
-
-    def pull_back(
-        self, hidden: Tensor, cell: Optional[Tensor], to_children: _ToChildren
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Turn gradients of h and c into those of pre-activations and of each child's [h; c]."""
-        cell = hidden * self.cell_by_hidden + (0 if cell is None else cell)  # (K, H)
-        pre_activations = self.gates * cell.unsqueeze(1)
-        pre_activations[:, 3] = self.gates[:, 3] * hidden
-        pre_activations = pre_activations.flatten(1)  # (K, 5H)
-        left, right = to_children(pre_activations).chunk(2, 1)
-        return (
-            pre_activations,
-            torch.cat([left, cell * self.left], 1),
-            torch.cat([right, cell * self.right], 1),
-        )
+    """Return `table[rows]`, for which `index_select` is several times as fast."""
+    return table.index_select(0, rows.reshape(-1)).view(*rows.shape, *table.shape[1:])
