@@ -52,7 +52,9 @@ class CachedEmbedder(TokenEmbedder):
         self.embedder = embedder.eval()
         self.capacity = capacity
         self._has_trained = False
-        self._clear()
+        self._vectors: dict[tuple[bytes, ...], Tensor] = {}
+        self._size = 0  # bytes
+        self._is_full = False
 
     def get_output_dim(self) -> int:
         """The size of a token's vector."""
@@ -132,13 +134,13 @@ class CachedEmbedder(TokenEmbedder):
             )
 
     def _clear(self) -> None:
-        self._vectors: dict[tuple[bytes, ...], Tensor] = {}
+        self._vectors = {}
         self._size = 0
         self._is_full = False
 
     def _apply(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> "CachedEmbedder":
         self._clear()  # another device or precision
-        super()._apply(fn, *args, **kwargs)
+        super()._apply(fn, *args, **kwargs)  # type: ignore[no-untyped-call]
         return self
 
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
