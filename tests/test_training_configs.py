@@ -158,10 +158,8 @@ TRAINED = [
     "trec50/bcn_subilstm_cove",
     "trec6/rcrn",
     "trec6/rcrn_baseline_bilstm",
-    "trecqa/ap_bilstm_shared_words",
     "trecqa/ap_rcrn",
     "trecqa/ap_rcrn_baseline_bilstm",
-    "wikiqa/ap_bilstm_shared_words",
     "wikiqa/ap_rcrn",
     "wikiqa/ap_rcrn_baseline_bilstm",
 ]
@@ -187,7 +185,6 @@ WITH_WORD_VECTORS = [
     "sst2/gumbel_tree_lstm",
     "sst2/lstmn",
     "sst2/rcrn",
-    "wikiqa/ap_bilstm_shared_words",
     "wikiqa/ap_rcrn",
 ]
 

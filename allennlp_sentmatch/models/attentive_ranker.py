@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from allennlp.common.checks import ConfigurationError, check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 from allennlp.models import Model
 from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.nn import InitializerApplicator, RegularizerApplicator
@@ -19,6 +20,7 @@ from allennlp_sentmatch.nn.negative_sampling import answer_pairs
 from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.ranking import rank_order
+from allennlp_sentmatch.nn.shared_words import SharedWords
 from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanReciprocalRank
 
 
@@ -54,6 +56,12 @@ class AttentiveRanker(Model):
         How many wrong answers to sample for each right one in training; `null` for all of them.
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
+    shared_words : `bool`, optional (default = `False`)
+        Add to the cosine the learned weights of the words that question and candidate share
+        (`allennlp_sentmatch.nn.shared_words`): with few questions to learn from, such as TrecQA's
+        TRAIN, a model without this is no better than counting them (Yu et al. 2014,
+        https://arxiv.org/abs/1412.1632, add counts for the same reason). Words are the same if the
+        indexer `tokens` gives them the same number.
     questions : `str`, optional (default = `"all"`)
         Which questions count in `map` and `mrr`: `"all"`, `"answered"` or `"clean"`; see
         `RankingMetric`.
@@ -72,6 +80,7 @@ class AttentiveRanker(Model):
         margin: float = 0.1,
         num_negatives: Optional[int] = 6,
         embedding_dropout: float = 0.0,
+        shared_words: bool = False,
         questions: str = "all",
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
         regularizer: Optional[RegularizerApplicator] = None,
@@ -101,6 +110,10 @@ class AttentiveRanker(Model):
                 self._pooling = Pooling(
                     encoder.get_output_dim(), pooling, encoder.is_bidirectional()
                 )
+        self._shared_words: Optional[SharedWords] = None
+        if shared_words:
+            self._shared_words = SharedWords(text_field_embedder.get_output_dim())
+            self._unknown_index = vocab.get_token_index(DEFAULT_OOV_TOKEN)
         self._margin = margin
         self._num_negatives = num_negatives
         self._metrics = {
@@ -234,12 +247,16 @@ class AttentiveRanker(Model):
         # Raises
 
         `ConfigurationError` with attentive pooling, where a sentence's vector depends on the other
-        sentence.
+        sentence, and with `shared_words`, where the cosine is not the whole score.
         """
         if isinstance(self._pooling, AttentivePooling):
             raise ConfigurationError(
                 "a ranker with attentive pooling has no vector of a single sentence; "
                 'use another pooling, such as "max"'
+            )
+        if self._shared_words is not None:
+            raise ConfigurationError(
+                "a ranker with shared_words scores pairs, not vectors of single sentences"
             )
         embedded, mask = self._embed(tokens)
         vectors: Tensor = self._pooling(self._encoder(embedded, mask), mask)
@@ -258,6 +275,7 @@ class AttentiveRanker(Model):
         """
         # Shape: (B + N, T, E) and (B + N, T), T being the longer one of M and L
         embedded, mask = stack_padded(self._embed(question), self._embed(candidates))
+        overlap = self._overlap(question, candidates, embedded, rows)
         encoded = self._encoder(embedded, mask)
         sizes = [len(question_mask), len(candidate_mask)]
         if isinstance(self._pooling, AttentivePooling):
@@ -272,9 +290,29 @@ class AttentiveRanker(Model):
                 "question_attention": pooled.first_attention,
                 "candidate_attention": pooled.second_attention,
             }
-            return F.cosine_similarity(pooled.first, pooled.second), attention
+            return F.cosine_similarity(pooled.first, pooled.second) + overlap, attention
         question_vectors, answer_vectors = self._pooling(encoded, mask).split(sizes)
-        return F.cosine_similarity(question_vectors[rows], answer_vectors), {}
+        return F.cosine_similarity(question_vectors[rows], answer_vectors) + overlap, {}
+
+    def _overlap(
+        self,
+        question: TextFieldTensors,
+        candidates: TextFieldTensors,
+        embedded: Tensor,
+        rows: Tensor,
+    ) -> Union[Tensor, float]:
+        """The scores (N,) of the words that N candidates share with their questions."""
+        if self._shared_words is None:
+            return 0.0
+        words = question["tokens"]["tokens"]  # (B, M)
+        is_known = (words != 0) & (words != self._unknown_index)
+        scores: Tensor = self._shared_words(
+            words[rows],
+            embedded[: len(words), : words.size(1)][rows],
+            is_known[rows],
+            candidates["tokens"]["tokens"],
+        )
+        return scores
 
     def _embed(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor]:
         # Shape: (B, T, D) and (B, T)

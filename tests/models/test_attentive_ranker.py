@@ -225,6 +225,40 @@ def test_without_metadata_the_ranking_has_positions_only(vocab):
     assert output["ranking"][0][0].keys() == {"position", "score"}
 
 
+@pytest.mark.parametrize("pooling", ["attentive", "max"])
+def test_weights_of_shared_words_are_added_to_the_cosine(vocab, pooling):
+    model = ranker(vocab, pooling=pooling, shared_words=True)
+    with torch.no_grad():
+        model._shared_words.weight.copy_(torch.tensor([1.0, -2.0, 0.5, 3.0]))
+    plain = ranker(vocab, pooling=pooling)
+    plain.load_state_dict(model.state_dict(), strict=False)
+    added = model(**inputs())["scores"] - plain(**inputs())["scores"]
+    vectors = model._text_field_embedder.token_embedder_tokens.weight
+    weights = torch.nn.functional.softplus(
+        vectors @ model._shared_words.weight + model._shared_words.bias
+    )
+    unknown = vocab.get_token_index(vocab._oov_token)
+    for row, candidate in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0)]:
+        shared = set(QUESTION[row].tolist()) & set(CANDIDATES[row, candidate].tolist())
+        expected = sum(weights[word] for word in shared - {0, unknown})
+        torch.testing.assert_close(
+            added[row, candidate], torch.as_tensor(expected).double(), atol=1e-9, rtol=0
+        )
+
+
+def test_shared_words_are_learned_from(vocab):
+    model = ranker(vocab, shared_words=True, margin=1.0)
+    model(**inputs())["loss"].backward()
+    assert model._shared_words.weight.grad.abs().sum() > 0
+    assert model._shared_words.bias.grad != 0
+
+
+def test_shared_words_have_no_vector_of_one_sentence(vocab):
+    model = ranker(vocab, pooling="max", shared_words=True)
+    with pytest.raises(ConfigurationError, match="shared_words scores pairs"):
+        model.encode({"tokens": {"tokens": QUESTION}})
+
+
 def test_attentive_pooling_has_no_vector_of_one_sentence(vocab):
     with pytest.raises(ConfigurationError, match="no vector of a single sentence"):
         ranker(vocab).encode({"tokens": {"tokens": QUESTION}})

@@ -1,4 +1,4 @@
-// AP-BiLSTM that is told which words question and candidate share, on TrecQA.
+// AP-BiLSTM and the weighted words that question and candidate share, on TrecQA.
 local rcrn = import '../lib/rcrn.libsonnet';
 
-rcrn.marking_shared_words(rcrn.trecqa(rcrn.bilstm, pooling='attentive'))
+rcrn.with_shared_words(rcrn.trecqa(rcrn.bilstm, pooling='attentive'))

@@ -1,4 +1,4 @@
-// AP-BiLSTM that is told which words question and candidate share, on WikiQA.
+// AP-BiLSTM and the weighted words that question and candidate share, on WikiQA.
 local rcrn = import '../lib/rcrn.libsonnet';
 
-rcrn.marking_shared_words(rcrn.wikiqa(rcrn.bilstm, pooling='attentive'))
+rcrn.with_shared_words(rcrn.wikiqa(rcrn.bilstm, pooling='attentive'))

@@ -11,7 +11,7 @@ from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import Field, ListField, MetadataField, TensorField
 from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import TokenIndexer
-from allennlp.data.tokenizers import Token, Tokenizer
+from allennlp.data.tokenizers import Tokenizer
 
 from allennlp_sentmatch.data.dataset_readers.label_presence import all_or_none_labeled
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
@@ -96,12 +96,6 @@ class AnswerSelectionReader(TokenizingReader):
         delimiter is a comma.
     encoding : `str`, optional (default = `"utf-8"`)
         The file's encoding.
-    mark_shared_words : `bool`, optional (default = `False`)
-        Mark the words that question and candidate share, as Severyn and Moschitti (2016,
-        https://arxiv.org/abs/1604.01178) do: the attribute `ent_type_` of a token is `"shared"` for
-        a word of a candidate that the question has, in upper or lower case, and for the question's
-        own words; it is `"other"` for all other words and for punctuation. An indexer reads it:
-        `{"type": "single_id", "feature_name": "ent_type_", "namespace": "shared_words"}`.
     max_length : `int`, optional (default = `None`)
         Tokens of a question or candidate past this many are left out.
     tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
@@ -121,7 +115,6 @@ class AnswerSelectionReader(TokenizingReader):
         delimiter: Optional[str] = None,
         quoted: Optional[bool] = None,
         encoding: str = "utf-8",
-        mark_shared_words: bool = False,
         max_length: Optional[int] = None,
         tokenizer: Optional[Tokenizer] = None,
         token_indexers: Optional[dict[str, TokenIndexer]] = None,
@@ -149,7 +142,6 @@ class AnswerSelectionReader(TokenizingReader):
                 f"format={format!r}: expected one of {', '.join([*FORMATS, 'table'])}"
             )
         self._escaped = format == "trecqa"
-        self._mark_shared_words = mark_shared_words
         self._encoding = check_encoding(encoding)
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
@@ -230,10 +222,6 @@ class AnswerSelectionReader(TokenizingReader):
             )
         question_field = self._text_field(question, "question")
         candidate_fields = [self._text_field(text, "each of the candidates") for text in candidates]
-        if self._mark_shared_words:
-            words = set(filter(None, map(_word, question_field.tokens)))
-            for text_field in (question_field, *candidate_fields):
-                text_field.tokens = [_marked(token, words) for token in text_field.tokens]
         metadata: dict[str, Any] = {
             "question": question,
             "candidates": list(candidates),
@@ -258,16 +246,3 @@ class AnswerSelectionReader(TokenizingReader):
             metadata["candidate_ids"] = list(candidate_ids)
         fields["metadata"] = MetadataField(metadata)
         return Instance(fields)
-
-
-def _word(token: Token) -> Optional[str]:
-    """The token's text in lower case, `None` if it has neither a letter nor a digit."""
-    text: str = token.text.lower()
-    return text if any(map(str.isalnum, text)) else None
-
-
-def _marked(token: Token, words: set[str]) -> Token:
-    """A token whose `ent_type_` says whether it is one of the words."""
-    marked = Token(token.text, token.idx, text_id=getattr(token, "text_id", None))
-    marked.ent_type_ = "shared" if _word(token) in words else "other"
-    return marked

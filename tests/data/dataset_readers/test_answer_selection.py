@@ -9,7 +9,6 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.data.dataset_readers import WorkerInfo
-from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import WhitespaceTokenizer
 from allennlp.nn.util import get_text_field_mask
 
@@ -66,36 +65,6 @@ def test_trecqa(fixtures):
         "Ms. Hale has led the orchestra ( and its choir ) since May .",
     ]
     assert "id" not in about(instances[0])
-
-
-def test_marks_of_shared_words():
-    reader = AnswerSelectionReader(
-        "wikiqa",
-        mark_shared_words=True,
-        tokenizer=WhitespaceTokenizer(),
-        token_indexers={
-            "tokens": SingleIdTokenIndexer(),
-            "marks": SingleIdTokenIndexer(namespace="marks", feature_name="ent_type_"),
-        },
-    )
-    instance = reader.text_to_instance("Who leads it ?", ["She leads them .", "Who is IT ?"])
-
-    def marked(field):
-        return [token.text for token in field.tokens if token.ent_type_ == "shared"]
-
-    assert marked(instance["question"]) == ["Who", "leads", "it"]
-    assert [marked(field) for field in instance["candidates"]] == [["leads"], ["Who", "IT"]]
-    reader.apply_token_indexers(instance)
-    vocab = Vocabulary.from_instances([instance])
-    instance.index_fields(vocab)
-    marks = instance.as_tensor_dict()["candidates"]["marks"]["tokens"]
-    shared, other = (vocab.get_token_index(name, "marks") for name in ("shared", "other"))
-    assert marks.tolist() == [[other, shared, other, other], [shared, other, shared, other]]
-
-
-def test_words_are_not_marked_unless_asked_for(fixtures):
-    for instance in read("trecqa", fixtures / "data/trecqa.csv"):
-        assert {token.ent_type_ for token in instance["question"].tokens} == {None}
 
 
 def test_rows_of_a_question_need_not_stand_together(write):
