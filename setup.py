@@ -10,6 +10,7 @@ NATIVE = "allennlp_sentmatch/nn/ops/native"
 COMPILE_ARGS = ["-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
 CLASSIC = ["allennlp==2.10.1", "numpy<1.24"]  # NumPy: AllenNLP's own pin on torch has no limit
 PLOTS = ["matplotlib>=3.5", "seaborn>=0.12", "svgling>=0.4"]
+# The repository, to which the links of README.md lead on a package index. It is named only here.
 HOME = "https://github.com/allennlp-sentmatch/allennlp_sentmatch"
 VERSION = re.search(
     r'^__version__ = "(.+)"$', (HERE / "allennlp_sentmatch/version.py").read_text(), re.MULTILINE

@@ -16,7 +16,10 @@ from typing import Optional
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 _forkserver = multiprocessing.get_context("forkserver")
-_forkserver.set_forkserver_preload(["torch", "transformers", "spacy", "nltk", "sklearn.metrics"])
+# Their warnings, such as Google's about an old Python, are the server's.
+_forkserver.set_forkserver_preload(
+    ["torch", "transformers", "spacy", "nltk", "sklearn.metrics", "cached_path"]
+)
 
 RUN_ALLENNLP = "from allennlp.__main__ import run\nrun()\n"
 """What the program `allennlp` does."""

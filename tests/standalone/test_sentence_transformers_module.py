@@ -13,7 +13,7 @@ from tests.predictors.test_export import ENCODERS, SENTENCES, make
 pytest.importorskip("sentence_transformers", minversion="5.3")
 
 LOAD = """
-import sys, warnings
+import copy, pickle, sys, warnings
 warnings.simplefilter("error", FutureWarning)
 import numpy
 from sentence_transformers import SentenceTransformer
@@ -24,8 +24,10 @@ numpy.save(sys.argv[2], model.encode({sentences}, batch_size=2))
 assert model.similarity(model.encode(["A cat"]), model.encode(["A cat"])).item() > 0.999
 assert model.encode("A cat", prompt="a ").tolist() == model.encode("a A cat").tolist()
 model.save(sys.argv[3])
-again = SentenceTransformer(sys.argv[3], device="cpu", trust_remote_code=True)
-assert again.encode("A cat").tolist() == model.encode("A cat").tolist()
+saved = SentenceTransformer(sys.argv[3], device="cpu", trust_remote_code=True)
+for again in (saved, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+    assert type(again[0]) is type(model[0])
+    assert again.encode("A cat").tolist() == model.encode("A cat").tolist()
 assert not any(name.split(".")[0] in ("allennlp", "spacy") for name in sys.modules)
 """
 
