@@ -19,6 +19,7 @@ import os
 import sys
 from collections.abc import Collection
 from pathlib import Path
+from traceback import walk_tb
 from types import TracebackType
 from typing import Any, Callable, Optional
 
@@ -68,6 +69,10 @@ def mistake(error: BaseException) -> Optional[str]:
     if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_ERRORS):
         kind, _, message = str(error).splitlines()[0].partition(": ")
         return f"{message} (jsonnet: {kind.lower()})"
+    if isinstance(error, TypeError):  # raised where a predictor is called with its arguments
+        functions = [frame.f_code.co_name for frame, _ in walk_tb(error.__traceback__)]
+        if functions[-1:] == ["from_archive"]:
+            return f"{error} (see --predictor-args)"
     return None
 
 

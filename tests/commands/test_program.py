@@ -3,12 +3,14 @@
 import json
 import os
 import sys
+from functools import partial
 from subprocess import CompletedProcess
 
 import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
+from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.commands import program
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
@@ -106,6 +108,11 @@ class TestMistake:
         sentence = program.mistake(_raised(Params.from_file, config))
         assert sentence == "no data (jsonnet: runtime error)"
 
+    def test_of_the_arguments_of_a_predictor(self, small_archive):
+        error = _raised(partial(Predictor.from_path, small_archive, treshold=0.9))
+        sentence = "got an unexpected keyword argument 'treshold' (see --predictor-args)"
+        assert str(program.mistake(error)).endswith(sentence)
+
     def test_of_an_installation(self):
         error = _raised(__import__, "wandb_that_is_not_installed.sdk")
         assert program.mistake(error) == (
@@ -113,7 +120,9 @@ class TestMistake:
             "pip install wandb_that_is_not_installed"
         )
 
-    @pytest.mark.parametrize("error", [RuntimeError("size mismatch"), ValueError(), OSError("no")])
+    @pytest.mark.parametrize(
+        "error", [RuntimeError("size mismatch"), ValueError(), TypeError(), OSError("no")]
+    )
     def test_other_errors_keep_their_traceback(self, error):
         assert program.mistake(error) is None
 
