@@ -23,7 +23,9 @@ class CachedEmbedder(TokenEmbedder):
     dropout. It computes in the precision of its parameters, also under autocast.
 
     The cache is filled by a training and by the validation after its first epoch. A model that is
-    not trained, such as one from an archive, computes every output and keeps nothing.
+    not trained, such as one from an archive, computes every output and keeps nothing. After
+    `--recover` the cache is empty, and texts are computed in other batches than before: the figures
+    can differ from those of an uninterrupted training by rounding.
 
     Registered as a `TokenEmbedder` with name "cached".
 

@@ -39,9 +39,10 @@ class ExactRecovery(TrainerCallback):
 
     Exceptions: the training metrics of an epoch that was interrupted between two checkpoints within
     it (AllenNLP loses the sum of the losses before); operations without a deterministic
-    implementation; loaders with worker processes (`num_workers`) that use random numbers per
-    instance; and, in distributed training, checkpoints within an epoch, after which all workers
-    continue from the random state of the first.
+    implementation; the embedder "cached", which reads the texts again in other batches, so that
+    their vectors differ by rounding; loaders with worker processes (`num_workers`) that use random
+    numbers per instance; and, in distributed training, checkpoints within an epoch, after which all
+    workers continue from the random state of the first.
 
     Registered as a `TrainerCallback` with name "exact_recovery". It is one of the trainer's default
     callbacks wherever this package is imported; with `"enable_default_callbacks": false`, list it
