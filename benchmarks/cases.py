@@ -82,6 +82,9 @@ def _cas_lstm(directions: int) -> Case:
     )
 
 
+#: The tokens in a suffix of SuBiLSTM with bounded context.
+CONTEXT = 16
+
 CASES = [
     _cas_lstm(1),
     _cas_lstm(2),
@@ -101,6 +104,17 @@ CASES = [
         # In each direction a token is projected once, and read by (T + 1) / 2 suffixes on average.
         products=lambda T: 2 * 4 * 300 * (300 + 300 * (T + 1) / 2),
         memory=(250, 0.2),
+        naive_memory=(100, 9),
+        baseline_bidirectional=True,
+    ),
+    Case(
+        name=f"subilstm, context of {CONTEXT}",
+        encoder=lambda: SuffixBiLSTM(300, 300, max_context=CONTEXT),
+        # A token is read by as many suffixes as the context, or by all that began before it.
+        products=lambda T: (
+            2 * 4 * 300 * (300 + 300 * sum(min(t, CONTEXT) for t in range(1, T + 1)) / T)
+        ),
+        memory=(350, 0),
         naive_memory=(100, 9),
         baseline_bidirectional=True,
     ),

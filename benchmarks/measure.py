@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import math
 import re
 import statistics
 import time
@@ -80,23 +81,27 @@ def disagreement(module: nn.Module, inputs: Tensor, mask: Tensor) -> float:
 
 
 def interleave(
-    steps: dict[str, Callable[[], None]], seconds: float, device: torch.device
+    steps: dict[str, Callable[[], None]],
+    seconds: float,
+    device: torch.device,
+    longest: float = math.inf,
 ) -> dict[str, list[float]]:
     """Time the steps in turn until `seconds` have passed; return the seconds of every run.
 
-    There are at least three rounds. The first run of each step is a warm-up and does not count,
-    unless it takes longer than `seconds`; then it is the only run.
+    The first run of each step is a warm-up and does not count. There are at least three rounds. A
+    step whose warm-up takes longer than `seconds` takes part in the first round only, and one whose
+    warm-up takes longer than `longest` seconds in none.
     """
-    times = {name: [_run(step, device)] for name, step in steps.items()}
-    again = [name for name, (first,) in times.items() if first <= seconds]
-    for name in again:
-        times[name].clear()
+    warm_ups = {name: _run(step, device) for name, step in steps.items()}
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    again = [name for name, warm_up in warm_ups.items() if warm_up <= longest]
     start = time.perf_counter()
     num_rounds = 0
     while again and (num_rounds < 3 or time.perf_counter() - start < seconds):
         for name in again:
             times[name].append(_run(steps[name], device))
         num_rounds += 1
+        again = [name for name in again if warm_ups[name] <= seconds]
     return times
 
 

@@ -64,7 +64,7 @@ def write(
 def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> None:
     """Plot the ratio of each encoder's training step to its baseline's over T, as `path`.png.
 
-    A hollow point marks a step that ran only once, without a warm-up.
+    A hollow point marks a step that ran only once after its warm-up.
     """
     from matplotlib.figure import Figure
 

@@ -76,17 +76,24 @@ def test_what_does_not_fit_into_memory_is_left_out(benchmark, tmp_path, monkeypa
 
     case = next(case for case in benchmark.cases.CASES if case.name == "lstmn")
     monkeypatch.setattr(benchmark.encoders, "_free_memory", free)
-    record = benchmark.encoders.measure(case, 3, 2, torch.device("cpu"), 0)
+    record = benchmark.encoders.measure(case, 3, 2, torch.device("cpu"), 0, 60)
     assert "naive_training_ratio" not in record
     assert record["training_ratio"] > 0
     assert record["naive_forward_ratio"] > 0
 
 
-@pytest.mark.parametrize("name", ["cas_lstm", "cas_lstm, bidirectional", "subilstm"])
-def test_the_arithmetic_is_what_torch_counts(benchmark, name):
+@pytest.mark.parametrize(
+    ("name", "T"),
+    [
+        ("cas_lstm", 5),
+        ("cas_lstm, bidirectional", 5),
+        ("subilstm", 5),
+        ("subilstm, context of 16", 20),
+    ],
+)
+def test_the_arithmetic_is_what_torch_counts(benchmark, name, T):
     counter = pytest.importorskip("torch.utils.flop_counter")
     case = next(case for case in benchmark.cases.CASES if case.name == name)
-    T = 5
     with use_backend("naive"), torch.no_grad(), counter.FlopCounterMode(display=False) as flops:
         case.encoder()(torch.randn(1, T, case.input_size), torch.ones(1, T, dtype=torch.bool))
     assert flops.get_total_flops() == 2 * T * case.products(T)  # a multiplication and an addition
@@ -95,7 +102,7 @@ def test_the_arithmetic_is_what_torch_counts(benchmark, name):
 def test_steps_take_turns_and_slow_ones_run_once(benchmark):
     order = []
     clock = iter(range(1000))
-    durations = {"slow": 9, "a": 1, "b": 2}
+    durations = {"longest": 40, "slow": 9, "a": 1, "b": 2}
 
     def step(name):
         order.append(name)
@@ -104,12 +111,27 @@ def test_steps_take_turns_and_slow_ones_run_once(benchmark):
 
     benchmark.measure.time = SimpleNamespace(perf_counter=lambda: next(clock))
     times = benchmark.measure.interleave(
-        {name: lambda name=name: step(name) for name in durations}, 5, torch.device("cpu")
+        {name: lambda name=name: step(name) for name in durations}, 5, torch.device("cpu"), 20
     )
-    assert order[:3] == ["slow", "a", "b"]  # to warm up
-    assert order[3:] == ["a", "b"] * len(times["a"])
+    assert order[:4] == ["longest", "slow", "a", "b"]  # to warm up
+    assert order[4:7] == ["slow", "a", "b"]
+    assert order[7:] == ["a", "b"] * (len(times["a"]) - 1)
+    assert times["longest"] == []
     assert times["slow"] == [9]
     assert set(times["a"]) == {1}
     assert set(times["b"]) == {2}
     assert len(times["a"]) == len(times["b"]) >= 3
     assert benchmark.measure.median_ratio(times["b"], times["a"]) == 2
+
+
+def test_a_step_that_takes_too_long_is_left_out(benchmark, monkeypatch):
+    def interleave(steps, *args):
+        return {name: [] if name == "naive" else [2.0] for name in steps}
+
+    monkeypatch.setattr(benchmark.encoders, "interleave", interleave)
+    monkeypatch.setattr(benchmark.encoders, "peak_memory", lambda *args: None)
+    case = next(case for case in benchmark.cases.CASES if case.name == "lstmn")
+    record = benchmark.encoders.measure(case, 2, 1, torch.device("cpu"), 1, 60)
+    assert record["left_out"] == "steps of more than 60 seconds"
+    assert "naive_training_ratio" not in record
+    assert record["training_ratio"] == 1

@@ -147,3 +147,14 @@ def test_finished_sentences_and_padding_cost_nothing(
     merged = sum(N - 1 for N in lengths if N > 1)
     # In training, a merge removes three candidates from a layer: its own and its neighbors'.
     assert sum(rows) == (3 * merged if training else merged)
+
+
+def test_tables_are_written_before_they_are_read(monkeypatch: pytest.MonkeyPatch):
+    new_empty = torch.Tensor.new_empty
+    monkeypatch.setattr(
+        torch.Tensor, "new_empty", lambda *args, **kw: new_empty(*args, **kw).fill_(torch.nan)
+    )
+    model = make().train()
+    inputs, mask = batch([5, 1, 0, 3, 5], 6)
+    for value in values_and_gradients(model, inputs, mask, "eager").values():
+        assert torch.isfinite(value).all()

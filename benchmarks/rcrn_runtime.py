@@ -1,0 +1,135 @@
+"""Time RCRN beside one and three layers of BiLSTM, as table 10 of its paper does; print one table.
+
+A pass is a forward pass, or a training step (forward and backward), over 32 sentences of the same
+length, with 200 dimensions in each direction over vectors of 300. The BiLSTMs are torch.nn.LSTM,
+which computes in oneDNN on a CPU as in cuDNN on a GPU. Times are the processor's, on one thread:
+other processes do not lengthen them as they do wall-clock times. The paper measured seconds an
+epoch of IMDb on a GTX 1070 and wrote optimized kernels for RCRN; compared are ratios. The results
+are written to benchmarks/results/.
+
+    python benchmarks/rcrn_runtime.py     # two minutes
+"""
+
+import argparse
+import statistics
+import time
+from functools import partial
+from typing import Any, Callable
+
+import torch
+from measure import Candidate, keep_freed_memory, median_ratio
+from report import RESULTS, machine, write
+
+from allennlp_sentmatch.nn import RecurrentlyControlledRNN
+
+BATCH_SIZE, INPUT_SIZE, HIDDEN_SIZE = 32, 300, 200
+
+LENGTHS = (16, 32, 64, 128, 256)
+
+ONE, THREE, RCRN, NAIVE = "BiLSTM", "3-layer BiLSTM", "RCRN", "RCRN, naive"
+
+#: Tay et al. 2018, "Recurrently Controlled Recurrent Networks", table 10: seconds an epoch for each
+#: of `LENGTHS`. "RCRN, naive" is the paper's RCRN without its CUDA kernels.
+PUBLISHED = {
+    "training": {
+        ONE: (5, 6, 9, 14, 26),
+        THREE: (10, 14, 23, 42, 80),
+        RCRN: (10, 13, 21, 40, 78),
+        NAIVE: (19, 29, 53, 101, 219),
+    },
+    "forward": {
+        ONE: (2, 3, 4, 6, 10),
+        THREE: (4, 5, 9, 16, 32),
+        RCRN: (4, 5, 8, 15, 29),
+        NAIVE: (8, 12, 23, 41, 78),
+    },
+}
+
+#: The ratios of the table, each of the first to the second.
+RATIOS = {
+    "three_layers": (THREE, ONE),
+    "rcrn": (RCRN, THREE),
+    "naive": (NAIVE, THREE),
+}
+
+COLUMNS = {
+    "pass": "pass",
+    "T": "num_tokens",
+    "BiLSTM, ms": "baseline_ms",
+    "3-layer BiLSTM / BiLSTM": "three_layers",
+    "published": "published_three_layers",
+    "RCRN / 3-layer BiLSTM": "rcrn",
+    "published, CUDA kernels": "published_rcrn",
+    "RCRN, naive / 3-layer BiLSTM": "naive",
+    "published, no CUDA kernels": "published_naive",
+}
+
+
+def candidates(num_tokens: int) -> dict[str, Candidate]:
+    """The networks to time on sentences of this length."""
+    mask = torch.ones(BATCH_SIZE, num_tokens, dtype=torch.bool)
+    rcrn = RecurrentlyControlledRNN(INPUT_SIZE, HIDDEN_SIZE)
+
+    def lstm(num_layers: int) -> Candidate:
+        return Candidate.lstm(
+            torch.nn.LSTM(INPUT_SIZE, HIDDEN_SIZE, num_layers, batch_first=True, bidirectional=True)
+        )
+
+    return {
+        ONE: lstm(1),
+        THREE: lstm(3),
+        RCRN: Candidate.encoder(rcrn, mask, None),
+        NAIVE: Candidate.encoder(rcrn, mask, "naive"),
+    }
+
+
+def seconds(step: Callable[[], None]) -> float:
+    """The processor's time for a step."""
+    start = time.process_time()
+    step()
+    return time.process_time() - start
+
+
+def measure(kind: str, index: int, rounds: int) -> dict[str, Any]:
+    """Measure one row of the table, of the length with this index."""
+    num_tokens = LENGTHS[index]
+    torch.manual_seed(0)
+    inputs = torch.randn(BATCH_SIZE, num_tokens, INPUT_SIZE)
+    steps = {
+        name: partial(getattr(candidate, kind), inputs)
+        for name, candidate in candidates(num_tokens).items()
+    }
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    for number in range(1 + rounds):
+        for name, step in steps.items():
+            duration = seconds(step)
+            if number > 0:  # the first is a warm-up
+                times[name].append(duration)
+    record = {
+        "pass": {"training": "training step", "forward": "inference"}[kind],
+        "num_tokens": num_tokens,
+        "baseline_ms": 1000 * statistics.median(times[ONE]),
+    }
+    published = PUBLISHED[kind]
+    for key, (name, other) in RATIOS.items():
+        record[key] = median_ratio(times[name], times[other])
+        record[f"published_{key}"] = published[name][index] / published[other][index]
+    return record
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    info = machine(torch.device("cpu"))
+    records = [
+        measure(kind, index, options.rounds) for kind in PUBLISHED for index in range(len(LENGTHS))
+    ]
+    info["load_after"] = machine(torch.device("cpu"))["load"]
+    write(RESULTS / "rcrn_runtime_cpu", info, records, COLUMNS)
+
+
+if __name__ == "__main__":
+    main()
