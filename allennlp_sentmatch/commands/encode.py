@@ -19,12 +19,8 @@ from allennlp_sentmatch.commands.options import (
     add_verbose_option,
 )
 from allennlp_sentmatch.corpus import RayEncoder, encode_corpus, read_sentences
-from allennlp_sentmatch.corpus.encoding import BlockEncoder
 from allennlp_sentmatch.models.archival import archive_digest
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
-
-RAY_BLOCKS = 32
-"""How many blocks Ray's workers share before they are restarted."""
 
 
 @Subcommand.register("encode")
@@ -83,9 +79,14 @@ def _from_args(args: argparse.Namespace) -> None:
     # Either cache would keep code for a thousand shapes, hundreds of megabytes; few shapes recur.
     for onednn_cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
         os.environ.setdefault(onednn_cache, "32")
-    encoder: BlockEncoder
+    sizes = {"batch_size": args.batch_size, "block_size": args.block_size}
+    fingerprint = (
+        archive_digest(args.archive_file)
+        + args.overrides
+        + (" in bfloat16" if args.bfloat16 else "")
+    )
     if args.engine == "ray":
-        encoder = RayEncoder(
+        RayEncoder(
             args.archive_file,
             args.cuda_device,
             args.ray_address,
@@ -93,23 +94,25 @@ def _from_args(args: argparse.Namespace) -> None:
             trust=args.trust_archive,
             overrides=args.overrides,
             bfloat16=args.bfloat16,
+        ).encode_corpus(
+            args.input_file,
+            args.output_file,
+            args.column,
+            args.delimiter,
+            **sizes,
+            fingerprint=fingerprint,
         )
     else:
-        encoder = SentenceEncoder.from_archive(
-            args.archive_file,
-            args.cuda_device,
-            args.trust_archive,
-            args.overrides,
-            args.bfloat16,
+        encode_corpus(
+            SentenceEncoder.from_archive(
+                args.archive_file,
+                args.cuda_device,
+                args.trust_archive,
+                args.overrides,
+                args.bfloat16,
+            ),
+            partial(read_sentences, args.input_file, args.column, args.delimiter),
+            args.output_file,
+            **sizes,
+            fingerprint=fingerprint,
         )
-    encode_corpus(
-        encoder,
-        partial(read_sentences, args.input_file, args.column, args.delimiter),
-        args.output_file,
-        batch_size=args.batch_size,
-        block_size=args.block_size,
-        blocks_at_once=RAY_BLOCKS if args.engine == "ray" else 1,
-        fingerprint=archive_digest(args.archive_file)
-        + args.overrides
-        + (" in bfloat16" if args.bfloat16 else ""),
-    )

@@ -4,42 +4,28 @@ import hashlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol, Union
+from typing import NamedTuple, Union
 
 import numpy
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 from numpy.lib.format import open_memmap
 
-from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
+from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
 
 DATABASE = "progress.sqlite"
 
 
-class BlockEncoder(Protocol):
-    """The encoder of a corpus: a `SentenceEncoder`, or several of them side by side."""
-
-    @property
-    def vector_size(self) -> int:
-        """The vectors' width E."""
-
-    def encode_blocks(
-        self, blocks: Sequence[Sequence[str]], batch_size: int = 128
-    ) -> Iterator[FloatArray]:
-        """Yields the vectors (B, E) of each list of B sentences, in the order of the lists."""
-
-
 def encode_corpus(
-    encoder: BlockEncoder,
+    encoder: SentenceEncoder,
     sentences: Callable[[], Iterator[str]],
     output_file: Union[str, "os.PathLike[str]"],
     batch_size: int = 128,
     block_size: int = 8192,
-    blocks_at_once: int = 1,
     show_progress: bool = True,
     fingerprint: str = "",
 ) -> None:
@@ -53,8 +39,7 @@ def encode_corpus(
 
     # Parameters
 
-    encoder : `BlockEncoder`
-        A `SentenceEncoder` or a `RayEncoder`: either can continue what the other began.
+    encoder : `SentenceEncoder`
     sentences : `Callable[[], Iterator[str]]`
         Gives the sentences, the same each time it is called: they are counted before they are
         encoded.
@@ -64,9 +49,6 @@ def encode_corpus(
     batch_size : `int`, optional (default = `128`)
     block_size : `int`, optional (default = `8192`)
         The number of sentences between two points to resume from.
-    blocks_at_once : `int`, optional (default = `1`)
-        How many blocks the encoder is given at once. More serve a `RayEncoder`, whose workers then
-        have something to do each; the result is the same.
     show_progress : `bool`, optional (default = `True`)
     fingerprint : `str`, optional (default = `""`)
         Names the encoder, for instance by a digest of its archive: an interrupted run is not
@@ -78,19 +60,10 @@ def encode_corpus(
     other sentences, another fingerprint or other sizes or left damaged files, or if another process
     is writing the same file.
     """
-    for name, size in (
-        ("batch_size", batch_size),
-        ("block_size", block_size),
-        ("blocks_at_once", blocks_at_once),
-    ):
-        if size < 1:
-            raise ConfigurationError(f"{name} must be at least 1, got {size}")
-    output = Path(output_file)
-    if output.exists():
-        raise ConfigurationError(f"{output} exists already; delete it or name another file")
+    output = new_output(output_file, batch_size=batch_size, block_size=block_size)
     num_sentences, corpus_digest = _survey(sentences())
     folder = output.with_name(output.name + ".partial")
-    with _naming(folder):
+    with naming(folder):
         folder.mkdir(parents=True, exist_ok=True)
     settings = {
         "sentences": corpus_digest,
@@ -103,7 +76,7 @@ def encode_corpus(
         vectors_file = folder / "vectors.npy"
         done = _num_done(database, num_sentences, folder)
         shape = (num_sentences, encoder.vector_size)
-        with _naming(vectors_file):
+        with naming(vectors_file):
             if done == 0:
                 open_memmap(vectors_file, "w+", numpy.float32, shape).flush()
             header_size = _header_size(vectors_file, shape)
@@ -116,26 +89,35 @@ def encode_corpus(
             disable=not show_progress,
         ) as progress:
             while done < num_sentences:
-                window = list(islice(rest, block_size * blocks_at_once))
-                blocks = _find_duplicates(window, done, block_size, database)
-                encoded = encoder.encode_blocks([block.new for block in blocks], batch_size)
-                for block, new_vectors in zip(blocks, encoded):
-                    with _naming(vectors_file):
-                        _write(vectors_file, header_size, block, new_vectors)
-                    with _naming(folder / DATABASE):
-                        _count_as_done(database, block)
-                    done += len(block.first_rows)
-                    progress.update(len(block.first_rows))
+                block = _next_block(list(islice(rest, block_size)), done, database)
+                new_vectors = encoder.encode(block.new, batch_size, show_progress=False)
+                with naming(vectors_file):
+                    _write(vectors_file, header_size, block, new_vectors)
+                with naming(folder / DATABASE):
+                    _count_as_done(database, block)
+                done += len(block.first_rows)
+                progress.update(len(block.first_rows))
     finally:
         database.close()
-    with _naming(vectors_file):
+    with naming(vectors_file):
         _header_size(vectors_file, shape)
         os.replace(vectors_file, output)
         shutil.rmtree(folder)
 
 
+def new_output(path: Union[str, "os.PathLike[str]"], **sizes: int) -> Path:
+    """The path of a file that does not exist yet, after a check that the sizes are positive."""
+    for name, size in sizes.items():
+        if size < 1:
+            raise ConfigurationError(f"{name} must be at least 1, got {size}")
+    output = Path(path)
+    if output.exists():
+        raise ConfigurationError(f"{output} exists already; delete it or name another file")
+    return output
+
+
 @contextmanager
-def _naming(file: Path) -> Iterator[None]:
+def naming(file: Path) -> Iterator[None]:
     """Name the file in errors of the disk and of the database."""
     try:
         yield
@@ -184,28 +166,21 @@ class _Block(NamedTuple):
     digests: dict[bytes, int]
 
 
-def _find_duplicates(
-    sentences: list[str], start: int, block_size: int, database: sqlite3.Connection
-) -> list[_Block]:
-    """The blocks of the sentences in the rows from `start` on."""
-    blocks: list[_Block] = []
-    met: dict[bytes, int] = {}
-    for offset, sentence in enumerate(sentences):
-        row = start + offset
-        if offset % block_size == 0:
-            blocks.append(_Block(row, [], [], {}))
-        block = blocks[-1]
+def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) -> _Block:
+    """The block of the sentences in the rows from `start` on."""
+    block = _Block(start, [], [], {})
+    for row, sentence in enumerate(sentences, start):
         digest = hashlib.sha256(_encoded(sentence)).digest()
-        first_row = met.get(digest)
+        first_row = block.digests.get(digest)
         if first_row is None:
             query = "SELECT row FROM seen WHERE digest = ?"
             found = database.execute(query, (digest,)).fetchone()
-            first_row = met[digest] = found[0] if found else row
+            first_row = found[0] if found else row
         if first_row == row:
             block.new.append(sentence)
             block.digests[digest] = row
         block.first_rows.append(first_row)
-    return blocks
+    return block
 
 
 def _write(vectors_file: Path, header_size: int, block: _Block, new_vectors: FloatArray) -> None:
@@ -255,10 +230,10 @@ def _survey(sentences: Iterator[str]) -> tuple[int, str]:
 
 def _open_database(folder: Path, settings: dict[str, str]) -> sqlite3.Connection:
     """The work's state, locked against other processes, after a check of its `settings`."""
-    with _naming(folder / DATABASE):
+    with naming(folder / DATABASE):
         database = sqlite3.connect(folder / DATABASE, timeout=1, isolation_level=None)
     try:
-        with _naming(folder / DATABASE):
+        with naming(folder / DATABASE):
             _lock(database, folder)
             _check_settings(database, folder, settings)
     except BaseException:
@@ -297,7 +272,7 @@ def _check_settings(database: sqlite3.Connection, folder: Path, settings: dict[s
 
 
 def _num_done(database: sqlite3.Connection, num_sentences: int, folder: Path) -> int:
-    with _naming(folder / DATABASE):
+    with naming(folder / DATABASE):
         found = database.execute("SELECT done FROM progress").fetchone()
     done = found[0] if found else None
     if not isinstance(done, int) or not 0 <= done <= num_sentences:

@@ -1,23 +1,37 @@
 """Encoding on a Ray cluster."""
 
+import fcntl
+import json
 import os
+import shutil
 from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import Any, Optional, Union
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.tqdm import Tqdm
 
-from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
+from allennlp_sentmatch.corpus.encoding import naming, new_output
+from allennlp_sentmatch.corpus.sentence_blocks import SentenceBlocks
+from allennlp_sentmatch.corpus.sharded_encoding import ShardedEncoding
+from allennlp_sentmatch.data.files.lines import PathOrStr, local_path
+from allennlp_sentmatch.data.files.row import Column
+from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
+
+Batch = dict[str, Any]
+"""Of Ray Data: arrays by name."""
 
 
 class RayEncoder:
-    """Encodes lists of sentences over Ray Data, each list on one of several workers.
+    """Encodes a corpus over Ray Data: workers read the sentences and write the vectors themselves.
 
-    Each worker loads the archive once in a call of `encode_blocks` and does there what a
-    `SentenceEncoder` does, so that the vectors are the same. Needs the package ray[data]. If Ray is
-    not running in this process yet, it is started.
+    Each worker loads the archive once and does what a `SentenceEncoder` does, so that the vectors
+    are the same. A block of sentences whose worker is lost is encoded by another one. Needs the
+    package ray[data]. If Ray is not running in this process yet, it is started.
 
     # Parameters
 
@@ -60,16 +74,16 @@ class RayEncoder:
         archive_file = os.fspath(archive_file)
         # Workers have another working directory; a URL stays as it is.
         is_here = os.path.exists(archive_file)
-        self._archive_file = os.path.abspath(archive_file) if is_here else archive_file
+        archive_file = os.path.abspath(archive_file) if is_here else archive_file
         self._cuda_device = cuda_device
-        self._trust = trust
-        self._overrides = overrides
-        self._bfloat16 = bfloat16
         self._num_workers = num_workers
         self._num_threads = num_threads or torch.get_num_threads()
+        self._loading = _Loading(
+            archive_file, cuda_device, self._num_threads, trust, overrides, bfloat16
+        )
         # Loaded here too, so that errors in the archive are reported at once, by this process.
         self.vector_size = SentenceEncoder.from_archive(
-            self._archive_file, trust=trust, overrides=overrides
+            archive_file, trust=trust, overrides=overrides
         ).vector_size
         if not self._ray.is_initialized():
             address = address or os.environ.get("RAY_ADDRESS")
@@ -79,74 +93,197 @@ class RayEncoder:
                 address or "local", log_to_driver=False, include_dashboard=False, **options
             )
 
-    def encode_blocks(
-        self, blocks: Sequence[Sequence[str]], batch_size: int = 128
-    ) -> Iterator[FloatArray]:
-        """Yields the vectors of one list of sentences after the other, in their order."""
-        import pyarrow  # type: ignore[import-untyped]
-
-        data = self._ray.data
-        context = data.DataContext.get_current()
-        context.execution_options.preserve_order = True
-        context.enable_progress_bars = False
-        # A table is one block of Ray's, and each is one batch of `map_batches`.
-        tables = [
-            pyarrow.table({"sentence": pyarrow.array(block, pyarrow.string())})
-            for block in blocks
-            if block
-        ]
-        if not tables:
-            yield from (numpy.empty((0, self.vector_size), numpy.float32) for _ in blocks)
-            return
-        gpu = {"num_gpus": 1} if self._cuda_device >= 0 else {}
-        vectors = data.from_arrow(tables).map_batches(
-            _Worker,
-            fn_constructor_args=(
-                self._archive_file,
-                self._cuda_device,
-                self._num_threads,
-                self._trust,
-                self._overrides,
-                self._bfloat16,
-            ),
-            fn_kwargs={"batch_size": batch_size},
-            batch_size=None,
-            compute=data.ActorPoolStrategy(size=self._num_workers),
-            num_cpus=self._num_threads,
-            **gpu,
-        )
-        # Ray keeps the order; it may drop empty blocks and divide large ones.
-        rows = (
-            row
-            for batch in vectors.iter_batches(batch_size=None, batch_format="numpy")
-            for row in batch["vectors"]
-        )
-        for block in blocks:
-            vectors_of_block = list(islice(rows, len(block)))
-            yield numpy.array(vectors_of_block, numpy.float32).reshape(len(block), self.vector_size)
-
-
-class _Worker:
-    """A worker of Ray's, which holds a `SentenceEncoder`."""
-
-    def __init__(
+    def encode_corpus(
         self,
-        archive_file: str,
-        cuda_device: int,
-        num_threads: int,
-        trust: bool,
-        overrides: str,
-        bfloat16: bool,
+        input_file: PathOrStr,
+        output_file: Union[str, "os.PathLike[str]"],
+        column: Optional[Column] = None,
+        delimiter: Optional[str] = None,
+        batch_size: int = 128,
+        block_size: int = 8192,
+        show_progress: bool = True,
+        fingerprint: str = "",
     ) -> None:
-        torch.set_num_threads(num_threads)
-        # Ray shows a worker the one GPU it may use.
-        self._encoder = SentenceEncoder.from_archive(
-            archive_file, min(cuda_device, 0), trust, overrides, bfloat16
-        )
+        """Write the vectors of a file's sentences to a `.npy` file, in the order of the sentences.
 
-    def __call__(self, batch: dict[str, Any], batch_size: int) -> dict[str, FloatArray]:
-        sentences = [str(sentence) for sentence in batch["sentence"]]
-        return {"vectors": self._encoder.encode(sentences, batch_size, show_progress=False)}
+        The bytes are those that `encode_corpus` writes with a `SentenceEncoder` and the same sizes.
+        Until all is done, the work is in the folder `{output_file}.shards`, a file for each block.
+        Called again after an interruption, the method encodes the blocks that are missing. Input
+        and output must be on a file system that all machines of the cluster share.
+
+        # Parameters
+
+        input_file : `PathOrStr`
+        column : `Union[int, str]`, optional (default = `None`)
+        delimiter : `str`, optional (default = `None`)
+            See `read_sentences`. The lines of a text file are read by the workers; the sentences of
+            a table, a compressed file or a URL are copied to the folder first.
+        output_file : `Union[str, os.PathLike]`
+            As `encode_corpus` writes it.
+        batch_size : `int`, optional (default = `128`)
+        block_size : `int`, optional (default = `8192`)
+            The number of sentences that a worker encodes at once, sorted by length.
+        show_progress : `bool`, optional (default = `True`)
+        fingerprint : `str`, optional (default = `""`)
+            Names the encoder, as in `encode_corpus`.
+
+        # Raises
+
+        `ConfigurationError` for what is wrong with the input, with its line; if `output_file`
+        exists or cannot be written; if an interrupted run had another input, fingerprint or other
+        sizes or left damaged files; or if another process on this machine writes the same file.
+        """
+        output = new_output(output_file, batch_size=batch_size, block_size=block_size)
+        status = os.stat(local_path(input_file))
+        settings = {
+            "input_file": os.fspath(input_file),
+            "bytes": status.st_size,
+            "modified": status.st_mtime_ns,
+            "column": column,
+            "delimiter": delimiter,
+            "encoder": fingerprint,
+            "batch_size": batch_size,
+            "block_size": block_size,
+        }
+        folder = output.absolute().with_name(output.name + ".shards")
+        with naming(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder), naming(folder):
+            _check_settings(folder / "settings.json", settings)
+            blocks = SentenceBlocks.of_file(
+                input_file, block_size, folder / "sentences.jsonl", column, delimiter
+            )
+            work = ShardedEncoding(blocks, folder)
+            if not work.first_rows_file.exists():
+                missing = [n for n in range(len(blocks)) if not work.digests_file(n).exists()]
+                self._run(work.write_digests, missing)
+                work.find_first_rows()
+            self._write_shards(work, batch_size, show_progress)
+            work.start_merging(self.vector_size)
+            self._run(partial(work.merge, vector_size=self.vector_size), range(len(blocks)))
+            os.replace(work.vectors_file, output)
+            shutil.rmtree(folder)
+
+    def _write_shards(self, work: ShardedEncoding, batch_size: int, show_progress: bool) -> None:
+        """Encode the blocks that have no shard yet."""
+        blocks = work.blocks
+        missing = [n for n in range(len(blocks)) if not work.shard_file(n).exists()]
+        num_missing = sum(len(blocks.rows(block)) for block in missing)
+        with Tqdm.tqdm(
+            total=blocks.num_sentences,
+            initial=blocks.num_sentences - num_missing,
+            desc="encoding",
+            unit=" sentences",
+            disable=not show_progress,
+        ) as progress:
+            self._run(
+                partial(_write_shard, work, self._loading, batch_size),
+                missing,
+                lambda block: progress.update(len(blocks.rows(block))),
+                for_model=True,
+            )
+
+    def _run(
+        self,
+        step: Callable[[int], None],
+        blocks: Sequence[int],
+        on_done: Callable[[int], object] = lambda block: None,
+        for_model: bool = False,
+    ) -> None:
+        """Take a step for each block, in any order, on the cluster."""
+        if not blocks:
+            return
+        data = self._ray.data
+        data.DataContext.get_current().enable_progress_bars = False
+        # These are tasks: actors would wait for one that is lost to be started again, for ever
+        # where the cluster has become too small. Idle processes take the next tasks, and keep what
+        # they have loaded.
+        options: dict[str, Any] = {"num_cpus": 1}
+        if for_model:
+            options = {"num_cpus": self._num_threads}
+            if self._cuda_device >= 0:
+                options.update(num_gpus=1, max_calls=0)
+        # One block of Ray's for each of ours.
+        done = data.range(len(blocks), override_num_blocks=len(blocks)).map_batches(
+            _take_step,
+            fn_kwargs={"step": step, "blocks": list(blocks)},
+            batch_size=1,
+            concurrency=self._num_workers,
+            **options,
+        )
+        for row in done.iter_rows():
+            if row["error"]:
+                raise ConfigurationError(row["error"])
+            on_done(int(row["block"]))
+
+
+def _take_step(batch: Batch, step: Callable[[int], None], blocks: list[int]) -> Batch:
+    """What a worker does for some rows of Ray Data, which are positions in `blocks`."""
+    taken = [blocks[position] for position in batch["id"]]
+    errors = []
+    for block in taken:
+        try:
+            step(block)
+            errors.append("")
+        except (ConfigurationError, OSError) as error:
+            errors.append(getattr(error, "message", str(error)))
+    return {"block": numpy.array(taken), "error": numpy.array(errors, dtype=object)}
+
+
+class _Loading(NamedTuple):
+    """How a worker loads the archive."""
+
+    archive_file: str
+    cuda_device: int
+    num_threads: int
+    trust: bool
+    overrides: str
+    bfloat16: bool
+
+
+@lru_cache(maxsize=1)
+def _loaded(loading: _Loading) -> SentenceEncoder:
+    """The encoder of a worker, which keeps it for the next blocks."""
+    torch.set_num_threads(loading.num_threads)
+    # Ray shows a worker the one GPU it may use.
+    return SentenceEncoder.from_archive(
+        loading.archive_file,
+        min(loading.cuda_device, 0),
+        loading.trust,
+        loading.overrides,
+        loading.bfloat16,
+    )
+
+
+def _write_shard(work: ShardedEncoding, loading: _Loading, batch_size: int, block: int) -> None:
+    work.write_shard(block, _loaded(loading), batch_size)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes of this machine out."""
+    with naming(folder), open(folder / "lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigurationError(f"{folder}: another process is writing there") from None
+        yield
+
+
+def _check_settings(path: Path, settings: dict[str, Any]) -> None:
+    """Write the settings of a new run, or compare them with those of an interrupted one."""
+    if not path.exists():
+        partial_file = path.with_name(f"{path.name}.partial")
+        partial_file.write_text(json.dumps(settings), encoding="utf-8")
+        os.replace(partial_file, path)
+        return
+    before = json.loads(path.read_text(encoding="utf-8"))
+    for name, value in settings.items():
+        if before.get(name) != value:
+            raise ConfigurationError(
+                f"{path.parent} holds an interrupted run with another setting of {name!r} "
+                f"({before.get(name)}, now {value}); delete the folder to start again"
+            )
 
 
 def _ray() -> Any:

@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from numbers import Integral
@@ -148,13 +148,6 @@ class SentenceEncoder:
         vectors = numpy.empty_like(sorted_vectors)
         vectors[order] = sorted_vectors
         return vectors
-
-    def encode_blocks(
-        self, blocks: Iterable[Sequence[str]], batch_size: int = 128
-    ) -> Iterator[FloatArray]:
-        """Yields the vectors of each list of sentences, as `encode` does."""
-        for block in blocks:
-            yield self.encode(block, batch_size, show_progress=False)
 
     @torch.no_grad()
     def match(self, first_vectors: FloatArray, second_vectors: FloatArray) -> list[dict[str, Any]]:

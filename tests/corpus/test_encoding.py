@@ -24,13 +24,13 @@ class FakeEncoder:
 
     vector_size = 2
 
-    def encode_blocks(self, blocks, batch_size=128):
-        for sentences in blocks:
-            if self.dies_at is not None and len(self.encoded) >= self.dies_at:
-                raise KeyboardInterrupt
-            self.encoded.extend(sentences)
-            rows = [[len(s), sum(s.encode())] for s in sentences]
-            yield numpy.array(rows, dtype=numpy.float32).reshape(-1, 2)
+    def encode(self, sentences, batch_size=128, show_progress=True):
+        assert not show_progress
+        if self.dies_at is not None and len(self.encoded) >= self.dies_at:
+            raise KeyboardInterrupt
+        self.encoded.extend(sentences)
+        rows = [[len(s), sum(s.encode())] for s in sentences]
+        return numpy.array(rows, dtype=numpy.float32).reshape(-1, 2)
 
 
 def expected():
@@ -44,21 +44,19 @@ def encode(encoder, output, sentences=SENTENCES, **settings):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("blocks_at_once", [1, 2, 9])
-def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path, blocks_at_once):
+def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path):
     encoder = FakeEncoder()
-    encode(encoder, tmp_path / "v.npy", blocks_at_once=blocks_at_once)
+    encode(encoder, tmp_path / "v.npy")
     numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy", mmap_mode="r"), expected())
     assert sorted(encoder.encoded) == sorted(set(SENTENCES))
     assert [path.name for path in tmp_path.iterdir()] == ["v.npy"]
 
 
-@pytest.mark.parametrize("blocks_at_once", [1, 2, 9])
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, blocks_at_once):
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     encode(FakeEncoder(), tmp_path / "whole.npy")
     first = FakeEncoder(dies_at=14)
     with pytest.raises(KeyboardInterrupt):
-        encode(first, tmp_path / "v.npy", blocks_at_once=blocks_at_once)
+        encode(first, tmp_path / "v.npy")
     assert not (tmp_path / "v.npy").exists()
     assert 14 <= len(first.encoded) < len(set(SENTENCES))
     second = FakeEncoder()
@@ -103,15 +101,18 @@ def test_an_empty_corpus_gives_an_empty_array(tmp_path):
 def test_two_processes_cannot_write_the_same_file(tmp_path):
     """The lock is taken again after each block."""
 
+    attempts = []
+
     class Second(FakeEncoder):
-        def encode_blocks(self, blocks, batch_size=128):
-            for vectors in super().encode_blocks(blocks, batch_size):
-                if len(self.encoded) == 21:
-                    with pytest.raises(ConfigurationError, match="another process is writing"):
-                        encode(FakeEncoder(), tmp_path / "v.npy")
-                yield vectors
+        def encode(self, *arguments, **options):
+            if len(self.encoded) == 21:
+                with pytest.raises(ConfigurationError, match="another process is writing"):
+                    encode(FakeEncoder(), tmp_path / "v.npy")
+                attempts.append(self)
+            return super().encode(*arguments, **options)
 
     encode(Second(), tmp_path / "v.npy")
+    assert len(attempts) == 1
     numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy"), expected())
 
 
@@ -165,9 +166,9 @@ class TestOfDamage:
 
 def test_a_folder_that_vanishes(tmp_path):
     class Vanishing(FakeEncoder):
-        def encode_blocks(self, blocks, batch_size=128):
+        def encode(self, *arguments, **options):
             shutil.rmtree(tmp_path / "v.npy.partial")
-            return super().encode_blocks(blocks, batch_size)
+            return super().encode(*arguments, **options)
 
     with pytest.raises(ConfigurationError, match=r"vectors\.npy cannot be written: No such file"):
         encode(Vanishing(), tmp_path / "v.npy")

@@ -1,43 +1,259 @@
 """Tests of encoding over Ray Data."""
 
 import builtins
+import threading
+import time
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy
 import pytest
-import torch
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.corpus import RayEncoder, encode_corpus, ray_encoder
+from allennlp_sentmatch.corpus import RayEncoder, encode_corpus, ray_encoder, read_sentences
 from allennlp_sentmatch.predictors import SentenceEncoder
 
 WORDS = ["a", "man", "is", "asleep", "two", "dogs", "run", "in", "the", "park"]
 SENTENCES = [" ".join(WORDS[i % 7 : i % 7 + 1 + i % 5]) + " ." * (i % 3) for i in range(60)] + [""]
-SENTENCES += SENTENCES[:50]  # so that there are blocks, and a window of them, with nothing new
+SENTENCES += SENTENCES[:50]  # so that there are blocks with nothing new
 
 
-def test_ray_and_this_process_give_the_same_bytes(small_archive, tmp_path, monkeypatch):
+@pytest.fixture
+def corpus(tmp_path):
+    (tmp_path / "s.txt").write_text("".join(f"{sentence}\n" for sentence in SENTENCES))
+    return tmp_path / "s.txt"
+
+
+SIZES = {"batch_size": 4, "block_size": 20, "show_progress": False}
+
+
+def expected_bytes(archive, corpus, folder, **sizes):
+    """What encoding in this process writes."""
+    encoder = SentenceEncoder.from_archive(archive)
+    encode_corpus(encoder, partial(read_sentences, corpus), folder / "local.npy", **sizes)
+    vectors = numpy.load(folder / "local.npy")
+    assert numpy.unique(vectors, axis=0).shape[0] > 30
+    return (folder / "local.npy").read_bytes()
+
+
+def test_ray_and_this_process_give_the_same_bytes(small_archive, corpus, tmp_path, monkeypatch):
     ray = pytest.importorskip("ray")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    settings = {"batch_size": 4, "block_size": 20, "show_progress": False}
-    encode_corpus(
-        SentenceEncoder.from_archive(small_archive),
-        lambda: iter(SENTENCES),
-        tmp_path / "local.npy",
-        **settings,
-    )
     try:
-        encode_corpus(
-            RayEncoder(small_archive, num_workers=2, num_threads=1),
-            lambda: iter(SENTENCES),
-            tmp_path / "ray.npy",
-            blocks_at_once=2,
-            **settings,
-        )
+        encoder = RayEncoder(small_archive, num_workers=2, num_threads=1)
+        encoder.encode_corpus(corpus, tmp_path / "ray.npy", **SIZES)
     finally:
         ray.shutdown()
-    vectors = numpy.load(tmp_path / "ray.npy")
-    assert numpy.unique(vectors, axis=0).shape[0] > 30
-    assert (tmp_path / "ray.npy").read_bytes() == (tmp_path / "local.npy").read_bytes()
+    expected = expected_bytes(small_archive, corpus, tmp_path, **SIZES)
+    assert (tmp_path / "ray.npy").read_bytes() == expected
+    assert not (tmp_path / "ray.npy.shards").exists()
+
+
+@pytest.mark.slow
+def test_a_node_is_killed(small_archive, tmp_path):
+    """Half of a cluster dies while its workers encode."""
+    ray = pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    corpus = tmp_path / "s.txt"
+    corpus.write_text("".join(f"{sentence} {i // 3}\n" for i, sentence in enumerate(SENTENCES * 9)))
+    sizes = {"batch_size": 2, "block_size": 3, "show_progress": False}
+    shards = tmp_path / "ray.npy.shards"
+    options = {"num_cpus": 1, "object_store_memory": 10**8}
+    cluster = Cluster(initialize_head=True, connect=True, head_node_args=options)
+    numbers = []
+
+    def kill_when_both_encode():
+        while len(list(shards.glob("vectors-*.npy"))) < 10 or not busy_workers(node):
+            time.sleep(0.005)
+        numbers.append(len(list(shards.glob("vectors-*.npy"))))
+        cluster.remove_node(node, allow_graceful=False)
+
+    try:
+        node = cluster.add_node(**options)
+        encoder = RayEncoder(small_archive, num_workers=2, num_threads=1)
+        killer = threading.Thread(target=kill_when_both_encode, daemon=True)
+        killer.start()
+        encoder.encode_corpus(corpus, tmp_path / "ray.npy", **sizes)
+        killer.join(timeout=30)
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+    (number_then,) = numbers
+    assert 10 <= number_then < 300  # of 333
+    expected = expected_bytes(small_archive, corpus, tmp_path, **sizes)
+    assert (tmp_path / "ray.npy").read_bytes() == expected
+
+
+def busy_workers(node):
+    """The processes of a node that take a step."""
+    (raylet,) = node.all_processes["raylet"]
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with suppress(OSError):  # it has just ended
+            is_child = f"\nPPid:\t{raylet.process.pid}\n" in status.read_text()
+            if is_child and b"MapBatches" in status.with_name("cmdline").read_bytes():
+                found.append(status.parent.name)
+    return found
+
+
+class SequentialRay:
+    """Stands in for Ray: takes one step after the other, in this process."""
+
+    def __init__(self, dies_at=None):
+        self.taken = []
+        self.options = []
+        self._dies_at = dies_at
+        self.data = self
+        self.DataContext = SimpleNamespace(get_current=lambda: SimpleNamespace())
+
+    def is_initialized(self):
+        return True
+
+    def range(self, number, override_num_blocks):
+        assert override_num_blocks == number
+        self._number = number
+        return self
+
+    def map_batches(self, step, fn_kwargs, batch_size, **options):
+        assert batch_size == 1
+        self.options.append(options)
+        self._step = partial(step, **fn_kwargs)
+        return self
+
+    def iter_rows(self):
+        for position in reversed(range(self._number)):
+            if len(self.taken) == self._dies_at:
+                raise KeyboardInterrupt
+            batch = self._step({"id": numpy.array([position])})
+            self.taken.append(batch["block"].item())
+            yield {name: column[0] for name, column in batch.items()}
+
+
+@pytest.fixture
+def ray_encoder_on(small_archive, monkeypatch):
+    """Makes a `RayEncoder` on a `SequentialRay`."""
+
+    def make(ray, **settings):
+        monkeypatch.setattr(ray_encoder, "_ray", lambda: ray)
+        return RayEncoder(small_archive, num_threads=1, **settings)
+
+    ray_encoder._loaded.cache_clear()
+    yield make
+    ray_encoder._loaded.cache_clear()
+
+
+NUM_BLOCKS = 6
+
+
+@pytest.mark.parametrize("dies_at", [0, 4, NUM_BLOCKS, NUM_BLOCKS + 3, 2 * NUM_BLOCKS + 2])
+def test_an_interrupted_run_encodes_what_is_missing(
+    ray_encoder_on, small_archive, corpus, tmp_path, dies_at
+):
+    with pytest.raises(KeyboardInterrupt):
+        ray_encoder_on(SequentialRay(dies_at)).encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+    assert not (tmp_path / "v.npy").exists()
+    again = SequentialRay()
+    ray_encoder_on(again).encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+    # Merging, the last of the three steps, is begun again.
+    assert len(again.taken) == 3 * NUM_BLOCKS - min(dies_at, 2 * NUM_BLOCKS)
+    expected = expected_bytes(small_archive, corpus, tmp_path, **SIZES)
+    assert (tmp_path / "v.npy").read_bytes() == expected
+
+
+def test_a_worker_loads_the_archive_once(ray_encoder_on, corpus, tmp_path, monkeypatch, capsys):
+    encoder = ray_encoder_on(SequentialRay(), cuda_device=3)
+    chosen, from_archive = [], SentenceEncoder.from_archive
+
+    def load(archive_file, *arguments):
+        chosen.append(arguments)
+        return from_archive(archive_file)
+
+    monkeypatch.setattr(SentenceEncoder, "from_archive", load)
+    encoder.encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+    # Ray shows it one GPU, which is number 0.
+    assert chosen == [(0, False, "", False)]
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("device", "expected"),
+    [(-1, {"num_cpus": 3}), (1, {"num_cpus": 3, "num_gpus": 1, "max_calls": 0})],
+)
+def test_what_a_worker_needs(small_archive, monkeypatch, corpus, tmp_path, device, expected):
+    ray = SequentialRay()
+    monkeypatch.setattr(ray_encoder, "_ray", lambda: ray)
+    monkeypatch.setattr(
+        ray_encoder, "_loaded", lambda loading: SentenceEncoder.from_archive(small_archive)
+    )
+    encoder = RayEncoder(small_archive, device, num_workers=2, num_threads=3)
+    encoder.encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+    reading, encoding, merging = ray.options
+    assert reading == merging == {"num_cpus": 1, "concurrency": 2}
+    assert encoding == {**expected, "concurrency": 2}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"fingerprint": "another"}, "'encoder'"),
+        ({"batch_size": 3}, "'batch_size'"),
+        ({"block_size": 8}, "'block_size'"),
+        ({"column": 0}, "'column'"),
+    ],
+)
+def test_a_run_is_not_resumed_with_other_settings(
+    ray_encoder_on, corpus, tmp_path, changed, message
+):
+    with pytest.raises(KeyboardInterrupt):
+        ray_encoder_on(SequentialRay(3)).encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+    encoder = ray_encoder_on(SequentialRay())
+    with pytest.raises(
+        ConfigurationError, match=f"another setting of {message}.*delete the folder"
+    ):
+        encoder.encode_corpus(corpus, tmp_path / "v.npy", **{**SIZES, **changed})
+    corpus.write_text("another corpus\n")
+    with pytest.raises(ConfigurationError, match="another setting of 'bytes'"):
+        encoder.encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+
+
+def test_two_processes_cannot_write_the_same_file(ray_encoder_on, corpus, tmp_path):
+    second = ray_encoder_on(SequentialRay())
+
+    class FirstRay(SequentialRay):
+        def iter_rows(self):
+            with pytest.raises(ConfigurationError, match="another process is writing"):
+                second.encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+            return super().iter_rows()
+
+    ray_encoder_on(FirstRay()).encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+    assert (tmp_path / "v.npy").exists()
+
+
+def test_a_bad_line_is_named(ray_encoder_on, corpus, tmp_path):
+    with open(corpus, "ab") as file:
+        file.write(b"\xff\n")
+    with pytest.raises(ConfigurationError, match=r"s\.txt, line 112: not utf-8"):
+        ray_encoder_on(SequentialRay()).encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+
+
+def test_what_goes_wrong_on_a_worker_is_said_here(ray_encoder_on, corpus, tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device", "some file")
+
+    encoder = ray_encoder_on(SequentialRay())
+    monkeypatch.setattr("allennlp_sentmatch.corpus.sharded_encoding._save", full)
+    with pytest.raises(ConfigurationError, match="No space left on device: 'some file'"):
+        encoder.encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+
+
+def test_an_existing_file_is_not_overwritten(ray_encoder_on, corpus, tmp_path):
+    (tmp_path / "v.npy").write_text("mine")
+    with pytest.raises(ConfigurationError, match="exists already"):
+        ray_encoder_on(SequentialRay()).encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+    assert (tmp_path / "v.npy").read_text() == "mine"
 
 
 class PretendedRay:
@@ -73,22 +289,6 @@ def test_the_cluster(small_archive, monkeypatch, address, variable, expected):
     address, options = expected
     quiet = {"log_to_driver": False, "include_dashboard": False}
     assert ray.calls == [(address, {**quiet, **options})]
-
-
-def test_a_worker_encodes_without_a_progress_bar(small_archive, monkeypatch, capsys):
-    num_threads, chosen = [], []
-    encoder = SentenceEncoder.from_archive(small_archive)
-    monkeypatch.setattr(torch, "set_num_threads", num_threads.append)
-    monkeypatch.setattr(
-        SentenceEncoder, "from_archive", lambda *arguments: chosen.append(arguments) or encoder
-    )
-    for device in (-1, 0, 3):  # Ray shows it one GPU, which is number 0
-        worker = ray_encoder._Worker("model.tar.gz", device, 2, True, "{}", False)
-    assert num_threads == [2, 2, 2]
-    assert chosen == [("model.tar.gz", device, True, "{}", False) for device in (-1, 0, 0)]
-    vectors = worker({"sentence": numpy.array(SENTENCES[:5])}, batch_size=2)["vectors"]
-    assert capsys.readouterr() == ("", "")
-    numpy.testing.assert_array_equal(vectors, encoder.encode(SENTENCES[:5], 2))
 
 
 def test_numbers_must_be_positive(small_archive):
