@@ -4,11 +4,14 @@
         --overrides training_config/local/sick.json --seeds 1 2 3
 
 Each seed is one `allennlp train` into OUTPUT/SEED. A seed that has finished is not trained again,
-so an interrupted series can be resumed. `--record docs/results/sick.json` puts the figures of each
-seed, as soon as it has finished, into the row of the configuration and the overrides in that file;
-`scripts/fill_tables.py` makes the tables of the documentation from such files. Seeds of the row
-are not trained again either, whether or not OUTPUT is still there. How the models do on each item
-of the test data goes into docs/results/items/sick.jsonl (`scripts/item_scores.py`).
+so an interrupted series can be resumed. `--jobs 2` trains two seeds at a time, which share the
+cores: on two cores, each has one thread.
+
+`--record docs/results/sick.json` puts the figures of each seed, as soon as it has finished, into
+the row of the configuration and the overrides in that file; `scripts/fill_tables.py` makes the
+tables of the documentation from such files. Seeds of the row are not trained again either, whether
+or not OUTPUT is still there. How the models do on each item of the test data goes into
+docs/results/items/sick.jsonl (`scripts/item_scores.py`).
 """
 
 import argparse
@@ -19,10 +22,11 @@ import shlex
 import statistics
 import subprocess
 import sys
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from allennlp.common.params import parse_overrides
 
@@ -30,8 +34,14 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 CONFIGURATIONS = REPOSITORY / "training_config"
 
 
-def train(config: Path, output: Path, overrides: dict[str, Any], seed: int) -> None:
-    """Run `allennlp train` for one seed."""
+def train(
+    config: Path,
+    output: Path,
+    overrides: dict[str, Any],
+    seed: int,
+    threads: Optional[int] = None,
+) -> None:
+    """Run `allennlp train` for one seed, with this many threads or as the environment says."""
     seeds = {"random_seed": seed, "numpy_seed": seed, "pytorch_seed": seed}
     command = [
         str(Path(sys.executable).with_name("allennlp")),
@@ -40,8 +50,15 @@ def train(config: Path, output: Path, overrides: dict[str, Any], seed: int) -> N
     ]  # fmt: skip
     log = output.with_suffix(".log")
     log.parent.mkdir(parents=True, exist_ok=True)
+    environment = {} if threads is None else {"OMP_NUM_THREADS": str(threads)}
     with log.open("w", encoding="utf-8") as file:
-        result = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, check=False)
+        result = subprocess.run(
+            command,
+            env={**os.environ, **environment},
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
     if result.returncode != 0:
         sys.exit(f"`allennlp train` failed for seed {seed}; the reason is at the end of {log}")
 
@@ -65,6 +82,7 @@ def record(
     config: Path,
     overrides: str,
     runs: dict[int, dict[str, Any]],
+    threads: Optional[int] = None,
 ) -> None:
     """Put the figures of the runs, by seed, into the file's row of the configuration and overrides.
 
@@ -89,7 +107,7 @@ def record(
             "machine": {
                 "processor": processor(),
                 "cores": os.cpu_count(),
-                "threads": int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
+                "threads": threads or int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
                 "python": platform.python_version(),
                 "torch": version("torch"),
             },
@@ -228,8 +246,11 @@ def main() -> None:
         "--overrides", default="", help="a JSON or Jsonnet file, or Jsonnet as `allennlp -o` takes"
     )
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--jobs", type=int, default=1, help="how many seeds to train at a time")
     parser.add_argument("--record", type=Path, help="a JSON file of results to put the figures in")
     arguments = parser.parse_args()
+    if arguments.jobs < 1:
+        parser.error(f"--jobs must be at least 1, got {arguments.jobs}")
     is_file = arguments.overrides.endswith((".json", ".jsonnet", ".libsonnet"))
     text = f"import '{arguments.overrides}'" if is_file else arguments.overrides
     overrides = parse_overrides(text)
@@ -237,29 +258,45 @@ def main() -> None:
     recorded: dict[int, dict[str, Any]] = {}
     if arguments.record is not None:
         recorded = seeds_in(row_of(read_table(arguments.record), arguments.config, text))
-    runs = []
-    for seed in arguments.seeds:
-        output = arguments.output / str(seed)
-        finished = output / "metrics.json"
-        if seed in recorded and not finished.is_file():
-            print(f"seed {seed} is in {arguments.record}")
-            continue
-        is_new = not finished.is_file()
-        if is_new:
-            train(arguments.config, output, overrides, seed)
-        runs.append(json.loads(finished.read_text(encoding="utf-8")))
-        if arguments.record is not None:
-            record(arguments.record, arguments.config, text, {seed: runs[-1]})
-            archive = output / "model.tar.gz"
-            if archive.is_file() and any(name.startswith("test_") for name in runs[-1]):
-                items = arguments.record.parent / "items" / f"{arguments.record.stem}.jsonl"
-                item_key = {
-                    "configuration": name_of(arguments.config),
-                    "overrides": text,
-                    "seed": seed,
-                }
-                if is_new or not has_items(items, item_key):
-                    record_items(items, item_key, archive)
+    outputs = {seed: arguments.output / str(seed) for seed in arguments.seeds}
+    finished = {seed for seed in outputs if (outputs[seed] / "metrics.json").is_file()}
+    missing = [seed for seed in outputs if seed not in finished and seed not in recorded]
+    # More threads than cores would wait for each other: all trainings would be slower.
+    threads = None if arguments.jobs == 1 else max(1, (os.cpu_count() or 1) // arguments.jobs)
+    with ThreadPoolExecutor(arguments.jobs) as executor:
+        trainings: dict[int, Future[None]] = {}
+        if arguments.jobs > 1:
+            trainings = {
+                seed: executor.submit(
+                    train, arguments.config, outputs[seed], overrides, seed, threads
+                )
+                for seed in missing
+            }
+        try:
+            runs = []
+            for seed, output in outputs.items():
+                if seed in trainings:
+                    trainings[seed].result()
+                elif seed in missing:
+                    train(arguments.config, output, overrides, seed)
+                elif seed not in finished:
+                    print(f"seed {seed} is in {arguments.record}")
+                    continue
+                runs.append(json.loads((output / "metrics.json").read_text(encoding="utf-8")))
+                if arguments.record is not None:
+                    record(arguments.record, arguments.config, text, {seed: runs[-1]}, threads)
+                    archive = output / "model.tar.gz"
+                    if archive.is_file() and any(name.startswith("test_") for name in runs[-1]):
+                        items = arguments.record.parent / "items" / f"{arguments.record.stem}.jsonl"
+                        item_key = {
+                            "configuration": name_of(arguments.config),
+                            "overrides": text,
+                            "seed": seed,
+                        }
+                        if seed in missing or not has_items(items, item_key):
+                            record_items(items, item_key, archive)
+        finally:  # after one has failed, those that have not begun are left out
+            executor.shutdown(cancel_futures=True)
     if not runs:
         return
     print(f"{arguments.config}, seeds {arguments.seeds}")

@@ -83,7 +83,7 @@ NAMES = {
         "sacre_bleu",
         "answer_overlap",
     ],
-    "allennlp.training:TrainerCallback": ["label_check"],
+    "allennlp.training:TrainerCallback": ["label_check", "thread_check"],
     "allennlp.modules.token_embedders:TokenEmbedder": [
         "cached",
         "cove",

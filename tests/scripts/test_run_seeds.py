@@ -1,6 +1,10 @@
 import json
 import shlex
+import shutil
 import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -49,6 +53,45 @@ def test_finished_seeds_are_not_trained_again(output, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "test_accuracy: 0.8200 +- 0.0200  (0.8000, 0.8400, 0.8200)" in printed
     assert "training minutes: 2.5, 2.5, 2.5" in printed
+
+
+@pytest.mark.parametrize(("cores", "jobs", "threads"), [(2, 2, 1), (2, 3, 1), (9, 2, 4)])
+def test_several_seeds_at_a_time_share_the_cores(
+    output, monkeypatch, tmp_path, cores, jobs, threads
+):
+    environments = []
+    together = threading.Barrier(2, timeout=60)
+
+    def run_command(command, env, **options):
+        together.wait()
+        environments.append(env["OMP_NUM_THREADS"])
+        shutil.copytree(output / "1", command[command.index("--serialization-dir") + 1])
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(run_seeds.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(run_seeds, "revision", lambda: "")
+    monkeypatch.setattr(run_seeds.subprocess, "run", run_command)
+    record = ["--record", tmp_path / "sick.json"]
+    run(monkeypatch, CONFIG, output, "--seeds", 1, 3, 4, "--jobs", jobs, *record)
+    assert environments == [str(threads)] * 2
+    (row,) = json.loads((tmp_path / "sick.json").read_text())["rows"]
+    assert row["seeds"] == [1, 3, 4]
+    assert row["machine"]["threads"] == threads
+
+
+def test_after_a_failure_no_other_seed_is_begun(output, monkeypatch):
+    begun = []
+
+    def train(config, folder, overrides, seed, threads):
+        begun.append(seed)
+        time.sleep(0 if seed == 5 else 0.5)
+        sys.exit(f"seed {seed} failed")
+
+    monkeypatch.setattr(run_seeds, "train", train)
+    seeds = range(5, 15)
+    with pytest.raises(SystemExit, match="seed 5 failed"):
+        run(monkeypatch, CONFIG, output, "--seeds", *seeds, "--jobs", 2)
+    assert len(begun) < len(seeds)
 
 
 def test_overrides_may_be_a_file(output, tmp_path, monkeypatch):

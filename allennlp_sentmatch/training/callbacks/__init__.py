@@ -3,5 +3,6 @@
 from allennlp_sentmatch.training.callbacks.exact_recovery import ExactRecovery
 from allennlp_sentmatch.training.callbacks.label_check import LabelCheckCallback
 from allennlp_sentmatch.training.callbacks.minimum_learning_rate import MinimumLearningRate
+from allennlp_sentmatch.training.callbacks.thread_check import ThreadCheckCallback
 
-__all__ = ["ExactRecovery", "LabelCheckCallback", "MinimumLearningRate"]
+__all__ = ["ExactRecovery", "LabelCheckCallback", "MinimumLearningRate", "ThreadCheckCallback"]

@@ -1,0 +1,79 @@
+"""A warning about trainings that share too few cores."""
+
+import logging
+import os
+from typing import Any
+
+import torch
+from allennlp.training import GradientDescentTrainer, TrainerCallback, gradient_descent_trainer
+
+logger = logging.getLogger(__name__)
+
+CROWDED = 1.25
+"""The number of runnable threads for each core that is too many."""
+
+
+@TrainerCallback.register("thread_check")
+class ThreadCheckCallback(TrainerCallback):
+    """Warns once where the threads of this training and of other processes want more cores than the
+    machine has.
+
+    The threads of a training wait for each other many times in a step: where one of them has to
+    wait for a core, all of them do, and a training may become several times slower. One thread for
+    each training does not have this problem.
+
+    The load of the last minute is looked at when the training begins and after each epoch, as
+    another training may begin at the same time or later. Every training on a CPU with more than one
+    thread has this callback, unless `enable_default_callbacks` is false in the trainer's
+    configuration.
+
+    Registered as a `TrainerCallback` with name "thread_check".
+    """
+
+    def __init__(self, serialization_dir: str) -> None:
+        super().__init__(serialization_dir)
+        self._has_warned = False
+
+    def on_start(
+        self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
+    ) -> None:
+        """Add this training's threads to the load, of which one has been reading the data."""
+        super().on_start(trainer, is_primary, **kwargs)
+        self._check(trainer, is_primary, others=_load() - 1)
+
+    def on_epoch(
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        """Look at the load, which includes this training's threads."""
+        self._check(trainer, is_primary, others=_load() - torch.get_num_threads())
+
+    def _check(self, trainer: GradientDescentTrainer, is_primary: bool, others: float) -> None:
+        own = torch.get_num_threads()
+        cores = os.cpu_count() or 1
+        on_cpu = torch.device(trainer.cuda_device).type == "cpu"
+        if self._has_warned or not is_primary or not on_cpu or own == 1:
+            return
+        if own + others > CROWDED * cores:
+            self._has_warned = True
+            logger.warning(
+                "%d threads of this training and about %.0f of other processes share %d cores: "
+                "threads that wait for each other can make all of them several times slower. Set "
+                "OMP_NUM_THREADS=1 in the environment of each training that runs beside others.",
+                *(own, others, cores),
+            )
+
+
+def _load() -> float:
+    """The number of runnable threads on this machine, on average over the last minute."""
+    return os.getloadavg()[0]
+
+
+gradient_descent_trainer.DEFAULT_CALLBACKS = (  # type: ignore[assignment]
+    *gradient_descent_trainer.DEFAULT_CALLBACKS,
+    ThreadCheckCallback,
+)
