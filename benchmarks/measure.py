@@ -149,12 +149,13 @@ def peak_memory(step: Callable[[], None], device: torch.device) -> Optional[int]
         Path("/proc/self/clear_refs").write_text("5")  # reset the peak
     except OSError:
         return None  # not Linux
-    before = _status("VmRSS")
+    before = status("VmRSS")
     step()
-    return _status("VmHWM") - before
+    return status("VmHWM") - before
 
 
-def _status(name: str) -> int:
+def status(name: str) -> int:
+    """A size in /proc/self/status, in bytes."""
     status = Path("/proc/self/status").read_text()
     match = re.search(rf"^{name}:\s+(\d+) kB$", status, re.MULTILINE)
     assert match is not None

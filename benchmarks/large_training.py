@@ -1,0 +1,126 @@
+r"""Measure a training on as many pairs as SNLI has: memory, and the time of the input pipeline.
+
+The data are a small file of pairs, repeated. The input pipeline is measured over all batches of an
+epoch, the model (forward, backward, optimizer) on some of them. Times are the processor's on one
+thread. The results are written to benchmarks/results/.
+
+    python benchmarks/large_training.py training_config/snli/cas_lstm.jsonnet \
+        path/to/snli_1.0_dev.jsonl.gz --overrides training_config/local/from_scratch.json
+"""
+
+import argparse
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from allennlp.common import Params
+from allennlp.data import DataLoader, DatasetReader, Vocabulary
+from allennlp.models import Model
+from allennlp.training.optimizers import Optimizer
+from measure import status
+from report import RESULTS, machine, write
+
+import allennlp_sentmatch  # noqa: F401  (registers the components)
+from allennlp_sentmatch.data.files.lines import read_lines
+
+COLUMNS = {
+    "part": "part",
+    "seconds": "seconds",
+    "share of an epoch": "share",
+    "memory afterwards, MB": "megabytes",
+}
+WARM_UP = 3
+
+
+class Parts:
+    """The records of the parts of a training."""
+
+    def __init__(self) -> None:
+        self.records: list[dict[str, object]] = []
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Measure the processor time of the context, and the memory after it."""
+        start = time.process_time()
+        yield
+        self.seconds[name] = time.process_time() - start
+        megabytes = status("VmRSS") / 1e6
+        self.records.append({"part": name, "seconds": self.seconds[name], "megabytes": megabytes})
+
+
+def repeat(source: Path, target: Path, number: int) -> None:
+    """Write a file of `number` lines, those of `source` again and again."""
+    lines = [line for _, line in read_lines(source)]
+    with open(target, "w", encoding="utf-8") as file:
+        for position in range(number):
+            file.write(lines[position % len(lines)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("config", type=Path)
+    parser.add_argument("data", type=Path, help="a file of pairs, one on each line")
+    parser.add_argument("--overrides", type=Path, help="a JSON file of overrides")
+    parser.add_argument("--pairs", type=int, default=550_000)
+    parser.add_argument(
+        "--steps", type=int, default=40, help="batches that the model is trained on"
+    )
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    info = machine(torch.device("cpu"))
+    overrides = options.overrides.read_text() if options.overrides else ""
+    params = Params.from_file(options.config, overrides)
+
+    parts = Parts()
+    with TemporaryDirectory() as folder:
+        data = Path(folder, "pairs.jsonl")
+        repeat(options.data, data, options.pairs)
+        with parts.part("reading"):
+            reader = DatasetReader.from_params(params["dataset_reader"])
+            loader = DataLoader.from_params(params["data_loader"], reader=reader, data_path=data)
+    with parts.part("vocabulary"):
+        vocabulary = Vocabulary.from_instances(loader.iter_instances())
+    with parts.part("indexing"):
+        loader.index_with(vocabulary)
+    model = Model.from_params(params["model"], vocab=vocabulary)
+    optimizer = Optimizer.from_params(
+        params["trainer"]["optimizer"], model_parameters=list(model.named_parameters())
+    )
+    chosen = set(random.Random(0).sample(range(len(loader)), min(options.steps, len(loader))))
+    batches = []
+    with parts.part("epoch: input pipeline"):
+        for position, batch in enumerate(loader):
+            if position in chosen:
+                batches.append(batch)
+    model.train()
+    for number, batch in enumerate(batches[:WARM_UP] + batches):
+        if number == WARM_UP:
+            start = time.process_time()
+        optimizer.zero_grad()
+        model(**batch)["loss"].backward()
+        optimizer.step()
+    model_seconds = (time.process_time() - start) / len(batches) * len(loader)
+    parts.records.append(
+        {"part": "epoch: model", "seconds": model_seconds, "megabytes": status("VmRSS") / 1e6}
+    )
+    epoch = parts.seconds["epoch: input pipeline"] + model_seconds
+    for record in parts.records[-2:]:
+        record["share"] = f"{record['seconds'] / epoch:.1%}"
+    parts.records.append({"part": "largest memory", "megabytes": status("VmHWM") / 1e6})
+    info["pairs"] = options.pairs
+    info["batches"] = len(loader)
+    info["batches_of_the_model"] = len(batches)
+    info["vocabulary"] = vocabulary.get_vocab_size("tokens")
+    info["configuration"] = str(options.config)
+    info["load_after"] = machine(torch.device("cpu"))["load"]
+    name = "_".join(["large_training", *options.config.with_suffix("").parts[-2:]])
+    write(RESULTS / name, info, parts.records, COLUMNS)
+
+
+if __name__ == "__main__":
+    main()

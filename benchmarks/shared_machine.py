@@ -1,0 +1,122 @@
+"""Measure trainings side by side on the same cores, with different settings of their threads.
+
+Two processes train the same encoder at the same time. The results are written to
+benchmarks/results/.
+
+    python benchmarks/shared_machine.py --threads 2
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import torch
+from measure import Candidate
+from report import RESULTS, machine, write
+
+from allennlp_sentmatch.nn import CellAwareLSTM
+
+COLUMNS = {
+    "processes": "processes",
+    "threads of each": "threads",
+    "OMP_WAIT_POLICY": "wait_policy",
+    "2-layer LSTM, ms": "lstm",
+    "cas_lstm, ms": "cas_lstm",
+}
+ENCODERS = ("lstm", "cas_lstm")
+BATCH_SIZE, NUM_TOKENS, SIZE = 64, 25, 300
+
+
+class Setting(NamedTuple):
+    """How many processes train, and the environment of each."""
+
+    processes: int
+    threads: int
+    wait_policy: str = ""
+
+
+def train(encoder: str, seconds: float, folder: Path, processes: int) -> None:
+    """Print the milliseconds of a training step, once all processes have begun."""
+    if encoder == "lstm":
+        lstm = torch.nn.LSTM(SIZE, SIZE, num_layers=2, batch_first=True)
+        candidate = Candidate.lstm(lstm)
+    else:
+        mask = torch.ones(BATCH_SIZE, NUM_TOKENS, dtype=torch.bool)
+        candidate = Candidate.encoder(CellAwareLSTM(SIZE, SIZE), mask, fast=True)
+    inputs = torch.randn(BATCH_SIZE, NUM_TOKENS, SIZE)
+    candidate.training(inputs)
+    (folder / str(os.getpid())).touch()
+    while len(list(folder.iterdir())) < processes:
+        time.sleep(0.01)
+    steps = []
+    start = time.perf_counter()
+    while time.perf_counter() - start < seconds:
+        step_start = time.perf_counter()
+        candidate.training(inputs)
+        steps.append(time.perf_counter() - step_start)
+    print(json.dumps(1000 * statistics.mean(steps)))
+
+
+def step_time(encoder: str, setting: Setting, seconds: float) -> float:
+    """The milliseconds of a step, on average over the processes."""
+    environment = {**os.environ, "OMP_NUM_THREADS": str(setting.threads)}
+    environment.pop("OMP_WAIT_POLICY", None)
+    if setting.wait_policy:
+        environment["OMP_WAIT_POLICY"] = setting.wait_policy
+    with TemporaryDirectory() as folder:
+        command = [
+            *(sys.executable, __file__, "--encoder", encoder, "--folder", folder),
+            *("--processes", str(setting.processes), "--seconds", str(seconds)),
+        ]
+        running = [
+            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+            for _ in range(setting.processes)
+        ]
+        outputs = [process.communicate()[0] for process in running]
+    return statistics.mean(json.loads(output) for output in outputs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--encoder", choices=ENCODERS, help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--processes", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.encoder:  # one of the processes that are measured
+        train(options.encoder, options.seconds, options.folder, options.processes)
+        return
+    info = machine(torch.device("cpu"))
+    info["threads"] = None
+    settings = [
+        Setting(1, options.threads),
+        Setting(1, options.threads, "PASSIVE"),
+        Setting(2, 1),
+        Setting(2, options.threads),
+        Setting(2, options.threads, "PASSIVE"),
+    ]
+    times: dict[tuple[str, Setting], list[float]] = {}
+    for _ in range(options.rounds):
+        for setting in settings:
+            for encoder in ENCODERS:
+                milliseconds = step_time(encoder, setting, options.seconds)
+                times.setdefault((encoder, setting), []).append(milliseconds)
+    records = [
+        {**setting._asdict(), **{encoder: times[encoder, setting] for encoder in ENCODERS}}
+        for setting in settings
+    ]
+    info["load_after"] = machine(torch.device("cpu"))["load"]
+    write(RESULTS / "shared_machine_cpu", info, records, COLUMNS)
+
+
+if __name__ == "__main__":
+    main()
