@@ -9,7 +9,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterable, Iterator
-from typing import Optional, Union
+from typing import Optional
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common import Params
@@ -150,14 +150,12 @@ def _from_args(args: argparse.Namespace) -> None:
 
 def _index_kind(text: str) -> IndexKind:
     """The kind that `--index-kind` names or describes."""
-    params: Union[str, Params] = text
-    if text.lstrip().startswith("{"):
-        try:
-            params = Params(json.loads(text))
-        except json.JSONDecodeError as error:
-            raise ConfigurationError(f"--index-kind {text} is not JSON: {error}") from None
     try:
-        return IndexKind.from_params(params)
+        settings = json.loads(text) if text.lstrip().startswith("{") else {"type": text}
+    except json.JSONDecodeError as error:
+        raise ConfigurationError(f"--index-kind {text} is not JSON: {error}") from None
+    try:
+        return IndexKind.from_params(Params(settings))
     except ConfigurationError as error:
         raise ConfigurationError(f"--index-kind {text}: {error}") from None
 

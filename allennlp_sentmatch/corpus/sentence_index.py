@@ -169,7 +169,7 @@ class SentenceIndex:
             positions[row, : len(nearest)] = found[nearest]
         return cosines, positions
 
-    def vectors(self, positions: Sequence[int]) -> FloatArray:
+    def vectors(self, positions: Union[Sequence[int], IntArray]) -> FloatArray:
         """The normalized vectors (len(positions), E) at some positions, as the index has them."""
         index = self._index
         has_lists = hasattr(index, "direct_map")
@@ -274,7 +274,8 @@ class SentenceIndex:
 
 def _kind_of_file(path: Union[str, "os.PathLike[str]"], expected: str) -> type[IndexKind]:
     """The kind of index that a file begins like."""
-    kinds = {kind.magic: kind for kind in map(IndexKind.by_name, IndexKind.list_available())}
+    registered: list[Any] = [IndexKind.by_name(name) for name in IndexKind.list_available()]
+    kinds: dict[bytes, type[IndexKind]] = {kind.magic: kind for kind in registered}
     try:
         with open(path, "rb") as file:
             magic = file.read(4)
