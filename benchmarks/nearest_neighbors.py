@@ -5,7 +5,7 @@ random one of them plus 0.3 times the difference of two others. The queries are 
 not among them. Recall is the share of the 10 nearest vectors, found by comparing all of them, that
 an index finds. Times are the processor's on one thread. The last rows are projections: times grow
 with the exponent between the two largest sizes, the index as the number of vectors. The results are
-written to benchmarks/results/.
+written to benchmarks/results/ after each size.
 
     python benchmarks/nearest_neighbors.py glove.6B.100d.txt.gz sentences.txt [more.txt ...]
 """
@@ -135,6 +135,14 @@ def projected(smaller: dict[str, Any], larger: dict[str, Any]) -> dict[str, Any]
     }
 
 
+def with_projections(records: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The records of all kinds, with a projection after those of a kind that has several."""
+    joined = []
+    for kind_records in records.values():
+        joined += kind_records + ([projected(*kind_records[-2:])] if len(kind_records) > 1 else [])
+    return joined
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("word_vectors", type=Path, help="words and numbers, separated by spaces")
@@ -161,14 +169,9 @@ def main() -> None:
             del exact
             for kind in options.kinds:
                 record = measure(kind, vectors, queries, expected, Path(folder))
-                print(record, flush=True)
                 records[kind].append(record)
-    for kind_records in records.values():
-        if len(kind_records) > 1:
-            kind_records.append(projected(*kind_records[-2:]))
-    info["load_after"] = machine(torch.device("cpu"))["load"]
-    joined = [record for kind_records in records.values() for record in kind_records]
-    write(RESULTS / "nearest_neighbors_cpu", info, joined, COLUMNS)
+            info["load_after"] = machine(torch.device("cpu"))["load"]
+            write(RESULTS / "nearest_neighbors_cpu", info, with_projections(records), COLUMNS)
 
 
 if __name__ == "__main__":
