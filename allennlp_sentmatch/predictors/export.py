@@ -115,7 +115,8 @@ def _embedding(embedder: torch.nn.Module) -> Embedding:
         raise ConfigurationError(f"its embedder is a {type(embedder).__name__}")
     parts = list(embedder._token_embedders.values())
     (embedding,) = parts if len(parts) == 1 else (None,)
-    if type(embedding) not in (Embedding, PretrainedEmbedding):
+    is_plain = type(embedding) in (Embedding, PretrainedEmbedding)
+    if not isinstance(embedding, Embedding) or not is_plain:
         raise ConfigurationError(
             "its words must be embedded by one token embedder of type 'embedding' or "
             "'pretrained_embedding', not by "

@@ -161,7 +161,7 @@ HIGHWAY = {"type": "pooled", "encoder": {"type": "highway", "input_size": 4}}
                     "token_embedders": {"tokens": {"type": "pass_through", "hidden_dim": 4}}
                 }
             },
-            "embedded by one token embedder of type 'embedding', not by PassThroughTokenEmbedder",
+            "of type 'embedding' or 'pretrained_embedding', not by PassThroughTokenEmbedder",
         ),
     ],
 )

@@ -65,7 +65,7 @@ class PretrainedEmbedding(Embedding):
         super().__init__(
             embedding_dim,
             projection_dim=projection_dim,
-            weight=weight,
+            weight=weight,  # type: ignore[arg-type]  # the old name of a float32 tensor
             padding_index=padding_index,
             trainable=trainable,
             vocab_namespace=vocab_namespace,
