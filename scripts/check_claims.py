@@ -3,13 +3,15 @@
     python scripts/check_claims.py docs/results/claims.json
     python scripts/fill_tables.py
 
-`claims` in that file names, for each claim, a file of results and the configurations X (`higher`)
-and Y (`lower`); this script writes `records`, from which the page's table is made:
+`claims` in that file names, for each claim, a file of results and two of its rows, X (`higher`) and
+Y (`lower`): by the configuration, or by the model where several rows have one configuration. This
+script writes `records`, from which the page's table is made:
 
 - X and Y: the means over the seeds, each with the standard deviation.
 - The difference, with the standard deviation of a difference of two single runs.
 - The 95 % interval of the difference over test sets: a paired bootstrap (10,000 resamples) of the
-  items' scores, averaged over the seeds of each row. It lacks the spread over the seeds.
+  items of `scripts/item_scores.py`. A figure is averaged over the seeds of a row, so that the
+  interval lacks the spread over the seeds.
 
 A claim holds if the whole interval is above zero, does not hold if it is below, and is open
 otherwise. A row that has not been trained is named as missing.
@@ -46,18 +48,20 @@ class Row(NamedTuple):
     figures: list[float]
     """Of the metric, one for each seed."""
     items: Optional[numpy.ndarray]
-    """(items,), means over the seeds; `None` if no scores were recorded."""
+    """(seeds, items, 1), scores of which the figure is the mean, or (seeds, items, 2), predicted
+    and true scores of which it is the correlation; `None` if none were recorded.
+    """
 
 
-def read_row(results: Path, configuration: str, metric: str) -> Optional[Row]:
-    """The newest row of a configuration in a file of results, `None` if there is none.
+def read_row(results: Path, name: str, metric: str) -> Optional[Row]:
+    """The newest row of a model or a configuration in a file of results, `None` if there is none.
 
     # Raises
 
-    `ValueError` if the scores of a seed's items do not have its figure as their mean.
+    `ValueError` if the scores of a seed's items do not make its figure.
     """
     table = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {"rows": []}
-    rows = [row for row in table["rows"] if row.get("configuration") == configuration]
+    rows = [row for row in table["rows"] if name in (row["model"], row.get("configuration"))]
     if not rows:
         return None
     row = rows[-1]
@@ -66,20 +70,33 @@ def read_row(results: Path, configuration: str, metric: str) -> Optional[Row]:
         figures = [figures]
     path = results.parent / "items" / f"{results.stem}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    key = (configuration, row.get("overrides"))
+    key = (row.get("configuration"), row.get("overrides"))
     scores = []
     for line in map(json.loads, lines):
         if (line["configuration"], line["overrides"]) != key:
             continue
-        scores.append([float(score) for score in line["scores"]])
+        items = numpy.array([*line["scores"]], dtype=float)
+        scores.append(items.reshape(len(items), -1))
+        made = float(figure_of(scores[-1]))
         figure = figures[row["seeds"].index(line["seed"])]
-        if abs(statistics.mean(scores[-1]) - figure) > 0.001:
+        if abs(made - figure) > 0.001:
             raise ValueError(
-                f"{path}: the scores of {configuration} with seed {line['seed']} have the mean "
-                f"{statistics.mean(scores[-1]):.4f}, but its figure is {figure}; delete the line "
-                "and run scripts/run_seeds.py again"
+                f"{path}: the scores of {name} with seed {line['seed']} make {made:.4f}, but its "
+                f"figure is {figure}; delete the line and run scripts/run_seeds.py again"
             )
-    return Row(figures, numpy.mean(scores, axis=0) if scores else None)
+    return Row(figures, numpy.stack(scores) if scores else None)
+
+
+def figure_of(items: numpy.ndarray) -> numpy.ndarray:
+    """The mean of scores, of shape (..., items, 1), or Pearson's correlation of predicted and true
+    scores, of shape (..., items, 2).
+    """
+    means = items.mean(axis=-2, keepdims=True)  # (..., 1, 1) or (..., 1, 2)
+    if items.shape[-1] == 1:
+        return means[..., 0, 0]
+    predicted, true = numpy.moveaxis(items - means, -1, 0)  # (..., items) each
+    variances = (predicted**2).sum(-1) * (true**2).sum(-1)
+    return (predicted * true).sum(-1) / numpy.sqrt(variances)
 
 
 def compare(claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row]) -> dict[str, str]:
@@ -97,18 +114,31 @@ def compare(claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row]) 
     record["seeds"] = ", ".join(dict.fromkeys(str(len(row.figures)) for row in (higher, lower)))
     if higher.items is None or lower.items is None:
         return {**record, "holds": "not tested: the items' scores were not recorded"}
-    low, high = interval(higher.items - lower.items)
+    low, high = interval(higher.items, lower.items)
     record["interval"] = f"{100 * low:+.1f} to {100 * high:+.1f}"
     return {**record, "holds": "yes" if low > 0 else "no" if high < 0 else "open"}
 
 
-def interval(differences: numpy.ndarray) -> tuple[float, float]:
-    """The 95 % interval of the mean of paired differences, by the percentile bootstrap."""
+def interval(higher: numpy.ndarray, lower: numpy.ndarray) -> tuple[float, float]:
+    """The 95 % interval of the difference of two rows' figures, by the percentile bootstrap.
+
+    Both are (seeds, items, 1) or (seeds, items, 2). They have the same items, and each resample of
+    these is of both.
+    """
+
+    def difference(chosen: numpy.ndarray, axis: int) -> numpy.ndarray:
+        """Of the items with the indices `chosen`, (resamples, items)."""
+        return sum(
+            sign * figure_of(row[:, chosen]).mean(axis=0)  # over the seeds
+            for sign, row in ((1, higher), (-1, lower))
+        )
+
     result = bootstrap(
-        (differences,),
-        numpy.mean,
+        (numpy.arange(higher.shape[1]),),
+        difference,
         n_resamples=10_000,
-        batch=500,
+        batch=100,
+        vectorized=True,
         method="percentile",
         random_state=0,
     )

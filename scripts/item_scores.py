@@ -3,9 +3,10 @@
     python scripts/item_scores.py out/sick/cas_lstm/1/model.tar.gz
 
 A classifier's items are sentences or pairs: 1 where its label is right, 0 where it is wrong. A
-ranker's are the questions that its MAP counts: their average precision. Other models, such as those
-of scores, have no figure that is a mean over items: `null` is printed. `scripts/run_seeds.py
---record` stores these lists, and `scripts/check_claims.py` compares models with them.
+ranker's are the questions that its MAP counts: their average precision. Those of a model of scores
+are pairs: their predicted and true scores. For other models, `null` is printed.
+`scripts/run_seeds.py --record` stores these lists, and `scripts/check_claims.py` compares models
+with them.
 """
 
 import argparse
@@ -20,24 +21,29 @@ from allennlp.models import Model
 from allennlp.training.metrics import Metric
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
-from allennlp_sentmatch.models import AttentiveRanker, ClassificationModel
+from allennlp_sentmatch.models import AttentiveRanker, ClassificationModel, ScoreModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.training.metrics import MeanAveragePrecision
 
 BATCH_SIZE = 32
 
 
-def scores_of(archive_path: Path) -> Optional[list[float]]:
-    """The score of each item of an archive's test data, rounded; `None` if a model neither
-    classifies nor ranks.
+def scores_of(archive_path: Path) -> Optional[list]:
+    """The score of each item of an archive's test data, rounded; for a model of scores, the
+    predicted and the true one; `None` for models that neither classify nor rank nor score.
     """
     archive = load_archive(archive_path)
     model = archive.model.eval()
-    if not isinstance(model, (ClassificationModel, AttentiveRanker)):
+    if not isinstance(model, (ClassificationModel, AttentiveRanker, ScoreModel)):
         return None
     instances = list(archive.validation_dataset_reader.read(archive.config["test_data_path"]))
     if isinstance(model, ClassificationModel):
         return [float(right) for right in correctness(model, instances)]
+    if isinstance(model, ScoreModel):
+        return [
+            [round(output["score"], 6), float(instance["score"].tensor)]
+            for instance, output in zip(instances, outputs_of(model, instances))
+        ]
     questions = archive.config["model"].get("questions", "all")
     return [round(score, 4) for score in average_precisions(model, instances, questions)]
 

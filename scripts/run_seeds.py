@@ -193,9 +193,9 @@ def record_items(path: Path, key: dict[str, Any], archive: Path) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in made), encoding="utf-8")
 
 
-def compact(scores: list[float]) -> Any:
+def compact(scores: list[Any]) -> Any:
     """Scores of 0 and 1 as a string of digits, others as they are."""
-    if set(scores) <= {0.0, 1.0}:
+    if all(score in (0.0, 1.0) for score in scores):
         return "".join(str(int(score)) for score in scores)
     return scores
 

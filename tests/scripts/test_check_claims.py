@@ -1,8 +1,10 @@
 import json
+import math
 from pathlib import Path
 
 import numpy
 import pytest
+from scipy.stats import pearsonr
 
 from scripts import check_claims
 
@@ -15,6 +17,7 @@ CLAIM = {
     "higher": "sick/cas_lstm",
     "lower": "sick/bilstm",
 }
+OTHER = '"configuration": "sick/cas_lstm", "overrides": "{ num_layers: 3 }"'
 
 
 def write(folder: Path, higher: list[str], lower: list[str], claim: dict = CLAIM) -> Path:
@@ -23,8 +26,9 @@ def write(folder: Path, higher: list[str], lower: list[str], claim: dict = CLAIM
     for name, seeds in ((claim["higher"], higher), (claim["lower"], lower)):
         if seeds:
             accuracy = [scores.count("1") / len(scores) for scores in seeds]
-            row = {"configuration": name, "overrides": "{}", "metrics": {"accuracy": accuracy}}
-            rows.append({**row, "seeds": list(range(len(seeds)))})
+            row = {"model": name, "configuration": name, "overrides": "{}"}
+            metrics = {"accuracy": accuracy}
+            rows.append({**row, "metrics": metrics, "seeds": list(range(len(seeds)))})
             lines += [
                 {"configuration": name, "overrides": "{}", "seed": seed, "scores": scores}
                 for seed, scores in enumerate(seeds)
@@ -67,8 +71,48 @@ def test_a_claim_that_does_not_hold_or_is_open(tmp_path: Path, higher, lower, ho
 
 def test_the_bootstrap_is_paired():
     """The same differences everywhere have no spread, however much the items differ."""
-    items = numpy.arange(20.0) / 20
-    assert check_claims.interval(items + 0.1 - items) == pytest.approx((0.1, 0.1))
+    items = numpy.arange(20.0).reshape(1, 20, 1) / 20
+    assert check_claims.interval(items + 0.1, items) == pytest.approx((0.1, 0.1))
+
+
+def test_the_interval_of_correlations():
+    """Fisher's: the inverse hyperbolic tangent of r has the standard error 1 / sqrt(n - 3)."""
+    generator = numpy.random.default_rng(0)
+    true = generator.normal(size=(1, 400))
+    predicted = 0.8 * true + 0.6 * generator.normal(size=(2, 400))  # two seeds
+    higher = numpy.stack([predicted, true.repeat(2, axis=0)], axis=-1)  # (2, 400, 2)
+    r = pearsonr(predicted[0], true[0])[0]
+    assert check_claims.figure_of(higher) == pytest.approx(
+        [r, pearsonr(predicted[1], true[0])[0]], abs=1e-12
+    )
+    # The lower row predicts its true scores, so that the interval is that of the higher row.
+    lower = numpy.stack([true, true], axis=-1)  # (1, 400, 2)
+    low, high = check_claims.interval(higher[:1], lower)
+    error = 1.96 / math.sqrt(397)
+    assert low == pytest.approx(math.tanh(math.atanh(r) - error) - 1, abs=0.015)
+    assert high == pytest.approx(math.tanh(math.atanh(r) + error) - 1, abs=0.015)
+
+
+def test_the_seeds_of_a_correlation_are_averaged():
+    """Predictions in the opposite order have the opposite correlation."""
+    true = numpy.random.default_rng(0).normal(size=50)
+    higher = numpy.stack([numpy.stack([sign * true, true], axis=-1) for sign in (1, -1)])
+    lower = numpy.stack([true, true], axis=-1)[None]  # (1, 50, 2)
+    assert check_claims.interval(higher, lower) == pytest.approx((-1, -1))
+
+
+def test_a_row_by_its_model(tmp_path: Path):
+    """Two rows have the same configuration, with other overrides."""
+    claim = {**CLAIM, "higher": "large", "lower": "small"}
+    path = write(tmp_path, ["1110"], ["1000"], claim)
+    for file in (tmp_path / "sick.json", tmp_path / "items" / "sick.jsonl"):
+        text = file.read_text().replace('"configuration": "large", "overrides": "{}"', OTHER)
+        file.write_text(
+            text.replace('"configuration": "small"', '"configuration": "sick/cas_lstm"')
+        )
+    (record,) = check_claims.check(path)
+    assert (record["higher"], record["lower"]) == ("75.0", "25.0")
+    assert "interval" in record
 
 
 def test_a_row_that_was_not_trained_is_named(tmp_path: Path):
@@ -96,7 +140,7 @@ def test_scores_of_other_runs_are_an_error(tmp_path: Path):
     path = write(tmp_path, ["10"], ["01"])
     items = tmp_path / "items" / "sick.jsonl"
     items.write_text(items.read_text().replace('"01"', '"00"'))
-    with pytest.raises(ValueError, match=r"bilstm with seed 0 have the mean 0\.0000, .* is 0\.5"):
+    with pytest.raises(ValueError, match=r"bilstm with seed 0 make 0\.0000, .* is 0\.5"):
         check_claims.check(path)
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from allennlp.commands.train import train_model_from_file
+from scipy.stats import pearsonr
 
 from scripts import item_scores
 from scripts.list_experiments import REPOSITORY
@@ -44,6 +45,16 @@ def test_of_a_ranker(tmp_path: Path, questions: str, number: int):
     assert sum(scores) / len(scores) == pytest.approx(metrics["test_map"], abs=1e-4)
 
 
-def test_a_model_of_scores_has_none(tmp_path: Path):
-    archive, _ = train(tmp_path / "out", "similarity_regressor", "fixtures/data/sts.csv")
+def test_of_a_model_of_scores(tmp_path: Path):
+    archive, metrics = train(tmp_path / "out", "similarity_regressor", "fixtures/data/sts.csv")
+    scores = item_scores.scores_of(archive)
+    assert scores is not None
+    predicted, true = zip(*scores)
+    assert pearsonr(predicted, true)[0] == pytest.approx(metrics["test_pearson"], abs=1e-3)
+    errors = [(first - second) ** 2 for first, second in scores]
+    assert sum(errors) / len(errors) == pytest.approx(metrics["test_mean_squared_error"], rel=1e-3)
+
+
+def test_a_model_of_vectors_has_none(tmp_path: Path):
+    archive, _ = train(tmp_path / "out", "distilled_encoder", "fixtures/data/sentences.txt")
     assert item_scores.scores_of(archive) is None
