@@ -7,6 +7,7 @@ from setuptools import Extension, find_packages, setup
 
 HERE = Path(__file__).parent
 NATIVE = "allennlp_sentmatch/nn/ops/native"
+EXTENSIONS = ("_lstm_steps", "_lstmn_attention", "_suffix_steps", "_tree_steps", "_tree_gradient")
 COMPILE_ARGS = ["-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
 CLASSIC = ["allennlp==2.10.1", "numpy<1.24"]  # NumPy: AllenNLP's own pin on torch has no limit
 PLOTS = ["matplotlib>=3.5", "seaborn>=0.12", "svgling>=0.4"]
@@ -73,7 +74,7 @@ setup(
             py_limited_api=True,
             optional=True,
         )
-        for name in ("_lstm_steps", "_lstmn_attention", "_suffix_steps")
+        for name in EXTENSIONS
     ],
     options={"bdist_wheel": {"py_limited_api": "cp39"}},
     python_requires=">=3.9",

@@ -137,9 +137,12 @@ def _backend(name: Name, like: torch.Tensor) -> Backend:
     return Backend(name, OneDNNProducts if onednn else Products, tanh_by_sigmoid)
 
 
+_EXTENSIONS = ("_lstm_steps", "_lstmn_attention", "_suffix_steps", "_tree_steps", "_tree_gradient")
+
+
 def _find_compiled() -> bool:
     try:
-        for name in ("_lstm_steps", "_lstmn_attention", "_suffix_steps"):
+        for name in _EXTENSIONS:
             importlib.import_module(f"allennlp_sentmatch.nn.ops.native.{name}")
     except ImportError:
         return False

@@ -34,6 +34,15 @@ def address(table: Optional[torch.Tensor], shape: tuple[int, ...], like: torch.T
     return table.data_ptr()
 
 
+def precision_and_threads(like: torch.Tensor) -> tuple[int, int, int, int]:
+    """The first arguments of a `bind` function, for tables of the precision of `like`.
+
+    They are whether it is float64, and for `_binding.h` the function that shares work among
+    threads, among how many, and for how many numbers.
+    """
+    return int(like.dtype == torch.float64), PARALLEL, num_threads(), MIN_NUMBERS
+
+
 def num_threads() -> int:
     """The number of threads that share work: torch's, or one if they cannot be used."""
     return torch.get_num_threads() if PARALLEL else 1

@@ -14,7 +14,7 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common import native_tables
 from allennlp_sentmatch.nn.ops.common.activations import per_feature
-from allennlp_sentmatch.nn.ops.common.native_tables import address
+from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_and_threads
 from allennlp_sentmatch.nn.ops.lstm.tables import LayerGradients, LayerTables
 
 with suppress(ImportError):  # they are not called without a compiler
@@ -184,10 +184,7 @@ def _addresses(tables: LayerTables, left_cell: Tensor) -> tuple[list[int], list[
     weights = (tables.left_weight, tables.lower_weight, tables.peephole_left)
     vectors = [per_feature(x, cell) for x in weights]
     addresses = [
-        int(cell.dtype == torch.float64),
-        native_tables.PARALLEL,
-        native_tables.num_threads(),
-        native_tables.MIN_NUMBERS,
+        *precision_and_threads(cell),
         S,
         N,
         H,

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common import native_tables
-from allennlp_sentmatch.nn.ops.common.native_tables import address
+from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_and_threads
 from allennlp_sentmatch.nn.ops.lstm.cpu import BoundBackward, BoundForward
 from allennlp_sentmatch.nn.ops.lstm.tables import LayerGradients, LayerTables
 from allennlp_sentmatch.nn.ops.lstmn.tables import (
@@ -205,10 +205,7 @@ def _addresses(sizes: Tensor, tables: Tables, vector: Tensor) -> list[int]:
     S, N, H = tuple(like.shape)
     A = tables.queries.size(-1)
     return [
-        int(like.dtype == torch.float64),
-        native_tables.PARALLEL,
-        native_tables.num_threads(),
-        native_tables.MIN_NUMBERS,
+        *precision_and_threads(like),
         S,
         N,
         H,

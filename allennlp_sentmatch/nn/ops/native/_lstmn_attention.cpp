@@ -13,6 +13,7 @@
 #include "_arguments.h"
 #include "_binding.h"
 #include "_elementwise.h"
+#include "_packing.h"
 #include "_threads.h"
 
 namespace {
@@ -160,10 +161,9 @@ void backward(const StepBackward<double>& step, int64_t part, int64_t begin, int
   backward_rows(step, part, begin, end);
 }
 
-// The tables of S directions: a row of H or A numbers for each of N tokens in T steps. Row 0 of
-// `first` is that of step 0, row T is N.
+// The tables of S directions: a row of H or A numbers for each of N tokens in T steps.
 template <typename T>
-struct Tables {
+struct Tables : Packing {
   explicit Tables(Arguments& arguments)
       : threads(arguments.threads()),
         min_numbers(arguments.number()),
@@ -179,17 +179,7 @@ struct Tables {
     hidden = arguments.rows<T>();
     cell = arguments.rows<T>();
     attention = arguments.rows<T>();
-    if (PyErr_Occurred()) return;
-    first.push_back(0);
-    for (int64_t t = 0; t < num_steps; ++t) {
-      if (numbers[t] < 1 || (t > 0 && numbers[t] > sizes[t - 1])) {
-        PyErr_SetString(PyExc_ValueError, "sizes must be positive and must not increase");
-        return;
-      }
-      sizes.push_back(numbers[t]);
-      first.push_back(first[t] + numbers[t]);
-    }
-    if (first[num_steps] != N) PyErr_SetString(PyExc_ValueError, "sizes must add up to the rows");
+    read(numbers, num_steps, N);
   }
 
   // Row `row` of a table with rows of `width` numbers, in direction `s`; null without a table.
@@ -208,7 +198,6 @@ struct Tables {
 
   Threads threads;
   int64_t min_numbers, S, N, H, A, num_steps;
-  std::vector<int64_t> sizes, first;
   T *keys, *queries, *vector, *hidden, *cell, *attention;
 };
 

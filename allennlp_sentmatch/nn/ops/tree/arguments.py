@@ -51,6 +51,11 @@ def choose_greedily(scores: Tensor, allowed: Tensor, query: Tensor) -> Tensor:
         Shape (B), indices; 0 in a row where no pair is allowed.
     """
     scores = scores.masked_fill(~allowed, -torch.inf)
-    rounding = 16 * torch.finfo(scores.dtype).eps * query.norm()
-    best: Tensor = scores >= scores.amax(1, keepdim=True) - rounding  # (B, M)
+    best: Tensor = scores >= scores.amax(1, keepdim=True) - rounding_of_scores(query)  # (B, M)
     return best.to(torch.uint8).argmax(1)
+
+
+def rounding_of_scores(query: Tensor) -> Tensor:
+    """Return the difference below which scores count as equal, a scalar."""
+    rounding: Tensor = 16 * torch.finfo(query.dtype).eps * query.norm()
+    return rounding

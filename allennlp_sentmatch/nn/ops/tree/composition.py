@@ -1,14 +1,16 @@
 r"""The composition of each sentence's leaves into a tree.
 
-`naive` holds the equations. `eager` needs only a linear number of cell evaluations: a merge changes
-two candidates, the parent's pairs with its neighbors, and all others are kept. As W_comp [h_l; h_r]
-= W_l h_l + W_r h_r, each node is projected once for either side, and a candidate costs only
-element-wise operations. A sentence leaves the batch after its last merge. The backward pass, in
-`eager_gradient`, has the exact gradient of the naive form, in training through the copy masks of
-all layers, too, and is linear in the same sense.
+`naive` holds the equations. `eager` and `cpu` need only a linear number of cell evaluations: a
+merge changes two candidates, the parent's pairs with its neighbors, and all others are kept. As
+W_comp [h_l; h_r] = W_l h_l + W_r h_r, each node is projected once for either side, and a candidate
+costs only element-wise operations. A sentence leaves the batch after its last merge. The backward
+passes, in `eager_gradient` and `cpu_gradient`, have the exact gradient of the naive form, in
+training through the copy masks of all layers, too (`choice_gradient`), and are linear in the same
+sense.
 """
 
-from typing import Any, NamedTuple, Optional
+from types import ModuleType
+from typing import Any, Optional
 
 import torch
 from torch import Tensor
@@ -17,11 +19,21 @@ from torch.nn import functional as F
 from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
 from allennlp_sentmatch.nn.ops.common.packing import Packing
-from allennlp_sentmatch.nn.ops.tree import eager, eager_gradient, naive, scanned
+from allennlp_sentmatch.nn.ops.tree import (
+    cpu,
+    cpu_gradient,
+    eager,
+    eager_gradient,
+    naive,
+    scanned,
+)
 from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights
-from allennlp_sentmatch.nn.ops.tree.eager import Nodes, Sentences
+from allennlp_sentmatch.nn.ops.tree.tables import Sentences
 
-BACKENDS: tuple[Name, ...] = ("naive", "scan", "eager")
+BACKENDS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
+
+_FORWARD: dict[str, ModuleType] = {"eager": eager, "cpu": cpu}
+_BACKWARD: dict[str, ModuleType] = {"eager": eager_gradient, "cpu": cpu_gradient}
 
 
 def compose(
@@ -73,10 +85,10 @@ def _packed(
             backend, sentences, choices, *arguments
         )
     else:
-        trace = eager.forward(
+        forward = _FORWARD[backend.name].forward
+        root_hidden, root_cell, merges, _ = forward(
             backend, sentences, arguments[0], arguments[1], weights, choices, keep=False
         )
-        root_hidden, root_cell, merges = trace.root_hidden, trace.root_cell, trace.merges
     B, steps = mask.size(0), mask.size(1) - 1
     return (
         hidden.new_zeros(B, hidden.size(2)).index_copy(0, order, root_hidden),
@@ -87,21 +99,7 @@ def _packed(
     )
 
 
-class _Saved(NamedTuple):
-    """The tensors that the backward pass needs, except for the relaxed choices."""
-
-    states: Tensor
-    projected: Tensor
-    merges: Tensor
-    lengths: Tensor
-    weight: Tensor
-    bias: Tensor
-    query: Tensor
-
-
 class _Composition(torch.autograd.Function):
-    """The composition by `eager`."""
-
     @staticmethod
     def forward(
         ctx: Any,
@@ -112,40 +110,28 @@ class _Composition(torch.autograd.Function):
         cell: Tensor,
         *weights: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        trace = eager.forward(
+        root_hidden, root_cell, merges, saved = _FORWARD[backend.name].forward(
             backend, sentences, hidden, cell, Weights(*weights), choices, keep=True
         )
-        saved = _Saved(*trace.nodes, trace.merges, sentences.lengths, *weights)
-        ctx.save_for_backward(*saved, *trace.relaxed)
+        ctx.save_for_backward(merges, sentences.lengths, *weights, *saved)
         ctx.backend = backend
         ctx.sizes, ctx.temperature = sentences.sizes, choices.temperature
-        ctx.mark_non_differentiable(trace.merges)
-        return trace.root_hidden, trace.root_cell, trace.merges
+        ctx.mark_non_differentiable(merges)
+        return root_hidden, root_cell, merges
 
     @staticmethod
     @analytic_backward
     def backward(
         ctx: Any, root_hidden: Tensor, root_cell: Tensor, _: Tensor
     ) -> tuple[Optional[Tensor], ...]:
-        num_saved = len(_Saved._fields)
-        saved, relaxed = _Saved(*ctx.saved_tensors[:num_saved]), ctx.saved_tensors[num_saved:]
-        gradients = eager_gradient.backward(
+        merges, lengths, weight, bias, query, *saved = ctx.saved_tensors
+        gradients = _BACKWARD[ctx.backend.name].backward(
             ctx.backend,
-            torch.cat([root_hidden, root_cell], 1),
-            Nodes(saved.states, saved.projected),
-            saved.merges,
-            Sentences(saved.lengths, ctx.sizes),
-            Weights(saved.weight, saved.bias, saved.query),
-            list(relaxed),
+            (root_hidden, root_cell),
+            merges,
+            Sentences(lengths, ctx.sizes),
+            Weights(weight, bias, query),
+            saved,
             ctx.temperature,
         )
-        return (
-            None,
-            None,
-            None,
-            gradients.hidden,
-            gradients.cell,
-            gradients.weight,
-            gradients.bias,
-            gradients.query,
-        )
+        return (None, None, None, *gradients)

@@ -13,42 +13,16 @@ from torch.nn import functional as F
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights, choose_greedily
 from allennlp_sentmatch.nn.ops.tree.cell import tree_lstm_cell
-
-
-class Sentences(NamedTuple):
-    """The packed sentences, longest first."""
-
-    lengths: Tensor  # (B)
-    sizes: list[int]  # of T steps: the number of sentences with more than t tokens
-
-    def leaf_rows(self) -> Tensor:
-        """Return the packed row of each token, (B, T); 0 at padding."""
-        device = self.lengths.device
-        rows = torch.zeros(self.sizes[0], len(self.sizes), dtype=torch.long, device=device)
-        start = 0
-        for step, size in enumerate(self.sizes):
-            rows[:size, step] = torch.arange(start, start + size, device=device)
-            start += size
-        return rows
+from allennlp_sentmatch.nn.ops.tree.tables import Sentences, Trace
 
 
 class Nodes(NamedTuple):
-    """Tables of nodes."""
+    """Tables of nodes; for a backward pass, of the leaves, then of each step's parents."""
 
     states: Tensor  # (rows, 2H), [h; c]
     #: Shape (rows, 10H): W_comp's products with h as a left child, with b_comp, and as a right one.
     #: Not those of roots.
     projected: Tensor
-
-
-class Trace(NamedTuple):
-    """The results of the forward pass for B sentences of at most T tokens."""
-
-    root_hidden: Tensor  # (B, H)
-    root_cell: Tensor  # (B, H)
-    merges: Tensor  # (B, T - 1)
-    nodes: Nodes  # for a backward pass, the leaves, then each step's parents
-    relaxed: list[Tensor]  # each step's relaxed choice y (n, M), if choices are sampled
 
 
 def forward(
@@ -60,9 +34,10 @@ def forward(
     choices: Choices,
     keep: bool,
 ) -> Trace:
-    """Compose the leaves' `hidden` and `cell`, packed (N, H); sentences have two tokens or more.
+    """Compose the leaves' `hidden` and `cell`, packed (N, H), of a batch with a pair of tokens.
 
-    Sentences of a single token are allowed, too, but not alone.
+    For a backward pass, `keep` saves the tables of nodes, and each step's relaxed choice y (n, M)
+    if choices are sampled.
     """
     B, T, device = sentences.sizes[0], len(sentences.sizes), hidden.device
     N = len(hidden)
@@ -104,7 +79,7 @@ def forward(
         new = new_pairs(chosen, pairs_left)  # (n, 2)
         left, right = (rows.gather(1, pair).view(-1) for pair in (new, new + 1))  # (2n)
         scores = scores.scatter(1, new, candidates.compute(left, right).view(n, 2))
-    return Trace(root_hidden, root_cell, merges, candidates.nodes, relaxed)
+    return Trace(root_hidden, root_cell, merges, (*candidates.nodes, *relaxed))
 
 
 class _Candidates:

@@ -16,17 +16,8 @@ from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.tree.arguments import Weights
 from allennlp_sentmatch.nn.ops.tree.choice_gradient import ChoiceGradient, Window
 from allennlp_sentmatch.nn.ops.tree.derivatives import Derivatives
-from allennlp_sentmatch.nn.ops.tree.eager import Nodes, Sentences
-
-
-class Gradients(NamedTuple):
-    """The gradients of the packed leaves and the weights."""
-
-    hidden: Tensor  # (N, H)
-    cell: Tensor  # (N, H)
-    weight: Tensor
-    bias: Tensor
-    query: Optional[Tensor]  # `None` if the choices were not sampled
+from allennlp_sentmatch.nn.ops.tree.eager import Nodes
+from allennlp_sentmatch.nn.ops.tree.tables import Gradients, Sentences
 
 
 class _Layer(NamedTuple):
@@ -44,12 +35,11 @@ class _Layer(NamedTuple):
 
 def backward(
     backend: Backend,
-    root: Tensor,
-    nodes: Nodes,
+    root: tuple[Tensor, Tensor],
     merges: Tensor,
     sentences: Sentences,
     weights: Weights,
-    relaxed: list[Tensor],
+    saved: tuple[Tensor, ...],
     temperature: float,
 ) -> Gradients:
     """Run the backward pass of `eager.forward`.
@@ -57,19 +47,18 @@ def backward(
     # Parameters
 
     backend : `Backend`
-    root : `Tensor`
-        Shape (B, 2H): the gradient of the roots' [h; c].
-    nodes : `Nodes`
-        The packed leaves, then each step's parents.
+    root : `Tuple[Tensor, Tensor]`
+        Shape (B, H) each: the gradients of the roots' h and c.
     merges : `Tensor`
         Shape (B, T - 1).
     sentences : `Sentences`
     weights : `Weights`
-    relaxed : `List[Tensor]`
-        Each step's y (n, M); empty if the choices were not sampled and so have no gradient.
+    saved : `Tuple[Tensor, ...]`
+        What the forward pass saved.
     temperature : `float`
         The temperature of the relaxation.
     """
+    nodes, relaxed = Nodes(*saved[:2]), list(saved[2:])
     layers = _replay(merges, sentences)
     gradient: _Gradient
     if relaxed:
@@ -78,10 +67,11 @@ def backward(
         gradient = _Gradient(backend, sentences, nodes, weights)
     grads = gradient.nodes
     continuing = [*sentences.sizes[1:], 0]  # the number of sentences with another merge
-    grads[continuing[0] : len(root)] = root[continuing[0] :]
+    grad_root = torch.cat(root, 1)  # (B, 2H)
+    grads[continuing[0] : len(grad_root)] = grad_root[continuing[0] :]
     for step in range(len(layers) - 1, -1, -1):
         layer, n = layers[step], continuing[step + 1]
-        grads[layer.first_parent : layer.end][n:] = root[n : len(layer.chosen)]
+        grads[layer.first_parent : layer.end][n:] = grad_root[n : len(layer.chosen)]
         gradient.undo(step, layer)
     gradient.finish()
     grad_hidden, grad_cell = grads[: sum(sentences.sizes)].chunk(2, 1)

@@ -1,16 +1,23 @@
-"""The backend "eager" of the Gumbel Tree-LSTM's composition against the naive form."""
+"""The backends of the Gumbel Tree-LSTM's composition against the naive form."""
 
+from copy import deepcopy
 from typing import Optional
 
 import pytest
 import torch
 
+from allennlp_sentmatch.nn import gumbel_tree_lstm
+from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.tree import eager, naive
 from allennlp_sentmatch.nn.ops.tree.derivatives import Derivatives
+from tests.nn.ops.conftest import BACKENDS, run_by
 
 D, H = 3, 5
+LENGTHS = [12, 2, 0, 9, 12, 1, 7, 3]
+
+every_backend = pytest.mark.parametrize("backend", BACKENDS)
 
 
 def make(temperature: float = 1.0) -> GumbelTreeLSTM:
@@ -36,11 +43,11 @@ def values_and_gradients(
     torch.manual_seed(7)  # of the Gumbel noise
     inputs = inputs.clone().requires_grad_()
     model.zero_grad()
-    with use_backend(backend):
+    with run_by(backend):
         root = model.compose(inputs, mask, merges)
-    generator = torch.Generator().manual_seed(8)
-    weights = torch.randn(2, *root.hidden.shape, dtype=torch.float64, generator=generator)
-    (weights[0] * root.hidden + weights[1] * root.cell).sum().backward()
+        generator = torch.Generator().manual_seed(8)
+        weights = torch.randn(2, *root.hidden.shape, dtype=torch.float64, generator=generator)
+        (weights[0] * root.hidden + weights[1] * root.cell).sum().backward()
     gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
     return {**root._asdict(), "inputs": inputs.grad, **gradients}
 
@@ -55,49 +62,121 @@ def assert_same(actual: dict[str, torch.Tensor], expected: dict[str, torch.Tenso
             )
 
 
+@every_backend
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5])
-def test_the_gradient_of_the_estimator_is_exact(temperature: float, seed: int):
+def test_the_gradient_of_the_estimator_is_exact(temperature: float, seed: int, backend: str):
     """Under one noise, with copy masks whose gradients flow through every layer."""
     model = make(temperature).train()
     torch.manual_seed(seed)
-    inputs, mask = batch([12, 2, 0, 9, 12, 1, 7, 3], 14)
-    actual = values_and_gradients(model, inputs, mask, "eager")
+    inputs, mask = batch(LENGTHS, 14)
+    actual = values_and_gradients(model, inputs, mask, backend)
     assert actual["query"].abs().min() > 1e-6
     assert_same(actual, values_and_gradients(model, inputs, mask, "naive"))
 
 
+@every_backend
+@pytest.mark.parametrize("lengths", [[9], [2], [1], [0], [2, 2], [1, 0, 2], [3, 1, 1], [6, 6]])
+def test_small_batches(lengths: list[int], backend: str):
+    model = make().train()
+    inputs, mask = batch(lengths, max(lengths))
+    actual = values_and_gradients(model, inputs, mask, backend)
+    assert_same(actual, values_and_gradients(model, inputs, mask, "naive"))
+
+
+@every_backend
+@pytest.mark.parametrize("training", [False, True])
+def test_single_precision(training: bool, backend: str):
+    """Of a size at which the compiled loops have a vectorized part and a rest."""
+    torch.manual_seed(0)
+    model = GumbelTreeLSTM(D, 37, "affine").train(training)
+    torch.nn.init.normal_(model.query)
+    inputs, mask = batch(LENGTHS, 12)
+    expected = values_and_gradients(deepcopy(model).double(), inputs, mask, "naive")
+    with pytest.MonkeyPatch.context() as patch:
+        # Draw the noise in double precision, too.
+        patch.setattr(
+            gumbel_tree_lstm.gumbel_softmax,
+            "gumbel_noise",
+            lambda x: gumbel_noise(x.double()).to(x.dtype),
+        )
+        actual = values_and_gradients(model, inputs.float(), mask, backend)
+    torch.testing.assert_close(actual.pop("merges"), expected.pop("merges"))
+    for name, value in expected.items():
+        if value is None:
+            assert actual[name] is None
+        else:
+            assert (actual[name] - value).norm() < 1e-5 * value.norm(), name
+
+
+@every_backend
 @pytest.mark.parametrize("given", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_greedy_and_given_trees(seed: int, given: bool):
+def test_greedy_and_given_trees(seed: int, given: bool, backend: str):
     model = make().eval()
     torch.manual_seed(seed)
-    lengths = [12, 2, 0, 9, 12, 1, 7, 3]
-    inputs, mask = batch(lengths, 14)
+    inputs, mask = batch(LENGTHS, 14)
     merges = None
     if given:
         merges = torch.full((8, 13), -1)
-        for row, length in enumerate(lengths):
+        for row, length in enumerate(LENGTHS):
             for step in range(length - 1):
                 merges[row, step] = torch.randint(length - 1 - step, ())
-    actual = values_and_gradients(model, inputs, mask, "eager", merges=merges)
+    actual = values_and_gradients(model, inputs, mask, backend, merges=merges)
     assert_same(actual, values_and_gradients(model, inputs, mask, "naive", merges=merges))
-    with torch.no_grad():
+    with torch.no_grad(), run_by(backend):
         root = model.compose(inputs, mask, merges)
     assert_same(root._asdict(), {name: actual[name].detach() for name in root._fields})
 
 
-def test_a_gradient_of_the_hidden_state_or_the_cell_alone():
+@every_backend
+def test_sampling_without_a_gradient(backend: str):
+    model = make().train()
+    inputs, mask = batch(LENGTHS, 12)
+    roots = []
+    for name in (backend, "naive"):
+        torch.manual_seed(7)
+        with torch.no_grad(), run_by(name):
+            roots.append(model.compose(inputs, mask)._asdict())
+    assert_same(*roots)
+
+
+@every_backend
+def test_a_gradient_of_the_hidden_state_or_the_cell_alone(backend: str):
     model = make().train()
     inputs, mask = batch([4, 3], 4)
     for field in ("hidden", "cell"):
         gradients = []
-        for backend in ("eager", "naive"):
+        for name in (backend, "naive"):
             torch.manual_seed(7)
-            with use_backend(backend):
+            with run_by(name):
                 root = getattr(model.compose(inputs, mask), field)
-            gradients.append(torch.autograd.grad(root.square().sum(), model.composition.weight))
+                loss = root.square().sum()
+                gradients.append(torch.autograd.grad(loss, model.composition.weight))
         torch.testing.assert_close(*gradients, atol=1e-9, rtol=1e-9)
+
+
+@every_backend
+def test_a_second_backward_pass_through_a_graph_that_is_kept(backend: str):
+    model = make().train()
+    inputs, mask = batch(LENGTHS, 12)
+    with run_by(backend):
+        loss = model(inputs, mask).square().sum()
+        leaves = list(model.parameters())
+        first = torch.autograd.grad(loss, leaves, retain_graph=True)
+        second = torch.autograd.grad(loss, leaves)
+    torch.testing.assert_close(first, second, atol=1e-12, rtol=1e-12)
+
+
+@every_backend
+def test_words_that_are_the_same_are_merged_from_the_left(backend: str):
+    """Scores that differ by rounding only are equal."""
+    torch.manual_seed(0)
+    model = GumbelTreeLSTM(D, 37, "affine").eval()
+    inputs, mask = batch([7], 7)
+    with torch.no_grad(), run_by(backend):
+        merges = model.compose(inputs[:, :1].expand(1, 7, D).float(), mask).merges
+    assert merges[0, 0] == 0
 
 
 class CellCounter:
@@ -120,7 +199,8 @@ def test_each_candidate_is_computed_once(monkeypatch: pytest.MonkeyPatch, traini
     model = make().train(training)
     N = 20
     inputs, mask = batch([N], N)
-    model(inputs, mask)
+    with use_backend("eager"):
+        model(inputs, mask)
     # A candidate for each pair of words, and two for each merge but the last.
     assert in_eager.count == (N - 1) + 2 * (N - 2)
     assert in_naive.count == 0
@@ -142,19 +222,24 @@ def test_finished_sentences_and_padding_cost_nothing(
     model = make().train(training)
     lengths = [3, 20, 0, 3, 1, 8, 2]
     inputs, mask = batch(lengths, 25)
-    model(inputs, mask).sum().backward()
+    with use_backend("eager"):
+        model(inputs, mask).sum().backward()
     assert counter.count == sum((N - 1) + 2 * (N - 2) for N in lengths if N > 1)
     merged = sum(N - 1 for N in lengths if N > 1)
     # In training, a merge removes three candidates from a layer: its own and its neighbors'.
     assert sum(rows) == (3 * merged if training else merged)
 
 
-def test_tables_are_written_before_they_are_read(monkeypatch: pytest.MonkeyPatch):
+@every_backend
+def test_tables_are_written_before_they_are_read(monkeypatch: pytest.MonkeyPatch, backend: str):
     new_empty = torch.Tensor.new_empty
-    monkeypatch.setattr(
-        torch.Tensor, "new_empty", lambda *args, **kw: new_empty(*args, **kw).fill_(torch.nan)
-    )
+
+    def new_spoiled(*args: object, **kwargs: object) -> torch.Tensor:
+        table = new_empty(*args, **kwargs)
+        return table.fill_(torch.nan if table.is_floating_point() else -(2**40))
+
+    monkeypatch.setattr(torch.Tensor, "new_empty", new_spoiled)
     model = make().train()
     inputs, mask = batch([5, 1, 0, 3, 5], 6)
-    for value in values_and_gradients(model, inputs, mask, "eager").values():
+    for value in values_and_gradients(model, inputs, mask, backend).values():
         assert torch.isfinite(value).all()
