@@ -27,6 +27,7 @@ PARTS = (
     "predictors",
     "training",
     "transfer",
+    "tuning",
 )
 """The parts of this package that need AllenNLP."""
 

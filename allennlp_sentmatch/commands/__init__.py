@@ -13,6 +13,7 @@ from allennlp_sentmatch.commands.inspect import Inspect
 from allennlp_sentmatch.commands.learn_bpe import LearnBpe
 from allennlp_sentmatch.commands.search import Search
 from allennlp_sentmatch.commands.transfer import Transfer
+from allennlp_sentmatch.commands.tune import Tune
 
 __all__ = [
     "Calibrate",
@@ -25,6 +26,7 @@ __all__ = [
     "LearnBpe",
     "Search",
     "Transfer",
+    "Tune",
 ]
 
 if program.is_running():

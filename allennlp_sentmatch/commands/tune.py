@@ -1,0 +1,119 @@
+"""The `tune` subcommand searches settings of a configuration, such as learning rates and dropout.
+
+Each trial is a training; the best figure on the validation data decides, and the test data are not
+read. The search is Optuna's. The same command goes on with a study that was interrupted.
+"""
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common import Params
+
+from allennlp_sentmatch.commands.options import add_verbose_option
+from allennlp_sentmatch.tuning import SearchSpace, Tuner
+from allennlp_sentmatch.tuning.tuner import SAMPLERS
+
+
+@Subcommand.register("tune")
+class Tune(Subcommand):
+    """`allennlp tune CONFIG SPACE -s FOLDER`."""
+
+    def add_subparser(
+        self,
+        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    ) -> argparse.ArgumentParser:
+        """Describe the command line."""
+        subparser: argparse.ArgumentParser = parser.add_parser(
+            self.name, description=__doc__, help="Search the settings of a configuration."
+        )
+        subparser.add_argument("param_path", help="path to the configuration of the trainings")
+        subparser.add_argument(
+            "hparam_path", help="path to the search space, a JSON or Jsonnet file"
+        )
+        subparser.add_argument(
+            "-s",
+            "--serialization-dir",
+            required=True,
+            help="folder of the study, a new one unless the study goes on",
+        )
+        subparser.add_argument(
+            "-o",
+            "--overrides",
+            default="",
+            help="a JSON or Jsonnet structure that overrides the configuration, as of "
+            "`allennlp train`; the values that are searched come on top",
+        )
+        subparser.add_argument(
+            "--n-trials",
+            type=int,
+            metavar="N",
+            help="trials of the whole study (default: all combinations of the grid)",
+        )
+        subparser.add_argument(
+            "--n-jobs",
+            type=int,
+            default=1,
+            metavar="N",
+            help="trainings at a time, which share the cores (default: 1)",
+        )
+        subparser.add_argument(
+            "--metric",
+            help="validation metric with its direction, such as +accuracy or -loss "
+            "(default: the configuration's validation_metric)",
+        )
+        subparser.add_argument(
+            "--sampler",
+            choices=SAMPLERS,
+            help="(default: grid if every parameter has choices, otherwise tpe)",
+        )
+        subparser.add_argument(
+            "--seed", type=int, default=0, help="of the sampler, not of the trainings (default: 0)"
+        )
+        subparser.add_argument(
+            "--prune",
+            type=int,
+            nargs="?",
+            const=5,
+            metavar="N",
+            help="stop a training after an epoch with less than the median of the earlier trials, "
+            "once N trials are complete (default: never; without N: 5)",
+        )
+        add_verbose_option(subparser)
+        subparser.set_defaults(func=_from_args)
+        return subparser
+
+
+def _from_args(args: argparse.Namespace) -> None:
+    tuner = Tuner(
+        Params.from_file(args.param_path, args.overrides).as_dict(quiet=True),
+        SearchSpace.from_file(args.hparam_path),
+        args.serialization_dir,
+        args.metric,
+        args.sampler,
+        args.seed,
+        args.prune,
+        args.n_jobs,
+        args.include_package,
+        {"command": shlex.join(["allennlp", *sys.argv[1:]]), "configuration": args.param_path},
+    )
+    try:
+        report = tuner.run(args.n_trials, lambda trial: print(_line(trial), flush=True))
+    except KeyboardInterrupt:
+        print("interrupted: the same command goes on with the study", file=sys.stderr)
+        raise SystemExit(130) from None
+    best = Path(args.serialization_dir) / "best_config.json"
+    print(f"best: {_line(report['best'])}")
+    print(f"train it with: allennlp train {shlex.quote(str(best))} -s FOLDER")
+
+
+def _line(trial: dict[str, Any]) -> str:
+    """A trial for people."""
+    values = ", ".join(f"{name} = {value}" for name, value in trial["values"].items())
+    text = f"trial {trial['number']}: {values}: {trial['state']}"
+    if trial["value"] is not None:
+        text += f", {trial['value']:.4f} after epoch {trial['best_epoch']} of {trial['epochs']}"
+    return f"{text}, {trial['reason']}" if "reason" in trial else text

@@ -1,0 +1,95 @@
+"""The report of a study."""
+
+import math
+import os
+import platform
+from datetime import date
+from importlib.metadata import version
+from typing import Any, Optional
+
+from allennlp_sentmatch.tuning.optuna_library import optuna_library
+from allennlp_sentmatch.version import __version__
+
+DIGITS = 4
+
+
+SETTINGS = "settings"
+"""A study's attribute with what makes it another study than those of other settings."""
+
+
+def study_report(study: Any, threads: Optional[int] = None) -> dict[str, Any]:
+    """Describe a study by what `json.dumps` accepts.
+
+    # Parameters
+
+    study : `optuna.Study`
+    threads : `int`, optional (default = `None`)
+        Of each training; by default, what the environment says.
+
+    # Returns
+
+    `dict[str, Any]`
+        With `space`, `metric`, `sampler` and `seed`, as `Tuner` has them; `trials`, the finished
+        ones, as `describe_trial` has them; `best`, the best one of them, or `None` if no training
+        was complete; `machine`, with versions and the number of threads; `date`.
+    """
+    states = optuna_library().trial.TrialState
+    complete = study.get_trials(states=(states.COMPLETE,))
+    settings = study.user_attrs[SETTINGS]
+    return {
+        **{name: settings[name] for name in ("metric", "sampler", "seed", "space")},
+        "best": describe_trial(study.best_trial) if complete else None,
+        "trials": [describe_trial(trial) for trial in study.trials if trial.state.is_finished()],
+        "machine": {
+            "cores": os.cpu_count(),
+            "threads": threads or int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
+            "python": platform.python_version(),
+            "torch": version("torch"),
+            "optuna": version("optuna"),
+            "allennlp_sentmatch": __version__,
+        },
+        "date": date.today().isoformat(),
+    }
+
+
+def describe_trial(trial: Any) -> dict[str, Any]:
+    """Describe a finished `optuna.FrozenTrial`.
+
+    # Returns
+
+    `dict[str, Any]`
+        Its `number`; its `state`, "complete", "pruned", "failed" or "interrupted"; the `values` of
+        the parameters; the `value` of the metric in the best epoch, `None` unless the state is
+        "complete". If an epoch was trained, the `metrics` on the validation data in the best epoch,
+        `best_epoch` and `epochs`, counted from 1, and the `minutes` of training. If it failed, the
+        `reason`.
+    """
+    states = optuna_library().trial.TrialState
+    names = {states.COMPLETE: "complete", states.PRUNED: "pruned", states.FAIL: "failed"}
+    described = {
+        "number": trial.number,
+        "state": "interrupted" if is_interrupted(trial) else names[trial.state],
+        "values": trial.params,
+        "value": trial.value if trial.state == states.COMPLETE else None,
+    }
+    metrics = trial.user_attrs.get("metrics")
+    if metrics is not None:
+        prefix = "best_validation_"
+        hours, minutes, seconds = metrics["training_duration"].split(":")
+        described["metrics"] = {
+            name[len(prefix) :]: round(value, DIGITS)
+            for name, value in metrics.items()
+            if name.startswith(prefix) and isinstance(value, float) and math.isfinite(value)
+        }
+        described["best_epoch"] = metrics["best_epoch"] + 1
+        described["epochs"] = metrics["epoch"] + 1
+        described["minutes"] = round(60 * int(hours) + int(minutes) + float(seconds) / 60, 1)
+    if "reason" in trial.user_attrs:
+        described["reason"] = trial.user_attrs["reason"]
+    return described
+
+
+def is_interrupted(trial: Any) -> bool:
+    """Whether an `optuna.FrozenTrial` ended with its study, and not because its training failed."""
+    states = optuna_library().trial.TrialState
+    return trial.state == states.FAIL and "reason" not in trial.user_attrs

@@ -1,0 +1,172 @@
+"""The settings that a study searches, and the values that it chooses from."""
+
+import json
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from typing import Any, Optional, Union
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.params import evaluate_file
+
+from allennlp_sentmatch.tuning.optuna_library import optuna_library
+
+DISTRIBUTIONS = {
+    "float": "FloatDistribution",
+    "int": "IntDistribution",
+    "categorical": "CategoricalDistribution",
+}
+"""Optuna's class for each type of parameter; it has the arguments of `Trial.suggest_<type>`."""
+
+
+class SearchSpace:
+    """Settings of a configuration, and the values that each may have.
+
+    # Parameters
+
+    parameters : `Mapping[str, Any]`
+        For each setting, in the dotted form of AllenNLP's overrides, the arguments of Optuna's
+        distribution, and its type:
+
+            {
+              "trainer.optimizer.lr": {"type": "float", "low": 1e-5, "high": 1e-3, "log": true},
+              "model.encoder.num_layers": {"type": "int", "low": 1, "high": 3},
+              "model.embedding_dropout": {"type": "categorical", "choices": [0.1, 0.15, 0.2]}
+            }
+
+        Where `choices` is an object, each choice has a name and overrides any settings, so that
+        several settings change together, or to values that are objects; the parameter's own name
+        is free then:
+
+            {
+              "dropout": {"type": "categorical", "choices": {
+                "low": {"model.embedding_dropout": 0.1, "model.classifier.dropout": 0.1},
+                "high": {"model.embedding_dropout": 0.2, "model.classifier.dropout": 0.3}
+              }}
+            }
+
+    # Raises
+
+    `ConfigurationError`, which names the parameter, for one that Optuna does not accept.
+    """
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        if not parameters:
+            raise ConfigurationError("the search space has no parameters")
+        self.parameters = dict(parameters)
+        # Of the parameters whose choices have names: the overrides of each choice.
+        self._named: dict[str, dict[str, dict[str, Any]]] = {}
+        # Of every parameter: the arguments of `optuna.Trial`'s method for its type.
+        self._arguments = {
+            name: self._read(name, values) for name, values in self.parameters.items()
+        }
+
+    @classmethod
+    def from_file(cls, path: Union[str, "PathLike[str]"]) -> "SearchSpace":
+        """Read a JSON or Jsonnet file."""
+        parameters = json.loads(evaluate_file(str(path)))
+        if not isinstance(parameters, dict):
+            raise ConfigurationError(
+                f"{path}: expected an object with a key for each setting, as in "
+                '{"trainer.optimizer.lr": {"type": "categorical", "choices": [0.001, 0.0003]}}'
+            )
+        try:
+            return cls(parameters)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{path}: {error}") from error
+
+    def suggest(self, trial: Any) -> dict[str, Any]:
+        """Let an `optuna.Trial` choose the value of each parameter."""
+        return {
+            name: getattr(trial, f"suggest_{self.parameters[name]['type']}")(name, **arguments)
+            for name, arguments in self._arguments.items()
+        }
+
+    def overrides(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The overrides that the parameters' values stand for."""
+        overrides: dict[str, Any] = {}
+        for name, value in values.items():
+            overrides.update(self._named[name][value] if name in self._named else {name: value})
+        return overrides
+
+    def grid(self) -> Optional[dict[str, list[Any]]]:
+        """The choices of each parameter; `None` if one of them is not categorical."""
+        if any(values["type"] != "categorical" for values in self.parameters.values()):
+            return None
+        return {name: list(arguments["choices"]) for name, arguments in self._arguments.items()}
+
+    def check(self, configuration: Mapping[str, Any]) -> None:
+        """Compare the space with the configuration that it is for.
+
+        # Raises
+
+        `ConfigurationError` for a setting that the configuration does not have, and for one that
+        two parameters override.
+        """
+        owners: dict[str, str] = {}
+        for name in self.parameters:
+            for setting in self._settings(name):
+                missing = _first_missing(configuration, setting)
+                if missing is not None:
+                    part, names = missing
+                    raise ConfigurationError(
+                        f"{name}: the configuration has no setting {setting!r}; "
+                        f"{part or 'its top level'} has {', '.join(names) or 'no settings'}. "
+                        "To search a setting that has its default there, give it a value with "
+                        "--overrides"
+                    )
+                for other, owner in owners.items():
+                    if owner != name and f"{setting}.".startswith(f"{other}."):
+                        raise ConfigurationError(f"{owner} and {name} both override {setting}")
+                    if owner != name and f"{other}.".startswith(f"{setting}."):
+                        raise ConfigurationError(f"{owner} and {name} both override {other}")
+                owners[setting] = name
+
+    def _settings(self, name: str) -> Iterator[str]:
+        """The settings that a parameter overrides."""
+        if name not in self._named:
+            return iter([name])
+        return iter(dict.fromkeys(key for choice in self._named[name].values() for key in choice))
+
+    def _read(self, name: str, values: Any) -> dict[str, Any]:
+        """Check a parameter; its arguments without the type."""
+        if not isinstance(values, Mapping) or values.get("type") not in DISTRIBUTIONS:
+            raise ConfigurationError(
+                f"{name}: expected an object whose type is one of {', '.join(DISTRIBUTIONS)}, "
+                f"got {json.dumps(values)}"
+            )
+        arguments = {key: value for key, value in values.items() if key != "type"}
+        choices = arguments.get("choices")
+        if isinstance(choices, Mapping):
+            if not all(isinstance(choice, Mapping) for choice in choices.values()):
+                raise ConfigurationError(f"{name}: each named choice is an object of overrides")
+            self._named[name] = {key: dict(choice) for key, choice in choices.items()}
+            arguments["choices"] = list(choices)
+        elif isinstance(choices, list) and any(isinstance(one, (dict, list)) for one in choices):
+            raise ConfigurationError(
+                f"{name}: a choice is a number, a string, a boolean or null; give other choices "
+                f'names, as in "choices": {{"a name": {{"{name}": {{...}}}}}}'
+            )
+        distribution = getattr(optuna_library().distributions, DISTRIBUTIONS[values["type"]])
+        try:
+            distribution(**arguments)
+        except (TypeError, ValueError) as error:
+            raise ConfigurationError(f"{name}: {error}") from error
+        return arguments
+
+
+def _first_missing(configuration: Any, setting: str) -> Optional[tuple[str, list[str]]]:
+    """The innermost section on the way to a missing setting, and the names that it has."""
+    section, rest = "", setting
+    while rest:
+        if isinstance(configuration, Mapping):
+            items = {str(key): value for key, value in configuration.items()}
+        elif isinstance(configuration, list):
+            items = {str(index): value for index, value in enumerate(configuration)}
+        else:
+            items = {}
+        keys = [key for key in items if f"{rest}.".startswith(f"{key}.")]
+        if not keys:
+            return section, list(items)
+        configuration, rest = items[keys[0]], rest[len(keys[0]) + 1 :]
+        section = f"{section}.{keys[0]}".lstrip(".")
+    return None

@@ -1,0 +1,119 @@
+"""A training of a study: `allennlp train` in a process of its own.
+
+Nothing of one training is left for the next, one that the system kills does not end the study, and
+several can run side by side.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from threading import Event
+from typing import Any, Optional
+
+POLLING_SECONDS = 0.5
+"""How often a running training is looked at."""
+
+
+class TrainingError(Exception):
+    """A training ended without a validation figure; the message is the reason."""
+
+
+@contextmanager
+def training(
+    configuration: dict[str, Any],
+    folder: Path,
+    include_packages: Sequence[str] = (),
+    threads: Optional[int] = None,
+    stop: Optional[Event] = None,
+) -> Iterator[Iterator[dict[str, Any]]]:
+    """Start a training, and kill it when the `with` block ends before it does.
+
+    Beside its folder are its configuration, with the suffix `.json`, and its output, `.log`.
+
+    # Parameters
+
+    configuration : `dict[str, Any]`
+    folder : `Path`
+        The serialization directory, which does not exist yet.
+    include_packages : `Sequence[str]`, optional (default = `()`)
+        As `allennlp train --include-package`.
+    threads : `int`, optional (default = `None`)
+        By default, as the environment says.
+    stop : `Event`, optional (default = `None`)
+        Ends the iteration with `KeyboardInterrupt` once it is set, in whatever thread it is.
+
+    # Returns
+
+    `Iterator[dict[str, Any]]`
+        The metrics after each epoch, as AllenNLP writes them. Its end is that of the training; it
+        raises `TrainingError` if that did not succeed.
+    """
+    file = folder.with_suffix(".json")
+    file.write_text(json.dumps(configuration, indent=2), encoding="utf-8")
+    environment = {} if threads is None else {"OMP_NUM_THREADS": str(threads)}
+    log = folder.with_suffix(".log")
+    with (
+        log.open("w", encoding="utf-8") as output,
+        subprocess.Popen(
+            _command(file, folder, include_packages),
+            env={**os.environ, **environment},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C reaches this process alone, which ends the training
+        ) as process,
+    ):
+        try:
+            yield _epochs(process, folder, log, stop or Event())
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)  # with the workers of its data loaders
+
+
+def _command(file: Path, folder: Path, include_packages: Sequence[str]) -> list[str]:
+    packages = [part for name in include_packages for part in ("--include-package", name)]
+    return [
+        sys.executable, "-m", "allennlp", "train", str(file), "--serialization-dir", str(folder),
+        "--file-friendly-logging", *packages,
+    ]  # fmt: skip
+
+
+def _epochs(
+    process: "subprocess.Popen[bytes]", folder: Path, log: Path, stop: Event
+) -> Iterator[dict[str, Any]]:
+    for epoch in count():
+        path = folder / f"metrics_epoch_{epoch}.json"
+        while True:
+            has_ended = process.poll() is not None  # asked first: what it has written is complete
+            metrics = _read(path)
+            if metrics is not None:
+                yield metrics
+                break
+            if has_ended:
+                if process.returncode != 0:
+                    raise TrainingError(_reason(process.returncode, log))
+                return
+            if stop.wait(POLLING_SECONDS):
+                raise KeyboardInterrupt
+
+
+def _read(path: Path) -> Optional[dict[str, Any]]:
+    """The metrics of an epoch; `None` before they have been written to the end."""
+    try:
+        metrics: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
+    return metrics
+
+
+def _reason(status: int, log: Path) -> str:
+    if status < 0:
+        return f"killed by {signal.Signals(-status).name}"
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").split("\n")]
+    last = next((line for line in reversed(lines) if line), f"exit status {status}")
+    return last.rpartition("allennlp train: error: ")[2]

@@ -1,0 +1,346 @@
+"""Search the settings of a configuration: a study of Optuna whose trials are trainings."""
+
+import json
+import math
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from pathlib import Path
+from types import FrameType, MappingProxyType
+from typing import Any, Callable, Optional, Union
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.params import with_overrides
+from filelock import FileLock, Timeout
+
+from allennlp_sentmatch.tuning.optuna_library import optuna_library
+from allennlp_sentmatch.tuning.report import SETTINGS, describe_trial, is_interrupted, study_report
+from allennlp_sentmatch.tuning.search_space import SearchSpace
+from allennlp_sentmatch.tuning.training import TrainingError, training
+
+SAMPLERS = ("grid", "tpe", "random")
+
+_REPEATS = "repeats"
+
+
+class Tuner:
+    """A study in a folder, which goes on where it was interrupted.
+
+    The folder has
+
+    - `study.db`, Optuna's SQLite database;
+    - `trials/`: for each trial its serialization directory, its configuration and its output;
+    - `study.json`: the report;
+    - `best_config.json`: the configuration with the best values, for `allennlp train`.
+
+    A training that fails is recorded with its reason, and the study goes on. One that was
+    interrupted is repeated, in another trial. No training reads the test data: its vocabulary lacks
+    their words.
+
+    # Parameters
+
+    configuration : `Mapping[str, Any]`
+        Of a training, overrides included.
+    space : `SearchSpace`
+    folder : `Union[str, PathLike]`
+        A new one, or that of the same study.
+    metric : `str`, optional (default = `None`)
+        The validation metric, which begins with "+" if it is to be large and with "-" if it is to
+        be small. It selects the epoch of each training too. By default it is the trainer's.
+    sampler : `str`, optional (default = `None`)
+        "grid" tries each combination of choices once, "random" draws values, and "tpe" lets earlier
+        trials guide it. The default is "grid" if every parameter is categorical, otherwise "tpe".
+    seed : `int`, optional (default = `0`)
+        Of the sampler. The trainings have the configuration's seeds.
+    pruning_after : `int`, optional (default = `None`)
+        Stop a training after an epoch if its best figure so far is below the median of what earlier
+        trials had after that epoch; not before this many trials are complete. By default, no
+        training is stopped.
+    num_jobs : `int`, optional (default = `1`)
+        How many trainings run at a time. Several share the cores.
+    include_packages : `Sequence[str]`, optional (default = `()`)
+        Imported by the trainings, as `allennlp train --include-package`.
+    provenance : `Mapping[str, Any]`, optional (default = `{}`)
+        What else the report says, such as the command.
+
+    # Raises
+
+    `ConfigurationError` if the space does not fit the configuration, if the folder has another
+    study, or if Optuna is not installed.
+    """
+
+    def __init__(
+        self,
+        configuration: Mapping[str, Any],
+        space: SearchSpace,
+        folder: Union[str, "os.PathLike[str]"],
+        metric: Optional[str] = None,
+        sampler: Optional[str] = None,
+        seed: int = 0,
+        pruning_after: Optional[int] = None,
+        num_jobs: int = 1,
+        include_packages: Sequence[str] = (),
+        provenance: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        if num_jobs < 1:
+            raise ConfigurationError(f"the number of jobs must be at least 1, got {num_jobs}")
+        space.check(configuration)
+        if not configuration.get("validation_data_path"):
+            raise ConfigurationError("the configuration has no validation_data_path to compare by")
+        self.configuration = configuration
+        self.space = space
+        self.folder = Path(folder)
+        self.metric = _metric(configuration) if metric is None else _with_direction(metric)
+        self._sampler_name = _sampler_name(space, sampler)
+        self._seed = seed
+        self._pruning_after = pruning_after
+        self._num_jobs = num_jobs
+        self._include_packages = include_packages
+        self._provenance = provenance
+        # More threads than cores would wait for each other.
+        cores = os.cpu_count() or 1
+        self.threads = None if num_jobs == 1 else max(1, cores // num_jobs)
+        self._stop = threading.Event()
+        self._optuna = optuna_library()
+
+    def run(
+        self,
+        num_trials: Optional[int] = None,
+        on_trial: Callable[[dict[str, Any]], None] = lambda trial: None,
+    ) -> dict[str, Any]:
+        """Train until the study has a number of trials, and report it.
+
+        # Parameters
+
+        num_trials : `int`, optional (default = `None`)
+            Those of earlier calls included, the interrupted ones not. By default, a grid is
+            completed.
+        on_trial : `Callable[[dict[str, Any]], None]`, optional
+            Called after each trial with its part of the report.
+
+        # Returns
+
+        `dict[str, Any]`
+            What `study.json` has: see `study_report`.
+
+        # Raises
+
+        `ConfigurationError` if another process runs the study, or if no trial was complete.
+        `KeyboardInterrupt` after Ctrl-C and SIGTERM; the report has been written then.
+        """
+        num_trials = self._num_trials(num_trials)
+        self._stop.clear()
+        if self.folder.is_dir() and not self._database.exists() and any(self.folder.iterdir()):
+            raise ConfigurationError(f"{self.folder} is not empty and has no study.db")
+        (self.folder / "trials").mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(str(self.folder / "study.lock"), timeout=0), self._interruptible():
+                return self._run(num_trials, on_trial)
+        except Timeout:
+            raise ConfigurationError(f"another process runs the study in {self.folder}") from None
+
+    @property
+    def _database(self) -> Path:
+        return self.folder / "study.db"
+
+    def _run(self, num_trials: int, on_trial: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        study = self._open()
+        self._repeat_interrupted(study)
+        study.sampler = self._sampler(study)
+        finished = [
+            trial
+            for trial in study.trials
+            if trial.state.is_finished() and not is_interrupted(trial)
+        ]
+        try:
+            if len(finished) < num_trials:
+                study.optimize(
+                    self._train,
+                    n_trials=num_trials - len(finished),
+                    n_jobs=self._num_jobs,
+                    catch=(TrainingError,),
+                    callbacks=[lambda _, trial: on_trial(describe_trial(trial))],
+                )
+        finally:
+            report = self._write_report(study)
+        if report["best"] is None:
+            reason = report["trials"][-1]["reason"]
+            raise ConfigurationError(
+                f"no training was complete; the last one failed: {reason} "
+                f"(logs: {self.folder / 'trials' / '*.log'})"
+            )
+        return report
+
+    def _open(self) -> Any:
+        """The study of the folder, which is made if there is none."""
+        pruners = self._optuna.pruners
+        study = self._optuna.create_study(
+            storage=f"sqlite:///{self._database}",
+            study_name="study",
+            direction="maximize" if self.metric[0] == "+" else "minimize",
+            pruner=pruners.NopPruner()
+            if self._pruning_after is None
+            else pruners.MedianPruner(n_startup_trials=self._pruning_after),
+            load_if_exists=True,
+        )
+        settings = {
+            "configuration": self.configuration,
+            "space": self.space.parameters,
+            "metric": self.metric,
+            "sampler": self._sampler_name,
+            "seed": self._seed,
+        }
+        earlier = study.user_attrs.get(SETTINGS, settings)
+        for name, value in settings.items():
+            if earlier[name] != value:
+                raise ConfigurationError(
+                    f"the study in {self.folder} was begun with another {name}; "
+                    "use another folder for another study"
+                )
+        study.set_user_attr(SETTINGS, settings)
+        return study
+
+    def _repeat_interrupted(self, study: Any) -> None:
+        """Put the interrupted trials that have not been repeated before the next ones.
+
+        No other process trains: a trial that is running was left behind by one that was killed.
+        """
+        states = self._optuna.trial.TrialState
+        for trial in study.get_trials(states=(states.RUNNING,)):
+            study.tell(trial.number, state=states.FAIL)
+        repeated = {trial.user_attrs.get(_REPEATS) for trial in study.trials}
+        for trial in study.trials:
+            if is_interrupted(trial) and trial.number not in repeated:
+                study.add_trial(
+                    self._optuna.trial.create_trial(
+                        state=states.WAITING,
+                        params=trial.params,
+                        distributions=trial.distributions,
+                        user_attrs={_REPEATS: trial.number},
+                        system_attrs=trial.system_attrs,  # the grid sampler's combination
+                    )
+                )
+
+    def _sampler(self, study: Any) -> Any:
+        samplers = self._optuna.samplers
+        if self._sampler_name == "grid":
+            return samplers.GridSampler(self.space.grid(), seed=self._seed)
+        # With the same seed, a study that goes on would draw the values of its first trials.
+        seed = self._seed + len(study.trials)
+        if self._sampler_name == "random":
+            return samplers.RandomSampler(seed=seed)
+        return samplers.TPESampler(seed=seed)
+
+    def _train(self, trial: Any) -> float:
+        """The objective: the best validation figure of a training."""
+        values = self.space.suggest(trial)
+        configuration = with_overrides(
+            _without_test_data(self.configuration, self.metric), self.space.overrides(values)
+        )
+        name = self.metric[1:]
+        metrics: dict[str, Any] = {}
+        try:
+            with training(
+                configuration,
+                self.folder / "trials" / str(trial.number),
+                self._include_packages,
+                self.threads,
+                self._stop,
+            ) as epochs:
+                for metrics in epochs:
+                    trial.set_user_attr("metrics", metrics)
+                    if f"validation_{name}" in metrics:
+                        trial.report(metrics[f"validation_{name}"], metrics["epoch"])
+                        if trial.should_prune():
+                            raise self._optuna.TrialPruned
+            best: float = metrics.get(f"best_validation_{name}", math.nan)
+            if not math.isfinite(best):
+                raise TrainingError(f"the best {name} on the validation data is {best}")
+        except TrainingError as error:
+            trial.set_user_attr("reason", str(error))
+            raise
+        return best
+
+    def _write_report(self, study: Any) -> dict[str, Any]:
+        report = {**self._provenance, **study_report(study, self.threads)}
+        _write_json(self.folder / "study.json", report)
+        if report["best"] is not None:
+            overrides = self.space.overrides(report["best"]["values"])
+            best = with_overrides(deepcopy(dict(self.configuration)), overrides)
+            _write_json(self.folder / "best_config.json", best)
+        return report
+
+    def _num_trials(self, num_trials: Optional[int]) -> int:
+        grid = self.space.grid() if self._sampler_name == "grid" else None
+        if num_trials is None:
+            if grid is None:
+                raise ConfigurationError(
+                    f"the sampler {self._sampler_name} needs a number of trials: give --n-trials"
+                )
+            return math.prod(map(len, grid.values()))
+        if num_trials < 1:
+            raise ConfigurationError(f"the number of trials must be at least 1, got {num_trials}")
+        return num_trials
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Let Ctrl-C and SIGTERM end the trainings of all threads, and then the study."""
+
+        def interrupt(number: int, frame: Optional[FrameType]) -> None:
+            self._stop.set()
+            raise KeyboardInterrupt
+
+        signals = (signal.SIGINT, signal.SIGTERM)
+        previous = [signal.signal(number, interrupt) for number in signals]
+        try:
+            yield
+        finally:
+            for number, handler in zip(signals, previous):
+                signal.signal(number, handler)
+
+
+def _metric(configuration: Mapping[str, Any]) -> str:
+    metric = configuration.get("trainer", {}).get("validation_metric", "-loss")
+    if not isinstance(metric, str):
+        raise ConfigurationError(
+            f"the configuration's validation_metric is the sum of several, {metric}: name one "
+            "with --metric"
+        )
+    return _with_direction(metric)
+
+
+def _with_direction(metric: str) -> str:
+    if metric[:1] not in ("+", "-") or len(metric) < 2:
+        raise ConfigurationError(
+            'the metric begins with "+" if it is to be large and with "-" if it is to be small, '
+            f"as in +accuracy and -loss; got {metric!r}"
+        )
+    return metric
+
+
+def _sampler_name(space: SearchSpace, sampler: Optional[str]) -> str:
+    if sampler is None:
+        return "tpe" if space.grid() is None else "grid"
+    if sampler not in SAMPLERS:
+        raise ConfigurationError(f"the sampler is one of {', '.join(SAMPLERS)}, got {sampler!r}")
+    if sampler == "grid" and space.grid() is None:
+        raise ConfigurationError("the sampler grid needs categorical parameters only")
+    return sampler
+
+
+def _without_test_data(configuration: Mapping[str, Any], metric: str) -> dict[str, Any]:
+    """The configuration of a trial, which selects the epoch by the metric of the study."""
+    trial = deepcopy(dict(configuration))
+    trial.pop("test_data_path", None)
+    trial["evaluate_on_test"] = False
+    if "test" in trial.get("datasets_for_vocab_creation", ()):
+        trial["datasets_for_vocab_creation"].remove("test")
+    trial.setdefault("trainer", {})["validation_metric"] = metric
+    return trial
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,0 +1,80 @@
+"""A stand-in for `allennlp train`, which would take seconds to start."""
+
+import json
+import sys
+
+import pytest
+
+from allennlp_sentmatch.tuning import training
+
+STAND_IN = """
+import json, os, sys, time
+file, folder = sys.argv[1:]
+configuration = json.load(open(file))
+os.mkdir(folder)
+print("the log")
+with open(os.path.join(folder, "threads"), "w") as output:
+    output.write(os.environ["OMP_NUM_THREADS"])
+curve = json.load(open(configuration["curves"]))[str(configuration["trainer"]["optimizer"]["lr"])]
+best = None
+for epoch, figure in enumerate(curve):
+    if figure == "hang":
+        time.sleep(600)
+    if figure == "meet":
+        while len([name for name in os.listdir(os.path.dirname(folder)) if name.isdigit()]) < 2:
+            time.sleep(0.01)
+        continue
+    if isinstance(figure, str):
+        sys.exit(figure)
+    if best is None or figure > curve[best]:
+        best = epoch
+    metrics = {
+        "epoch": epoch, "best_epoch": best, "training_duration": f"0:01:{30 * (epoch + 1)}.000000",
+        "validation_accuracy": figure, "best_validation_accuracy": curve[best],
+        "validation_loss": figure, "best_validation_loss": figure,
+    }
+    with open(os.path.join(folder, f"metrics_epoch_{epoch}.json"), "w") as output:
+        json.dump(metrics, output)
+"""
+
+
+RATES = (0.1, 0.2, 0.4)
+
+
+class Curves:
+    """The validation figures of the stand-in's trainings, after each epoch.
+
+    A figure "hang" does not end, "meet" waits for a second training, other strings are errors.
+    """
+
+    def __init__(self, folder):
+        self._file = folder / "curves.json"
+        self.configuration = {
+            "curves": str(self._file),
+            "validation_data_path": "validation.tsv",
+            "test_data_path": "test.tsv",
+            "evaluate_on_test": True,
+            "trainer": {"optimizer": {"type": "adam", "lr": 1.0}, "validation_metric": "+accuracy"},
+        }
+
+    def set(self, curves):
+        """Set the curve of each learning rate."""
+        self._file.write_text(json.dumps({str(rate): curve for rate, curve in curves.items()}))
+
+    def set_all(self, curve):
+        """Set the curve of all learning rates."""
+        self.set(dict.fromkeys(RATES, curve))
+
+
+@pytest.fixture
+def curves(tmp_path, monkeypatch):
+    script = tmp_path / "stand_in.py"
+    script.write_text(STAND_IN)
+    monkeypatch.setattr(
+        training,
+        "_command",
+        lambda file, folder, packages: [sys.executable, "-I", "-S", str(script), file, folder],
+    )
+    monkeypatch.setattr(training, "POLLING_SECONDS", 0.01)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    return Curves(tmp_path)

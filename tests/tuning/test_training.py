@@ -1,0 +1,94 @@
+import json
+import os
+import signal
+import sys
+import threading
+
+import pytest
+
+from allennlp_sentmatch.tuning import training as module
+from allennlp_sentmatch.tuning.training import TrainingError, training
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    """The processes that are started."""
+    started = []
+    start = module.subprocess.Popen
+
+    def recorded(*arguments, **options):
+        started.append(start(*arguments, **options))
+        return started[-1]
+
+    monkeypatch.setattr(module.subprocess, "Popen", recorded)
+    return started
+
+
+def test_metrics_of_each_epoch(curves, tmp_path):
+    curves.set({1.0: [0.5, 0.75]})
+    with training(curves.configuration, tmp_path / "0", threads=3) as epochs:
+        figures = [metrics["validation_accuracy"] for metrics in epochs]
+    assert figures == [0.5, 0.75]
+    assert json.loads((tmp_path / "0.json").read_text()) == curves.configuration
+    assert (tmp_path / "0.log").read_text() == "the log\n"
+    assert (tmp_path / "0" / "threads").read_text() == "3"
+
+
+def test_the_command(tmp_path):
+    command = module._command(tmp_path / "0.json", tmp_path / "0", ["mine", "others"])
+    assert command == [
+        sys.executable, "-m", "allennlp", "train", str(tmp_path / "0.json"), "--serialization-dir",
+        str(tmp_path / "0"), "--file-friendly-logging", "--include-package", "mine",
+        "--include-package", "others",
+    ]  # fmt: skip
+
+
+def test_the_reason_of_a_failure_is_the_last_line(curves, tmp_path):
+    curves.set({1.0: [0.5, "allennlp train: error: no words\n\n"]})
+    with training(curves.configuration, tmp_path / "0") as epochs:
+        assert next(epochs)["epoch"] == 0
+        with pytest.raises(TrainingError, match=r"^no words$"):
+            next(epochs)
+
+
+def test_a_training_that_is_killed(curves, processes, tmp_path):
+    curves.set({1.0: [0.5, "hang"]})
+    with training(curves.configuration, tmp_path / "0") as epochs:
+        next(epochs)
+        os.kill(processes[0].pid, signal.SIGKILL)
+        with pytest.raises(TrainingError, match=r"^killed by SIGKILL$"):
+            next(epochs)
+
+
+def test_a_file_that_is_still_being_written_is_read_later(curves, monkeypatch, tmp_path):
+    contents = iter(['{"epoch": ', '{"epoch": 0}'])
+    monkeypatch.setattr(module.Path, "read_text", lambda *_, **__: next(contents))
+    process = type("Process", (), {"poll": lambda self: None})()
+    assert next(module._epochs(process, tmp_path, tmp_path, threading.Event())) == {"epoch": 0}
+
+
+def test_the_process_ends_with_the_block(curves, processes, tmp_path):
+    curves.set({1.0: [0.5, "hang"]})
+    with training(curves.configuration, tmp_path / "0") as epochs:
+        next(epochs)
+        assert is_alive(processes[0].pid)
+    assert not is_alive(processes[0].pid)
+
+
+def test_the_iteration_ends_when_the_study_is_stopped(curves, processes, tmp_path):
+    curves.set({1.0: [0.5, "hang"]})
+    stop = threading.Event()
+    with training(curves.configuration, tmp_path / "0", stop=stop) as epochs:
+        next(epochs)
+        stop.set()
+        with pytest.raises(KeyboardInterrupt):
+            next(epochs)
+    assert not is_alive(processes[0].pid)

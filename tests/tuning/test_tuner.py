@@ -1,0 +1,252 @@
+import json
+import math
+import os
+import signal
+import threading
+from collections import Counter
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from filelock import FileLock
+
+from allennlp_sentmatch.tuning import SearchSpace, Tuner, tuner
+from tests.tuning.conftest import RATES
+
+optuna = pytest.importorskip("optuna")
+
+LR = "trainer.optimizer.lr"
+
+
+def choices(*values):
+    return SearchSpace({LR: {"type": "categorical", "choices": list(values)}})
+
+
+ALL_RATES = choices(*RATES)
+
+
+@pytest.fixture
+def study(curves, tmp_path):
+    """Makes a tuner of learning rates in the same folder."""
+
+    def make(space=ALL_RATES, configuration=curves.configuration, **options):
+        return Tuner(configuration, space, tmp_path / "study", **options)
+
+    return make
+
+
+def interrupt_when(path):
+    """Send SIGINT to this process once a file exists."""
+
+    def wait():
+        while not path.exists():
+            if never.wait(0.01):
+                return
+        os.kill(os.getpid(), signal.SIGINT)
+
+    never = threading.Event()
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+
+
+def states(report):
+    return Counter((trial["state"], trial["values"][LR]) for trial in report["trials"])
+
+
+def test_a_grid_tries_every_choice_once(curves, study, tmp_path):
+    curves.set({0.1: [0.5, 0.6], 0.2: [0.7, 0.9, 0.8], 0.4: [0.2]})
+    seen = []
+    report = study(provenance={"command": "allennlp tune"}).run(on_trial=seen.append)
+    assert states(report) == Counter(("complete", rate) for rate in RATES)
+    assert seen == report["trials"]
+    assert report["best"] == {
+        "number": report["best"]["number"],
+        "state": "complete",
+        "values": {LR: 0.2},
+        "value": 0.9,
+        "metrics": {"accuracy": 0.9, "loss": 0.8},
+        "best_epoch": 2,
+        "epochs": 3,
+        "minutes": 2.5,
+    }
+    assert report["command"] == "allennlp tune"
+    assert report["space"] == {LR: {"type": "categorical", "choices": list(RATES)}}
+    assert (report["metric"], report["sampler"], report["seed"]) == ("+accuracy", "grid", 0)
+    assert report["machine"]["threads"] == 1
+    assert json.loads((tmp_path / "study" / "study.json").read_text()) == report
+    best = json.loads((tmp_path / "study" / "best_config.json").read_text())
+    assert best["trainer"]["optimizer"] == {"type": "adam", "lr": 0.2}
+    assert best["test_data_path"] == "test.tsv"
+    assert best["evaluate_on_test"]
+
+
+def test_no_training_reads_the_test_data(curves, study, tmp_path):
+    curves.set({0.1: [0.5]})
+    configuration = {**curves.configuration, "datasets_for_vocab_creation": ["train", "test"]}
+    study(choices(0.1), configuration).run()
+    trial = json.loads((tmp_path / "study" / "trials" / "0.json").read_text())
+    assert "test_data_path" not in trial
+    assert trial["evaluate_on_test"] is False
+    assert trial["datasets_for_vocab_creation"] == ["train"]
+    assert configuration["datasets_for_vocab_creation"] == ["train", "test"]
+
+
+def test_the_metric_decides_what_is_best_and_selects_the_epoch(curves, study, tmp_path):
+    curves.set({0.1: [0.6, 0.5], 0.2: [0.3, 0.9], 0.4: [0.2]})  # the loss is the last one's
+    report = study(metric="-loss").run()
+    assert report["best"]["values"] == {LR: 0.4}
+    assert report["best"]["value"] == 0.2
+    trial = json.loads((tmp_path / "study" / "trials" / "0.json").read_text())
+    assert trial["trainer"]["validation_metric"] == "-loss"
+
+
+def test_a_failed_training_does_not_end_the_study(curves, study):
+    curves.set({0.1: [0.5], 0.2: [0.7, "no words"], 0.4: [math.nan]})
+    report = study().run()
+    assert states(report) == {("complete", 0.1): 1, ("failed", 0.2): 1, ("failed", 0.4): 1}
+    reasons = {trial["values"][LR]: trial.get("reason") for trial in report["trials"]}
+    assert reasons[0.2] == "no words"
+    assert reasons[0.4] == "the best accuracy on the validation data is nan"
+    assert study().run() == report  # a failure is not repeated
+
+
+def test_no_training_is_complete(curves, study):
+    curves.set_all(["no words"])
+    with pytest.raises(ConfigurationError, match=r"the last one failed: no words \(logs: "):
+        study().run()
+
+
+@pytest.mark.parametrize("num_jobs", [1, 2])
+def test_an_interrupted_study_goes_on(curves, study, tmp_path, num_jobs):
+    curves.set_all([0.5, "hang"])
+    interrupt_when(tmp_path / "study" / "trials" / str(num_jobs - 1) / "metrics_epoch_0.json")
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        study(num_jobs=num_jobs).run()
+    assert signal.getsignal(signal.SIGINT) is handler
+    interrupted = json.loads((tmp_path / "study" / "study.json").read_text())
+    assert [trial["state"] for trial in interrupted["trials"]] == ["interrupted"] * num_jobs
+    assert interrupted["best"] is None
+    curves.set_all([0.5])
+    report = study(num_jobs=num_jobs).run()
+    values = [trial["values"][LR] for trial in report["trials"]]
+    assert sorted(values[num_jobs:]) == sorted(RATES)
+    if num_jobs == 1:
+        assert values[1] == values[0]  # what was interrupted comes first
+    assert study().run() == report
+
+
+def test_a_study_that_was_killed_goes_on(curves, study, monkeypatch):
+    def killed(*_):
+        raise SystemExit  # Optuna leaves the trial running, as if the process had been killed
+
+    curves.set_all([0.5])
+    study().run(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(tuner, "training", killed)
+        with pytest.raises(SystemExit):
+            study().run()
+    report = study().run()
+    assert [trial["state"] for trial in report["trials"]] == [
+        "complete", "interrupted", "complete", "complete",
+    ]  # fmt: skip
+    assert len({trial["values"][LR] for trial in report["trials"]}) == 3
+    assert report["trials"][1]["values"] == report["trials"][2]["values"]
+
+
+def test_a_study_that_goes_on_draws_other_values(curves, tmp_path, study, monkeypatch):
+    monkeypatch.setattr(
+        Tuner, "_train", lambda self, trial: sum(self.space.suggest(trial).values())
+    )
+    space = SearchSpace({LR: {"type": "float", "low": 0.0, "high": 1.0}})
+    for num_trials in (2, 4):
+        report = study(space, sampler="random", seed=3).run(num_trials)
+    assert len({trial["values"][LR] for trial in report["trials"]}) == 4
+
+
+def test_a_training_with_less_than_the_median_is_stopped(curves, study):
+    curves.set_all([0.5, 0.6])
+    (first,) = study(pruning_after=1).run(1)["trials"]
+    curves.set_all([0.5, 0.55, "hang"])
+    report = study(pruning_after=1).run()
+    assert report["trials"][0] == first
+    assert first["state"] == "complete"
+    for trial in report["trials"][1:]:
+        assert (trial["state"], trial["value"], trial["epochs"]) == ("pruned", None, 2)
+    assert report["best"]["number"] == 0
+
+
+def test_trainings_side_by_side_share_the_cores(curves, study, monkeypatch, tmp_path):
+    monkeypatch.setattr(tuner.os, "cpu_count", lambda: 6)
+    curves.set_all([0.5, "meet"])
+    report = study(num_jobs=2).run()
+    assert states(report) == Counter(("complete", rate) for rate in RATES)
+    assert report["machine"]["threads"] == 3
+    assert (tmp_path / "study" / "trials" / "0" / "threads").read_text() == "3"
+
+
+def test_a_folder_has_one_study(curves, study, tmp_path):
+    curves.set({0.1: [0.5], 0.2: [0.5]})
+    study(choices(0.1)).run()
+    for options, name in [
+        ({"space": choices(0.2)}, "space"),
+        ({"configuration": {**curves.configuration, "train_data_path": "other"}}, "configuration"),
+        ({"sampler": "random"}, "sampler"),
+        ({"seed": 1}, "seed"),
+        ({"metric": "-loss"}, "metric"),
+    ]:
+        with pytest.raises(ConfigurationError, match=f"begun with another {name}; use another"):
+            study(**{"space": choices(0.1), **options}).run(1)
+    with (
+        FileLock(str(tmp_path / "study" / "study.lock")),
+        pytest.raises(ConfigurationError, match="another process runs the study in"),
+    ):
+        study(choices(0.1)).run()
+
+
+def test_the_folder_of_something_else_is_left_alone(curves, study, tmp_path):
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "mine").touch()
+    with pytest.raises(ConfigurationError, match=r"study is not empty and has no study\.db"):
+        study().run()
+    assert [path.name for path in (tmp_path / "study").iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "accuracy"}, r"as in \+accuracy and -loss; got 'accuracy'"),
+        ({"metric": "+"}, r"got '\+'"),
+        ({"sampler": "cmaes"}, "one of grid, tpe, random, got 'cmaes'"),
+        ({"num_jobs": 0}, "the number of jobs must be at least 1, got 0"),
+        ({"space": choices("no such")}, None),
+        ({"configuration": {"trainer": {"optimizer": {"lr": 1}}}}, "no validation_data_path"),
+    ],
+)
+def test_options_that_are_not_accepted(study, options, message):
+    if message is None:
+        study(**options)
+        return
+    with pytest.raises(ConfigurationError, match=message):
+        study(**options)
+
+
+def test_the_grid_needs_choices(study):
+    space = SearchSpace({LR: {"type": "float", "low": 0.0, "high": 1.0}})
+    with pytest.raises(ConfigurationError, match="the sampler grid needs categorical"):
+        study(space, sampler="grid")
+    with pytest.raises(ConfigurationError, match=r"sampler tpe needs .*: give --n-trials"):
+        study(space).run()
+    with pytest.raises(ConfigurationError, match="trials must be at least 1, got 0"):
+        study(space).run(0)
+
+
+def test_the_default_metric(curves, study):
+    for metric, expected in (("+map", "+map"), (None, "-loss")):
+        trainer = {"optimizer": {"lr": 1.0}, "validation_metric": metric}
+        if metric is None:
+            del trainer["validation_metric"]
+        made = study(configuration={**curves.configuration, "trainer": trainer})
+        assert made.metric == expected
+    trainer["validation_metric"] = ["+map", "+mrr"]
+    with pytest.raises(ConfigurationError, match=r"sum of several, \['\+map', .*with --metric"):
+        study(configuration={**curves.configuration, "trainer": trainer})
