@@ -118,7 +118,7 @@ $(CLASSIC)/.installed: requirements/classic.txt setup.py $(COMPILED)
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--no-build-isolation -c requirements/classic.txt allennlp==2.10.1 hypothesis
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--no-build-isolation --editable ".[allennlp,reading-comprehension,translation]" \
+		--no-build-isolation --editable ".[allennlp,reading-comprehension,translation,tune]" \
 		-c requirements/classic.txt
 	touch $@
 

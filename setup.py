@@ -86,6 +86,7 @@ setup(
         "plots": PLOTS,
         "demo": ["gradio>=6", *PLOTS],
         "ray": ["ray[data]>=2.9"],
+        "tune": ["optuna>=4"],
         "translation": ["sacrebleu>=2.3"],
         "reading-comprehension": ["rouge-score>=0.1.2", "sacrebleu>=2.3"],
     },
