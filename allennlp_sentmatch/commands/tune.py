@@ -62,8 +62,9 @@ class Tune(Subcommand):
         )
         subparser.add_argument(
             "--metric",
-            help="validation metric with its direction, such as +accuracy or -loss "
-            "(default: the configuration's validation_metric)",
+            help="validation metric with its direction, as in --metric=+accuracy or "
+            "--metric=-loss, with the equals sign (default: the configuration's "
+            "validation_metric)",
         )
         subparser.add_argument(
             "--sampler",

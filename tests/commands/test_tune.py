@@ -69,7 +69,7 @@ def calls(monkeypatch):
 
 def test_every_option(allennlp, calls, space, capsys):
     allennlp(
-        "tune", CONFIG, space, "-s", "out", "--n-trials", 7, "--n-jobs", 2, "--metric", "-loss",
+        "tune", CONFIG, space, "-s", "out", "--n-trials", 7, "--n-jobs", 2, "--metric=-loss",
         "--sampler", "tpe", "--seed", 3, "--prune", 4, "-o", "{'trainer.num_epochs': 2}",
         "--include-package", "allennlp_sentmatch",
     )  # fmt: skip
