@@ -10,8 +10,8 @@ In a page, a table is what lies between two comments:
 
 A file under docs/results/ has a row for each configuration that was trained on some data
 (`scripts/run_seeds.py --record` writes rows); claims.json has the claims that
-`scripts/check_claims.py` tested with them. A file under benchmarks/results/ has what a benchmark
-measured.
+`scripts/check_claims.py` tested with them; a file of a study has its trials
+(`scripts/record_study.py`). A file under benchmarks/results/ has what a benchmark measured.
 """
 
 import argparse
@@ -43,7 +43,8 @@ def fill(text: str) -> str:
 def blocks(path: str) -> str:
     """The Markdown of a JSON file, of which `path` is relative to the repository."""
     data = json.loads((REPOSITORY / path).read_text(encoding="utf-8"))
-    made = measured_blocks(data) if "records" in data else result_blocks(data)
+    kinds = {"records": measured_blocks, "trials": study_blocks, "rows": result_blocks}
+    made = next(kind(data) for key, kind in kinds.items() if key in data)
     return "\n" + "".join(f"{block}\n\n" for block in made)
 
 
@@ -82,6 +83,41 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
     )
     commands = dict.fromkeys(row["command"] for row in trained)
     yield "\n".join(["```bash", *commands, "```"])
+
+
+def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
+    """The trials of a study, the best one first, and how they were obtained."""
+    sign = -1 if data["metric"].startswith("+") else 1
+    trials = sorted(
+        data["trials"],
+        key=lambda trial: (trial["value"] is None, sign * (trial["value"] or 0), trial["number"]),
+    )
+    title = data["metric_title"]
+    yield table(
+        {
+            **{
+                code(name): [str(trial["values"][name]) for trial in trials]
+                for name in data["space"]
+            },
+            f"validation {title}": [
+                metric(trial["value"], title)
+                if trial["value"] is not None
+                else ": ".join(filter(None, (trial["state"], trial.get("reason"))))
+                for trial in trials
+            ],
+            "best epoch": [best_epoch(trial) for trial in trials],
+            "minutes": [number(trial.get("minutes"), "{:.1f}") for trial in trials],
+        }
+    )
+    facts = {
+        "Configuration": code(data["configuration"]),
+        "Search": f"{data['sampler']}, seed {data['seed']}",
+        "Machine": machine(data["machine"]),
+        "Revision": data["revision"],
+        "Date": data["date"],
+    }
+    yield "\n".join(f"- {name}: {value}" for name, value in facts.items())
+    yield f"```bash\n{data['command']}\n```"
 
 
 def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:
@@ -140,6 +176,11 @@ def published(row: Mapping[str, Any]) -> str:
     first_line = path.read_text(encoding="utf-8").splitlines()[0]
     match = _PUBLISHED.search(first_line)
     return match[1] if match else ""
+
+
+def best_epoch(trial: Mapping[str, Any]) -> str:
+    """The epoch that a training selected, of those that it had."""
+    return f"{trial['best_epoch']} of {trial['epochs']}" if "best_epoch" in trial else ""
 
 
 def machine(facts: Mapping[str, Any]) -> str:

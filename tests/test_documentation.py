@@ -15,6 +15,7 @@ from allennlp.data import DatasetReader, Vocabulary
 from allennlp.models import Model
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
+from allennlp_sentmatch.tuning import SearchSpace, Tuner
 from tests.conftest import REPOSITORY
 from tests.fresh_process import run_allennlp
 
@@ -47,6 +48,30 @@ def test_the_readme_shows_the_model_of_own_pairs():
     model = params["model"].as_dict(quiet=True)
     assert model["text_field_embedder"]["token_embedders"]["tokens"].pop("pretrained_file") is None
     assert shown["model"] == model
+
+
+def searches():
+    """The commands of docs/tuning.md for configurations of the papers, as lists of words."""
+    page = (REPOSITORY / "docs" / "tuning.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^allennlp tune .*?(?=^```)", page, re.DOTALL | re.MULTILINE)
+    split = [shlex.split(command.replace("\\\n", "")) for command in commands]
+    return [words for words in split if "training_config/tune/" in words[3]]
+
+
+@pytest.mark.parametrize("words", searches(), ids=lambda words: Path(words[3]).stem)
+def test_the_searches_fit_their_configurations(words, monkeypatch, tmp_path):
+    pytest.importorskip("optuna")
+    monkeypatch.chdir(REPOSITORY)
+    overrides = words[words.index("--overrides") + 1]
+    configuration = Params.from_file(words[2], overrides).as_dict(quiet=True)
+    Tuner(configuration, SearchSpace.from_file(words[3]), tmp_path / "study")
+
+
+def test_every_search_space_has_a_command():
+    spaces = (REPOSITORY / "training_config" / "tune").iterdir()
+    assert {words[3] for words in searches()} == {
+        str(path.relative_to(REPOSITORY)) for path in spaces
+    }
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import Any, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.file_utils import cached_path
 from allennlp.common.params import evaluate_file
 
 from allennlp_sentmatch.tuning.optuna_library import optuna_library
@@ -62,8 +63,8 @@ class SearchSpace:
 
     @classmethod
     def from_file(cls, path: Union[str, "PathLike[str]"]) -> "SearchSpace":
-        """Read a JSON or Jsonnet file."""
-        parameters = json.loads(evaluate_file(str(path)))
+        """Read a JSON or Jsonnet file, or what a URL leads to."""
+        parameters = json.loads(evaluate_file(str(cached_path(path))))
         if not isinstance(parameters, dict):
             raise ConfigurationError(
                 f"{path}: expected an object with a key for each setting, as in "

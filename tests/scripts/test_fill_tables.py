@@ -117,3 +117,50 @@ def test_a_measurement_of_several_runs_is_a_range(repository):
         "Measured with processor B.",
         "",
     ]
+
+
+def test_a_study_has_its_best_trial_first():
+    trial = {"state": "complete", "best_epoch": 2, "epochs": 3, "minutes": 1.25}
+    failed = {"state": "failed", "value": None, "reason": "no words"}
+    data = {
+        "configuration": "training_config/trec6/rcrn.jsonnet",
+        "command": "allennlp tune",
+        "metric": "+accuracy",
+        "metric_title": "accuracy, %",
+        "sampler": "grid",
+        "seed": 0,
+        "space": {"trainer.optimizer.lr": {}, "dropout": {}},
+        "trials": [
+            {"number": 0, "values": {"trainer.optimizer.lr": 0.1, "dropout": "low"}, **failed},
+            {
+                **trial,
+                "number": 1,
+                "value": 0.5,
+                "values": {"trainer.optimizer.lr": 1, "dropout": 0},
+            },
+            {
+                **trial,
+                "number": 2,
+                "value": 0.8,
+                "values": {"trainer.optimizer.lr": 2, "dropout": 0},
+            },
+        ],
+        "machine": {"processor": "A", "threads": 1},
+        "revision": "abc",
+        "date": "2026-01-01",
+    }
+    table, facts, command = fill_tables.study_blocks(data)
+    assert table.splitlines() == [
+        "| `trainer.optimizer.lr` | `dropout` | validation accuracy, % | best epoch | minutes |",
+        "| --- | --- | --- | --- | --- |",
+        "| 2 | 0 | 80.0 | 2 of 3 | 1.2 |",
+        "| 1 | 0 | 50.0 | 2 of 3 | 1.2 |",
+        "| 0.1 | low | failed: no words |  |  |",
+    ]
+    assert "- Search: grid, seed 0\n- Machine: processor A, threads 1\n" in facts
+    assert command == "```bash\nallennlp tune\n```"
+    data["metric"] = "-loss"
+    table, *_ = fill_tables.study_blocks(data)
+    assert [row.split(" | ")[2] for row in table.splitlines()[2:]] == [
+        "50.0", "80.0", "failed: no words",
+    ]  # fmt: skip

@@ -11,6 +11,16 @@ local transformers = import 'transformer.libsonnet';
 
 local data_loader = { batch_sampler: { type: 'bucket', batch_size: 32 } };
 
+// The trainer's settings. The learning rates are those of the last layer and of the head.
+local recipe(num_layers, num_epochs, lr=1e-4, head_lr=1e-3) = transformers.fine_tuning(
+  num_epochs=num_epochs,
+  lr=lr,
+  head_lr=head_lr,
+  num_layers=num_layers,
+  layer_decay=0.9,
+  train_embeddings=false,
+);
+
 local fine_tuning(dataset, input, model, task, num_layers, num_epochs) =
   data.reading(dataset, input.reader) {
     model: model { text_field_embedder: input.text_field_embedder },
@@ -18,20 +28,14 @@ local fine_tuning(dataset, input, model, task, num_layers, num_epochs) =
     trainer: {
       validation_metric: task.metric,
       grad_norm: 1.0,
-    } + transformers.fine_tuning(
-      num_epochs=num_epochs,
-      lr=1e-4,
-      head_lr=1e-3,
-      num_layers=num_layers,
-      layer_decay=0.9,
-      train_embeddings=false,
-    ),
+    } + recipe(num_layers, num_epochs),
   };
 
 {
   transformer: 'sentence-transformers/all-MiniLM-L6-v2',
   size: 384,
   num_layers: 6,
+  recipe:: recipe,
 
   // Frozen. By default, a sentence is the mean of its word pieces; with `encoder`, a Seq2SeqEncoder
   // without its sizes, the words are read by it and max-pooled.

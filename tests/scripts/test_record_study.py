@@ -1,0 +1,43 @@
+"""Reports of `allennlp tune` become files of results."""
+
+import json
+import sys
+
+from scripts import fill_tables, record_study
+
+
+def test_a_report_becomes_a_table(tmp_path, monkeypatch):
+    trial = {"state": "complete", "value": 0.75, "values": {"a": 1}, "best_epoch": 1, "epochs": 2}
+    report = {
+        "command": """allennlp tune c.jsonnet s.json -o '{"a": 1}'""",
+        "configuration": "c.jsonnet",
+        "metric": "+map",
+        "sampler": "grid",
+        "seed": 0,
+        "space": {"a": {}},
+        "best": {**trial, "number": 1},
+        "trials": [
+            {"number": 0, "state": "interrupted", "value": None, "values": {"a": 1}},
+            {**trial, "number": 1},
+        ],
+        "machine": {"threads": 1},
+        "date": "2026-01-01",
+    }
+    (tmp_path / "study.json").write_text(json.dumps(report))
+    file = tmp_path / "tune.json"
+    monkeypatch.setattr(record_study.run_seeds, "revision", lambda: "abc")
+    monkeypatch.setattr(record_study.run_seeds, "processor", lambda: "A")
+    monkeypatch.setattr(sys, "argv", ["record_study.py", str(file), str(tmp_path), "MAP, %"])
+    record_study.main()
+    data = json.loads(file.read_text())
+    assert data["trials"] == report["trials"][1:]
+    assert data["best"] == report["best"]
+    assert data["machine"] == {"processor": "A", "threads": 1}
+    monkeypatch.setattr(fill_tables, "REPOSITORY", tmp_path)
+    text = fill_tables.blocks("tune.json")
+    assert (
+        "| `a` | validation MAP, % | best epoch |\n| --- | --- | --- |\n| 1 | 75.0 | 1 of 2 |"
+        in text
+    )
+    assert "- Revision: abc" in text
+    assert """allennlp tune c.jsonnet s.json -o '{"a": 1}'""" in text
