@@ -41,7 +41,7 @@ def scores_of(archive_path: Path) -> Optional[list]:
         return [float(right) for right in correctness(model, instances)]
     if isinstance(model, ScoreModel):
         return [
-            [round(output["score"], 6), float(instance["score"].tensor)]
+            [round(float(output["score"]), 6), float(instance["score"].tensor)]
             for instance, output in zip(instances, outputs_of(model, instances))
         ]
     questions = archive.config["model"].get("questions", "all")

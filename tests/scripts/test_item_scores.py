@@ -49,7 +49,7 @@ def test_of_a_model_of_scores(tmp_path: Path):
     archive, metrics = train(tmp_path / "out", "similarity_regressor", "fixtures/data/sts.csv")
     scores = item_scores.scores_of(archive)
     assert scores is not None
-    predicted, true = zip(*scores)
+    predicted, true = zip(*json.loads(json.dumps(scores)))
     assert pearsonr(predicted, true)[0] == pytest.approx(metrics["test_pearson"], abs=1e-3)
     errors = [(first - second) ** 2 for first, second in scores]
     assert sum(errors) / len(errors) == pytest.approx(metrics["test_mean_squared_error"], rel=1e-3)
