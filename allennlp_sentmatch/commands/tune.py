@@ -80,8 +80,8 @@ class Tune(Subcommand):
             nargs="?",
             const=5,
             metavar="N",
-            help="stop a training after an epoch with less than the median of the earlier trials, "
-            "once N trials are complete (default: never; without N: 5)",
+            help="stop a training that is worse after an epoch than the median of the earlier "
+            "trials, once N trials are complete (default: never; without N: 5)",
         )
         add_verbose_option(subparser)
         subparser.set_defaults(func=_from_args)

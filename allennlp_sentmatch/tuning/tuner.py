@@ -56,9 +56,9 @@ class Tuner:
     seed : `int`, optional (default = `0`)
         Of the sampler. The trainings have the configuration's seeds.
     pruning_after : `int`, optional (default = `None`)
-        Stop a training after an epoch if its best figure so far is below the median of what earlier
-        trials had after that epoch; not before this many trials are complete. By default, no
-        training is stopped.
+        Stop a training after an epoch if its best figure so far is worse than the median of what
+        earlier trials had after that epoch; not before this many trials are complete. By default,
+        no training is stopped.
     num_jobs : `int`, optional (default = `1`)
         How many trainings run at a time. Several share the cores.
     include_packages : `Sequence[str]`, optional (default = `()`)

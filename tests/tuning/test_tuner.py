@@ -3,6 +3,7 @@ import math
 import os
 import signal
 import threading
+import time
 from collections import Counter
 
 import pytest
@@ -34,18 +35,15 @@ def study(curves, tmp_path):
     return make
 
 
-def interrupt_when(path):
-    """Send SIGINT to this process once a file exists."""
+def interrupt_when(path, number):
+    """Send a signal to this process once a file exists."""
 
     def wait():
         while not path.exists():
-            if never.wait(0.01):
-                return
-        os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+        os.kill(os.getpid(), number)
 
-    never = threading.Event()
-    thread = threading.Thread(target=wait, daemon=True)
-    thread.start()
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def states(report):
@@ -115,14 +113,16 @@ def test_no_training_is_complete(curves, study):
         study().run()
 
 
-@pytest.mark.parametrize("num_jobs", [1, 2])
-def test_an_interrupted_study_goes_on(curves, study, tmp_path, num_jobs):
+@pytest.mark.parametrize(("num_jobs", "number"), [(1, signal.SIGINT), (2, signal.SIGTERM)])
+def test_an_interrupted_study_goes_on(curves, study, tmp_path, num_jobs, number):
     curves.set_all([0.5, "hang"])
-    interrupt_when(tmp_path / "study" / "trials" / str(num_jobs - 1) / "metrics_epoch_0.json")
-    handler = signal.getsignal(signal.SIGINT)
+    interrupt_when(
+        tmp_path / "study" / "trials" / str(num_jobs - 1) / "metrics_epoch_0.json", number
+    )
+    handler = signal.getsignal(number)
     with pytest.raises(KeyboardInterrupt):
         study(num_jobs=num_jobs).run()
-    assert signal.getsignal(signal.SIGINT) is handler
+    assert signal.getsignal(number) is handler
     interrupted = json.loads((tmp_path / "study" / "study.json").read_text())
     assert [trial["state"] for trial in interrupted["trials"]] == ["interrupted"] * num_jobs
     assert interrupted["best"] is None
