@@ -23,6 +23,9 @@ from allennlp_sentmatch.tuning.training import TrainingError, training
 
 SAMPLERS = ("grid", "tpe", "random")
 
+BUSY_SECONDS = 120
+"""How long a thread waits for another one's write to the database."""
+
 _REPEATS = "repeats"
 
 
@@ -177,8 +180,13 @@ class Tuner:
     def _open(self) -> Any:
         """The study of the folder, which is made if there is none."""
         pruners = self._optuna.pruners
+        storage = self._optuna.storages.RDBStorage(
+            f"sqlite:///{self._database}",
+            # On a busy machine, another thread's write may take longer than SQLite's 5 seconds.
+            engine_kwargs={"connect_args": {"timeout": BUSY_SECONDS}},
+        )
         study = self._optuna.create_study(
-            storage=f"sqlite:///{self._database}",
+            storage=storage,
             study_name="study",
             direction="maximize" if self.metric[0] == "+" else "minimize",
             pruner=pruners.NopPruner()
