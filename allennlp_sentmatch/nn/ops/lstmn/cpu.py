@@ -42,8 +42,9 @@ def forward(
     hidden, cell = gates.new_empty(2, S, N, H)
     summary = gates.new_empty(2, S, N, H)
     summary[:, :, :B] = 0 if initial is None else initial
-    attention, keys = gates.new_zeros(S, B, T, T), torch.empty_like(queries)
-    tables = Tables(gates, queries, hidden, cell, attention, summary, keys, None)
+    attention = gates.new_zeros(S, B, T, T)
+    keys, tapes = gates.new_empty(S, N, A), gates.new_empty(S, N, 2 * H)
+    tables = Tables(gates, queries, hidden, cell, attention, summary, keys, tapes)
     attend = BoundAttention(sizes, tables, 2 * weights.attention_vector)
     advance = BoundForward(_as_layer(sizes, tables), summary[1], recurrent_width=4 * H + A)
     product, reordered = backend.products.product, backend.products.reordered
@@ -53,9 +54,9 @@ def forward(
         from_summary: Optional[Tensor] = None  # (n, 4H + A): for the gates and the next query
         for t, (start, n) in enumerate(zip(starts, sizes)):
             if t > 0:
-                before = slice(starts[t - 1], start)
-                keys[s, before] = product(hidden[s, before], weight_key)
-                attend.run(s, t, from_summary)
+                before = starts[t - 1]
+                new_keys = product(hidden[s, before : before + n], weight_key)  # (n, A)
+                attend.run(s, t, new_keys, from_summary)
             if t > 0 or initial is not None:
                 from_summary = product(summary[0, s, start : start + n], weight_summary)
             advance.run(s, start, start, n, from_summary)
@@ -73,7 +74,7 @@ def backward(
     for grad, outer_grad in zip(grad_tapes, (outer.hidden, outer.cell)):
         if outer_grad is not None:
             grad.copy_(outer_grad)
-    grad_keys, grad_queries = torch.zeros_like(tables.keys), torch.empty_like(tables.queries)
+    grad_keys, grad_queries = torch.zeros_like(tables.queries), torch.empty_like(tables.queries)
     grad_queries[:, :B] = 0  # the first step attends to nothing
     grad_vector = tables.gates.new_zeros(S, native_tables.num_threads(), A)
     grads = Gradients(
@@ -85,24 +86,30 @@ def backward(
     layer_grads = LayerGradients(grad_tapes[0], None, None, None)
     layer = _as_layer(sizes, tables)
     retreat = BoundBackward(layer, tables.summary[1], layer_grads, carried=grad_tapes[1])
-    product = backend.products.product
+    product, reordered = backend.products.product, backend.products.reordered
     starts = [0, *accumulate(sizes)]
     for s in range(S):
+        to_summary, query_to_summary, key_to_hidden = (
+            reordered(weight[s].t().contiguous())
+            for weight in (
+                weights.weight_hh_l0,
+                weights.attention_previous,
+                weights.attention_hidden,
+            )
+        )
         from_keys, following = None, 0
         for t in range(T - 1, -1, -1):
             n, start = sizes[t], starts[t]
             retreat.run(s, start, start, n, following, from_keys)
             grad_summary = grad_tapes[0, s, start : start + n]  # (n, H)
-            grad_gates = tables.gates[s, start : start + n]
-            grad_summary.copy_(product(grad_gates, weights.weight_hh_l0[s].t()))
+            grad_summary.copy_(product(tables.gates[s, start : start + n], to_summary))
             if following:
                 next_queries = grad_queries[s, starts[t + 1] : starts[t + 2]]
-                to_summary = product(next_queries, weights.attention_previous[s].t())
-                grad_summary[:following].add_(to_summary)
+                grad_summary[:following].add_(product(next_queries, query_to_summary))
             if t > 0:
                 attend.run(s, t)
                 following, rows = n, slice(starts[t - 1], starts[t - 1] + n)
-                from_keys = product(grad_keys[s, rows], weights.attention_hidden[s].t())  # (n, H)
+                from_keys = product(grad_keys[s, rows], key_to_hidden)  # (n, H)
     return grads._replace(vector=2 * grad_vector.sum(1))
 
 
@@ -128,21 +135,30 @@ class BoundAttention:
         self._tables, self._vector, self._sizes = tables, vector, sizes
         sizes_table = torch.tensor(sizes)  # which the C++ copies
         shape, like = tuple(tables.cell.shape), tables.cell
-        self._width = 4 * tables.cell.size(-1) + tables.queries.size(-1)
+        self._H, self._A = tables.cell.size(-1), tables.queries.size(-1)
         self._bound = _lstmn_attention.bind_forward(
             *_addresses(sizes_table, tables, vector),
+            address(tables.hidden, shape, like),
+            address(like, shape, like),
             address(tables.summary[0], shape, like),
             address(tables.summary[1], shape, like),
         )
 
-    def run(self, s: int, t: int, from_summary: Optional[Tensor]) -> None:
+    def run(self, s: int, t: int, new_keys: Tensor, from_summary: Optional[Tensor]) -> None:
         """Run step `t` > 0 of direction `s`.
 
-        `from_summary` is [U h~; 2 W_h~ h~] of the step before, (sizes[t - 1], 4H + A), whose second
-        part is added to the queries; `None` is zero.
+        `new_keys`, (sizes[t], A), are those of the tokens of the step before. `from_summary` is
+        [U h~; 2 W_h~ h~] of that step, (sizes[t - 1], 4H + A), whose second part is added to the
+        queries; `None` is zero.
         """
-        shape = (self._sizes[t - 1], self._width)
-        _lstmn_attention.run(self._bound, s, t, address(from_summary, shape, self._vector))
+        H, A, like = self._H, self._A, self._vector
+        _lstmn_attention.run(
+            self._bound,
+            s,
+            t,
+            address(new_keys, (self._sizes[t], A), like),
+            address(from_summary, (self._sizes[t - 1], 4 * H + A), like),
+        )
 
 
 class BoundAttentionBackward:
@@ -179,11 +195,13 @@ class BoundAttentionBackward:
     ) -> None:
         if grad_attention is not None:
             grad_attention = grad_attention.contiguous()
-        # The C++ has no references to the tables.
-        self._tables = (tables, scale, grad_attention, grad_tapes, grads)
         sizes_table = torch.tensor(sizes)  # which the C++ copies
         shape, like = tuple(tables.cell.shape), tables.cell
-        S, N, A = tuple(tables.queries.shape)
+        (S, N, A), (B, T), H = tables.queries.shape, tables.attention.shape[1:3], like.size(-1)
+        # Tapes, and the gradients of scores, of one direction at a time
+        buffers = [like.new_empty(N, A), like.new_empty(N, 2 * H), like.new_empty(B, T, T)]
+        # The C++ has no references to the tables.
+        self._tables = (tables, scale, grad_attention, grad_tapes, grads, buffers)
         self._bound = _lstmn_attention.bind_backward(
             *_addresses(sizes_table, tables, scale),
             address(grad_attention, tuple(tables.attention.shape), like),
@@ -192,10 +210,11 @@ class BoundAttentionBackward:
             address(grads.keys, (S, N, A), like),
             address(grads.queries, (S, N, A), like),
             address(grads.vector, (S, native_tables.num_threads(), A), like),
+            *(address(x, tuple(x.shape), like) for x in buffers),
         )
 
     def run(self, s: int, t: int) -> None:
-        """Run step `t` > 0 of direction `s` backward."""
+        """Run step `t` > 0 of direction `s` backward; its steps follow each other."""
         _lstmn_attention.run(self._bound, s, t)
 
 
@@ -213,10 +232,9 @@ def _addresses(sizes: Tensor, tables: Tables, vector: Tensor) -> list[int]:
         T,
         address(sizes, (T,), sizes),
         address(tables.keys, (S, N, A), like),
+        address(tables.tapes, (S, N, 2 * H), like),
         address(tables.queries, (S, N, A), like),
         address(vector, (S, A), like),
-        address(tables.hidden, (S, N, H), like),
-        address(like, (S, N, H), like),
         address(tables.attention, (S, B, T, T), like),
     ]
 

@@ -84,8 +84,10 @@ def forward(
                 from_summary[direction, :n, 4 * H :] = projected[:, 4 * H :]
         _cell(backend, gates_at[t], summaries[1], tapes[:, :, t, :n])
         if t + 1 < T:
+            following = sizes[t + 1]
             for direction in range(S):
-                keys[direction, t, :n] = product(tapes[0, direction, t, :n], weight_key[direction])
+                hidden = tapes[0, direction, t, :following]
+                keys[direction, t, :following] = product(hidden, weight_key[direction])
     hidden, cell = torch.cat([tapes[:, :, t, :n] for t, n in enumerate(sizes)], 2)
     attention = attention.permute(0, 3, 1, 2)  # (S, B, T, T)
     return Tables(gates, queries, hidden, cell, attention, summary, keys, tapes)
@@ -126,7 +128,6 @@ class _Backward:
         tables: Tables,
         outer: OutputGradients,
     ) -> None:
-        assert tables.tapes is not None
         S, N, A = tables.queries.shape
         B, T, H = sizes[0], len(sizes), tables.hidden.size(-1)
         self.sizes, self.weights, self.tables = sizes, weights, tables

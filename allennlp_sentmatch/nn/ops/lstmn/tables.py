@@ -50,8 +50,9 @@ class Tables(NamedTuple):
     cell: Tensor  # (S, N, H)
     attention: Tensor  # (S, B, T, T)
     summary: Tensor  # (2, S, N, H): h~ and c~
-    keys: Tensor  # 2 W_h h: (S, T, B, A) in eager, (S, N, A) in cpu
-    tapes: Optional[Tensor]  # h and c: (2, S, T, B, H) in eager, `None` in cpu
+    # Tapes: in cpu with a sentence's rows side by side, (S, N, A) and [h; c], (S, N, 2H)
+    keys: Tensor  # 2 W_h h: (S, T, B, A) in eager
+    tapes: Tensor  # h and c: (2, S, T, B, H) in eager
 
 
 class OutputGradients(NamedTuple):

@@ -1,13 +1,16 @@
 // The attention of a step of the LSTMN and its derivative, on a CPU: the hidden layer of the
 // attention is in registers only.
 //
-// lstmn/cpu.py binds tables with a row for each token: sentence b has row `first[i] + b` in step i.
-// Step t attends to the tokens before it, for each of its n sentences.
+// lstmn/cpu.py binds tables with a row for each token. Step t attends to the tokens before it, for
+// each of its n sentences. Most tables are packed: sentence b has row `first[t] + b` in step t. What
+// a step reads of all tokens before it is in tapes, where a sentence's rows are adjacent: token t has
+// row `start[b] + t`. Rows that are far apart would each wait for memory.
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x03090000
 #include <Python.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "_arguments.h"
@@ -18,27 +21,57 @@
 
 namespace {
 
-// A step in one direction. `from_summary` has rows of `from_summary_step` numbers and is added to
-// `query`, of step t; null is zero. `attention` has (T, T) numbers for a sentence: a row for each
-// step.
+// out = sum of weights[i] * rows[i], with rows of `width` numbers.
+template <typename T>
+INLINE void weighted_sum(int64_t num_rows, int64_t width, const T* weights, const T* rows,
+                         T* sums) {
+  T* __restrict out = sums;
+  INDEPENDENT
+  for (int64_t j = 0; j < width; ++j) out[j] = 0;
+  int64_t i = 0;
+  for (; i + 4 <= num_rows; i += 4) {  // fewer passes over `out`
+    const T* __restrict row = rows + i * width;
+    const T a = weights[i], b = weights[i + 1], c = weights[i + 2], d = weights[i + 3];
+    INDEPENDENT
+    for (int64_t j = 0; j < width; ++j) {
+      out[j] += a * row[j] + b * row[width + j] + c * row[2 * width + j] + d * row[3 * width + j];
+    }
+  }
+  for (; i < num_rows; ++i) {
+    const T* __restrict row = rows + i * width;
+    const T weight = weights[i];
+    INDEPENDENT
+    for (int64_t j = 0; j < width; ++j) out[j] += weight * row[j];
+  }
+}
+
+// A step in one direction. `new_keys` (n, A) are those of the tokens of step t - 1. `from_summary`
+// has rows of `from_summary_step` numbers and is added to `query`, of step t; null is zero.
+// `attention` has (T, T) numbers for a sentence: a row for each step. `buffer` has a row for each
+// thread.
 template <typename T>
 struct Step {
   int64_t n, t, num_steps, H, A, from_summary_step;
-  const int64_t* first;
-  const T *keys, *vector, *hidden, *cell, *from_summary;
-  T *query, *attention, *summary_hidden, *summary_cell;
+  const int64_t* start;
+  T *keys, *states;  // tapes: (A), and [h; c]
+  const T *vector, *hidden, *cell, *new_keys, *from_summary;  // h and c of step t - 1
+  T *query, *attention, *summary_hidden, *summary_cell, *buffer;
 };
 
 template <typename T>
-INLINE void forward_rows(const Step<T>& step, int64_t begin, int64_t end) {
+INLINE void forward_rows(const Step<T>& step, int64_t part, int64_t begin, int64_t end) {
   const int64_t t = step.t, num_steps = step.num_steps, H = step.H, A = step.A;
-  const int64_t* first = step.first;
   const T* __restrict vector = step.vector;
+  T* sums = step.buffer + part * (2 * H + A);
+  T* __restrict layer = sums + 2 * H;  // compilers vectorize its loop, but not with a sum in it
   for (int64_t b = begin; b < end; ++b) {
+    T* keys = step.keys + step.start[b] * A;
+    T* states = step.states + step.start[b] * 2 * H;
     T* __restrict query = step.query + b * A;
     T* __restrict weights = step.attention + (b * num_steps + t) * num_steps;
-    T* __restrict summary_hidden = step.summary_hidden + b * H;
-    T* __restrict summary_cell = step.summary_cell + b * H;
+    std::copy_n(step.new_keys + b * A, A, keys + (t - 1) * A);
+    std::copy_n(step.hidden + b * H, H, states + (t - 1) * 2 * H);
+    std::copy_n(step.cell + b * H, H, states + (t - 1) * 2 * H + H);
     if (step.from_summary) {
       const T* __restrict added = step.from_summary + b * step.from_summary_step;
       INDEPENDENT
@@ -46,111 +79,154 @@ INLINE void forward_rows(const Step<T>& step, int64_t begin, int64_t end) {
     }
     T highest = 0;
     for (int64_t i = 0; i < t; ++i) {
-      const T* __restrict key = step.keys + (first[i] + b) * A;
+      const T* __restrict key = keys + i * A;
+      INDEPENDENT
+      for (int64_t j = 0; j < A; ++j) layer[j] = vector[j] * sigmoid(key[j] + query[j]);
       T score = 0;
       SUM(score)
-      for (int64_t j = 0; j < A; ++j) score += vector[j] * sigmoid(key[j] + query[j]);
+      for (int64_t j = 0; j < A; ++j) score += layer[j];
       weights[i] = score;
       highest = i == 0 || score > highest ? score : highest;
     }
     T total = 0;
     for (int64_t i = 0; i < t; ++i) total += weights[i] = exponential(weights[i] - highest);
-    INDEPENDENT
-    for (int64_t j = 0; j < H; ++j) summary_hidden[j] = summary_cell[j] = 0;
-    for (int64_t i = 0; i < t; ++i) {
-      const T* __restrict hidden = step.hidden + (first[i] + b) * H;
-      const T* __restrict cell = step.cell + (first[i] + b) * H;
-      const T weight = weights[i] /= total;
-      INDEPENDENT
-      for (int64_t j = 0; j < H; ++j) {
-        summary_hidden[j] += weight * hidden[j];
-        summary_cell[j] += weight * cell[j];
-      }
-    }
+    for (int64_t i = 0; i < t; ++i) weights[i] /= total;
+    weighted_sum(t, 2 * H, weights, states, sums);
+    std::copy_n(sums, H, step.summary_hidden + b * H);
+    std::copy_n(sums + H, H, step.summary_cell + b * H);
   }
 }
 
 // A step backward in one direction. `grad_hidden` and `grad_cell` are, from step t on, the gradients
-// of the summaries, and before it those of the tapes, which become complete for step t - 1.
-// `grad_keys` and `grad_vector` are added to, `grad_query`, of step t, is written. `grad_vector` and
-// `buffer` have a row for each thread. `grad_attention` may be null.
+// of the summaries, and before it those of h and c, which become complete for step t - 1, as do
+// `grad_keys`. `grad_query`, of step t, is written. `grad_vector` is added to. That and `buffer` have
+// a row for each thread. `grad_attention` may be null.
+//
+// A token gets its gradients from all later steps, its readers. These are added for a block of tokens
+// once all readers after the block are done, so that the tapes of readers are read once a block;
+// then for each token from those in the block.
 template <typename T>
 struct StepBackward {
   int64_t n, t, num_steps, H, A;
-  const int64_t *first, *sizes;
-  const T *keys, *query, *vector, *hidden, *cell, *attention, *grad_attention;
+  const int64_t *first, *start, *lengths;
+  const T *keys, *states, *query, *vector, *attention, *grad_attention;
   T *grad_hidden, *grad_cell, *grad_keys, *grad_query, *grad_vector, *buffer;
+  // Of steps that are done, and are written for step t: the tapes of queries and of the summaries'
+  // gradients, and like `attention`, the scores' gradients.
+  T *queries, *grad_summaries, *grad_scores;
 };
+
+constexpr int64_t BLOCK = 16;
+
+// Numbers in a thread's row of the buffer.
+inline int64_t buffer_size(int64_t num_steps, int64_t H, int64_t A) {
+  return 2 * num_steps + 2 * H + A;
+}
+
+// Add to the gradients of token i of sentence b, from its readers.
+template <typename T>
+INLINE void add_readers(const StepBackward<T>& step, int64_t b, int64_t i, int64_t begin,
+                        int64_t end, T* buffer) {
+  const int64_t num_steps = step.num_steps, H = step.H, A = step.A, number = end - begin;
+  const int64_t row = step.first[i] + b;
+  T* weights = buffer;
+  T* by_scores = weights + num_steps;
+  T* sums = by_scores + num_steps;
+  T* __restrict by_key = sums + 2 * H;
+  const int64_t column = (b * num_steps + begin) * num_steps + i;
+  for (int64_t k = 0; k < number; ++k) {
+    weights[k] = step.attention[column + k * num_steps];
+    by_scores[k] = step.grad_scores[column + k * num_steps];
+  }
+  weighted_sum(number, 2 * H, weights, step.grad_summaries + (step.start[b] + begin) * 2 * H, sums);
+  T* __restrict grad_hidden = step.grad_hidden + row * H;
+  T* __restrict grad_cell = step.grad_cell + row * H;
+  INDEPENDENT
+  for (int64_t j = 0; j < H; ++j) {
+    grad_hidden[j] += sums[j];
+    grad_cell[j] += sums[H + j];
+  }
+  const T* __restrict key = step.keys + (step.start[b] + i) * A;
+  INDEPENDENT
+  for (int64_t j = 0; j < A; ++j) by_key[j] = 0;
+  for (int64_t k = 0; k < number; ++k) {
+    const T* __restrict query = step.queries + (step.start[b] + begin + k) * A;
+    const T grad = by_scores[k];
+    INDEPENDENT
+    for (int64_t j = 0; j < A; ++j) {
+      const T y = sigmoid(key[j] + query[j]);
+      by_key[j] += grad * y * (T(1) - y);
+    }
+  }
+  const T* __restrict vector = step.vector;
+  T* __restrict grad_key = step.grad_keys + row * A;
+  INDEPENDENT
+  for (int64_t j = 0; j < A; ++j) grad_key[j] += vector[j] * by_key[j];
+}
 
 template <typename T>
 INLINE void backward_rows(const StepBackward<T>& step, int64_t part, int64_t begin,
                            int64_t end) {
   const int64_t t = step.t, num_steps = step.num_steps, H = step.H, A = step.A;
-  const int64_t *first = step.first, *sizes = step.sizes;
   const T* __restrict vector = step.vector;
   T* __restrict grad_vector = step.grad_vector + part * A;
-  T* __restrict by_score = step.buffer + part * num_steps;
+  T* buffer = step.buffer + part * buffer_size(num_steps, H, A);
   for (int64_t b = begin; b < end; ++b) {
+    const T* keys = step.keys + step.start[b] * A;
+    const T* states = step.states + step.start[b] * 2 * H;
     const T* __restrict query = step.query + b * A;
-    const T* __restrict attention = step.attention + b * num_steps * num_steps;
-    const T* __restrict weights = attention + t * num_steps;
+    const T* weights = step.attention + (b * num_steps + t) * num_steps;
     const T* outer = step.grad_attention;
     if (outer) outer += (b * num_steps + t) * num_steps;
+    T* by_score = step.grad_scores + (b * num_steps + t) * num_steps;
     T* __restrict grad_query = step.grad_query + b * A;
+    T* __restrict by_summary = step.grad_summaries + (step.start[b] + t) * 2 * H;
+    std::copy_n(step.grad_hidden + (step.first[t] + b) * H, H, by_summary);
+    std::copy_n(step.grad_cell + (step.first[t] + b) * H, H, by_summary + H);
+    std::copy_n(step.query + b * A, A, step.queries + (step.start[b] + t) * A);
     // By the weighted sums to the weights.
     T mean = 0;
-    {
-      const T* __restrict by_hidden = step.grad_hidden + (first[t] + b) * H;
-      const T* __restrict by_cell = step.grad_cell + (first[t] + b) * H;
-      for (int64_t i = 0; i < t; ++i) {
-        const T* __restrict hidden = step.hidden + (first[i] + b) * H;
-        const T* __restrict cell = step.cell + (first[i] + b) * H;
-        T by_weight = outer ? outer[i] : T(0);
-        SUM(by_weight)
-        for (int64_t j = 0; j < H; ++j) {
-          by_weight += hidden[j] * by_hidden[j] + cell[j] * by_cell[j];
-        }
-        by_score[i] = by_weight;
-        mean += weights[i] * by_weight;
-      }
+    for (int64_t i = 0; i < t; ++i) {
+      const T* __restrict state = states + i * 2 * H;
+      T by_weight = outer ? outer[i] : T(0);
+      SUM(by_weight)
+      for (int64_t j = 0; j < 2 * H; ++j) by_weight += state[j] * by_summary[j];
+      by_score[i] = by_weight;
+      mean += weights[i] * by_weight;
     }
-    // By their softmax to the scores, by the hidden layer to the vector, the query and the keys.
+    // By their softmax to the scores, by the hidden layer to the vector and the query.
     INDEPENDENT
     for (int64_t j = 0; j < A; ++j) grad_query[j] = 0;
     for (int64_t i = 0; i < t; ++i) {
-      const T* __restrict key = step.keys + (first[i] + b) * A;
-      T* __restrict grad_key = step.grad_keys + (first[i] + b) * A;
-      const T grad = weights[i] * (by_score[i] - mean);
+      const T* __restrict key = keys + i * A;
+      const T grad = by_score[i] = weights[i] * (by_score[i] - mean);
       INDEPENDENT
       for (int64_t j = 0; j < A; ++j) {
         const T y = sigmoid(key[j] + query[j]);
-        const T by_argument = grad * vector[j] * y * (T(1) - y);
         grad_vector[j] += grad * y;
-        grad_query[j] += by_argument;
-        grad_key[j] += by_argument;
+        grad_query[j] += grad * y * (T(1) - y);
       }
     }
-    // To the tapes' last token before step t, from all that have read it.
-    T* __restrict grad_hidden = step.grad_hidden + (first[t - 1] + b) * H;
-    T* __restrict grad_cell = step.grad_cell + (first[t - 1] + b) * H;
-    for (int64_t reader = t; reader < num_steps && b < sizes[reader]; ++reader) {
-      const T* __restrict by_hidden = step.grad_hidden + (first[reader] + b) * H;
-      const T* __restrict by_cell = step.grad_cell + (first[reader] + b) * H;
-      const T weight = attention[reader * num_steps + t - 1];
-      INDEPENDENT
-      for (int64_t j = 0; j < H; ++j) {
-        grad_hidden[j] += weight * by_hidden[j];
-        grad_cell[j] += weight * by_cell[j];
-      }
+    INDEPENDENT
+    for (int64_t j = 0; j < A; ++j) grad_query[j] *= vector[j];
+    // To the tokens before step t that are now complete, or a block of them.
+    const int64_t length = step.lengths[b];
+    if (t % BLOCK == 0) {
+      for (int64_t i = t - BLOCK; i < t; ++i) add_readers(step, b, i, t, length, buffer);
+    } else {
+      const int64_t block_end = (t / BLOCK + 1) * BLOCK;
+      add_readers(step, b, t - 1, t, std::min(length, block_end), buffer);
     }
   }
 }
 
-FOR_EACH_PROCESSOR void forward(const Step<float>& step, int64_t begin, int64_t end) {
-  forward_rows(step, begin, end);
+FOR_EACH_PROCESSOR
+void forward(const Step<float>& step, int64_t part, int64_t begin, int64_t end) {
+  forward_rows(step, part, begin, end);
 }
-FOR_EACH_PROCESSOR void forward(const Step<double>& step, int64_t begin, int64_t end) {
-  forward_rows(step, begin, end);
+FOR_EACH_PROCESSOR
+void forward(const Step<double>& step, int64_t part, int64_t begin, int64_t end) {
+  forward_rows(step, part, begin, end);
 }
 FOR_EACH_PROCESSOR
 void backward(const StepBackward<float>& step, int64_t part, int64_t begin, int64_t end) {
@@ -174,12 +250,20 @@ struct Tables : Packing {
         num_steps(arguments.number()) {
     const int64_t* numbers = arguments.rows<int64_t>();
     keys = arguments.rows<T>();
+    states = arguments.rows<T>();
     queries = arguments.rows<T>();
     vector = arguments.rows<T>();
-    hidden = arguments.rows<T>();
-    cell = arguments.rows<T>();
     attention = arguments.rows<T>();
     read(numbers, num_steps, N);
+    if (PyErr_Occurred()) return;
+    int64_t next = 0;
+    for (int64_t b = 0; b < sizes[0]; ++b) {
+      int64_t length = 1;
+      while (length < num_steps && sizes[length] > b) ++length;
+      start.push_back(next);
+      lengths.push_back(length);
+      next += length;
+    }
   }
 
   // Row `row` of a table with rows of `width` numbers, in direction `s`; null without a table.
@@ -198,7 +282,8 @@ struct Tables : Packing {
 
   Threads threads;
   int64_t min_numbers, S, N, H, A, num_steps;
-  T *keys, *queries, *vector, *hidden, *cell, *attention;
+  std::vector<int64_t> start, lengths;  // of the sentences, in tapes
+  T *keys, *states, *queries, *vector, *attention;
 };
 
 template <typename T>
@@ -206,40 +291,48 @@ class Forward : public Bound {
  public:
   explicit Forward(Arguments& arguments)
       : tables_(arguments),
+        hidden_(arguments.rows<T>()),
+        cell_(arguments.rows<T>()),
         summary_hidden_(arguments.rows<T>()),
-        summary_cell_(arguments.rows<T>()) {}
+        summary_cell_(arguments.rows<T>()),
+        buffer_(tables_.threads.number * (2 * tables_.H + tables_.A)) {}
 
-  // The direction, the step, and the address of rows [U h~; W h~] of 4H + A numbers, for the gates
-  // of the step before and the queries of this one; null is zero.
+  // The direction, the step, the address of the keys (n, A) of the tokens of the step before, and
+  // that of rows [U h~; W h~] of 4H + A numbers, for the gates of the step before and the queries of
+  // this one; null is zero.
   void run(Arguments& arguments) override {
     const Tables<T>& x = tables_;
     const int64_t s = arguments.number(), t = arguments.number();
-    const T* from_summary = arguments.rows<T>();
-    if (!arguments.are_right() || !check(x.has(s, t))) return;
-    const int64_t n = x.sizes[t], row = x.first[t];
+    const T *new_keys = arguments.rows<T>(), *from_summary = arguments.rows<T>();
+    if (!arguments.are_right() || !check(x.has(s, t) && new_keys)) return;
+    const int64_t n = x.sizes[t], row = x.first[t], before = x.first[t - 1];
     const Step<T> step = {n,
                           t,
                           x.num_steps,
                           x.H,
                           x.A,
                           4 * x.H + x.A,
-                          x.first.data(),
+                          x.start.data(),
                           x.at(x.keys, s, 0, x.A),
+                          x.at(x.states, s, 0, 2 * x.H),
                           x.vector + s * x.A,
-                          x.at(x.hidden, s, 0, x.H),
-                          x.at(x.cell, s, 0, x.H),
+                          x.at(hidden_, s, before, x.H),
+                          x.at(cell_, s, before, x.H),
+                          new_keys,
                           from_summary ? from_summary + 4 * x.H : nullptr,
                           x.at(x.queries, s, row, x.A),
                           x.attention_at(x.attention, s),
                           x.at(summary_hidden_, s, row, x.H),
-                          x.at(summary_cell_, s, row, x.H)};
+                          x.at(summary_cell_, s, row, x.H),
+                          buffer_.data()};
     for_parts(share(x.threads, x.work(t), x.min_numbers), n,
-              [&](int64_t, int64_t begin, int64_t end) { forward(step, begin, end); });
+              [&](int64_t part, int64_t begin, int64_t end) { forward(step, part, begin, end); });
   }
 
  private:
   const Tables<T> tables_;
-  T *summary_hidden_, *summary_cell_;
+  T *hidden_, *cell_, *summary_hidden_, *summary_cell_;
+  std::vector<T> buffer_;
 };
 
 template <typename T>
@@ -253,9 +346,12 @@ class Backward : public Bound {
         grad_keys_(arguments.rows<T>()),
         grad_queries_(arguments.rows<T>()),
         grad_vector_(arguments.rows<T>()),
-        buffer_(tables_.threads.number * tables_.num_steps) {}
+        query_tape_(arguments.rows<T>()),
+        grad_summary_tape_(arguments.rows<T>()),
+        grad_scores_(arguments.rows<T>()),
+        buffer_(tables_.threads.number * buffer_size(tables_.num_steps, tables_.H, tables_.A)) {}
 
-  // The direction and the step.
+  // The direction and the step. The steps of a direction follow each other, backward.
   void run(Arguments& arguments) override {
     const Tables<T>& x = tables_;
     const int64_t s = arguments.number(), t = arguments.number();
@@ -267,12 +363,12 @@ class Backward : public Bound {
                                   x.H,
                                   x.A,
                                   x.first.data(),
-                                  x.sizes.data(),
+                                  x.start.data(),
+                                  x.lengths.data(),
                                   x.at(x.keys, s, 0, x.A),
+                                  x.at(x.states, s, 0, 2 * x.H),
                                   x.at(x.queries, s, row, x.A),
                                   x.vector + s * x.A,
-                                  x.at(x.hidden, s, 0, x.H),
-                                  x.at(x.cell, s, 0, x.H),
                                   x.attention_at(x.attention, s),
                                   x.attention_at(grad_attention_, s),
                                   x.at(grad_hidden_, s, 0, x.H),
@@ -280,7 +376,10 @@ class Backward : public Bound {
                                   x.at(grad_keys_, s, 0, x.A),
                                   x.at(grad_queries_, s, row, x.A),
                                   grad_vector_ + s * x.threads.number * x.A,
-                                  buffer_.data()};
+                                  buffer_.data(),
+                                  query_tape_,
+                                  grad_summary_tape_,
+                                  grad_scores_};
     for_parts(share(x.threads, x.work(t), x.min_numbers), n,
               [&](int64_t part, int64_t begin, int64_t end) { backward(step, part, begin, end); });
   }
@@ -289,12 +388,14 @@ class Backward : public Bound {
   const Tables<T> tables_;
   const T* grad_attention_;
   T *grad_hidden_, *grad_cell_, *grad_keys_, *grad_queries_, *grad_vector_;
+  // Of one direction at a time
+  T *query_tape_, *grad_summary_tape_, *grad_scores_;
   std::vector<T> buffer_;
 };
 
 PyMethodDef methods[] = {
     {"bind_forward", bind<Forward>, METH_VARARGS,
-     "Whether they are doubles, the fields of Tables, and h~ and c~."},
+     "Whether they are doubles, the fields of Tables, and those of a Forward."},
     {"bind_backward", bind<Backward>, METH_VARARGS,
      "Whether they are doubles, the fields of Tables, and those of a Backward."},
     {"run", run, METH_VARARGS, "What was bound, and its step."},

@@ -106,8 +106,7 @@ INLINE T compute(const Composition<T>& x, int64_t row, int64_t left, int64_t rig
   T* __restrict hidden = x.candidate_hidden + row * H;
   T* __restrict cell = x.candidate_cell + row * H;
   T* __restrict gates = IS_KEPT ? x.gates + row * 5 * H : nullptr;
-  T score = 0;
-  SUM(score)
+  INDEPENDENT
   for (int64_t j = 0; j < H; ++j) {
     const T i = sigmoid(from_left[j] + from_right[j]);
     const T f_left = sigmoid(from_left[H + j] + from_right[H + j]);
@@ -115,7 +114,6 @@ INLINE T compute(const Composition<T>& x, int64_t row, int64_t left, int64_t rig
     const T o = sigmoid(from_left[3 * H + j] + from_right[3 * H + j]);
     const T g = hyperbolic_tangent(from_left[4 * H + j] + from_right[4 * H + j]);
     const T c = f_left * left_cell[j] + f_right * right_cell[j] + i * g;
-    const T h = o * hyperbolic_tangent(c);
     if (IS_KEPT) {
       gates[j] = i;
       gates[H + j] = f_left;
@@ -123,10 +121,12 @@ INLINE T compute(const Composition<T>& x, int64_t row, int64_t left, int64_t rig
       gates[3 * H + j] = o;
       gates[4 * H + j] = g;
     }
-    hidden[j] = h;
+    hidden[j] = o * hyperbolic_tangent(c);
     cell[j] = c;
-    score += query[j] * h;
   }
+  T score = 0;
+  SUM(score)  // compilers do not vectorize the loop above with the sum in it
+  for (int64_t j = 0; j < H; ++j) score += query[j] * hidden[j];
   return score;
 }
 

@@ -18,7 +18,10 @@ def make_tables():
     widths = {"gates": 4 * H, "queries": A, "hidden": H, "cell": H, "keys": A}
     tables = {name: torch.zeros(S, N, width) for name, width in widths.items()}
     return Tables(
-        **tables, attention=torch.zeros(S, B, T, T), summary=torch.zeros(2, S, N, H), tapes=None
+        **tables,
+        attention=torch.zeros(S, B, T, T),
+        summary=torch.zeros(2, S, N, H),
+        tapes=torch.zeros(S, N, 2 * H),
     )
 
 
@@ -45,7 +48,7 @@ SPOILED = pytest.mark.parametrize(
 
 
 @SPOILED
-@pytest.mark.parametrize("name", ["queries", "hidden", "keys", "attention", "summary"])
+@pytest.mark.parametrize("name", ["queries", "hidden", "keys", "attention", "summary", "tapes"])
 def test_a_wrong_table_is_refused(name, spoil, message):
     tables = make_tables()
     vector = torch.zeros(S, A)
@@ -54,7 +57,7 @@ def test_a_wrong_table_is_refused(name, spoil, message):
     tables = tables._replace(**{name: spoil(getattr(tables, name))})
     with pytest.raises(ValueError, match=message):
         BoundAttention(SIZES, tables, vector)
-    if name != "summary":  # which the backward pass does not need
+    if name not in ("hidden", "summary"):  # which the backward pass does not need
         with pytest.raises(ValueError, match=message):
             bind_backward(tables)
 
@@ -77,7 +80,9 @@ def test_impossible_sizes_are_refused(sizes):
 def test_a_step_beyond_the_tables_is_refused(s, t):
     tables = make_tables()
     with pytest.raises(IndexError):
-        BoundAttention(SIZES, tables, torch.zeros(S, A)).run(s, t, None)
+        BoundAttention(SIZES, tables, torch.zeros(S, A)).run(
+            s, t, torch.zeros(SIZES[t % T], A), None
+        )
     with pytest.raises(IndexError):
         bind_backward(tables).run(s, t)
 
@@ -86,4 +91,7 @@ def test_wrong_products_are_refused():
     attention = BoundAttention(SIZES, make_tables(), torch.zeros(S, A))
     for wrong in (torch.zeros(2, 4 * H + A), torch.zeros(3, A), torch.zeros(3, 4 * H + A).double()):
         with pytest.raises(ValueError, match="expected a table"):
-            attention.run(0, 1, wrong)
+            attention.run(0, 1, torch.zeros(2, A), wrong)
+    for wrong in (torch.zeros(3, A), torch.zeros(2, A).double()):
+        with pytest.raises(ValueError, match="expected a table"):
+            attention.run(0, 1, wrong, None)
