@@ -24,12 +24,11 @@
 
 namespace {
 
+// For arguments of which the result is a normal number:
 // exp(x) = 2^k exp(r) with k the integer next to x / ln 2 and r the rest, below ln(2) / 2, for
 // which a Taylor series of so many terms is as exact as the type. ln 2 has two parts, for r to be
 // exact. Adding `shift` rounds to an integer, then in the lowest bits; 2^k has it as exponent.
-INLINE float exponential(float x) {
-  x = x < -87.f ? -87.f : x;
-  x = x > 88.f ? 88.f : x;
+INLINE float exponential_within(float x) {
   const float shift = 12582912.f;  // 1.5 * 2^23
   const float shifted = x * 1.44269504f + shift;
   const float k = shifted - shift;
@@ -50,9 +49,7 @@ INLINE float exponential(float x) {
   return y * power;
 }
 
-INLINE double exponential(double x) {
-  x = x < -708. ? -708. : x;
-  x = x > 709. ? 709. : x;
+INLINE double exponential_within(double x) {
   const double shift = 6755399441055744.;  // 1.5 * 2^52
   const double shifted = x * 1.4426950408889634 + shift;
   const double k = shifted - shift;
@@ -79,9 +76,24 @@ INLINE double exponential(double x) {
   return y * power;
 }
 
+INLINE float exponential(float x) {
+  x = x < -87.f ? -87.f : x;
+  return exponential_within(x > 88.f ? 88.f : x);
+}
+
+INLINE double exponential(double x) {
+  x = x < -708. ? -708. : x;
+  return exponential_within(x > 709. ? 709. : x);
+}
+
+// Beyond 40 it is 0 or 1, to within 5e-18. Compilers multiply the results at both ends in every
+// vector. At the ends of the exponential's range they would be denormal, and each such product would
+// take a hundred times as long.
 template <typename T>
 INLINE T sigmoid(T x) {
-  return T(1) / (T(1) + exponential(-x));
+  x = x < T(-40) ? T(-40) : x;
+  x = x > T(40) ? T(40) : x;
+  return T(1) / (T(1) + exponential_within(-x));
 }
 
 template <typename T>
