@@ -9,9 +9,9 @@ cores: on two cores, each has one thread.
 
 `--record docs/results/sick.json` puts the figures of each seed, as soon as it has finished, into
 the row of the configuration and the overrides in that file; `scripts/fill_tables.py` makes the
-tables of the documentation from such files. Seeds of the row are not trained again either, whether
-or not OUTPUT is still there. How the models do on each item of the test data goes into
-docs/results/items/sick.jsonl (`scripts/item_scores.py`).
+tables of the documentation from such files. Seeds of the row are neither trained nor recorded
+again, whether or not OUTPUT is still there. How the models do on each item of the test data goes
+into docs/results/items/sick.jsonl (`scripts/item_scores.py`).
 """
 
 import argparse
@@ -81,18 +81,22 @@ def record(
     path: Path,
     config: Path,
     overrides: str,
-    runs: dict[int, dict[str, Any]],
+    seed: int,
+    run: dict[str, Any],
+    command: list[str],
     threads: Optional[int] = None,
 ) -> None:
-    """Put the figures of the runs, by seed, into the file's row of the configuration and overrides.
+    """Put the figures of a run into the file's row of the configuration and overrides.
 
-    The file is made if it does not exist. Seeds that are in the row already are kept, and so are
-    fields such as `model` and `differs`.
+    The file is made if it does not exist. The row keeps its other seeds, and fields such as `model`
+    and `differs`. `command` trains the seed; the row's command has all of its seeds.
     """
     table = read_table(path)
     row = row_of(table, config, overrides)
-    by_seed = {**seeds_in(row), **{seed: figures_of(run) for seed, run in runs.items()}}
+    others = seeds_in(row)
+    by_seed = {**others, seed: figures_of(run)}
     seeds = sorted(by_seed)
+    revisions = [*(row["revision"].split(", ") if others else ()), revision()]
     names = set.intersection(*(set(by_seed[seed]["metrics"]) for seed in seeds))
     row.update(
         {
@@ -112,8 +116,8 @@ def record(
                 "torch": version("torch"),
             },
             "date": date.today().isoformat(),
-            "revision": revision(),
-            "command": " ".join(map(quoted, ["python", *sys.argv])),
+            "revision": ", ".join(dict.fromkeys(revisions)),
+            "command": " ".join(map(quoted, [*command, "--seeds", *map(str, seeds)])),
         }
     )
     table["metrics"] = table["metrics"] or {name: name for name in row["metrics"]}
@@ -206,6 +210,16 @@ def common_figures(runs: list[dict[str, Any]]) -> list[str]:
     return sorted(name for name in names if name.startswith(("best_validation_", "test_")))
 
 
+def command_without_seeds(arguments: argparse.Namespace) -> list[str]:
+    """The words of this command, all but `--seeds`."""
+    words = ["python", "scripts/run_seeds.py", arguments.config, arguments.output]
+    if arguments.overrides:
+        words += ["--overrides", arguments.overrides]
+    if arguments.jobs > 1:
+        words += ["--jobs", arguments.jobs]
+    return [*map(str, words), "--record", str(arguments.record)]
+
+
 def quoted(argument: str) -> str:
     """An argument for a shell, in double quotes if it has single ones, as Jsonnet does."""
     if "'" in argument and not set('"$`\\!') & set(argument):
@@ -284,7 +298,12 @@ def main() -> None:
                     continue
                 runs.append(json.loads((output / "metrics.json").read_text(encoding="utf-8")))
                 if arguments.record is not None:
-                    record(arguments.record, arguments.config, text, {seed: runs[-1]}, threads)
+                    if seed not in recorded:
+                        record(
+                            *(arguments.record, arguments.config, text, seed, runs[-1]),
+                            command_without_seeds(arguments),
+                            threads,
+                        )
                     archive = output / "model.tar.gz"
                     if archive.is_file() and any(name.startswith("test_") for name in runs[-1]):
                         items = arguments.record.parent / "items" / f"{arguments.record.stem}.jsonl"

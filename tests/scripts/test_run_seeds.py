@@ -124,27 +124,44 @@ def test_recorded_figures_replace_those_of_the_same_row(output, tmp_path, monkey
     assert measured["epochs"] == ["4 of 12", "4 of 12"]
     assert measured["minutes"] == [2.5, 2.5]
     assert measured["machine"]["cores"] >= 1
-    assert measured["command"].endswith(f"--seeds 1 2 --record {path}")
+    command = f"python scripts/run_seeds.py {CONFIG} {output} --record {path} --seeds 1 2"
+    assert measured["command"] == command
 
     run(monkeypatch, CONFIG, output, "--overrides", "{a: 1}", "--seeds", 1, "--record", path)
     recorded = json.loads(path.read_text())
     assert [len(row["metrics"]["accuracy"]) for row in recorded["rows"][1:]] == [2, 1]
 
 
-def test_recorded_seeds_are_kept_and_not_trained_again(output, tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_output_kept", [True, False])
+def test_recorded_seeds_are_neither_trained_nor_recorded_again(
+    output, tmp_path, monkeypatch, is_output_kept
+):
     path = tmp_path / "sick.json"
+    monkeypatch.setattr(run_seeds, "revision", lambda: "1234567")
     run(monkeypatch, CONFIG, output, "--seeds", 2, "--record", path)
-    (output / "2").rename(tmp_path / "elsewhere")
+    recorded = path.read_text()
+    monkeypatch.setattr(run_seeds, "revision", lambda: "abcdefg")
+    if is_output_kept:
+        run(monkeypatch, CONFIG, output, "--seeds", 2, "--record", path)
+        assert path.read_text() == recorded
+    else:
+        (output / "2").rename(tmp_path / "elsewhere")
 
     def train(config, folder, overrides, seed):
         raise AssertionError(f"seed {seed} is trained again")
 
     monkeypatch.setattr(run_seeds, "train", train)
-    run(monkeypatch, CONFIG, output, "--seeds", 1, 2, "--record", path)
+    arguments = ["--overrides", "", "--jobs", 2, "--record", path]
+    run(monkeypatch, CONFIG, output, "--seeds", 1, *arguments)
     (row,) = json.loads(path.read_text())["rows"]
     assert row["seeds"] == [1, 2]
     assert row["metrics"] == {"accuracy": [0.8, 0.84], "validation_accuracy": [0.9, 0.9]}
     assert row["minutes"] == [2.5, 2.5]
+    assert row["revision"] == "1234567, abcdefg"
+    assert (
+        shlex.split(row["command"])[-6:]
+        == ["--jobs", "2", "--record", str(path), "--seeds", "1", "2"][-6:]
+    )
 
 
 def test_a_seed_is_recorded_before_the_next_one_is_trained(output, tmp_path, monkeypatch):
