@@ -62,8 +62,13 @@ def measure(
     device: torch.device,
     seconds: float,
     longest: float = math.inf,
+    shorter: Optional[dict[str, Any]] = None,
 ) -> dict[str, Any]:
-    """Measure one row of the table."""
+    """Measure one row of the table.
+
+    A step is left out if `shorter`, the record of shorter sentences, has no time of it, or if that
+    time would exceed `longest` seconds here if it grew with the square of the length.
+    """
     record: dict[str, Any] = {
         "encoder": case.name,
         "num_tokens": num_tokens,
@@ -97,12 +102,19 @@ def measure(
                 if size > 0.8 * _free_memory(device):
                     del steps[name]
                     record["left_out"] = f"training steps of {size / 2**30:.0f} GB"
+        if shorter is not None:
+            growth = (num_tokens / shorter["num_tokens"]) ** 2
+            for name in steps.keys() - {"baseline"}:
+                before = shorter.get(f"{_prefix(name)}{kind}_ms", math.inf) / 1000
+                if before * growth > longest:
+                    record["left_out"] = f"steps of more than {longest:g} seconds"
+                    del steps[name]
         times = interleave(steps, seconds, device, longest)
         for name, step in steps.items():
             if not times[name]:
                 record["left_out"] = f"steps of more than {longest:g} seconds"
                 continue
-            prefix = "" if name == "default" else f"{name}_"
+            prefix = _prefix(name)
             record[f"{prefix}{kind}_ms"] = 1000 * statistics.median(times[name])
             record[f"{prefix}{kind}_ms_min"] = 1000 * min(times[name])
             record[f"{prefix}{kind}_rounds"] = len(times[name])
@@ -113,6 +125,11 @@ def measure(
                 peak = peak_memory(step, device)
                 record[f"{prefix}peak_mb"] = None if peak is None else peak / 2**20
     return record
+
+
+def _prefix(name: str) -> str:
+    """The prefix of a candidate's fields in a record."""
+    return "" if name == "default" else f"{name}_"
 
 
 def _free_memory(device: torch.device) -> float:
@@ -136,7 +153,8 @@ def main(arguments: Optional[list[str]] = None) -> None:
         "--longest",
         type=float,
         default=60.0,
-        help="seconds: what takes longer is left out, and a step of more than SECONDS runs once",
+        help="seconds: what takes longer, or is expected to from the time of shorter sentences, is "
+        "left out, and a step of more than SECONDS runs once",
     )
     parser.add_argument(
         "--output",
@@ -154,11 +172,18 @@ def main(arguments: Optional[list[str]] = None) -> None:
         for case in CASES
         if case.name in options.encoders
         for batch_size in options.batch_sizes
-        for num_tokens in options.lengths
+        for num_tokens in sorted(options.lengths)
     ]
-    records = [
-        measure(*setting, device, options.seconds, options.longest) for setting in tqdm(grid)
-    ]
+    records: list[dict[str, Any]] = []
+    shorter: dict[tuple[str, int], dict[str, Any]] = {}  # the last record of the same series
+    for case, num_tokens, batch_size in tqdm(grid):
+        series = (case.name, batch_size)
+        record = measure(
+            *(case, num_tokens, batch_size, device, options.seconds, options.longest),
+            shorter.get(series),
+        )
+        shorter[series] = record
+        records.append(record)
     info["run once, warm"] = f"what takes longer than {options.seconds:g} seconds"
     info["load_after"] = machine(device)["load"]
     output = options.output or RESULTS / f"encoders_{device.type}"

@@ -70,6 +70,16 @@ def test_a_wrong_kernel_is_not_measured(benchmark, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_what_is_expected_to_take_too_long_is_left_out(benchmark):
+    case = next(case for case in benchmark.cases.CASES if case.name == "lstmn")
+    shorter = {"num_tokens": 2, "forward_ms": 9000, "training_ms": 11_000, "naive_forward_ms": 9000}
+    record = benchmark.encoders.measure(case, 4, 2, torch.device("cpu"), 0, 40, shorter)
+    ratios = {name for name in record if name.endswith("_ratio")}
+    assert ratios == {"forward_ratio", "naive_forward_ratio", "arithmetic_ratio"}
+    assert record["baseline_training_ms"] > 0
+    assert record["left_out"] == "steps of more than 40 seconds"
+
+
 def test_what_does_not_fit_into_memory_is_left_out(benchmark, tmp_path, monkeypatch):
     def free(device):  # enough for the default backend alone
         return case.training_bytes(3, 2, naive=False) / 0.8
