@@ -1,7 +1,7 @@
 r"""Measure a training on as many pairs as SNLI has: memory, and the time of the input pipeline.
 
-The data are a small file of pairs, repeated. Where they are fewer than SNLI's, the memory for these
-is what the pairs take, in proportion to their number, besides all else. The input pipeline is
+The data are a small file of pairs, repeated. With fewer pairs than SNLI has, the memory for SNLI's
+is extrapolated: what the pairs take grows in proportion to their number. The input pipeline is
 measured over all batches of an epoch, the model (forward, backward, optimizer) on some of them.
 Times are the processor's on one thread. The results are written to benchmarks/results/.
 

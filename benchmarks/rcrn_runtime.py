@@ -1,4 +1,4 @@
-"""Time RCRN beside one and three layers of BiLSTM, as table 10 of its paper does; print one table.
+"""Time RCRN and BiLSTMs of one and three layers, as table 10 of its paper does; print one table.
 
 A pass is a forward pass, or a training step (forward and backward), over 32 sentences of the same
 length, with 200 dimensions in each direction over vectors of 300. The BiLSTMs are torch.nn.LSTM,

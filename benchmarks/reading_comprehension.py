@@ -1,4 +1,4 @@
-"""Time R-NET with several encoders, and its matching layers beside a BiGRU; print one table.
+"""Time R-NET with several encoders, and its matching layers with a BiGRU; print one table.
 
 A training step is a forward and a backward pass over 32 questions of 10 to 12 tokens about passages
 of 167 to 200; the model is the paper's with 75 dimensions and reads vectors of 175. Times are the

@@ -9,7 +9,7 @@ repetitions; two sentences are the same if they are without case, spaces and pun
 data set no more are taken than of the others, until there are `--limit` of them; their order is
 random and depends on `--seed` only.
 
-`sentences.json` beside the output counts them by data set, and the sentences that were left out by
+`sentences.json` next to the output counts them by data set, and the sentences that were left out by
 the test set that they are in; the output is compared with the test sets once more when it is
 written.
 """

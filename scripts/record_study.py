@@ -1,4 +1,4 @@
-"""Put the report of an `allennlp tune` beside the results, for a table of the documentation.
+"""Add the report of an `allennlp tune` to the results, for a table of the documentation.
 
     python -m scripts.record_study docs/results/tune_trecqa.json out/tune/trecqa "MAP, %"
 

@@ -62,7 +62,7 @@ def fixtures() -> Path:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of public data sets beside the repository, where there is one."""
+    """The folder of public data sets next to the repository, where there is one."""
     folder = REPOSITORY.parent / "shared" / "data"
     if not folder.is_dir():
         pytest.skip(f"the public data sets were not found (looked for {folder})")

@@ -1,4 +1,4 @@
-"""The package as its users meet it: imported, built and installed, and beside allennlp-models."""
+"""The package as its users meet it: imported, built and installed, and next to allennlp-models."""
 
 import json
 import re

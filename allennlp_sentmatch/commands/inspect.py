@@ -54,7 +54,7 @@ class Inspect(Subcommand):
         subparser.add_argument(
             "--beside",
             metavar="ARCHIVE",
-            help="another model, whose trees are drawn beside the first one's",
+            help="another model, whose trees are drawn next to the first one's",
         )
         subparser.add_argument(
             "--saliency-method", choices=SALIENCY_METHODS, default="simple", help="default: simple"

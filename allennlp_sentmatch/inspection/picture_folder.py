@@ -50,7 +50,7 @@ def draw_into_folder(
         A folder that does not exist yet. After an error it does not exist either.
     predictors : `Mapping[str, Predictor]`
         One predictor, or two, by their models' names. Of the second one the trees alone are drawn,
-        beside those of the first.
+        next to those of the first.
     inputs : `Sequence[JsonDict]`
         Inputs of the predictors.
     kinds : `Collection[str]`, optional (default = `KINDS`)

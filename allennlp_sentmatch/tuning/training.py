@@ -34,7 +34,7 @@ def training(
 ) -> Iterator[Iterator[dict[str, Any]]]:
     """Start a training, and kill it when the `with` block ends before it does.
 
-    Beside its folder are its configuration, with the suffix `.json`, and its output, `.log`.
+    Next to its folder are its configuration, with the suffix `.json`, and its output, `.log`.
 
     # Parameters
 

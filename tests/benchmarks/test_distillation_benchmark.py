@@ -15,7 +15,7 @@ from tests.conftest import REPOSITORY
 
 @pytest.fixture
 def benchmark(monkeypatch):
-    """The benchmark's modules, which are scripts beside each other."""
+    """The benchmark's modules, which are scripts in one folder."""
     names = ("measure", "report", "distillation")
     monkeypatch.syspath_prepend(str(REPOSITORY / "benchmarks"))
     for name in names:

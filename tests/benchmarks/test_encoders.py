@@ -15,7 +15,7 @@ NAMES = ("cases", "measure", "report", "encoders")
 
 @pytest.fixture
 def benchmark(monkeypatch):
-    """The benchmark's modules, which are scripts beside each other."""
+    """The benchmark's modules, which are scripts in one folder."""
     pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(str(REPOSITORY / "benchmarks"))
     for name in NAMES:

@@ -25,7 +25,7 @@ T = 8  # no sentence is as long as the batch
 
 
 class Variant(NamedTuple):
-    """An encoder class and the settings beside its sizes."""
+    """An encoder class and its settings other than sizes."""
 
     encoder: Callable[..., torch.nn.Module]
     settings: dict[str, Any]

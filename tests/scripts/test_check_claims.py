@@ -21,7 +21,7 @@ OTHER = '"configuration": "sick/cas_lstm", "overrides": "{ num_layers: 3 }"'
 
 
 def write(folder: Path, higher: list[str], lower: list[str], claim: dict = CLAIM) -> Path:
-    """A file of claims beside results with the scores of each item, a string for each seed."""
+    """A file of claims next to results with the scores of each item, a string for each seed."""
     rows, lines = [], []
     for name, seeds in ((claim["higher"], higher), (claim["lower"], lower)):
         if seeds:

@@ -1,6 +1,6 @@
 // Where the data sets and the word vectors are, and how the data is read: the only file that
 // knows. To read a local copy, give `allennlp train` the paths with `--overrides`; the files in
-// training_config/local/ do that for a folder of data sets beside the repository.
+// training_config/local/ do that for a folder of data sets next to the repository.
 local allennlp = 'https://allennlp.s3.amazonaws.com/datasets/';
 local cogcomp = 'https://cogcomp.seas.upenn.edu/Data/QA/QC/';
 local dataset_sts = 'https://raw.githubusercontent.com/brmson/dataset-sts/master/data/';
@@ -286,8 +286,8 @@ local trec(granularity) = held_out(
     paths(wikiqa + 'WikiQA-train.tsv', wikiqa + 'WikiQA-dev.tsv', wikiqa + 'WikiQA-test.tsv'),
 
   // Tokenized, in the form of Yao et al. (2013). The answers of TRAIN-ALL were labeled by patterns;
-  // `train.csv` beside it is TRAIN: 93 questions with labels by people, and candidates of less than
-  // 40 tokens, which development and test data have too.
+  // `train.csv` next to it is TRAIN: 93 questions with labels by people, and candidates of fewer
+  // than 40 tokens, which development and test data have too.
   trecqa():
     answers('trecqa', 'whitespace') + paths(
       dataset_sts + 'anssel/wang/train-all.csv',

@@ -39,7 +39,7 @@ class SemiSupervisedDataLoader(DataLoader):
     `--recover` sees the batches it would have seen.
 
     Registered as a `DataLoader` with name "semi_supervised". It is for training; configurations
-    state a `validation_data_loader` beside it.
+    add a `validation_data_loader`.
 
     # Parameters
 

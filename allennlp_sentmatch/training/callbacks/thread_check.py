@@ -63,7 +63,7 @@ class ThreadCheckCallback(TrainerCallback):
             logger.warning(
                 "%d threads of this training and about %.0f of other processes share %d cores: "
                 "threads that wait for each other can make all of them several times slower. Set "
-                "OMP_NUM_THREADS=1 in the environment of each training that runs beside others.",
+                "OMP_NUM_THREADS=1 in the environment of each training that runs next to others.",
                 *(own, others, cores),
             )
 

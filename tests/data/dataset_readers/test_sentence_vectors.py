@@ -19,7 +19,7 @@ VECTORS = numpy.arange(12).reshape(4, 3) / 8
 
 @pytest.fixture
 def files(tmp_path):
-    """A file of sentences; their vectors are beside it."""
+    """A file of sentences; their vectors are next to it."""
     (tmp_path / "s.txt").write_text("".join(f"{sentence}\n" for sentence in SENTENCES))
     numpy.save(tmp_path / "s.npy", VECTORS.astype(numpy.float32))
     return tmp_path / "s.txt"

@@ -1,4 +1,4 @@
-"""The arguments of the Gumbel Tree-LSTM's composition beside the leaves."""
+"""The arguments of the Gumbel Tree-LSTM's composition besides the leaves."""
 
 from typing import NamedTuple, Optional
 

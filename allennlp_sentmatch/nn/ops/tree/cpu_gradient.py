@@ -1,4 +1,4 @@
-r"""The gradient of the composition by `cpu`, with one pass over memory per step beside the product.
+r"""The gradient of the composition by `cpu`: one pass over memory and one product per step.
 
 The equations are those of `eager_gradient` and `choice_gradient`, with two products regrouped. The
 derivatives of scores depend on no gradient, so that those of all candidates are taken at once. And
