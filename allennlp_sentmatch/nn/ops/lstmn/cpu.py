@@ -198,8 +198,13 @@ class BoundAttentionBackward:
         sizes_table = torch.tensor(sizes)  # which the C++ copies
         shape, like = tuple(tables.cell.shape), tables.cell
         (S, N, A), (B, T), H = tables.queries.shape, tables.attention.shape[1:3], like.size(-1)
-        # Tapes, and the gradients of scores, of one direction at a time
-        buffers = [like.new_empty(N, A), like.new_empty(N, 2 * H), like.new_empty(B, T, T)]
+        # Of one direction at a time: the factors of keys and queries, the tape of the summaries'
+        # gradients, and the gradients of scores
+        buffers = [
+            *like.new_empty(2, N, A),
+            like.new_empty(N, 2 * H),
+            like.new_empty(B, T, T),
+        ]
         # The C++ has no references to the tables.
         self._tables = (tables, scale, grad_attention, grad_tapes, grads, buffers)
         self._bound = _lstmn_attention.bind_backward(

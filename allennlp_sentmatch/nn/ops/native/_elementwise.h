@@ -20,7 +20,8 @@
 // The loop that follows adds to `variable`, in any order. It takes -fopenmp-simd, but no library.
 #define PRAGMA(directive) _Pragma(#directive)
 #define SUM(variable) PRAGMA(omp simd reduction(+ : variable))
-#define INLINE inline __attribute__((always_inline))
+#define INLINED __attribute__((always_inline))
+#define INLINE inline INLINED
 
 namespace {
 

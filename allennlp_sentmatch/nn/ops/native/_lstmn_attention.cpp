@@ -45,17 +45,54 @@ INLINE void weighted_sum(int64_t num_rows, int64_t width, const T* weights, cons
   }
 }
 
+// A row of keys or queries x with factors exp(-x), if `is_within`: close enough to zero for products
+// of two factors to be normal numbers.
+template <typename T>
+struct Row {
+  const T *x, *factors;
+  bool is_within;
+};
+
+// Calls `body` with a function that returns sigmoid(key[j] + query[j]). With factors it needs no
+// exponential function: 1 / (1 + exp(-key[j]) exp(-query[j])).
+template <typename T, typename Body>
+INLINE void with_sigmoids(const Row<T>& key, const Row<T>& query, Body body) {
+  if (key.is_within && query.is_within) {
+    const T* __restrict a = key.factors;
+    const T* __restrict b = query.factors;
+    body([a, b](int64_t j) INLINED { return T(1) / (T(1) + a[j] * b[j]); });
+  } else {
+    const T* __restrict a = key.x;
+    const T* __restrict b = query.x;
+    body([a, b](int64_t j) INLINED { return sigmoid(a[j] + b[j]); });
+  }
+}
+
+// Writes the factors of x, and returns whether it is within 40 of zero.
+template <typename T>
+INLINE bool factorize(int64_t size, const T* x, T* factors) {
+  const T* __restrict from = x;
+  T* __restrict to = factors;
+  INDEPENDENT
+  for (int64_t j = 0; j < size; ++j) to[j] = exponential(-from[j]);
+  T num_beyond = 0;
+  SUM(num_beyond)
+  for (int64_t j = 0; j < size; ++j) num_beyond += from[j] >= T(-40) && from[j] <= T(40) ? 0 : 1;
+  return num_beyond == 0;
+}
+
 // A step in one direction. `new_keys` (n, A) are those of the tokens of step t - 1. `from_summary`
 // has rows of `from_summary_step` numbers and is added to `query`, of step t; null is zero.
 // `attention` has (T, T) numbers for a sentence: a row for each step. `buffer` has a row for each
-// thread.
+// thread. `key_factors` and `are_within` have the factors of `keys` and whether there are any.
 template <typename T>
 struct Step {
   int64_t n, t, num_steps, H, A, from_summary_step;
   const int64_t* start;
   T *keys, *states;  // tapes: (A), and [h; c]
   const T *vector, *hidden, *cell, *new_keys, *from_summary;  // h and c of step t - 1
-  T *query, *attention, *summary_hidden, *summary_cell, *buffer;
+  T *query, *attention, *summary_hidden, *summary_cell, *buffer, *key_factors;
+  char* are_within;
 };
 
 template <typename T>
@@ -63,13 +100,16 @@ INLINE void forward_rows(const Step<T>& step, int64_t part, int64_t begin, int64
   const int64_t t = step.t, num_steps = step.num_steps, H = step.H, A = step.A;
   const T* __restrict vector = step.vector;
   T* sums = step.buffer + part * (2 * H + A);
-  T* __restrict layer = sums + 2 * H;  // compilers vectorize its loop, but not with a sum in it
+  T* query_factors = sums + 2 * H;
   for (int64_t b = begin; b < end; ++b) {
     T* keys = step.keys + step.start[b] * A;
     T* states = step.states + step.start[b] * 2 * H;
     T* __restrict query = step.query + b * A;
     T* __restrict weights = step.attention + (b * num_steps + t) * num_steps;
+    T* key_factors = step.key_factors + step.start[b] * A;
+    char* are_within = step.are_within + step.start[b];
     std::copy_n(step.new_keys + b * A, A, keys + (t - 1) * A);
+    are_within[t - 1] = factorize(A, keys + (t - 1) * A, key_factors + (t - 1) * A);
     std::copy_n(step.hidden + b * H, H, states + (t - 1) * 2 * H);
     std::copy_n(step.cell + b * H, H, states + (t - 1) * 2 * H + H);
     if (step.from_summary) {
@@ -77,16 +117,17 @@ INLINE void forward_rows(const Step<T>& step, int64_t part, int64_t begin, int64
       INDEPENDENT
       for (int64_t j = 0; j < A; ++j) query[j] += added[j];
     }
+    const Row<T> query_row = {query, query_factors, factorize(A, query, query_factors)};
     T highest = 0;
     for (int64_t i = 0; i < t; ++i) {
-      const T* __restrict key = keys + i * A;
-      INDEPENDENT
-      for (int64_t j = 0; j < A; ++j) layer[j] = vector[j] * sigmoid(key[j] + query[j]);
-      T score = 0;
-      SUM(score)
-      for (int64_t j = 0; j < A; ++j) score += layer[j];
-      weights[i] = score;
-      highest = i == 0 || score > highest ? score : highest;
+      const Row<T> key = {keys + i * A, key_factors + i * A, bool(are_within[i])};
+      with_sigmoids(key, query_row, [=](auto y) INLINED {
+        T score = 0;
+        SUM(score)
+        for (int64_t j = 0; j < A; ++j) score += vector[j] * y(j);
+        weights[i] = score;
+      });
+      highest = i == 0 || weights[i] > highest ? weights[i] : highest;
     }
     T total = 0;
     for (int64_t i = 0; i < t; ++i) total += weights[i] = exponential(weights[i] - highest);
@@ -109,11 +150,24 @@ template <typename T>
 struct StepBackward {
   int64_t n, t, num_steps, H, A;
   const int64_t *first, *start, *lengths;
-  const T *keys, *states, *query, *vector, *attention, *grad_attention;
+  const T *keys, *states, *queries, *vector, *attention, *grad_attention;
   T *grad_hidden, *grad_cell, *grad_keys, *grad_query, *grad_vector, *buffer;
-  // Of steps that are done, and are written for step t: the tapes of queries and of the summaries'
-  // gradients, and like `attention`, the scores' gradients.
-  T *queries, *grad_summaries, *grad_scores;
+  // Tapes of the factors of keys and, of steps that are done and of step t, of queries; and whether
+  // there are any.
+  T *key_factors, *query_factors;
+  char *keys_within, *queries_within;
+  // Of steps that are done, and are written for step t: the tape of the summaries' gradients, and
+  // like `attention`, the scores' gradients.
+  T *grad_summaries, *grad_scores;
+
+  Row<T> key(int64_t b, int64_t i) const {
+    const int64_t row = start[b] + i;
+    return {keys + row * A, key_factors + row * A, bool(keys_within[row])};
+  }
+  Row<T> query(int64_t b, int64_t i) const {
+    const int64_t row = start[b] + i;
+    return {queries + (first[i] + b) * A, query_factors + row * A, bool(queries_within[row])};
+  }
 };
 
 constexpr int64_t BLOCK = 16;
@@ -146,17 +200,14 @@ INLINE void add_readers(const StepBackward<T>& step, int64_t b, int64_t i, int64
     grad_hidden[j] += sums[j];
     grad_cell[j] += sums[H + j];
   }
-  const T* __restrict key = step.keys + (step.start[b] + i) * A;
   INDEPENDENT
   for (int64_t j = 0; j < A; ++j) by_key[j] = 0;
   for (int64_t k = 0; k < number; ++k) {
-    const T* __restrict query = step.queries + (step.start[b] + begin + k) * A;
     const T grad = by_scores[k];
-    INDEPENDENT
-    for (int64_t j = 0; j < A; ++j) {
-      const T y = sigmoid(key[j] + query[j]);
-      by_key[j] += grad * y * (T(1) - y);
-    }
+    with_sigmoids(step.key(b, i), step.query(b, begin + k), [=](auto y) INLINED {
+      INDEPENDENT
+      for (int64_t j = 0; j < A; ++j) by_key[j] += grad * y(j) * (T(1) - y(j));
+    });
   }
   const T* __restrict vector = step.vector;
   T* __restrict grad_key = step.grad_keys + row * A;
@@ -172,18 +223,22 @@ INLINE void backward_rows(const StepBackward<T>& step, int64_t part, int64_t beg
   T* __restrict grad_vector = step.grad_vector + part * A;
   T* buffer = step.buffer + part * buffer_size(num_steps, H, A);
   for (int64_t b = begin; b < end; ++b) {
-    const T* keys = step.keys + step.start[b] * A;
-    const T* states = step.states + step.start[b] * 2 * H;
-    const T* __restrict query = step.query + b * A;
+    const int64_t length = step.lengths[b], first_row = step.start[b];
+    const T* states = step.states + first_row * 2 * H;
     const T* weights = step.attention + (b * num_steps + t) * num_steps;
     const T* outer = step.grad_attention;
     if (outer) outer += (b * num_steps + t) * num_steps;
     T* by_score = step.grad_scores + (b * num_steps + t) * num_steps;
     T* __restrict grad_query = step.grad_query + b * A;
-    T* __restrict by_summary = step.grad_summaries + (step.start[b] + t) * 2 * H;
+    T* __restrict by_summary = step.grad_summaries + (first_row + t) * 2 * H;
     std::copy_n(step.grad_hidden + (step.first[t] + b) * H, H, by_summary);
     std::copy_n(step.grad_cell + (step.first[t] + b) * H, H, by_summary + H);
-    std::copy_n(step.query + b * A, A, step.queries + (step.start[b] + t) * A);
+    for (int64_t i = 0; i < t && t + 1 == length; ++i) {  // the sentence's first step backward
+      T* factors = step.key_factors + (first_row + i) * A;
+      step.keys_within[first_row + i] = factorize(A, step.key(b, i).x, factors);
+    }
+    T* query_factors = step.query_factors + (first_row + t) * A;
+    step.queries_within[first_row + t] = factorize(A, step.query(b, t).x, query_factors);
     // By the weighted sums to the weights.
     T mean = 0;
     for (int64_t i = 0; i < t; ++i) {
@@ -198,19 +253,18 @@ INLINE void backward_rows(const StepBackward<T>& step, int64_t part, int64_t beg
     INDEPENDENT
     for (int64_t j = 0; j < A; ++j) grad_query[j] = 0;
     for (int64_t i = 0; i < t; ++i) {
-      const T* __restrict key = keys + i * A;
       const T grad = by_score[i] = weights[i] * (by_score[i] - mean);
-      INDEPENDENT
-      for (int64_t j = 0; j < A; ++j) {
-        const T y = sigmoid(key[j] + query[j]);
-        grad_vector[j] += grad * y;
-        grad_query[j] += grad * y * (T(1) - y);
-      }
+      with_sigmoids(step.key(b, i), step.query(b, t), [=](auto y) INLINED {
+        INDEPENDENT
+        for (int64_t j = 0; j < A; ++j) {
+          grad_vector[j] += grad * y(j);
+          grad_query[j] += grad * y(j) * (T(1) - y(j));
+        }
+      });
     }
     INDEPENDENT
     for (int64_t j = 0; j < A; ++j) grad_query[j] *= vector[j];
     // To the tokens before step t that are now complete, or a block of them.
-    const int64_t length = step.lengths[b];
     if (t % BLOCK == 0) {
       for (int64_t i = t - BLOCK; i < t; ++i) add_readers(step, b, i, t, length, buffer);
     } else {
@@ -295,7 +349,9 @@ class Forward : public Bound {
         cell_(arguments.rows<T>()),
         summary_hidden_(arguments.rows<T>()),
         summary_cell_(arguments.rows<T>()),
-        buffer_(tables_.threads.number * (2 * tables_.H + tables_.A)) {}
+        buffer_(tables_.threads.number * (2 * tables_.H + tables_.A)),
+        key_factors_(tables_.N * tables_.A),
+        are_within_(tables_.N) {}
 
   // The direction, the step, the address of the keys (n, A) of the tokens of the step before, and
   // that of rows [U h~; W h~] of 4H + A numbers, for the gates of the step before and the queries of
@@ -324,7 +380,9 @@ class Forward : public Bound {
                           x.attention_at(x.attention, s),
                           x.at(summary_hidden_, s, row, x.H),
                           x.at(summary_cell_, s, row, x.H),
-                          buffer_.data()};
+                          buffer_.data(),
+                          key_factors_.data(),
+                          are_within_.data()};
     for_parts(share(x.threads, x.work(t), x.min_numbers), n,
               [&](int64_t part, int64_t begin, int64_t end) { forward(step, part, begin, end); });
   }
@@ -333,6 +391,9 @@ class Forward : public Bound {
   const Tables<T> tables_;
   T *hidden_, *cell_, *summary_hidden_, *summary_cell_;
   std::vector<T> buffer_;
+  // Of one direction at a time
+  std::vector<T> key_factors_;
+  std::vector<char> are_within_;
 };
 
 template <typename T>
@@ -346,9 +407,12 @@ class Backward : public Bound {
         grad_keys_(arguments.rows<T>()),
         grad_queries_(arguments.rows<T>()),
         grad_vector_(arguments.rows<T>()),
-        query_tape_(arguments.rows<T>()),
+        key_factors_(arguments.rows<T>()),
+        query_factors_(arguments.rows<T>()),
         grad_summary_tape_(arguments.rows<T>()),
         grad_scores_(arguments.rows<T>()),
+        keys_within_(tables_.N),
+        queries_within_(tables_.N),
         buffer_(tables_.threads.number * buffer_size(tables_.num_steps, tables_.H, tables_.A)) {}
 
   // The direction and the step. The steps of a direction follow each other, backward.
@@ -367,7 +431,7 @@ class Backward : public Bound {
                                   x.lengths.data(),
                                   x.at(x.keys, s, 0, x.A),
                                   x.at(x.states, s, 0, 2 * x.H),
-                                  x.at(x.queries, s, row, x.A),
+                                  x.at(x.queries, s, 0, x.A),
                                   x.vector + s * x.A,
                                   x.attention_at(x.attention, s),
                                   x.attention_at(grad_attention_, s),
@@ -377,7 +441,10 @@ class Backward : public Bound {
                                   x.at(grad_queries_, s, row, x.A),
                                   grad_vector_ + s * x.threads.number * x.A,
                                   buffer_.data(),
-                                  query_tape_,
+                                  key_factors_,
+                                  query_factors_,
+                                  keys_within_.data(),
+                                  queries_within_.data(),
                                   grad_summary_tape_,
                                   grad_scores_};
     for_parts(share(x.threads, x.work(t), x.min_numbers), n,
@@ -389,7 +456,8 @@ class Backward : public Bound {
   const T* grad_attention_;
   T *grad_hidden_, *grad_cell_, *grad_keys_, *grad_queries_, *grad_vector_;
   // Of one direction at a time
-  T *query_tape_, *grad_summary_tape_, *grad_scores_;
+  T *key_factors_, *query_factors_, *grad_summary_tape_, *grad_scores_;
+  std::vector<char> keys_within_, queries_within_;
   std::vector<T> buffer_;
 };
 

@@ -95,3 +95,5 @@ def test_wrong_products_are_refused():
     for wrong in (torch.zeros(3, A), torch.zeros(2, A).double()):
         with pytest.raises(ValueError, match="expected a table"):
             attention.run(0, 1, wrong, None)
+    with pytest.raises(IndexError):
+        attention.run(0, 1, None, None)

@@ -144,6 +144,25 @@ def test_scores_may_be_far_apart():
 
 
 @every_backend
+@pytest.mark.parametrize(("scale", "num_units"), [(5.0, A), (300.0, A), (300.0, 1)])
+def test_keys_and_queries_may_be_far_from_zero(scale: float, num_units: int):
+    """Farther than what has an exponential function, while their sums are not."""
+    model = make(bidirectional=False)
+    with torch.no_grad():
+        model.attention_hidden[:num_units] *= scale
+        model.attention_input[:num_units] *= scale
+        model.attention_previous[:num_units] *= scale
+    inputs, mask = batch([20, 3, 17], 20)
+    everything = {"hidden", "cell", "attention"}
+    actual = values_and_gradients(model, inputs, mask, None, everything)
+    with use_backend("naive"):
+        expected = values_and_gradients(model, inputs, mask, None, everything)
+    for name, value in expected.items():
+        # A steep attention amplifies rounding.
+        torch.testing.assert_close(actual[name], value, atol=1e-7, rtol=1e-7)
+
+
+@every_backend
 def test_what_is_no_number_stays_in_its_sentence():
     model = make(bidirectional=False)
     inputs, mask = batch(LENGTHS, 7)

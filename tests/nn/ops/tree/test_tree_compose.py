@@ -76,6 +76,17 @@ def test_the_gradient_of_the_estimator_is_exact(temperature: float, seed: int, b
 
 
 @every_backend
+def test_large_scores_do_not_overflow(backend: str):
+    """The relaxation's exponential functions are those of differences to the highest score."""
+    model = make(0.5).train()
+    with torch.no_grad():
+        model.query.mul_(1000)
+    inputs, mask = batch(LENGTHS, 14)
+    actual = values_and_gradients(model, inputs, mask, backend)
+    assert_same(actual, values_and_gradients(model, inputs, mask, "naive"))
+
+
+@every_backend
 @pytest.mark.parametrize("lengths", [[9], [2], [1], [0], [2, 2], [1, 0, 2], [3, 1, 1], [6, 6]])
 def test_small_batches(lengths: list[int], backend: str):
     model = make().train()
@@ -170,13 +181,16 @@ def test_a_second_backward_pass_through_a_graph_that_is_kept(backend: str):
 
 @every_backend
 def test_words_that_are_the_same_are_merged_from_the_left(backend: str):
-    """Scores that differ by rounding only are equal."""
+    """Scores that differ by rounding only are equal, whichever is the higher one."""
     torch.manual_seed(0)
-    model = GumbelTreeLSTM(D, 37, "affine").eval()
+    model = GumbelTreeLSTM(D, 37, "affine").double().eval()
     inputs, mask = batch([7], 7)
+    same = inputs[:, :1].expand(3, 7, D).clone()
+    same[1, -1] *= 1 + 2**-50
+    same[2, -1] *= 1 - 2**-50
     with torch.no_grad(), run_by(backend):
-        merges = model.compose(inputs[:, :1].expand(1, 7, D).float(), mask).merges
-    assert merges[0, 0] == 0
+        merges = model.compose(same, mask.expand(3, 7)).merges
+    assert merges[:, 0].tolist() == [0, 0, 0]
 
 
 class CellCounter:

@@ -97,12 +97,13 @@ def test_impossible_sizes_are_refused(sizes):
 
 def test_steps_follow_each_other():
     steps = bind(make_tables())
-    for wrong in (-1, 1, 2):
+    for wrong, projections in ((-1, None), (1, torch.zeros(2, 10 * H)), (2, None)):
+        with pytest.raises(IndexError):
+            steps.run(wrong, projections)
+    steps.run(0, None)
+    for wrong in (0, 1):  # again, and without the projections of the parents
         with pytest.raises(IndexError):
             steps.run(wrong, None)
-    steps.run(0, None)
-    with pytest.raises(IndexError):
-        steps.run(1, None)  # without the projections of the parents
     with pytest.raises(ValueError, match="expected a table"):
         steps.run(1, torch.zeros(1, 10 * H))
     steps.run(1, torch.zeros(2, 10 * H))
