@@ -43,7 +43,7 @@ COLUMNS = {
 
 
 class Row(NamedTuple):
-    """What is known of a configuration's runs on some data."""
+    """The recorded runs of a configuration on some data."""
 
     figures: list[float]
     """Of the metric, one for each seed."""

@@ -1,6 +1,7 @@
 """The quick start that `make demo` runs: train, evaluate and predict, through `allennlp` itself.
 
-What the commands print goes to a log file; shown are the progress by epoch and the results.
+The output of the commands goes to a log file. The script shows the progress by epoch and the
+results.
 """
 
 import json

@@ -120,7 +120,7 @@ TEST: dict[str, tuple[str, Sentences]] = {
 
 
 def key(sentence: str) -> str:
-    """What two sentences have in common if they are the same: their letters and digits."""
+    """The letters and digits of a sentence: equal sentences have the same."""
     return "".join(filter(str.isalnum, sentence.lower()))
 
 

@@ -144,7 +144,7 @@ def row_of(table: dict[str, Any], config: Path, overrides: str) -> dict[str, Any
 
 
 def seeds_in(row: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """What a row has of each seed; nothing if it was not written by this script."""
+    """A row's figures by seed; none if it was not written by this script."""
     if "overrides" not in row:
         return {}
     return {
@@ -158,7 +158,7 @@ def seeds_in(row: dict[str, Any]) -> dict[int, dict[str, Any]]:
 
 
 def figures_of(run: dict[str, Any]) -> dict[str, Any]:
-    """What is recorded of a run's metrics.json."""
+    """The figures of a run's metrics.json that are recorded."""
     return {
         "metrics": {
             name.replace("best_validation", "validation").removeprefix("test_"): round(run[name], 4)
@@ -245,7 +245,7 @@ def revision() -> str:
 
 
 def git(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    """What git does in the repository."""
+    """Run git in the repository."""
     return subprocess.run(
         ["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
     )

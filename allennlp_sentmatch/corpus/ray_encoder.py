@@ -218,7 +218,7 @@ class RayEncoder:
 
 
 def _take_step(batch: Batch, step: Callable[[int], None], blocks: list[int]) -> Batch:
-    """What a worker does for some rows of Ray Data, which are positions in `blocks`."""
+    """Run a step for rows of Ray Data, which are positions in `blocks`."""
     taken = [blocks[position] for position in batch["id"]]
     errors = []
     for block in taken:

@@ -17,7 +17,7 @@ CHUNK_SIZE = 1 << 24
 """The number of bytes that are searched for line ends at a time."""
 
 NOT_PLAIN = (b"\x1f\x8b", b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"\0\0\xfe\xff")
-"""What a file begins with that is compressed or has a byte order mark."""
+"""The first bytes of files that are compressed or have a byte order mark."""
 
 
 class SentenceBlocks(NamedTuple):
@@ -56,7 +56,7 @@ class SentenceBlocks(NamedTuple):
         encoding than UTF-8 and of a URL, the sentences are first written to the file `copy`, unless
         that exists.
         """
-        # What is wrong with the beginning, as `read_sentences` says it.
+        # Errors in the first lines are raised before anything is written.
         next(read_sentences(file_path, column, delimiter), None)
         local = local_path(file_path)
         with open(local, "rb") as file:

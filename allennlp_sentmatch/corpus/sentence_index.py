@@ -234,7 +234,7 @@ class SentenceIndex:
             The kind of the index, whose settings for searching replace those it was saved with.
         vectors : `numpy.ndarray`, optional (default = `None`)
         rows : `Sequence[int]`, optional (default = `None`)
-            What the index was built from, see the class.
+            As of the class, if the index is to be compared with them.
 
         # Raises
 

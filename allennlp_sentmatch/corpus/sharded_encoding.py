@@ -26,30 +26,30 @@ class ShardedEncoding(NamedTuple):
     3. `write_shard`: the vectors of the sentences that occur first in this block;
     4. `merge`: all vectors of the block, at their place in the output.
 
-    What passes from one step to the next are the files of a folder that all machines share. A file
-    is complete or not there, and has the same bytes whoever writes it, so that a step can be
-    repeated, elsewhere, after any interruption. The output's bytes are those of `encode_corpus`.
+    The steps communicate by files in a folder that all machines share. A file is complete or not
+    there, and has the same bytes whoever writes it, so that a step can be repeated, elsewhere,
+    after any interruption. The output's bytes are those of `encode_corpus`.
     """
 
     blocks: SentenceBlocks
     folder: Path
 
     def digests_file(self, block: int) -> Path:
-        """What `write_digests` writes."""
+        """The file that `write_digests` writes."""
         return self.folder / f"digests-{block:08d}.npy"
 
     def shard_file(self, block: int) -> Path:
-        """What `write_shard` writes."""
+        """The file that `write_shard` writes."""
         return self.folder / f"vectors-{block:08d}.npy"
 
     @property
     def first_rows_file(self) -> Path:
-        """What `find_first_rows` writes: for each sentence, the first row with one like it."""
+        """The output of `find_first_rows`: for each sentence, the first row with one like it."""
         return self.folder / "first_rows.npy"
 
     @property
     def vectors_file(self) -> Path:
-        """What `merge` writes to."""
+        """The file that `merge` fills."""
         return self.folder / "vectors.npy"
 
     def write_digests(self, block: int) -> None:

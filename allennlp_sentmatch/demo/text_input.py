@@ -28,7 +28,7 @@ class TextInput:
     label : `str`
         Its name on the page.
     noun : `str`, optional (default = `name`)
-        What messages call it, or an element of a list.
+        The word for it, or for an element of a list, in messages.
     field : `str`, optional (default = `name`)
         Its field in the predictor's instances.
     lines : `int`, optional (default = `1`)

@@ -69,7 +69,7 @@ class Ensemble(ClassificationModel):
             (B,)
         metadata : `List[Dict[str, Any]]`, optional (default = `None`)
         fields
-            What the members' `forward` takes.
+            Arguments of the members' `forward`.
 
         # Returns
 

@@ -13,7 +13,7 @@ class AttentionMap(NamedTuple):
     weights : `Sequence[Sequence[float]]`
         A row for each of `rows`, with a weight for each of `columns`.
     rows : `Sequence[str]`
-        What attends: words, or one empty string for attention from nowhere.
+        The words that attend, or one empty string for attention from nowhere.
     columns : `Sequence[str]`
         The words attended to.
     """

@@ -153,8 +153,8 @@ class SentenceEncoder:
     def match(self, first_vectors: FloatArray, second_vectors: FloatArray) -> list[dict[str, Any]]:
         """Predictions of a model for pairs from vectors of the sentences.
 
-        What the model has above its encoder reads the vectors: the prediction is the one that the
-        predictor makes of the two sentences, but for rounding.
+        The vectors go through the layers above the model's encoder: the prediction is the one that
+        the predictor makes of the two sentences, but for rounding.
 
         # Parameters
 

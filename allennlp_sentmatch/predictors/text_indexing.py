@@ -51,7 +51,7 @@ def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
         raise ConfigurationError(
             f"the vocabulary's namespace {namespace!r} has no padding and no unknown word"
         )
-    # What a text without words is read as; in lower case, it may be in the vocabulary, too.
+    # The word in place of a text without words; in lower case, it may be in the vocabulary, too.
     word = reader._unknown_word.lower() if indexer.lowercase_tokens else reader._unknown_word
     return TextIndexer(
         _splitter(reader._tokenizer),

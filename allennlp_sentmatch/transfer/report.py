@@ -33,7 +33,7 @@ class TaskResult:
     num_training, num_test : `int`
         Numbers of examples.
     seconds : `float`
-        What training and testing took, without encoding.
+        The time of training and testing, without encoding.
     """
 
     metrics: dict[str, float]

@@ -46,7 +46,7 @@ class Tuner:
     # Parameters
 
     configuration : `Mapping[str, Any]`
-        Of a training, overrides included.
+        The configuration of a training, with its overrides.
     space : `SearchSpace`
     folder : `Union[str, PathLike]`
         A new one, or that of the same study.
@@ -67,7 +67,7 @@ class Tuner:
     include_packages : `Sequence[str]`, optional (default = `()`)
         Imported by the trainings, as `allennlp train --include-package`.
     provenance : `Mapping[str, Any]`, optional (default = `{}`)
-        What else the report says, such as the command.
+        Other fields of the report, such as the command.
 
     # Raises
 
@@ -119,7 +119,7 @@ class Tuner:
         # Parameters
 
         num_trials : `int`, optional (default = `None`)
-            Those of earlier calls included, the interrupted ones not. By default, a grid is
+            It includes those of earlier calls, but not the interrupted ones. By default, a grid is
             completed.
         on_trial : `Callable[[dict[str, Any]], None]`, optional
             Called after each trial with its part of the report.
@@ -127,7 +127,7 @@ class Tuner:
         # Returns
 
         `dict[str, Any]`
-            What `study.json` has: see `study_report`.
+            The content of `study.json`: see `study_report`.
 
         # Raises
 

@@ -17,7 +17,7 @@ class AllOrNone:
     # Parameters
 
     name : `str`
-        What an error calls the value: "label", "score".
+        The name of the value in errors: "label", "score".
     """
 
     def __init__(self, name: str) -> None:

@@ -40,7 +40,7 @@ class Task(ABC):
     title : `str`
         The page's heading.
     verb : `str`
-        What the button says.
+        The text of the button.
     inputs : `list[TextInput]`
         The texts that the predictor takes.
     shows_probabilities : `bool`

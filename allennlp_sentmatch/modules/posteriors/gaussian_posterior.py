@@ -21,7 +21,7 @@ class GaussianPosterior(Posterior):
         The size of an encoded sentence. Models fill it in.
     latent_size : `int`, optional (default = `input_size`)
     kl_annealing_rate : `float`, optional (default = `1e-4`)
-        What a training step adds to the KL term's weight, from 0 up to 1.
+        The increase of the KL term's weight in a training step, from 0 up to 1.
     """
 
     def __init__(

@@ -89,7 +89,7 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
     # Parameters
 
     recurrence : `str`
-        What it is called in an error.
+        Its name in errors.
     implementations : `Collection[str]`
         The backends that it has; "naive" is one of them.
     tensors : `torch.Tensor`

@@ -54,7 +54,7 @@ def backward(
     sentences : `Sentences`
     weights : `Weights`
     saved : `Tuple[Tensor, ...]`
-        What the forward pass saved.
+        The tables that the forward pass saved.
     temperature : `float`
         The temperature of the relaxation.
     """
