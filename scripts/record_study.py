@@ -16,10 +16,20 @@ from scripts import run_seeds
 
 
 def recorded(report: dict[str, Any], metric_title: str) -> dict[str, Any]:
-    """The report, with what only the repository knows of; interrupted trials are left out."""
+    """The report with what only the repository knows of, without interrupted trials.
+
+    The settings of choices with names are left out: the repository has the file of the search space.
+    """
+    space = {
+        name: {**parameter, "choices": list(parameter["choices"])}
+        if "choices" in parameter
+        else parameter
+        for name, parameter in report["space"].items()
+    }
     return {
         "metric_title": metric_title,
         **report,
+        "space": space,
         "command": " ".join(map(run_seeds.quoted, shlex.split(report["command"]))),
         "trials": [trial for trial in report["trials"] if trial["state"] != "interrupted"],
         "machine": {"processor": run_seeds.processor(), **report["machine"]},

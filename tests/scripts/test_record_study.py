@@ -7,17 +7,26 @@ from scripts import fill_tables, record_study
 
 
 def test_a_report_becomes_a_table(tmp_path, monkeypatch):
-    trial = {"state": "complete", "value": 0.75, "values": {"a": 1}, "best_epoch": 1, "epochs": 2}
+    trial = {
+        "state": "complete",
+        "value": 0.75,
+        "values": {"a": 1, "b": "x"},
+        "best_epoch": 1,
+        "epochs": 2,
+    }
     report = {
         "command": """allennlp tune c.jsonnet s.json -o '{"a": 1}'""",
         "configuration": "c.jsonnet",
         "metric": "+map",
         "sampler": "grid",
         "seed": 0,
-        "space": {"a": {}},
+        "space": {
+            "a": {"type": "int", "low": 1, "high": 3},
+            "b": {"type": "categorical", "choices": {"x": {"c.d": 1}}},
+        },
         "best": {**trial, "number": 1},
         "trials": [
-            {"number": 0, "state": "interrupted", "value": None, "values": {"a": 1}},
+            {"number": 0, "state": "interrupted", "value": None, "values": {"a": 1, "b": "x"}},
             {**trial, "number": 1},
         ],
         "machine": {"threads": 1},
@@ -31,13 +40,16 @@ def test_a_report_becomes_a_table(tmp_path, monkeypatch):
     record_study.main()
     data = json.loads(file.read_text())
     assert data["trials"] == report["trials"][1:]
+    assert data["space"]["a"] == report["space"]["a"]
+    assert data["space"]["b"] == {"type": "categorical", "choices": ["x"]}
     assert data["best"] == report["best"]
     assert data["machine"] == {"processor": "A", "threads": 1}
     monkeypatch.setattr(fill_tables, "REPOSITORY", tmp_path)
     text = fill_tables.blocks("tune.json")
     assert (
-        "| `a` | validation MAP, % | best epoch |\n| --- | --- | --- |\n| 1 | 75.0 | 1 of 2 |"
-        in text
+        "| `a` | `b` | validation MAP, % | best epoch |\n"
+        "| --- | --- | --- | --- |\n"
+        "| 1 | x | 75.0 | 1 of 2 |" in text
     )
     assert "- Revision: abc" in text
     assert """allennlp tune c.jsonnet s.json -o '{"a": 1}'""" in text
