@@ -18,7 +18,7 @@ from scripts import run_seeds
 def recorded(report: dict[str, Any], metric_title: str) -> dict[str, Any]:
     """The report with what only the repository knows of, without interrupted trials.
 
-    The settings of choices with names are left out: the repository has the file of the search space.
+    The settings of named choices are left out: the repository has the file of the search space.
     """
     space = {
         name: {**parameter, "choices": list(parameter["choices"])}
