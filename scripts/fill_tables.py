@@ -73,7 +73,11 @@ def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
         "Data": [data["data"]],
         "Word vectors": [row.get("vectors", data["vectors"]) for row in trained],
         "Machine": [machine(row.get("machine", data.get("machine", {}))) for row in trained],
-        "Revision": [row.get("revision", data.get("revision")) for row in trained],
+        "Revision": [
+            revision
+            for row in trained
+            for revision in (row.get("revision") or data.get("revision") or "").split(", ")
+        ],
         "Date": [row.get("date", data.get("date")) for row in trained],
     }
     yield "\n".join(

@@ -87,6 +87,15 @@ def test_a_row_has_the_published_figure_of_its_configuration(repository):
     assert fill_tables.fill(made) == made
 
 
+def test_each_revision_is_named_once(repository):
+    file = repository / "sst5.json"
+    results = json.loads(file.read_text())
+    row = results["rows"][-1]
+    results["rows"] += [{**row, "revision": "a, b"}, {**row, "revision": "b"}]
+    file.write_text(json.dumps(results))
+    assert "\n- Revision: a; b\n" in fill_tables.blocks("sst5.json")
+
+
 def test_check_changes_nothing(repository, monkeypatch):
     page = repository / "README.md"
     page.write_text("<!-- table sst5.json -->\n<!-- end of table -->\n")
