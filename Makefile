@@ -127,7 +127,8 @@ experiments: $(VENV)/.installed  ## List the papers' experiments (PAPER=thesis D
 		--model "$(MODEL)"
 
 benchmark: $(VENV)/.installed-benchmark  ## Measure the encoders' speed and fill docs/speed.md (about an hour)
-	$(BIN)/python benchmarks/encoders.py --threads 2 --seconds 2
+	$(BIN)/python benchmarks/encoders.py --threads 2 --seconds 2 --longest 20 \
+		--batch-sizes 32 --lengths 16 32 64 128 256 512
 	$(BIN)/python benchmarks/targets.py --runs 4
 	$(BIN)/python scripts/fill_tables.py
 

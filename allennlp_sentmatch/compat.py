@@ -2,8 +2,8 @@
 
 AllenNLP's last release was written for torch 1.12 and transformers 4.20. Importing this module
 patches the parts of its trainer, its data loader and its transformer components that have broken
-since; each function says what failed. Nothing is
-loosened: `torch.load` still refuses whatever is not on its list.
+since, and one that had always failed; each function says what failed. Nothing is loosened:
+`torch.load` still refuses whatever is not on its list.
 """
 
 import functools
@@ -20,14 +20,16 @@ from typing import Any, Optional, Union
 
 import numpy
 import torch
-from allennlp.common import cached_transformers
+from allennlp.common import Params, cached_transformers
 from allennlp.common.tqdm import Tqdm
+from allennlp.data import DataLoader
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.token_indexers import PretrainedTransformerIndexer
 from allennlp.data.token_indexers.token_indexer import IndexedTokenList
 from allennlp.modules.token_embedders import PretrainedTransformerEmbedder
 from allennlp.modules.transformer import TransformerModule
 from allennlp.training import gradient_descent_trainer
+from allennlp.training import util as training_util
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 from transformers import PreTrainedTokenizerBase
@@ -297,6 +299,25 @@ def patch_pretrained_modules() -> None:
     module._get_pretrained_state_dict = classmethod(read_either)
 
 
+def patch_absent_data() -> None:
+    """Let `"test_data_path": null` mean that there are no test data, everywhere.
+
+    A configuration cannot remove the path of one that it overrides. `allennlp train` takes null for
+    no path, but the vocabulary of distributed training and of `allennlp build-vocab` is made from
+    all data that have a path, and null was read.
+    """
+    data_loaders_from_params = training_util.data_loaders_from_params
+
+    def data_loaders(params: Params, *args: Any, **kwargs: Any) -> dict[str, DataLoader]:
+        for name in ("validation_data_path", "test_data_path"):
+            if params.get(name, None) is None:
+                params.pop(name, None)
+        loaders: dict[str, DataLoader] = data_loaders_from_params(params, *args, **kwargs)
+        return loaders
+
+    training_util.data_loaders_from_params = data_loaders
+
+
 patch_reduce_on_plateau()
 patch_recovery()
 patch_worker_locks()
@@ -306,3 +327,4 @@ patch_gradient_checkpointing()
 patch_position_ids()
 patch_segments()
 patch_pretrained_modules()
+patch_absent_data()

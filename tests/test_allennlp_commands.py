@@ -74,7 +74,8 @@ def test_recover_continues_where_the_training_stopped(allennlp, tmp_path, schedu
 def test_distributed_training_with_two_processes(allennlp, tmp_path):
     out = tmp_path / "out"
     distributed = {"cuda_devices": [-1, -1]}
-    allennlp("train", CONFIG, "-s", out, "-o", overrides(distributed=distributed))
+    changes = {"distributed": distributed, "test_data_path": None, "evaluate_on_test": False}
+    allennlp("train", CONFIG, "-s", out, "-o", overrides(**changes))
     assert 0.0 <= metrics(out)["best_validation_accuracy"] <= 1.0
     assert (out / "model.tar.gz").is_file()
     assert "worker_1_memory_MB" in " ".join(metrics(out))
@@ -90,8 +91,9 @@ def test_find_lr(allennlp, tmp_path):
     assert (out / "lr-losses.png").stat().st_size > 0
 
 
-def test_build_vocab(allennlp, tmp_path):
-    allennlp("build-vocab", CONFIG, tmp_path / "vocabulary.tar.gz", "-o", overrides())
+@pytest.mark.parametrize("changes", [{}, {"test_data_path": None, "validation_data_path": None}])
+def test_build_vocab(allennlp, tmp_path, changes):
+    allennlp("build-vocab", CONFIG, tmp_path / "vocabulary.tar.gz", "-o", overrides(**changes))
     assert (tmp_path / "vocabulary.tar.gz").stat().st_size > 0
 
 

@@ -50,6 +50,8 @@ def test_every_encoder_is_measured_and_reported(benchmark, tmp_path, capsys):
     for record in results["records"]:
         for ratio in ("forward_ratio", "training_ratio", "naive_training_ratio"):
             assert record[ratio] > 0
+        over_arithmetic = record["training_over_arithmetic"] * record["arithmetic_ratio"]
+        assert over_arithmetic == pytest.approx(record["training_ratio"])
         assert record["training_rounds"] >= 1
     assert {"date", "processor", "torch", "threads", "load"} <= set(results["machine"])
     assert set(results["columns"].values()) <= set(results["records"][0])

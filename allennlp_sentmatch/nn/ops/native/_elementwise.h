@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #define FOR_EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -95,6 +96,14 @@ INLINE T sigmoid(T x) {
   x = x < T(-40) ? T(-40) : x;
   x = x > T(40) ? T(40) : x;
   return T(1) / (T(1) + exponential_within(-x));
+}
+
+// Zero for numbers so small that their products with gates and weights could be denormal, which would
+// take a hundred times as long: a gradient that has vanished over many steps.
+template <typename T>
+INLINE T without_vanished(T x) {
+  const T limit = std::numeric_limits<T>::min() * T(1e8);
+  return x > -limit && x < limit ? T(0) : x;
 }
 
 template <typename T>

@@ -86,8 +86,8 @@ INLINE void backward_rows(const StepBackward<T>& step, int64_t begin, int64_t en
     INDEPENDENT
     for (int64_t j = 0; j < H; ++j) {
       const T i = a[j], f = a[H + j], g = a[2 * H + j], o = a[3 * H + j];
-      const T dh = grad_hidden[j], tanh_c = tanh_cell[j];
-      const T dc = grad_cell[j] + dh * o * (T(1) - tanh_c * tanh_c);
+      const T dh = without_vanished(grad_hidden[j]), tanh_c = tanh_cell[j];
+      const T dc = without_vanished(grad_cell[j] + dh * o * (T(1) - tanh_c * tanh_c));
       out[j] = dc * g * i * (T(1) - i);
       out[H + j] = dc * old_cell[j] * f * (T(1) - f);
       out[2 * H + j] = dc * i * (T(1) - g * g);

@@ -61,6 +61,27 @@ def test_a_wrong_table_is_refused(name, spoil, message):
             backward(tensors)
 
 
+@pytest.mark.parametrize(("dtype", "vanished"), [(torch.float32, 1e-31), (torch.float64, 1e-301)])
+def test_vanished_gradients_are_zero(dtype, vanished):
+    """Their products with gates and weights could be denormal numbers, which are slow."""
+    half = torch.full((S, R, N, H), 0.5, dtype=dtype)
+    tables = Tables(half, half.repeat(1, 1, 1, 4), (half, half))
+    grads = [torch.zeros_like(half), torch.zeros_like(half)]
+    grads[0][:, 0] = grads[1][:, 1] = vanished
+    grads[0][:, 2] = grads[1][:, 3] = 1e-20
+    out = torch.full((S, R, N, 4 * H), torch.nan, dtype=dtype)
+    NativeLSTMCell.backward(grads, tables, out)
+    assert not out[:, :2].any()
+    assert not grads[1][:, :2].any()
+    # dc = dh * o * (1 - tanh(c)^2) is 0.375e-20 in row 2, and 1e-20 in row 3.
+    torch.testing.assert_close(
+        grads[1][:, 2], 0.1875e-20 * torch.ones_like(half[:, 2]), atol=0, rtol=1e-6
+    )
+    torch.testing.assert_close(
+        grads[1][:, 3], 0.5e-20 * torch.ones_like(half[:, 3]), atol=0, rtol=1e-6
+    )
+
+
 @pytest.mark.parametrize(
     "step", [(2, 0, 0, 1, 1), (0, 2, 0, 1, 1), (0, 0, 3, 2, 1), (0, 0, 0, 1, 4)]
 )
