@@ -300,7 +300,7 @@ def patch_pretrained_modules() -> None:
 
 
 def patch_absent_data() -> None:
-    """Let `"test_data_path": null` mean that there are no test data, everywhere.
+    """Read no data for the vocabulary where `test_data_path` is null.
 
     A configuration cannot remove the path of one that it overrides. `allennlp train` takes null for
     no path, but the vocabulary of distributed training and of `allennlp build-vocab` is made from

@@ -23,7 +23,7 @@ class ClassificationModel(Model):
     label_namespace : `str`, optional (default = `"labels"`)
         Vocabulary namespace of the labels.
     positive_label : `str`, optional (default = `None`)
-        The label whose F1 is reported besides the accuracy, as `f1_<label>`. By default, a binary
+        The label whose F1 is reported with the accuracy, as `f1_<label>`. By default, a binary
         task has the F1 of each of its labels and, as `f1_macro`, their mean; other tasks have none.
     regularizer : `RegularizerApplicator`, optional (default = `None`)
 

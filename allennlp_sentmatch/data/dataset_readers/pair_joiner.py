@@ -72,7 +72,7 @@ class PairJoiner:
         if max_length < num_special_tokens + 2:
             raise ConfigurationError(
                 f"max_length={max_length}: expected at least {num_special_tokens + 2}, with which "
-                f"a token of each sentence remains besides {num_special_tokens} special ones"
+                f"a token of each sentence remains in addition to {num_special_tokens} special ones"
             )
         self.max_length = max_length if max_length < UNLIMITED else None
         self._tokenizer = tokenizer

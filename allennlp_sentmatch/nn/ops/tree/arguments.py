@@ -1,4 +1,4 @@
-"""The arguments of the Gumbel Tree-LSTM's composition besides the leaves."""
+"""The arguments of the Gumbel Tree-LSTM's composition other than the leaves."""
 
 from typing import NamedTuple, Optional
 
