@@ -3,7 +3,7 @@ local distillation = import '../lib/distillation.libsonnet';
 
 distillation.student({
   type: 'cas_lstm',
-  hidden_size: 200,
+  hidden_size: 128,
   num_layers: 2,
   bidirectional: true,
 })

@@ -1,4 +1,4 @@
 // Tied SuBiLSTM distilled from all-MiniLM-L6-v2.
 local distillation = import '../lib/distillation.libsonnet';
 
-distillation.student({ type: 'subilstm', hidden_size: 200 })
+distillation.student({ type: 'subilstm', hidden_size: 128 })

@@ -109,6 +109,8 @@ local trec(granularity) = held_out(
       vectors: 'data/distillation/sentences.npy',
     },
   },
+  // The teacher's vectors of words.
+  teacher_words: 'data/distillation/word_vectors.txt.gz',
   // The MT-LSTM of McCann et al. (2017), as they published it.
   mt_lstm: 'https://s3.amazonaws.com/research.metamind.io/cove/wmtlstm-8f474287.pth',
 

@@ -22,6 +22,8 @@ local word_vectors = {
   glove_6b_100d: word_vectors { file: data.glove_6b_100d, size: 100, lower_case: true },
   glove_42b: word_vectors { file: data.glove_42b, size: 300, lower_case: true },
   glove_840b: word_vectors { file: data.glove_840b, size: 300 },
+  // A transformer's vectors of single words (docs/distillation.md).
+  teacher_words: word_vectors { file: data.teacher_words, size: 256, lower_case: true },
   // GloVe (300) and, computed from it, CoVe (600).
   glove_and_cove: self.glove_840b { cove: data.mt_lstm },
   // Vectors that training starts from scratch.
