@@ -20,6 +20,7 @@ from typing import Any, Optional, Union
 
 import numpy
 import torch
+from allennlp.commands import find_learning_rate
 from allennlp.common import Params, cached_transformers
 from allennlp.common.tqdm import Tqdm
 from allennlp.data import DataLoader
@@ -303,8 +304,8 @@ def patch_absent_data() -> None:
     """Read no data for the vocabulary where `test_data_path` is null.
 
     A configuration cannot remove the path of one that it overrides. `allennlp train` takes null for
-    no path, but the vocabulary of distributed training and of `allennlp build-vocab` is made from
-    all data that have a path, and null was read.
+    no path, but the vocabulary of distributed training, of `allennlp build-vocab` and of
+    `allennlp find-lr` is made from all data that have a path, and null was read.
     """
     data_loaders_from_params = training_util.data_loaders_from_params
 
@@ -316,6 +317,7 @@ def patch_absent_data() -> None:
         return loaders
 
     training_util.data_loaders_from_params = data_loaders
+    find_learning_rate.data_loaders_from_params = data_loaders
 
 
 patch_reduce_on_plateau()

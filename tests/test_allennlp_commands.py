@@ -81,12 +81,13 @@ def test_distributed_training_with_two_processes(allennlp, tmp_path):
     assert "worker_1_memory_MB" in " ".join(metrics(out))
 
 
-def test_find_lr(allennlp, tmp_path):
+@pytest.mark.parametrize("changes", [{}, {"test_data_path": None, "validation_data_path": None}])
+def test_find_lr(allennlp, tmp_path, changes):
     pytest.importorskip("matplotlib")
     out = tmp_path / "out"
     allennlp(
         "find-lr", CONFIG, "-s", out, "--num-batches", 12,
-        "-o", overrides(),
+        "-o", overrides(**changes),
     )  # fmt: skip
     assert (out / "lr-losses.png").stat().st_size > 0
 

@@ -53,6 +53,7 @@ def test_every_encoder_is_measured_and_reported(benchmark, tmp_path, capsys):
         over_arithmetic = record["training_over_arithmetic"] * record["arithmetic_ratio"]
         assert over_arithmetic == pytest.approx(record["training_ratio"])
         assert record["training_rounds"] >= 1
+        assert record["disagreement"] < 1e-5
     assert {"date", "processor", "torch", "threads", "load"} <= set(results["machine"])
     assert set(results["columns"].values()) <= set(results["records"][0])
     assert capsys.readouterr().out.count("\n| ") == len(names) + 2
@@ -75,11 +76,13 @@ def test_a_wrong_kernel_is_not_measured(benchmark, tmp_path, monkeypatch):
 def test_what_is_expected_to_take_too_long_is_left_out(benchmark):
     case = next(case for case in benchmark.cases.CASES if case.name == "lstmn")
     shorter = {"num_tokens": 2, "forward_ms": 9000, "training_ms": 11_000, "naive_forward_ms": 9000}
-    record = benchmark.encoders.measure(case, 4, 2, torch.device("cpu"), 0, 40, shorter)
-    ratios = {name for name in record if name.endswith("_ratio")}
-    assert ratios == {"forward_ratio", "naive_forward_ratio", "arithmetic_ratio"}
-    assert record["baseline_training_ms"] > 0
-    assert record["left_out"] == "steps of more than 40 seconds"
+    for longest, measured in ((40, {"forward_ratio", "naive_forward_ratio"}), (10, set())):
+        record = benchmark.encoders.measure(case, 4, 2, torch.device("cpu"), 0, longest, shorter)
+        ratios = {name for name in record if name.endswith("_ratio")}
+        assert ratios == {"arithmetic_ratio", *measured}
+        assert ("disagreement" in record) == bool(measured)
+        assert record["baseline_training_ms"] > 0
+        assert record["left_out"] == f"steps of more than {longest} seconds"
 
 
 def test_what_does_not_fit_into_memory_is_left_out(benchmark, tmp_path, monkeypatch):

@@ -89,8 +89,8 @@ INLINE double exponential(double x) {
 }
 
 // Beyond 40 it is 0 or 1, to within 5e-18. Compilers multiply the results at both ends in every
-// vector. At the ends of the exponential's range they would be denormal, and each such product would
-// take a hundred times as long.
+// vector. At the ends of the exponential's range they would be denormal, and each such product
+// would take a hundred times as long.
 template <typename T>
 INLINE T sigmoid(T x) {
   x = x < T(-40) ? T(-40) : x;
@@ -98,8 +98,8 @@ INLINE T sigmoid(T x) {
   return T(1) / (T(1) + exponential_within(-x));
 }
 
-// Zero for numbers so small that their products with gates and weights could be denormal, which would
-// take a hundred times as long: a gradient that has vanished over many steps.
+// Zero for numbers so small that their products with gates and weights could be denormal, which
+// would take a hundred times as long: a gradient that has vanished over many steps.
 template <typename T>
 INLINE T without_vanished(T x) {
   const T limit = std::numeric_limits<T>::min() * T(1e8);

@@ -2,9 +2,9 @@
 // attention is in registers only.
 //
 // lstmn/cpu.py binds tables with a row for each token. Step t attends to the tokens before it, for
-// each of its n sentences. Most tables are packed: sentence b has row `first[t] + b` in step t. What
-// a step reads of all tokens before it is in tapes, where a sentence's rows are adjacent: token t has
-// row `start[b] + t`. Rows that are far apart would each wait for memory.
+// each of its n sentences. Most tables are packed: sentence b has row `first[t] + b` in step t.
+// What a step reads of all tokens before it is in tapes, where a sentence's rows are adjacent:
+// token t has row `start[b] + t`. Rows that are far apart would each wait for memory.
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x03090000
@@ -45,8 +45,8 @@ INLINE void weighted_sum(int64_t num_rows, int64_t width, const T* weights, cons
   }
 }
 
-// A row of keys or queries x with factors exp(-x), if `is_within`: close enough to zero for products
-// of two factors to be normal numbers.
+// A row of keys or queries x with factors exp(-x), if `is_within`: close enough to zero for
+// products of two factors to be normal numbers.
 template <typename T>
 struct Row {
   const T *x, *factors;
@@ -70,7 +70,7 @@ INLINE void with_sigmoids(const Row<T>& key, const Row<T>& query, Body body) {
 
 // Writes the factors of x, and returns whether it is within 40 of zero.
 template <typename T>
-INLINE bool factorize(int64_t size, const T* x, T* factors) {
+INLINE bool write_factors(int64_t size, const T* x, T* factors) {
   const T* __restrict from = x;
   T* __restrict to = factors;
   INDEPENDENT
@@ -109,7 +109,7 @@ INLINE void forward_rows(const Step<T>& step, int64_t part, int64_t begin, int64
     T* key_factors = step.key_factors + step.start[b] * A;
     char* are_within = step.are_within + step.start[b];
     std::copy_n(step.new_keys + b * A, A, keys + (t - 1) * A);
-    are_within[t - 1] = factorize(A, keys + (t - 1) * A, key_factors + (t - 1) * A);
+    are_within[t - 1] = write_factors(A, keys + (t - 1) * A, key_factors + (t - 1) * A);
     std::copy_n(step.hidden + b * H, H, states + (t - 1) * 2 * H);
     std::copy_n(step.cell + b * H, H, states + (t - 1) * 2 * H + H);
     if (step.from_summary) {
@@ -117,7 +117,7 @@ INLINE void forward_rows(const Step<T>& step, int64_t part, int64_t begin, int64
       INDEPENDENT
       for (int64_t j = 0; j < A; ++j) query[j] += added[j];
     }
-    const Row<T> query_row = {query, query_factors, factorize(A, query, query_factors)};
+    const Row<T> query_row = {query, query_factors, write_factors(A, query, query_factors)};
     T highest = 0;
     for (int64_t i = 0; i < t; ++i) {
       const Row<T> key = {keys + i * A, key_factors + i * A, bool(are_within[i])};
@@ -138,14 +138,14 @@ INLINE void forward_rows(const Step<T>& step, int64_t part, int64_t begin, int64
   }
 }
 
-// A step backward in one direction. `grad_hidden` and `grad_cell` are, from step t on, the gradients
-// of the summaries, and before it those of h and c, which become complete for step t - 1, as do
-// `grad_keys`. `grad_query`, of step t, is written. `grad_vector` is added to. That and `buffer` have
-// a row for each thread. `grad_attention` may be null.
+// A step backward in one direction. `grad_hidden` and `grad_cell` are, from step t on, the
+// gradients of the summaries, and before it those of h and c, which become complete for step t - 1,
+// as do `grad_keys`. `grad_query`, of step t, is written. `grad_vector` is added to. That and
+// `buffer` have a row for each thread. `grad_attention` may be null.
 //
-// A token gets its gradients from all later steps, its readers. These are added for a block of tokens
-// once all readers after the block are done, so that the tapes of readers are read once a block;
-// then for each token from those in the block.
+// A token gets its gradients from all later steps, its readers. These are added for a block of
+// tokens once all readers after the block are done, so that the tapes of readers are read once a
+// block; then for each token from those in the block.
 template <typename T>
 struct StepBackward {
   int64_t n, t, num_steps, H, A;
@@ -233,12 +233,14 @@ INLINE void backward_rows(const StepBackward<T>& step, int64_t part, int64_t beg
     T* __restrict by_summary = step.grad_summaries + (first_row + t) * 2 * H;
     std::copy_n(step.grad_hidden + (step.first[t] + b) * H, H, by_summary);
     std::copy_n(step.grad_cell + (step.first[t] + b) * H, H, by_summary + H);
-    for (int64_t i = 0; i < t && t + 1 == length; ++i) {  // the sentence's first step backward
-      T* factors = step.key_factors + (first_row + i) * A;
-      step.keys_within[first_row + i] = factorize(A, step.key(b, i).x, factors);
+    if (t + 1 == length) {  // the sentence's first step backward
+      for (int64_t i = 0; i < t; ++i) {
+        T* factors = step.key_factors + (first_row + i) * A;
+        step.keys_within[first_row + i] = write_factors(A, step.key(b, i).x, factors);
+      }
     }
     T* query_factors = step.query_factors + (first_row + t) * A;
-    step.queries_within[first_row + t] = factorize(A, step.query(b, t).x, query_factors);
+    step.queries_within[first_row + t] = write_factors(A, step.query(b, t).x, query_factors);
     // By the weighted sums to the weights.
     T mean = 0;
     for (int64_t i = 0; i < t; ++i) {
@@ -354,8 +356,8 @@ class Forward : public Bound {
         are_within_(tables_.N) {}
 
   // The direction, the step, the address of the keys (n, A) of the tokens of the step before, and
-  // that of rows [U h~; W h~] of 4H + A numbers, for the gates of the step before and the queries of
-  // this one; null is zero.
+  // that of rows [U h~; W h~] of 4H + A numbers, for the gates of the step before and the queries
+  // of this one; null is zero.
   void run(Arguments& arguments) override {
     const Tables<T>& x = tables_;
     const int64_t s = arguments.number(), t = arguments.number();

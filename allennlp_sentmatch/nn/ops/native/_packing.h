@@ -1,5 +1,5 @@
-// Packed sentences: those with more than t tokens are the first `sizes[t]`, and their rows of step t
-// begin at `first[t]`; see common/packing.py.
+// Packed sentences: those with more than t tokens are the first `sizes[t]`, and their rows of step
+// t begin at `first[t]`; see common/packing.py.
 
 #pragma once
 

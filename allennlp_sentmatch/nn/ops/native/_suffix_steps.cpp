@@ -1,8 +1,8 @@
 // A step of SuBiLSTM's LSTM and its derivative on a CPU, each in one pass over memory.
 //
-// suffix/cpu.py gives addresses, which it has checked, of the rows of R suffixes of N sentences in one
-// direction. A suffix's rows are contiguous; so are the rows of all suffixes, except for those of `x`
-// and of the states or their gradients. Gates are adjacent: [i; f; g; o].
+// suffix/cpu.py gives addresses, which it has checked, of the rows of R suffixes of N sentences in
+// one direction. A suffix's rows are contiguous; so are the rows of all suffixes, except for those
+// of `x` and of the states or their gradients. Gates are adjacent: [i; f; g; o].
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x03090000
@@ -16,9 +16,9 @@
 
 namespace {
 
-// `x_step` and `state_step` are the distances from the rows of one suffix to those of the next. A null
-// `u` is zero. `prefixes` is null or a buffer for the first suffix's h; `gates`, `old_cell` and
-// `tanh_cell` are null or buffers for the values that the backward pass needs.
+// `x_step` and `state_step` are the distances from the rows of one suffix to those of the next. A
+// null `u` is zero. `prefixes` is null or a buffer for the first suffix's h; `gates`, `old_cell`
+// and `tanh_cell` are null or buffers for the values that the backward pass needs.
 template <typename T>
 struct Step {
   int64_t R, N, H, x_step, state_step;
@@ -62,8 +62,8 @@ INLINE void forward_rows(const Step<T>& step, int64_t begin, int64_t end) {
   }
 }
 
-// `grad_hidden` and `grad_cell`, with `state_step` as above, are those of h' and c' and become those
-// of h and c, except for the part through U h. `out` is a buffer for the gradients of x.
+// `grad_hidden` and `grad_cell`, with `state_step` as above, are those of h' and c' and become
+// those of h and c, except for the part through U h. `out` is a buffer for the gradients of x.
 template <typename T>
 struct StepBackward {
   int64_t R, N, H, state_step;

@@ -282,8 +282,8 @@ INLINE void multiply_node(const Gradient<T>& x, int64_t row, int64_t node, T* su
   multiply(x, row, x.grad_hidden + node * x.cells.H, x.grad_cell + node * x.cells.H, sums);
 }
 
-// Replaces the parent's pairs by those of the pair that it was merged from, l and r = j + 1: (l - 1,
-// l), (l, r) and (r, r + 1). The layer has `num_pairs`.
+// Replaces the parent's pairs by those of the pair that it was merged from, l and r = j + 1: (l -
+// 1, l), (l, r) and (r, r + 1). The layer has `num_pairs`.
 template <typename T>
 INLINE void insert(Gradient<T>& x, int64_t b, int64_t num_pairs, int64_t j, const int64_t* merged) {
   Column<T>* columns = x.columns.data() + b * x.num_tokens;

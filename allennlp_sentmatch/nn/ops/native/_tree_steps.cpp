@@ -146,8 +146,8 @@ INLINE void add(Composition<T>& x, int64_t b, int64_t index, int64_t row) {
   }
 }
 
-// Fills the row of a pair that there is not, at an end of a sentence. The gradient of the query is a
-// product with the h of all rows; nothing else of this row is read.
+// Fills the row of a pair that there is not, at an end of a sentence. The gradient of the query is
+// a product with the h of all rows; nothing else of this row is read.
 template <typename T>
 INLINE void leave_out(const Composition<T>& x, int64_t row) {
   x.children[2 * row] = x.children[2 * row + 1] = -1;

@@ -67,6 +67,27 @@ def values_and_gradients(
     return {**results, **dict(zip(variables, gradients))}
 
 
+def check_against_equations(
+    model: LSTMN,
+    inputs: torch.Tensor,
+    mask: torch.Tensor,
+    start: Optional[State] = None,
+    use: str = "hidden cell attention",
+    tolerance: float = 1e-9,
+) -> dict[str, torch.Tensor]:
+    """Compare values and gradients with those of the naive form, and return them."""
+    parts = set(use.split())
+    actual = values_and_gradients(model, inputs, mask, start, parts)
+    with use_backend("naive"):
+        expected = values_and_gradients(model, inputs, mask, start, parts)
+    for name, value in expected.items():
+        if actual[name] is None or value is None:  # nothing depends on it
+            assert all(x is None or not x.any() for x in (actual[name], value)), name
+        else:
+            torch.testing.assert_close(actual[name], value, atol=tolerance, rtol=tolerance)
+    return actual
+
+
 @every_backend
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("started", [False, True])
@@ -79,15 +100,7 @@ def test_values_and_gradients_are_those_of_the_equations(
     start = None
     if started:
         start = torch.randn(2, len(LENGTHS), model.output_size, dtype=torch.float64).unbind()
-    parts = set(use.split())
-    actual = values_and_gradients(model, inputs, mask, start, parts)
-    with use_backend("naive"):
-        expected = values_and_gradients(model, inputs, mask, start, parts)
-    for name, value in expected.items():
-        if value is None:
-            assert actual[name] is None or not actual[name].any(), name
-        else:
-            torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
+    actual = check_against_equations(model, inputs, mask, start, use)
     with torch.no_grad():
         tapes = model.read(inputs, mask, start)
     torch.testing.assert_close(tapes.hidden, actual["hidden"], atol=1e-12, rtol=1e-12)
@@ -104,15 +117,7 @@ def test_short_sentences(lengths: list[int], bidirectional: bool, started: bool)
     start = None
     if started:
         start = torch.randn(2, len(lengths), model.output_size, dtype=torch.float64).unbind()
-    actual = values_and_gradients(model, inputs, mask, start, {"hidden", "cell"})
-    with use_backend("naive"):
-        expected = values_and_gradients(model, inputs, mask, start, {"hidden", "cell"})
-    for name, value in expected.items():
-        if actual[name] is None or value is None:  # nothing to attend to
-            assert name.startswith("attention")
-            assert all(x is None or not x.any() for x in (actual[name], value))
-        else:
-            torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
+    check_against_equations(model, inputs, mask, start, "hidden cell")
 
 
 @every_backend
@@ -121,12 +126,7 @@ def test_sentences_of_several_blocks(bidirectional: bool):
     """Of 16 tokens, in which compiled steps collect the gradients of tapes."""
     model = make(bidirectional)
     inputs, mask = batch([35, 15, 16, 0, 33, 17, 32], 36)
-    everything = {"hidden", "cell", "attention"}
-    actual = values_and_gradients(model, inputs, mask, None, everything)
-    with use_backend("naive"):
-        expected = values_and_gradients(model, inputs, mask, None, everything)
-    for name, value in expected.items():
-        torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
+    check_against_equations(model, inputs, mask)
 
 
 @every_backend
@@ -136,11 +136,7 @@ def test_scores_may_be_far_apart():
     with torch.no_grad():
         model.attention_vector *= 1e4
     inputs, mask = batch(LENGTHS, 7)
-    actual = values_and_gradients(model, inputs, mask, None, {"hidden", "cell"})
-    with use_backend("naive"):
-        expected = values_and_gradients(model, inputs, mask, None, {"hidden", "cell"})
-    for name, value in expected.items():
-        torch.testing.assert_close(actual[name], value, atol=1e-9, rtol=1e-9)
+    check_against_equations(model, inputs, mask, use="hidden cell")
 
 
 @every_backend
@@ -153,13 +149,8 @@ def test_keys_and_queries_may_be_far_from_zero(scale: float, num_units: int):
         model.attention_input[:num_units] *= scale
         model.attention_previous[:num_units] *= scale
     inputs, mask = batch([20, 3, 17], 20)
-    everything = {"hidden", "cell", "attention"}
-    actual = values_and_gradients(model, inputs, mask, None, everything)
-    with use_backend("naive"):
-        expected = values_and_gradients(model, inputs, mask, None, everything)
-    for name, value in expected.items():
-        # A steep attention amplifies rounding.
-        torch.testing.assert_close(actual[name], value, atol=1e-7, rtol=1e-7)
+    # A steep attention amplifies rounding.
+    check_against_equations(model, inputs, mask, tolerance=1e-7)
 
 
 @every_backend
