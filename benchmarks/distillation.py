@@ -75,7 +75,10 @@ def load(name: str, data: Path) -> tuple[Encode, int]:
     if name == "wordllama":
         import wordllama
 
-        return wordllama.WordLlama.load().embed, _size(Path(wordllama.__file__).parent / "weights")
+        # wordllama looks for the tokenizer in a folder of another name than the one in its wheel.
+        folder = Path(wordllama.__file__).parent
+        encoder = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+        return encoder.embed, _size(folder / "weights") + _size(folder / "tokenizers")
     if name == "GloVe":
         return AveragedVectors(data / GLOVE).encode, _size(data / GLOVE)
     encoder = SentenceEncoder.from_archive(name)

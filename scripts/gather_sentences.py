@@ -5,9 +5,9 @@
 The sentences are those of the training data of SICK, STS-B, MSRP, TREC, WikiQA, Multi30k, Quora and
 Linguist-in-the-loop NLI, and of SNLI's development data (TRAINING). A sentence is left out if it
 occurs in any test or validation set that sentence vectors are evaluated on (TEST), and so are
-repetitions; two sentences are the same if they are without case, spaces and punctuation. Of each
-data set no more are taken than of the others, until there are `--limit` of them; their order is
-random and depends on `--seed` only.
+repetitions; two sentences are the same if they are without case, spaces and punctuation. With
+`--limit`, no more are taken of a data set than of the others, until there are so many. Their order
+is random and depends on `--seed` only.
 
 `sentences.json` next to the output counts them by data set, and the sentences that were left out by
 the test set that they are in; the output is compared with the test sets once more when it is
@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Optional
 
 from allennlp.common.checks import ConfigurationError
 from nltk.tree import Tree
@@ -125,7 +125,7 @@ def key(sentence: str) -> str:
 
 
 def gather(
-    training: dict[str, Iterable[str]], tests: dict[str, set[str]], limit: int, seed: int
+    training: dict[str, Iterable[str]], tests: dict[str, set[str]], limit: Optional[int], seed: int
 ) -> tuple[list[str], dict[str, dict[str, int]]]:
     """The sentences, and their numbers.
 
@@ -135,7 +135,8 @@ def gather(
         The sentences of each data set.
     tests : `dict[str, set[str]]`
         The keys of each test set.
-    limit : `int`
+    limit : `Optional[int]`
+        How many sentences to take at most; `None` for all.
     seed : `int`
 
     # Returns
@@ -181,7 +182,7 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path, help="the folder of the data sets")
     parser.add_argument("output", type=Path, help="a text file")
-    parser.add_argument("--limit", type=int, default=60000, help="how many sentences at most")
+    parser.add_argument("--limit", type=int, help="how many sentences at most")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     try:

@@ -35,7 +35,7 @@ Array = numpy.ndarray[Any, Any]
 
 def read_words(file: Path) -> list[str]:
     """The first word of each line."""
-    return [line.split(" ", 1)[0] for _, line in read_lines(file)]
+    return [line.rstrip().partition(" ")[0] for _, line in read_lines(file)]
 
 
 def frequency_weights(words: list[str], sentences: list[str]) -> Array:
