@@ -233,8 +233,9 @@ class SentenceIndex:
         kind : `IndexKind`, optional (default = `None`)
             The kind of the index, whose settings for searching replace those it was saved with.
         vectors : `numpy.ndarray`, optional (default = `None`)
+            (N, E), what the index was built from; see the class.
         rows : `Sequence[int]`, optional (default = `None`)
-            As of the class, if the index is to be compared with them.
+            Which of the vectors were taken; see the class.
 
         # Raises
 
