@@ -40,7 +40,7 @@ local num_epochs = 5;
       num_epochs: num_epochs,
       validation_metric: '+mean_cosine',
       grad_norm: 1.0,
-      optimizer: { type: 'adam', lr: 0.002 },
+      optimizer: { type: 'fused_adam', lr: 0.002 },
       learning_rate_scheduler: { type: 'slanted_triangular', cut_frac: 0.05 },
     },
   },

@@ -5,6 +5,8 @@ from typing import Any, Optional
 import torch
 from allennlp.training.optimizers import Optimizer, make_parameter_groups
 
+from allennlp_sentmatch.training.optimizers.construct_fused import construct_fused
+
 
 @Optimizer.register("fused_adamw")
 class FusedAdamWOptimizer(Optimizer, torch.optim.AdamW):
@@ -26,15 +28,12 @@ class FusedAdamWOptimizer(Optimizer, torch.optim.AdamW):
         weight_decay: float = 0.01,
         amsgrad: bool = False,
     ) -> None:
-        settings: dict[str, Any] = {
-            "params": make_parameter_groups(model_parameters, parameter_groups),
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-        }
-        try:
-            super().__init__(**settings, fused=True)
-        except (TypeError, RuntimeError):  # an older torch
-            super().__init__(**settings)
+        construct_fused(
+            super().__init__,
+            params=make_parameter_groups(model_parameters, parameter_groups),
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            amsgrad=amsgrad,
+        )

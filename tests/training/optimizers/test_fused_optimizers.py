@@ -1,4 +1,4 @@
-"""The fused AdamW against torch's plain one."""
+"""The fused optimizers against torch's plain ones."""
 
 import copy
 
@@ -7,7 +7,7 @@ import torch
 from allennlp.common import Params
 from allennlp.training.optimizers import Optimizer
 
-import allennlp_sentmatch  # noqa: F401  (registers the optimizer)
+import allennlp_sentmatch  # noqa: F401  (registers the optimizers)
 
 SETTINGS = {
     "lr": 0.02,
@@ -18,17 +18,24 @@ SETTINGS = {
 }
 
 
+of_both = pytest.mark.parametrize(
+    ("name", "plain_class"),
+    [("fused_adam", torch.optim.Adam), ("fused_adamw", torch.optim.AdamW)],
+)
+
+
+@of_both
 @pytest.mark.parametrize("amsgrad", [False, True])
-def test_the_updates_of_adamw(amsgrad):
+def test_the_updates_of_the_plain_optimizer(name, plain_class, amsgrad):
     torch.manual_seed(0)
     model = torch.nn.Linear(5, 3).double()
     expected = copy.deepcopy(model)
     optimizer = Optimizer.from_params(
-        Params({"type": "fused_adamw", **copy.deepcopy(SETTINGS), "amsgrad": amsgrad}),
+        Params({"type": name, **copy.deepcopy(SETTINGS), "amsgrad": amsgrad}),
         model_parameters=list(model.named_parameters()),
     )
     common = {"betas": (0.8, 0.95), "eps": 1e-6, "amsgrad": amsgrad}
-    plain = torch.optim.AdamW(
+    plain = plain_class(
         [
             {"params": [expected.bias], "weight_decay": 0.0, "lr": 0.05},
             {"params": [expected.weight], "weight_decay": 0.1, "lr": 0.02},
@@ -45,22 +52,33 @@ def test_the_updates_of_adamw(amsgrad):
         torch.testing.assert_close(parameter, dict(expected.named_parameters())[name])
 
 
-def test_it_is_fused_where_torch_can():
+@of_both
+def test_it_is_fused_where_torch_can(name, plain_class):
     weight = torch.nn.Parameter(torch.ones(3))
-    optimizer = Optimizer.from_params(
-        Params({"type": "fused_adamw"}), model_parameters=[("weight", weight)]
-    )
+    optimizer = Optimizer.from_params(Params({"type": name}), model_parameters=[("weight", weight)])
     try:
-        torch.optim.AdamW([weight], fused=True)
+        plain_class([weight], fused=True)
     except (TypeError, RuntimeError):
         assert not optimizer.param_groups[0].get("fused")
     else:
         assert optimizer.param_groups[0]["fused"]
 
 
-def test_errors_of_torch_remain():
+@of_both
+def test_defaults_are_those_of_allennlp(name, plain_class):
+    parameters = [("weight", torch.nn.Parameter(torch.ones(3)))]
+    optimizers = [
+        Optimizer.from_params(Params({"type": type_}), model_parameters=parameters)
+        for type_ in (name, name.removeprefix("fused_"))
+    ]
+    fused, plain = ({**optimizer.defaults, "fused": None} for optimizer in optimizers)
+    assert fused == {**plain, "fused": None}
+
+
+@of_both
+def test_errors_of_torch_remain(name, plain_class):
     with pytest.raises(ValueError, match="Invalid learning rate"):
         Optimizer.from_params(
-            Params({"type": "fused_adamw", "lr": -1.0}),
+            Params({"type": name, "lr": -1.0}),
             model_parameters=[("weight", torch.nn.Parameter(torch.ones(3)))],
         )
