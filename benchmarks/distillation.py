@@ -4,11 +4,13 @@
 
 measures archives of this package, sentence-transformers' all-MiniLM-L6-v2, the average of the GloVe
 vectors of a sentence's words and, if it is installed, wordllama. Quality is Spearman's correlation
-of the cosines with the scores of STS-B's and SICK's test pairs; nothing is trained for it. Speed is
-measured on the distinct sentences of SICK, from strings to vectors, by all encoders in turns: a
-ratio is the median over the rounds. Each step is saved; what is in the output already is not
-measured again, so that the command can be interrupted, or repeated with more archives. `--plot`
-draws quality against speed.
+of the cosines with the scores of STS-B's and SICK's test pairs; nothing is trained for it. With
+`--transfer FOLDER` it is also the average of the ten tasks of `allennlp transfer`, whose reports
+are written to the folder. Speed is measured on the distinct sentences of SICK, from strings to
+vectors, by all encoders in turns: a ratio is the median over the rounds. Each step is saved; what
+is in the output already is not measured again, so that the command can be interrupted, or repeated
+with more archives. `--threads` without a number measures no speed. `--plot` draws quality against
+speed.
 """
 
 import argparse
@@ -30,6 +32,7 @@ from scipy.stats import spearmanr
 from allennlp_sentmatch.corpus import read_sentences
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.predictors import SentenceEncoder
+from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark
 
 OUTPUT = HERE.parent / "docs" / "results" / "distillation.json"
 GLOVE = "glove/glove.6B.100d.of_these_data.txt.gz"
@@ -113,6 +116,16 @@ def quality(encode: Encode, data: Path) -> dict[str, float]:
     return found
 
 
+def transfer_average(encode: Encode, data: Path, name: str, reports: Path) -> float:
+    """The average of the ten transfer tasks. Their report is written to `reports`."""
+    report = TransferBenchmark(data).run(SentenceVectors(encode), name)
+    reports.mkdir(parents=True, exist_ok=True)
+    (reports / f"{name}.json").write_text(json.dumps(report.as_json(), indent=2) + "\n", "utf-8")
+    if report.average is None:
+        raise SystemExit(f"{name}: {report.errors}")
+    return report.average
+
+
 def _column(file: Path, name: Any) -> list[str]:
     if isinstance(name, str):
         return list(read_sentences(file, name))
@@ -175,10 +188,11 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="the folder of the data sets")
     parser.add_argument("archives", nargs="*", help="model.tar.gz, each in a folder of its name")
     parser.add_argument("--others", nargs="*", default=[MINILM, "GloVe"], help="or wordllama")
-    parser.add_argument("--threads", type=int, nargs="+", default=[1])
+    parser.add_argument("--threads", type=int, nargs="*", default=[1])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sentences", type=int, help="how many of SICK's; by default all")
     parser.add_argument("--output", type=Path, default=OUTPUT)
+    parser.add_argument("--transfer", type=Path, metavar="FOLDER", help="for the reports")
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
     names = {name: name for name in options.others}
@@ -203,6 +217,7 @@ def main() -> None:
         "MB on disk": "megabytes",
         "STS-B test, Spearman": "stsb",
         "SICK test, Spearman": "sick",
+        "transfer, average": "transfer",
     }
     for threads in options.threads:
         label = "1 thread" if threads == 1 else f"{threads} threads"
@@ -219,6 +234,9 @@ def main() -> None:
             record.update(quality(encode, options.data))
             record["size"] = encode(["A dog."]).shape[1]
             record["megabytes"] = size / 1e6
+            save()
+        if options.transfer is not None and "transfer" not in record:
+            record["transfer"] = transfer_average(encode, options.data, name, options.transfer)
             save()
     for threads in options.threads:
         if all(f"ratio_{threads}" in records[name] for name in loaded):

@@ -10,6 +10,7 @@ import numpy
 import pytest
 import torch
 
+from allennlp_sentmatch.transfer.report import COLUMNS, TaskResult, TransferReport
 from tests.conftest import REPOSITORY
 
 
@@ -75,3 +76,33 @@ def test_what_is_measured_is_saved_and_not_measured_again(benchmark, data, monke
     module.main()
     torch.set_num_threads(threads)
     assert json.loads(output.read_text())["records"] == [record]
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_the_transfer_s_average_and_report(benchmark, data, monkeypatch, failing):
+    module = benchmark.distillation
+    results = {
+        task: TaskResult({"accuracy": 0.5, "f1": 0.5, "pearson": 0.5}, [], 1, 1, 0.0)
+        for task in COLUMNS
+    }
+    if failing:
+        del results["MR"]
+
+    def run(self, vectors, name):
+        vectors.add("some", ["a dog"])
+        return TransferReport(name, vectors.size, {}, results, {"MR": "no file"})
+
+    monkeypatch.setattr(module.TransferBenchmark, "run", run)
+    monkeypatch.setattr(module, "GLOVE", "glove/vectors.gz")
+    output, reports = data / "out.json", data / "reports"
+    arguments = ["", str(data), "--others", "GloVe", "--threads", "--output", str(output)]
+    monkeypatch.setattr(sys, "argv", [*arguments, "--transfer", str(reports)])
+    if failing:
+        with pytest.raises(SystemExit, match=r"GloVe: .*no file"):
+            module.main()
+    else:
+        module.main()
+    (record,) = json.loads(output.read_text())["records"]
+    assert record.get("transfer") == (None if failing else pytest.approx(50.0))
+    assert not any("second" in name for name in record)
+    assert json.loads((reports / "GloVe.json").read_text())["vector_size"] == 3
