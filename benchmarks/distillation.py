@@ -14,7 +14,6 @@ speed.
 """
 
 import argparse
-import gzip
 import json
 import os
 import statistics
@@ -30,9 +29,8 @@ from report import HERE, machine, write
 from scipy.stats import spearmanr
 
 from allennlp_sentmatch.corpus import read_sentences
-from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.predictors import SentenceEncoder
-from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark
+from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark, WordVectorAverage
 
 OUTPUT = HERE.parent / "docs" / "results" / "distillation.json"
 GLOVE = "glove/glove.6B.100d.of_these_data.txt.gz"
@@ -41,31 +39,6 @@ MINILM = "all-MiniLM-L6-v2"
 
 Array = numpy.ndarray[Any, Any]
 Encode = Callable[[list[str]], Array]
-
-
-class AveragedVectors:
-    """The mean of the word vectors of a file in GloVe's format, words in lower case."""
-
-    def __init__(self, path: Path) -> None:
-        self._rows: dict[str, int] = {}
-        vectors = []
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                word, *numbers = line.split(" ")
-                self._rows[word] = len(vectors)
-                vectors.append(numpy.array(numbers, numpy.float32))
-        self._vectors = numpy.stack(vectors)
-        self._splitter = SpacyBlankTokenizer().splitter()
-
-    def encode(self, sentences: list[str]) -> Array:
-        """The vectors (N, E); zero for a sentence of unknown words."""
-        means = numpy.zeros((len(sentences), self._vectors.shape[1]), numpy.float32)
-        for mean, sentence in zip(means, sentences):
-            words = (word.lower() for word in self._splitter.words(sentence))
-            rows = [self._rows[word] for word in words if word in self._rows]
-            if rows:
-                mean[:] = self._vectors[rows].mean(axis=0)
-        return means
 
 
 def load(name: str, data: Path) -> tuple[Encode, int]:
@@ -83,7 +56,8 @@ def load(name: str, data: Path) -> tuple[Encode, int]:
         encoder = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
         return encoder.embed, _size(folder / "weights") + _size(folder / "tokenizers")
     if name == "GloVe":
-        return AveragedVectors(data / GLOVE).encode, _size(data / GLOVE)
+        average = WordVectorAverage.from_file(data / GLOVE)
+        return partial(average.encode, show_progress=False), _size(data / GLOVE)
     encoder = SentenceEncoder.from_archive(name)
     return partial(encoder.encode, show_progress=False), _size(Path(name))
 

@@ -2,12 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from typing import Optional, Union
+from typing import Union
 
 import numpy
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
-from allennlp.data.tokenizers import Tokenizer
 
 from allennlp_sentmatch.data.files.lines import PathOrStr, not_empty, read_lines
 from allennlp_sentmatch.data.files.source import Source
@@ -18,27 +17,22 @@ from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 class WordVectorAverage:
     """Averages the vectors of the words that a file of word vectors has.
 
-    A word is looked up as it is written and, if it is not there, in lower case. The vector of a
-    sentence without a known word is zero.
+    A word of spaCy's rules for English is looked up as it is written and, if it is not there, in
+    lower case. The vector of a sentence without a known word is zero.
 
     # Parameters
 
     vectors : `Dict[str, numpy.ndarray]`
         By word, (E,).
-    tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
     """
 
-    def __init__(
-        self, vectors: dict[str, FloatArray], tokenizer: Optional[Tokenizer] = None
-    ) -> None:
-        self._vectors = vectors
-        self._tokenizer = tokenizer or SpacyBlankTokenizer()
-        self._size = len(next(iter(vectors.values())))
+    def __init__(self, vectors: dict[str, FloatArray]) -> None:
+        self._rows = {word: row for row, word in enumerate(vectors)}
+        self._vectors = numpy.stack(list(vectors.values()))
+        self._splitter = SpacyBlankTokenizer().splitter()
 
     @classmethod
-    def from_file(
-        cls, file_path: Union[str, "os.PathLike[str]"], tokenizer: Optional[Tokenizer] = None
-    ) -> "WordVectorAverage":
+    def from_file(cls, file_path: Union[str, "os.PathLike[str]"]) -> "WordVectorAverage":
         """The average of vectors in GloVe's text format.
 
         # Parameters
@@ -46,23 +40,23 @@ class WordVectorAverage:
         file_path : `Union[str, os.PathLike]`
             A path or URL, gzipped or not: a word and its numbers on each line, separated by spaces.
             A first line of two numbers (word2vec's) is skipped.
-        tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
 
         # Raises
 
         `ConfigurationError` for a line of another form, naming it.
         """
-        return cls(_read(file_path), tokenizer)
+        return cls(_read(file_path))
 
-    def encode(self, sentences: Sequence[str]) -> FloatArray:
+    def encode(self, sentences: Sequence[str], show_progress: bool = True) -> FloatArray:
         """The vectors (N, E) of N sentences."""
-        encoded = numpy.zeros((len(sentences), self._size), numpy.float32)
-        for row, sentence in enumerate(Tqdm.tqdm(sentences, desc="averaging")):
-            words = [token.ensure_text() for token in self._tokenizer.tokenize(sentence)]
-            found = [self._vectors.get(word, self._vectors.get(word.lower())) for word in words]
-            known = [vector for vector in found if vector is not None]
-            if known:
-                encoded[row] = numpy.mean(known, axis=0)
+        encoded = numpy.zeros((len(sentences), self._vectors.shape[1]), numpy.float32)
+        progress = Tqdm.tqdm(sentences, desc="averaging", disable=not show_progress)
+        for sentence, mean in zip(progress, encoded):
+            words = self._splitter.words(sentence)
+            found = (self._rows.get(word, self._rows.get(word.lower())) for word in words)
+            rows = [row for row in found if row is not None]
+            if rows:
+                mean[:] = self._vectors[rows].mean(axis=0)
         return encoded
 
 

@@ -6,7 +6,6 @@ import sys
 from importlib import import_module
 from types import SimpleNamespace
 
-import numpy
 import pytest
 import torch
 
@@ -43,12 +42,6 @@ def data(tmp_path):
         for word, vector in vectors.items():
             print(word, *vector, file=file)
     return tmp_path
-
-
-def test_averaged_vectors(benchmark, data):
-    encoder = benchmark.distillation.AveragedVectors(data / "glove" / "vectors.gz")
-    vectors = encoder.encode(["A dog barks.", "Snow", ""])
-    numpy.testing.assert_allclose(vectors, [[0.5, 0.5, 0], [0, 0, 0], [0, 0, 0]])
 
 
 def test_what_is_measured_is_saved_and_not_measured_again(benchmark, data, monkeypatch):
