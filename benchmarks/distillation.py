@@ -19,6 +19,7 @@ import os
 import statistics
 import time
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Callable
 
@@ -136,18 +137,13 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
     """Draw quality against speed."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
-    for record in records:
+    for record, marker in zip(records, cycle("os^vDPX")):
         speed = record.get("sentences_per_cpu_second_1")
         if speed is not None:
-            axes.plot(speed, record["stsb"], "o")
-            axes.annotate(
-                record["encoder"],
-                (speed, record["stsb"]),
-                xytext=(5, 4),
-                textcoords="offset points",
-            )
+            axes.plot(speed, record["stsb"], marker, label=record["encoder"])
+    figure.legend(loc="outside right upper")
     axes.set_xscale("log")
     axes.set_xlabel("sentences per second on one thread")
     axes.set_ylabel("Spearman's correlation, STS-B test")
