@@ -6,8 +6,8 @@ The sentences are those of the training data of SICK, STS-B, MSRP, TREC, WikiQA,
 Linguist-in-the-loop NLI, and of SNLI's development data (TRAINING). A sentence is left out if it
 occurs in any test or validation set that sentence vectors are evaluated on (TEST), and so are
 repetitions; two sentences are the same if they are without case, spaces and punctuation. With
-`--limit`, no more are taken of a data set than of the others, until there are so many. Their order
-is random and depends on `--seed` only.
+`--limit`, each data set gives as many as the others until that number is reached. Their order is
+random and depends on `--seed` only.
 
 `sentences.json` next to the output counts them by data set, and the sentences that were left out by
 the test set that they are in; the output is compared with the test sets once more when it is
