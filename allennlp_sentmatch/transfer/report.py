@@ -17,7 +17,15 @@ COLUMNS = {
 }
 """The table's columns and their figures. Those of figure 2, which are averaged, are the last."""
 
+AVERAGED = {task: names[-1] for task, names in COLUMNS.items()}
+"""The figure of each task that SuBiLSTM's figure 2 averages."""
+
 CORRELATIONS = ("pearson", "spearman")
+
+
+def metric_key(task: str, metric: str) -> str:
+    """The name of a task's figure in the JSON, such as `sick_r_pearson`."""
+    return f"{task}_{metric}".lower().replace("-", "_")
 
 
 @dataclass(frozen=True)
@@ -73,9 +81,9 @@ class TransferReport:
 
         F1 for MRPC, 100 times Pearson's correlation for SICK-R and STSB, and accuracy.
         """
-        if not set(COLUMNS) <= set(self.results):
+        if not set(AVERAGED) <= set(self.results):
             return None
-        figures = [self.results[task].metrics[names[-1]] for task, names in COLUMNS.items()]
+        figures = [self.results[task].metrics[name] for task, name in AVERAGED.items()]
         return 100 * sum(figures) / len(figures)
 
     def as_json(self) -> dict[str, Any]:
@@ -85,7 +93,7 @@ class TransferReport:
             "vector_size": self.vector_size,
             "settings": self.settings,
             "metrics": {
-                f"{task}_{metric}".lower().replace("-", "_"): value
+                metric_key(task, metric): value
                 for task, result in self.results.items()
                 for metric, value in result.metrics.items()
             },

@@ -1,0 +1,92 @@
+"""Compare rows of a table of transfer: do the vectors of X do better than those of Y?
+
+    python scripts/compare_transfer.py docs/results/transfer_comparison.json
+    python scripts/fill_tables.py
+
+`comparisons` in that file names two rows (`higher` and `lower`) of the file `results`, each of
+which has a figure for each seed. This script writes `records`, from which the page's table is made:
+
+- The averages of X and Y over the ten tasks: the means over the seeds, each with the standard
+  deviation.
+- The difference, with the standard deviation of a difference of two single runs.
+- On how many tasks X is higher, and the two-sided p of Wilcoxon's signed-rank test over the tasks,
+  each of which is a pair of means over the seeds: the test that Demšar (2006), "Statistical
+  Comparisons of Classifiers over Multiple Data Sets", recommends for two classifiers.
+"""
+
+import argparse
+import json
+import math
+import statistics
+from pathlib import Path
+from typing import Any
+
+from scipy.stats import wilcoxon
+
+from allennlp_sentmatch.transfer.report import AVERAGED, metric_key
+
+COLUMNS = {
+    "X": "higher",
+    "Y": "lower",
+    "average of X": "average_higher",
+    "average of Y": "average_lower",
+    "X - Y": "difference",
+    "tasks with X above Y": "tasks",
+    "p": "p",
+    "seeds": "seeds",
+}
+
+
+def compare(higher: dict[str, Any], lower: dict[str, Any]) -> dict[str, str]:
+    """A line of the table, from two rows of a file of results.
+
+    # Raises
+
+    `ValueError` for rows with different numbers of seeds, or with less than two.
+    """
+    averages = [row["metrics"]["average"] for row in (higher, lower)]
+    num_seeds = len(averages[0])
+    if num_seeds != len(averages[1]) or num_seeds < 2:
+        raise ValueError(
+            f"{higher['model']} and {lower['model']} need the same number of seeds, at least two"
+        )
+    difference = statistics.mean(averages[0]) - statistics.mean(averages[1])
+    spread = math.hypot(*map(statistics.stdev, averages))
+    by_task = [
+        statistics.mean(higher["metrics"][name]) - statistics.mean(lower["metrics"][name])
+        for name in (metric_key(task, figure) for task, figure in AVERAGED.items())
+    ]
+    return {
+        "higher": higher["model"],
+        "lower": lower["model"],
+        "average_higher": mean_and_spread(averages[0]),
+        "average_lower": mean_and_spread(averages[1]),
+        "difference": f"{difference:+.1f} ± {spread:.1f}",
+        "tasks": f"{sum(task > 0 for task in by_task)} of {len(by_task)}",
+        "p": f"{wilcoxon(by_task).pvalue:.3f}",
+        "seeds": str(num_seeds),
+    }
+
+
+def mean_and_spread(figures: list[float]) -> str:
+    """The mean of several figures with their standard deviation."""
+    return f"{statistics.mean(figures):.1f} ± {statistics.stdev(figures):.1f}"
+
+
+def main() -> None:
+    """Compare the rows and write the records."""
+    parser = argparse.ArgumentParser(description="Compare rows of a table of transfer.")
+    parser.add_argument("comparison", type=Path)
+    path = parser.parse_args().comparison
+    table = json.loads(path.read_text(encoding="utf-8"))
+    results = json.loads((path.parent / table["results"]).read_text(encoding="utf-8"))
+    rows = {row["model"]: row for row in results["rows"]}
+    records = [compare(rows[pair["higher"]], rows[pair["lower"]]) for pair in table["comparisons"]]
+    table.update(columns=COLUMNS, records=records)
+    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    for record in records:
+        print(f"{record['higher']} against {record['lower']}: {record['difference']}")
+
+
+if __name__ == "__main__":
+    main()
