@@ -26,7 +26,7 @@ WITH_TRITON := PYTHONPATH=$(CURDIR)/$(VENV)/triton
 help:  ## Show this list
 	grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-install: $(VENV)/.installed  ## Build .venv with today's stack and this package
+install: $(VENV)/.installed  ## Build .venv with current versions and this package
 
 $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
 		allennlp_sentmatch/installation.py setup.py $(COMPILED)
@@ -38,7 +38,7 @@ $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
 		--constraint requirements/constraints-today.txt
 	touch $@
 
-install-extras: $(VENV)/.installed-extras  ## Add what searching, drawing, the demo page and Ray need
+install-extras: $(VENV)/.installed-extras  ## Add all optional packages (search, plots, demo, Ray, tuning, metrics)
 
 $(VENV)/.installed-extras: $(VENV)/.installed requirements/extras.txt
 	echo "== Adding the extras"

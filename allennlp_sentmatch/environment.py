@@ -27,7 +27,7 @@ WITHOUT_COMPILED_STEPS = (
 
 
 def describe_environment() -> str:
-    """The versions, what is compiled, the GPU, the threads and the extras, one a line."""
+    """The versions, what is compiled, the GPU, the threads and the extras, one per line."""
     return "\n".join(f"{name:<16}{value}" for name, value in _lines())
 
 

@@ -3,7 +3,7 @@
     python -m allennlp_sentmatch install-allennlp
 
 AllenNLP's last release is of October 2022. Its metadata forbid later versions of torch,
-transformers, spaCy and others, so `pip install allennlp` replaces today's packages or fails.
+transformers, spaCy and others, so `pip install allennlp` replaces current packages or fails.
 This command installs AllenNLP without those limits, what it imports in versions it works with,
 and one module of our own (`site_packages/allennlp_torch_support.py`). It needs nothing but Python's
 standard library, since it runs before AllenNLP is there.

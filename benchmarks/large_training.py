@@ -1,4 +1,4 @@
-r"""Measure a training on as many pairs as SNLI has: memory, and the time of the input pipeline.
+r"""Measure training on as many pairs as SNLI has: memory, and the time of the input pipeline.
 
 The data are a small file of pairs, repeated. With fewer pairs than SNLI has, the memory for SNLI's
 is extrapolated: what the pairs take grows in proportion to their number. The input pipeline is
@@ -40,7 +40,7 @@ WARM_UP = 3
 
 
 class Parts:
-    """The records of the parts of a training."""
+    """The records of the parts of a training run."""
 
     def __init__(self) -> None:
         self.records: list[dict[str, object]] = []

@@ -1,4 +1,4 @@
-"""Measure trainings side by side on the same cores, with different settings of their threads.
+"""Measure training runs side by side on the same cores, with different settings of their threads.
 
 Two processes train the same encoder at the same time. The results are written to
 benchmarks/results/.

@@ -38,7 +38,7 @@ COLUMNS = {
     "X - Y": "difference",
     "95 % interval": "interval",
     "seeds": "seeds",
-    "holds here": "holds",
+    "supported": "holds",
 }
 
 

@@ -183,7 +183,7 @@ def published(row: Mapping[str, Any]) -> str:
 
 
 def best_epoch(trial: Mapping[str, Any]) -> str:
-    """The epoch that a training selected, of those that it had."""
+    """The epoch that a run selected, of those that it had."""
     return f"{trial['best_epoch']} of {trial['epochs']}" if "best_epoch" in trial else ""
 
 

@@ -5,9 +5,9 @@
     python scripts/record_transfer.py docs/results/transfer.json "BiLSTM" 1.json 2.json \
         --configuration allnli_small/bilstm --command "allennlp transfer ..."
 
-The figures of several reports, one a seed, become a list, of which `fill_tables.py` writes the mean
-and the standard deviation. A row of the same name is replaced, but for the fields that are not set
-here.
+The figures of several reports, one per seed, become a list, of which `fill_tables.py` writes the
+mean and the standard deviation. A row of the same name is replaced, but for the fields that are not
+set here.
 """
 
 import argparse

@@ -275,12 +275,12 @@ def main() -> None:
     outputs = {seed: arguments.output / str(seed) for seed in arguments.seeds}
     finished = {seed for seed in outputs if (outputs[seed] / "metrics.json").is_file()}
     missing = [seed for seed in outputs if seed not in finished and seed not in recorded]
-    # More threads than cores would wait for each other: all trainings would be slower.
+    # More threads than cores would wait for each other: all runs would be slower.
     threads = None if arguments.jobs == 1 else max(1, (os.cpu_count() or 1) // arguments.jobs)
     with ThreadPoolExecutor(arguments.jobs) as executor:
-        trainings: dict[int, Future[None]] = {}
+        futures: dict[int, Future[None]] = {}
         if arguments.jobs > 1:
-            trainings = {
+            futures = {
                 seed: executor.submit(
                     train, arguments.config, outputs[seed], overrides, seed, threads
                 )
@@ -289,8 +289,8 @@ def main() -> None:
         try:
             runs = []
             for seed, output in outputs.items():
-                if seed in trainings:
-                    trainings[seed].result()
+                if seed in futures:
+                    futures[seed].result()
                 elif seed in missing:
                     train(arguments.config, output, overrides, seed)
                 elif seed not in finished:

@@ -60,7 +60,7 @@ def main() -> None:
     )
     parser.add_argument("teacher", help="the archive")
     parser.add_argument("words", type=Path)
-    parser.add_argument("sentences", type=Path, help="a text file, one sentence a line")
+    parser.add_argument("sentences", type=Path, help="a text file, one sentence per line")
     parser.add_argument("output", type=Path, help="a .txt.gz file")
     parser.add_argument("--size", type=int, default=256, help="(default: 256)")
     options = parser.parse_args()

@@ -35,7 +35,7 @@ class Demo(Subcommand):
         )
         subparser.add_argument("archive_file", help="path to an archived model")
         subparser.add_argument(
-            "--corpus", help="sentences to search on the page, one a line (default: a few dozen)"
+            "--corpus", help="sentences to search on the page, one per line (default: a few dozen)"
         )
         subparser.add_argument(
             "--host",

@@ -36,7 +36,7 @@ class Encode(Subcommand):
             self.name, description=__doc__, help="Encode a file's sentences as vectors."
         )
         subparser.add_argument("archive_file", help="path to an archived model")
-        subparser.add_argument("input_file", help="one sentence a line, or a table with --column")
+        subparser.add_argument("input_file", help="one sentence per line, or a table with --column")
         subparser.add_argument("output_file", help="a .npy file that does not exist yet")
         add_table_options(subparser)
         subparser.add_argument(

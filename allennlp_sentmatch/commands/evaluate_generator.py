@@ -3,7 +3,8 @@
 For each pair of the input file, the generator gets the first sentence and the label and writes a
 second sentence of its own. Reported are the accuracy with which a classifier trained on true pairs
 recovers the labels (do the sentences keep to them?), and distinct-1 and distinct-2 (how diverse are
-they?): Choi 2020, "Deep Neural Networks for Sentence Pair Modeling", section 6.4.4 and table 6.5.
+they?): Choi 2020, "Sentence Pair Modeling using Deep Neural Network Sentence Encoders", section
+6.4.4 and table 6.5.
 """
 
 import argparse

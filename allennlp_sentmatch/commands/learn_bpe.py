@@ -32,12 +32,10 @@ class LearnBpe(Subcommand):
             action="append",
             required=True,
             metavar=("LANGUAGE", "FILE"),
-            help="a training text, one sentence a line, with its language as Moses abbreviates it; "
-            "give it twice for a joint encoding of two languages",
+            help="a training text, one sentence per line, with its language as Moses abbreviates "
+            "it; give it twice for a joint encoding of two languages",
         )
-        subparser.add_argument(
-            "--vocabulary-size", type=int, default=10000, help="subwords (default: 10000)"
-        )
+        subparser.add_argument("--vocabulary-size", type=int, default=10000, help="subwords")
         subparser.add_argument("--lowercase", action="store_true", help="lower-case the text")
         add_verbose_option(subparser)
         subparser.set_defaults(func=_from_args)

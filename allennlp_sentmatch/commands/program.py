@@ -7,7 +7,7 @@ or by `--include-package`,
   `--verbose`;
 - a mistake in data or configuration ends any subcommand, AllenNLP's `train`, `evaluate` and
   `predict` included, in one sentence and the exit status 1. The traceback comes with `--verbose` or
-  the environment variable `ALLENNLP_DEBUG`; of a training, it is always in `out.log`.
+  the environment variable `ALLENNLP_DEBUG`; of training, it is always in `out.log`.
 
 AllenNLP has parsed its own subcommands' arguments before it loads a plugin, so that their functions
 cannot be replaced then. What is set is `sys.excepthook`, and only in a process that was started as
@@ -81,7 +81,7 @@ def _level_is_chosen() -> bool:
 
 
 def _report_mistakes() -> None:
-    """Let `sys.excepthook` print mistakes as sentences, also once a training has replaced it."""
+    """Let `sys.excepthook` print mistakes as sentences, also after `allennlp train` replaces it."""
     prepare_global_logging = common_logging.prepare_global_logging
 
     def prepare(*args: Any, **kwargs: Any) -> None:
@@ -111,7 +111,7 @@ def _hook(previous: ExceptHook) -> ExceptHook:
 def _log_to_files(
     kind: type[BaseException], error: BaseException, traceback: Optional[TracebackType]
 ) -> None:
-    """Write the traceback to the log files that a training has opened."""
+    """Write the traceback to the log files that `allennlp train` has opened."""
     root = logging.getLogger()
     record = root.makeRecord(
         root.name,

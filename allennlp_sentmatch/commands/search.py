@@ -49,7 +49,7 @@ class Search(Subcommand):
         add_table_options(subparser)
         queries = subparser.add_mutually_exclusive_group()
         queries.add_argument("--query", help="one sentence to search for")
-        queries.add_argument("--queries", help="a file of them, one a line")
+        queries.add_argument("--queries", help="a file of them, one per line")
         subparser.add_argument("--top-k", type=int, default=5, help="neighbors of each query")
         subparser.add_argument(
             "--rescore",

@@ -64,12 +64,12 @@ class Transfer(Subcommand):
             "--vectors",
             nargs=2,
             metavar=("SENTENCES.txt", "VECTORS.npy"),
-            help="sentences, one a line, and their vectors, one a row",
+            help="sentences, one per line, and their vectors, one per row",
         )
         encoders.add_argument(
             "--list-sentences",
             metavar="FILE",
-            help="encode nothing: write the tasks' sentences here, one a line, for --vectors",
+            help="encode nothing: write the tasks' sentences here, one per line, for --vectors",
         )
         subparser.add_argument(
             "--data", required=True, metavar="FOLDER", help="has a folder for each data set"
@@ -86,11 +86,9 @@ class Transfer(Subcommand):
             action="store_true",
             help="train SST on its 6,920 sentences and not on its 67,349 phrases",
         )
+        subparser.add_argument("--folds", type=int, default=10, help="of a cross-validation")
         subparser.add_argument(
-            "--folds", type=int, default=10, help="of a cross-validation (default: 10)"
-        )
-        subparser.add_argument(
-            "--seed", type=int, default=1111, help="of the folds (default: 1111, SentEval's)"
+            "--seed", type=int, default=1111, help="of the folds; SentEval's is 1111"
         )
         subparser.add_argument(
             "--cache", metavar="FOLDER", help="keep the vectors here for later runs"

@@ -1,7 +1,7 @@
 """The `tune` subcommand searches settings of a configuration, such as learning rates and dropout.
 
-Each trial is a training; the best figure on the validation data decides, and the test data are not
-read. The search is Optuna's. The same command goes on with a study that was interrupted.
+Each trial is a training run; the best figure on the validation data decides, and the test data are
+not read. The search is Optuna's. The same command continues a study that was interrupted.
 """
 
 import argparse
@@ -30,7 +30,7 @@ class Tune(Subcommand):
         subparser: argparse.ArgumentParser = parser.add_parser(
             self.name, description=__doc__, help="Search the settings of a configuration."
         )
-        subparser.add_argument("param_path", help="path to the configuration of the trainings")
+        subparser.add_argument("param_path", help="path to the configuration")
         subparser.add_argument(
             "hparam_path", help="path to the search space, a JSON or Jsonnet file"
         )
@@ -58,7 +58,7 @@ class Tune(Subcommand):
             type=int,
             default=1,
             metavar="N",
-            help="trainings at a time, which share the cores (default: 1)",
+            help="runs at a time, which share the cores",
         )
         subparser.add_argument(
             "--metric",
@@ -72,7 +72,7 @@ class Tune(Subcommand):
             help="(default: grid if every parameter has choices, otherwise tpe)",
         )
         subparser.add_argument(
-            "--seed", type=int, default=0, help="of the sampler, not of the trainings (default: 0)"
+            "--seed", type=int, default=0, help="of the sampler, not of the runs"
         )
         subparser.add_argument(
             "--prune",
@@ -80,7 +80,7 @@ class Tune(Subcommand):
             nargs="?",
             const=5,
             metavar="N",
-            help="stop a training that is worse after an epoch than the median of the earlier "
+            help="stop a run that is worse after an epoch than the median of the earlier "
             "trials, once N trials are complete (default: never; without N: 5)",
         )
         add_verbose_option(subparser)

@@ -254,8 +254,9 @@ def lines(
 ) -> Iterator[str]:
     """Yields the lines of a table: under a query its neighbors, as in table 3.3 of Choi's thesis.
 
-    Choi 2020, "Deep Neural Networks for Sentence Pair Modeling". Additions are the cosine, the
-    label with its probability or the score, and a line about the query's unknown words.
+    Choi 2020, "Sentence Pair Modeling using Deep Neural Network Sentence Encoders". Additions are
+    the cosine, the label with its probability or the score, and a line about the query's unknown
+    words.
     """
     yield f"#\t{query}"
     if unknown_words:

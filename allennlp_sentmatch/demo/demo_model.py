@@ -177,7 +177,7 @@ class DemoModel:
     def unknown_words_of_sentence(self, sentence: str) -> list[str]:
         """The words of a sentence, as `encode` reads it, that are not in the vocabulary."""
         others: dict[bool, Any] = {True: [sentence], False: sentence}
-        json = {text.name: others[text.one_a_line] for text in self.task.inputs}
+        json = {text.name: others[text.one_per_line] for text in self.task.inputs}
         return unknown_words(self._instance(json), self._model.vocab)
 
     def _json(self, texts: Sequence[str]) -> dict[str, Any]:

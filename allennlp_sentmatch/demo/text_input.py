@@ -33,7 +33,7 @@ class TextInput:
         Its field in the predictor's instances.
     lines : `int`, optional (default = `1`)
         The height of its box, which grows up to 10 lines.
-    one_a_line : `bool`, optional (default = `False`)
+    one_per_line : `bool`, optional (default = `False`)
         Whether the text is a list, with one element a line.
     max_characters : `int`, optional (default = `MAX_CHARACTERS`)
     max_tokens : `int`, optional (default = `MAX_TOKENS`)
@@ -44,7 +44,7 @@ class TextInput:
     noun: str = ""
     field: str = ""
     lines: int = 1
-    one_a_line: bool = False
+    one_per_line: bool = False
     max_characters: int = MAX_CHARACTERS
     max_tokens: int = MAX_TOKENS
 
@@ -55,7 +55,7 @@ class TextInput:
 
         `InputError` if the text, or an element of a list, is empty or too long.
         """
-        if not self.one_a_line:
+        if not self.one_per_line:
             return checked_text(text, self.noun or self.name, self.max_characters)
         lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
         if not lines:

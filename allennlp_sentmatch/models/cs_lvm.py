@@ -58,9 +58,10 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     """CS-LVM learns to match from few labeled and many unlabeled pairs, by generating one sentence
     of a pair from the other and the label.
 
-    Choi 2020, "Deep Neural Networks for Sentence Pair Modeling", chapter 6. The source sentence
-    x_s is `premise`, the target x_t `hypothesis`. A labeled batch has the loss of eq. 6.14, and an
-    unlabeled one, which the data loader "semi_supervised" adds to it, that of eq. 6.18.
+    Choi 2020, "Sentence Pair Modeling using Deep Neural Network Sentence Encoders", chapter 6. The
+    source sentence x_s is `premise`, the target x_t `hypothesis`. A labeled batch has the loss of
+    eq. 6.14, and an unlabeled one, which the data loader "semi_supervised" adds to it, that of
+    eq. 6.18.
 
     With `constraints` the model is being fine-tuned (algorithm 1, line 12): constraints on
     sentences generated from the unlabeled sources (the labeled ones where there are no others) are

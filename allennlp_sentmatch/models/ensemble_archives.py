@@ -32,7 +32,7 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
 
     archive_files : `Sequence[str]`
         Paths or URLs of archives, or serialization directories. Their models must have been trained
-        with the same vocabulary, which trainings on the same data have, and the same (validation)
+        with the same vocabulary, which runs on the same data have, and the same (validation)
         dataset reader.
     output_file : `str`
         Where to write the new archive, `ensemble.tar.gz` for instance.

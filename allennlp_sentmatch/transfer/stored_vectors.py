@@ -41,7 +41,7 @@ class StoredVectors:
         sentences_file: Union[str, "os.PathLike[str]"],
         vectors_file: Union[str, "os.PathLike[str]"],
     ) -> "StoredVectors":
-        """The vectors of a text file's sentences, one a line, in the rows of a `.npy` file.
+        """The vectors of a text file's sentences, one per line, in the rows of a `.npy` file.
 
         # Raises
 

@@ -32,7 +32,7 @@ def training(
     threads: Optional[int] = None,
     stop: Optional[Event] = None,
 ) -> Iterator[Iterator[dict[str, Any]]]:
-    """Start a training, and kill it when the `with` block ends before it does.
+    """Start a training run, and kill it when the `with` block ends before it does.
 
     Next to its folder are its configuration, with the suffix `.json`, and its output, `.log`.
 

@@ -1,4 +1,4 @@
-"""Search the settings of a configuration: a study of Optuna whose trials are trainings."""
+"""Search the settings of a configuration: a study of Optuna whose trials are training runs."""
 
 import json
 import math
@@ -46,7 +46,7 @@ class Tuner:
     # Parameters
 
     configuration : `Mapping[str, Any]`
-        The configuration of a training, with its overrides.
+        The configuration of a run, with its overrides.
     space : `SearchSpace`
     folder : `Union[str, PathLike]`
         A new one, or that of the same study.
@@ -57,15 +57,15 @@ class Tuner:
         "grid" tries each combination of choices once, "random" draws values, and "tpe" lets earlier
         trials guide it. The default is "grid" if every parameter is categorical, otherwise "tpe".
     seed : `int`, optional (default = `0`)
-        Of the sampler. The trainings have the configuration's seeds.
+        Of the sampler. The runs have the configuration's seeds.
     pruning_after : `int`, optional (default = `None`)
-        Stop a training after an epoch if its best figure so far is worse than the median of what
+        Stop a run after an epoch if its best figure so far is worse than the median of what
         earlier trials had after that epoch; not before this many trials are complete. By default,
         no training is stopped.
     num_jobs : `int`, optional (default = `1`)
-        How many trainings run at a time. Several share the cores.
+        How many runs at a time; they share the cores.
     include_packages : `Sequence[str]`, optional (default = `()`)
-        Imported by the trainings, as `allennlp train --include-package`.
+        Imported by the runs, as `allennlp train --include-package`.
     provenance : `Mapping[str, Any]`, optional (default = `{}`)
         Other fields of the report, such as the command.
 
@@ -243,7 +243,7 @@ class Tuner:
         return samplers.TPESampler(seed=seed)
 
     def _train(self, trial: Any) -> float:
-        """The objective: the best validation figure of a training."""
+        """The objective: the best validation figure of a run."""
         values = self.space.suggest(trial)
         configuration = with_overrides(
             _without_test_data(self.configuration, self.metric), self.space.overrides(values)
@@ -295,7 +295,7 @@ class Tuner:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Let Ctrl-C and SIGTERM end the trainings of all threads, and then the study."""
+        """Let Ctrl-C and SIGTERM end the runs of all threads, and then the study."""
 
         def interrupt(number: int, frame: Optional[FrameType]) -> None:
             self._stop.set()

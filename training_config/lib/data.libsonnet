@@ -50,7 +50,7 @@ local sentences(format, tokenizer) = {
   tokenizer: tokenizer,
 };
 
-// Tokenized sentences in two files, one a label: cross-validation, with one of ten folds held out.
+// Tokenized sentences in two files, one per label: cross-validation, with one of ten folds held out.
 // files: the files by label, or a folder of them.
 local polarity(files, fold) =
   held_out(sentences('two_files', 'whitespace'), files, test=null, number=10, fold=fold);

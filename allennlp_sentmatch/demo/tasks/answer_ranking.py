@@ -19,7 +19,11 @@ class AnswerRanking(Task):
     inputs = [
         TextInput("question", "Question"),
         TextInput(
-            "candidates", "Possible answers, one a line", noun="answer", lines=4, one_a_line=True
+            "candidates",
+            "Possible answers, one per line",
+            noun="answer",
+            lines=4,
+            one_per_line=True,
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""The outputs of a frozen transformer, computed once for each text of a training."""
+"""The outputs of a frozen transformer, computed once for each text."""
 
 import logging
 from collections.abc import Callable
@@ -16,13 +16,13 @@ logger = logging.getLogger(__name__)
 
 @TokenEmbedder.register("cached")
 class CachedEmbedder(TokenEmbedder):
-    """A frozen transformer whose outputs are kept in memory, so that each text is read only once in
-    a training, whatever the number of epochs.
+    """A frozen transformer whose outputs are kept in memory, so that training encodes each text
+    only once, whatever the number of epochs.
 
     The transformer is always in evaluation mode: a text has the same vectors in each epoch, without
     dropout. It computes in the precision of its parameters, also under autocast.
 
-    The cache is filled by a training and by the validation after its first epoch. A model that is
+    The cache is filled by training and by the validation after its first epoch. A model that is
     not trained, such as one from an archive, computes every output and keeps nothing. After
     `--recover` the cache is empty, and texts are computed in other batches than before: the figures
     can differ from those of an uninterrupted training by rounding.

@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 @TrainerCallback.register("label_check")
 class LabelCheckCallback(TrainerCallback):
-    """Warns, before a training begins, of labels that the model cannot learn.
+    """Warns, before training begins, of labels that the model cannot learn.
 
     That is where all training examples have one label, or where validation examples have a label
     that no training example has. AllenNLP makes the vocabulary of both data sets, so that neither

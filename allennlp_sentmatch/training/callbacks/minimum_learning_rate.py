@@ -1,4 +1,4 @@
-"""The end of a training whose learning rate has become too small."""
+"""Stops training when the learning rate is small."""
 
 import logging
 from typing import Any
@@ -11,7 +11,7 @@ logger = logging.getLogger(__name__)
 
 @TrainerCallback.register("minimum_learning_rate")
 class MinimumLearningRate(TrainerCallback):
-    """Ends a training after the epoch that leaves all learning rates below a minimum.
+    """Ends training after the epoch that leaves all learning rates below a minimum.
 
     Registered as a `TrainerCallback` with name "minimum_learning_rate".
 

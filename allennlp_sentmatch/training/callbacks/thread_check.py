@@ -1,4 +1,4 @@
-"""A warning about trainings that share too few cores."""
+"""A warning about training runs that share too few cores."""
 
 import logging
 import os
@@ -15,17 +15,16 @@ CROWDED = 1.25
 
 @TrainerCallback.register("thread_check")
 class ThreadCheckCallback(TrainerCallback):
-    """Warns once where the threads of this training and of other processes want more cores than the
-    machine has.
+    """Warns once if the threads of this training run and of other processes want more cores than
+    the machine has.
 
-    The threads of a training wait for each other many times in a step: where one of them has to
-    wait for a core, all of them do, and a training may become several times slower. One thread for
-    each training does not have this problem.
+    The threads of a run synchronize many times in each step: if one of them has to wait for a core,
+    all of them do, and training may become several times slower. Runs with one thread each do not
+    have this problem.
 
-    The load of the last minute is looked at when the training begins and after each epoch, as
-    another training may begin at the same time or later. Every training on a CPU with more than one
-    thread has this callback, unless `enable_default_callbacks` is false in the trainer's
-    configuration.
+    The load of the last minute is checked when training begins and after each epoch, because
+    another run may begin at the same time or later. It is one of the trainer's default callbacks
+    (`enable_default_callbacks`), and checks runs on a CPU with more than one thread.
 
     Registered as a `TrainerCallback` with name "thread_check".
     """
