@@ -3,7 +3,9 @@
 AllenNLP's last release was written for torch 1.12 and transformers 4.20. Importing this module
 patches the parts of its trainer, its data loader and its transformer components that have broken
 since, and one that had always failed; each function says what failed. Nothing is loosened:
-`torch.load` still refuses whatever is not on its list.
+`torch.load` still refuses whatever is not on its list. Two more patches keep archives from running
+code and are beside the functions that they need: `models/archive_extraction.py` and
+`models/registered_names.py`.
 """
 
 import functools

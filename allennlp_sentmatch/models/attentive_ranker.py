@@ -10,7 +10,7 @@ from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 from allennlp.models import Model
 from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.nn import InitializerApplicator, RegularizerApplicator
-from allennlp.nn.util import get_text_field_mask
+from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
@@ -28,7 +28,7 @@ from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanRecipr
 class AttentiveRanker(Model):
     """Ranks the candidate answers to a question by their cosine similarity to it.
 
-    The AP-BiLSTM of [dos Santos et al. (2016)](https://arxiv.org/abs/1602.03609) as Tay, Tuan and
+    The AP-BiLSTM of [dos Santos et al. (2016)](https://arxiv.org/abs/1602.03609) as Tay, Luu and
     Hui 2018 (https://arxiv.org/abs/1811.09786, section 4.2) use it with "rcrn": one encoder reads
     question and candidate, attentive pooling makes a vector of each, and their cosine is the score.
     Each right answer is to score higher than sampled wrong answers to the same question, by a
@@ -50,7 +50,7 @@ class AttentiveRanker(Model):
         Reads questions and candidates.
     pooling : `Union[str, list[str]]`, optional (default = `"attentive"`)
         `"attentive"`, or poolings as of "pooled" (`"max"` for instance), which make each sentence's
-        vector without a look at the other one: Tay, Tuan and Hui's models without attention.
+        vector without a look at the other one: Tay, Luu and Hui's models without attention.
     margin : `float`, optional (default = `0.1`)
     num_negatives : `int`, optional (default = `6`)
         How many wrong answers to sample for each right one in training; `null` for all of them.
@@ -113,6 +113,11 @@ class AttentiveRanker(Model):
         self._shared_words: Optional[SharedWords] = None
         if shared_words:
             self._shared_words = SharedWords(text_field_embedder.get_output_dim())
+            if DEFAULT_OOV_TOKEN not in vocab.get_token_to_index_vocabulary():
+                raise ConfigurationError(
+                    'shared_words needs an unknown token in the namespace "tokens": remove it from '
+                    "the vocabulary's non_padded_namespaces"
+                )
             self._unknown_index = vocab.get_token_index(DEFAULT_OOV_TOKEN)
         self._margin = margin
         self._num_negatives = num_negatives
@@ -236,7 +241,7 @@ class AttentiveRanker(Model):
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """`map` and `mrr`, which there are in evaluation only."""
+        """`map` and `mrr`, in evaluation only."""
         if self.training:
             return {}
         return {name: metric.get_metric(reset) for name, metric in self._metrics.items()}
@@ -304,13 +309,13 @@ class AttentiveRanker(Model):
         """The scores (N,) of the words that N candidates share with their questions."""
         if self._shared_words is None:
             return 0.0
-        words = question["tokens"]["tokens"]  # (B, M)
+        words = get_token_ids_from_text_field_tensors(question)  # (B, M)
         is_known = (words != 0) & (words != self._unknown_index)
         scores: Tensor = self._shared_words(
             words[rows],
             embedded[: len(words), : words.size(1)][rows],
             is_known[rows],
-            candidates["tokens"]["tokens"],
+            get_token_ids_from_text_field_tensors(candidates),
         )
         return scores
 

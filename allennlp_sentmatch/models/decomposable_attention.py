@@ -34,7 +34,7 @@ class DecomposableAttention(ClassificationModel):
         beta_i = sum_j softmax_j(e_ij) b_j,  alpha_j = sum_i softmax_i(e_ij) a_i
         v_1 = sum_i G([a_i; beta_i]),  v_2 = sum_j G([b_j; alpha_j])    (compare)
 
-    and an MLP classifies [v_1; v_2] (aggregate). The paper's encoder is a projection; Tay, Tuan and
+    and an MLP classifies [v_1; v_2] (aggregate). The paper's encoder is a projection; Tay, Luu and
     Hui 2018 (https://arxiv.org/abs/1811.09786, section 4.3) take "rcrn" and stacked BiLSTMs.
 
     With the same weights, the logits are those of allennlp-models' "decomposable_attention".

@@ -131,7 +131,10 @@ class EncoderDecoder(Model):
         self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
         embedding_size = target_embedder.get_output_dim()
         encoder_size = encoder.get_output_dim()
-        output_size = output_size or embedding_size
+        if output_size is None:
+            output_size = embedding_size
+        elif output_size < 1:
+            raise ConfigurationError(f"output_size must be at least 1, got {output_size}")
         step_decoder = decoder.construct(
             input_size=embedding_size + (output_size if input_feeding else 0)
         )

@@ -31,7 +31,7 @@ class RNet(Model):
     """Answers a question by a span of a passage.
 
     The gated self-matching network of [Wang et al. (2017)](https://aclanthology.org/P17-1018),
-    which Tay, Tuan and Hui 2018 (https://arxiv.org/abs/1811.09786, table 9) use with "rcrn" in
+    which Tay, Luu and Hui 2018 (https://arxiv.org/abs/1811.09786, table 9) use with "rcrn" in
     place of its three-layer BiGRU. Its instances come from the reader `reading_comprehension`.
     Equations in the modules of `allennlp_sentmatch.nn.reading_comprehension`:
 
@@ -263,7 +263,7 @@ class RNet(Model):
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """The metric's values, which there are in evaluation only."""
+        """The metric's values, in evaluation only."""
         return {} if self.training else self._metric.get_metric(reset)
 
     def _encode(self, tokens: TextFieldTensors, mask: Tensor, encoder: Seq2SeqEncoder) -> Tensor:

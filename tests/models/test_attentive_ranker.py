@@ -246,6 +246,21 @@ def test_weights_of_shared_words_are_added_to_the_cosine(vocab, pooling):
         )
 
 
+def test_shared_words_by_another_name_of_the_indexer(vocab):
+    embedder = {"token_embedders": {"words": {"type": "embedding", "embedding_dim": 4}}}
+    model = ranker(vocab, shared_words=True)
+    renamed = ranker(vocab, shared_words=True, text_field_embedder=embedder)
+    texts = {name: {"words": inputs()[name]["tokens"]} for name in ("question", "candidates")}
+    torch.testing.assert_close(renamed(**texts)["scores"], model(**inputs())["scores"])
+
+
+def test_shared_words_need_an_unknown_token():
+    vocab = Vocabulary(non_padded_namespaces=["tokens"])
+    vocab.add_tokens_to_namespace(["the", "cat"])
+    with pytest.raises(ConfigurationError, match="shared_words needs an unknown token"):
+        ranker(vocab, shared_words=True)
+
+
 def test_shared_words_are_learned_from(vocab):
     model = ranker(vocab, shared_words=True, margin=1.0)
     model(**inputs())["loss"].backward()

@@ -191,6 +191,7 @@ class TestEncoderDecoder(ModelContract):
             ({"dropout": 1.0}, "dropout must be"),
             ({"label_smoothing": -0.1}, "label_smoothing must be"),
             ({"tie_output": True, "output_size": 7}, "output_size"),
+            ({"output_size": 0}, "output_size must be at least 1, got 0"),
             ({"target_namespace": "tokens"}, "target_token_indexers"),
             ({"encoder": {"type": "rcrn", "input_size": 5, "hidden_size": 3}}, "source_embedder"),
         ],

@@ -1,4 +1,4 @@
-// RCRN: Tay, Tuan and Hui 2018 (arXiv:1811.09786), section 4.2. Where the paper is silent, AllenNLP's
+// RCRN: Tay, Luu and Hui 2018 (arXiv:1811.09786), section 4.2. Where the paper is silent, AllenNLP's
 // defaults, 20 epochs among them. Batches are of 32, which is the size that the paper names, for
 // its timings; it chooses the learning rate from 0.001, 0.0003 and 0.0004: 0.0004 here.
 local data = import 'data.libsonnet';

@@ -29,6 +29,6 @@ class GaussianPosterior(Posterior):
     ) -> None:
         with configuration_errors():
             module = GaussianInferenceNetwork(
-                input_size, latent_size or input_size, kl_annealing_rate
+                input_size, input_size if latent_size is None else latent_size, kl_annealing_rate
             )
         super().__init__(module)

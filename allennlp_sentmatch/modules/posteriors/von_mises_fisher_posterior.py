@@ -29,6 +29,6 @@ class VonMisesFisherPosterior(Posterior):
     ) -> None:
         with configuration_errors():
             module = VonMisesFisherInferenceNetwork(
-                input_size, latent_size or input_size, concentration
+                input_size, input_size if latent_size is None else latent_size, concentration
             )
         super().__init__(module)

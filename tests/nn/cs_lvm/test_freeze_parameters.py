@@ -24,3 +24,16 @@ def test_restores_what_was_trainable():
         pass
     assert module.weight.requires_grad
     assert not module.bias.requires_grad
+
+
+def test_statistics_of_batch_normalization_stay():
+    normalization = torch.nn.BatchNorm1d(2)
+    module = torch.nn.Sequential(torch.nn.Linear(3, 2), normalization)
+    before = {name: buffer.clone() for name, buffer in normalization.named_buffers()}
+    inputs = torch.randn(5, 3)
+    with freeze_parameters(module):
+        outputs = module(inputs)
+    for name, buffer in normalization.named_buffers():
+        assert torch.equal(buffer, before[name])
+    torch.testing.assert_close(outputs, module(inputs))  # normalized by the batch in both cases
+    assert normalization.num_batches_tracked == 1
