@@ -642,6 +642,20 @@ def test_a_configuration_without_word_vectors_gets_no_others(name: str):
         with_glove_6b_100d(name)
 
 
+@pytest.mark.parametrize("path", sorted((CONFIGURATIONS / "allnli_small").glob("*")), ids=name_of)
+def test_a_quarter_of_allnli_has_256_units_in_each_direction(path: Path):
+    text = f"""
+        (import 'training_config/local/allnli_quarter.libsonnet')(
+          import 'training_config/{name_of(path)}.jsonnet'
+        )
+    """
+    overrides = json.loads(evaluate_snippet("", text))
+    assert {"num_epochs", "optimizer"} <= set(overrides["trainer"])
+    model = list_experiments.build_model(path, overrides)
+    assert model._text_field_embedder.get_output_dim() == 100
+    assert model._encoder.get_output_dim() == 2 * 256
+
+
 def test_the_list_has_two_lines_for_each_experiment():
     sources = ("thesis; CAS-LSTM", "4.3, 4.11; 1")
     listed = [
