@@ -23,6 +23,7 @@ An encoder's forward pass calls `resolve` once; the backward pass uses what the 
 
 import importlib
 import os
+import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -61,6 +62,15 @@ def use_backend(name: Optional[Name]) -> Iterator[None]:
 
     The choice holds for the thread that enters the context. A backward pass uses what its forward
     pass used, wherever it runs.
+
+    Functions compiled by `torch.compile` ignore the choice: they run "naive", which the compiler
+    records. `torch.utils.checkpoint` with `use_reentrant=False` repeats the forward pass during the
+    backward pass, where the context may have ended; let it enter the context both times:
+
+        checkpoint(
+            encoder, inputs, mask, use_reentrant=False,
+            context_fn=lambda: (use_backend("naive"), use_backend("naive")),
+        )
 
     # Parameters
 
@@ -140,17 +150,24 @@ def _backend(name: Name, like: torch.Tensor) -> Backend:
 _EXTENSIONS = ("_lstm_steps", "_lstmn_attention", "_suffix_steps", "_tree_steps", "_tree_gradient")
 
 
-def _find_compiled() -> bool:
+def _import_extensions() -> Optional[str]:
+    """Import the steps compiled from C++; return why they are missing, or `None`."""
     try:
         for name in _EXTENSIONS:
             importlib.import_module(f"allennlp_sentmatch.nn.ops.native.{name}")
-    except ImportError:
-        return False
-    return True
+    except ModuleNotFoundError:
+        return "the package was installed without a C++ compiler"
+    except ImportError as error:
+        reason = f"its compiled steps cannot be imported ({error}); reinstall the package"
+        warnings.warn(f'There is no backend "cpu": {reason}', RuntimeWarning, stacklevel=2)
+        return reason
+    return None
 
 
-#: Whether the package was installed with a C++ compiler, so that there is the backend "cpu".
-COMPILED = _find_compiled()
+_why_not_compiled = _import_extensions()
+
+#: Whether there are compiled steps, and with them the backend "cpu".
+COMPILED = _why_not_compiled is None
 
 
 def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
@@ -166,8 +183,8 @@ def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
         return f"it runs on a CPU or a CUDA device, not on {device}"
     if name == "cpu" and device.type != "cpu":
         return f"its tensors are on {device}"
-    if name == "cpu" and not COMPILED:
-        return "the package was installed without a C++ compiler"
+    if name == "cpu" and _why_not_compiled is not None:
+        return _why_not_compiled
     if name == "gpu" and find_spec("triton") is None:
         return "Triton is not installed"
     # Triton interprets its kernels, slowly, for tests.

@@ -2,6 +2,7 @@ import threading
 
 import pytest
 import torch
+import torch.utils.checkpoint
 
 from allennlp_sentmatch.nn import BackendError, CellAwareLSTM, SuffixBiLSTM, use_backend
 from allennlp_sentmatch.nn.ops import backends
@@ -23,12 +24,26 @@ def test_the_default_is_the_fastest_that_has_run_where_it_is_meant_to():
 
 
 def test_without_a_compiler_the_default_is_eager(monkeypatch):
-    monkeypatch.setattr(backends, "COMPILED", False)
+    monkeypatch.setattr(backends, "_EXTENSIONS", ("_missing",))
+    monkeypatch.setattr(backends, "_why_not_compiled", backends._import_extensions())
     assert chosen() == "eager"
     with (
         use_backend("cpu"),
         pytest.raises(BackendError, match=r'"cpu" .* without a C\+\+ compiler'),
     ):
+        chosen()
+
+
+def test_steps_that_cannot_be_imported_are_not_taken_for_missing_ones(monkeypatch):
+    def undefined_symbol(name):
+        raise ImportError("_lstm_steps.so: undefined symbol: GOMP")
+
+    monkeypatch.setattr(backends.importlib, "import_module", undefined_symbol)
+    with pytest.warns(RuntimeWarning, match=r"undefined symbol: GOMP\); reinstall"):
+        reason = backends._import_extensions()
+    monkeypatch.setattr(backends, "_why_not_compiled", reason)
+    assert chosen() == "eager"
+    with use_backend("cpu"), pytest.raises(BackendError, match=r"symbol: GOMP\); reinstall"):
         chosen()
 
 
@@ -116,6 +131,29 @@ def test_a_backward_pass_uses_what_its_forward_pass_used(name):
     assert torch.equal(*gradients[0], *gradients[1])
 
 
+@pytest.mark.skipif(
+    not hasattr(torch.utils.checkpoint, "noop_context_fn"), reason="this torch has no context_fn"
+)
+def test_a_request_holds_for_recomputation_with_checkpoint_s_context():
+    """As `use_backend` documents it. The contexts' own order is forward, recomputation."""
+    encoder, inputs = CellAwareLSTM(4, 3), torch.randn(2, 3, 4, requires_grad=True)
+    mask = torch.ones(2, 3, dtype=torch.bool)
+
+    def checkpointed(**options):
+        return torch.utils.checkpoint.checkpoint(
+            encoder, inputs, mask, use_reentrant=False, **options
+        )
+
+    (expected,) = torch.autograd.grad(encoder(inputs, mask).sum(), inputs)
+    outputs = checkpointed(context_fn=lambda: (use_backend("naive"), use_backend("naive")))
+    (actual,) = torch.autograd.grad(outputs.sum(), inputs)
+    torch.testing.assert_close(actual, expected)
+    with use_backend("naive"):
+        outputs = checkpointed()
+    with pytest.raises(torch.utils.checkpoint.CheckpointError):
+        torch.autograd.grad(outputs.sum(), inputs)
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, of tracing
 def test_tracing_is_refused():
     with pytest.raises(BackendError, match=r"LSTM for the length of its .* torch.export.export"):
@@ -129,3 +167,5 @@ def test_the_compiler_takes_the_naive_form():
 
     compiled = torch.compile(function, backend="eager", fullgraph=True)
     assert compiled(torch.zeros(2)).tolist() == [-1, -1]
+    with use_backend("eager"):
+        assert compiled(torch.zeros(2)).tolist() == [-1, -1]

@@ -8,6 +8,10 @@ from torch import Tensor
 
 Tensors = tuple[Tensor, ...]
 
+#: The state after a step and its outputs. It has a name because `torch.compile` cannot evaluate
+#: `tuple[...]` in the annotations of a nested function.
+StepResult = tuple[Tensors, Tensors]
+
 #: Whether this torch can record the loop; torch 2.7 and later can.
 CAN_RECORD = hasattr(getattr(torch, "compiler", None), "is_exporting")
 
@@ -18,10 +22,10 @@ def is_exporting() -> bool:
 
 
 def scan(
-    step: Callable[[Tensors, Tensors], tuple[Tensors, Tensors]],
+    step: Callable[[Tensors, Tensors], StepResult],
     initial: Tensors,
     inputs: Sequence[Tensor],
-) -> tuple[Tensors, Tensors]:
+) -> StepResult:
     """Run `state, outputs = step(state, inputs)` for each of T steps.
 
     # Parameters
@@ -53,16 +57,16 @@ def scan(
     return state, tuple(map(torch.stack, zip(*steps)))
 
 
-def _record(step: Any, initial: Tensors, inputs: Sequence[Tensor]) -> tuple[Tensors, Tensors]:
+def _record(step: Any, initial: Tensors, inputs: Sequence[Tensor]) -> StepResult:
     # The loop is a prototype in torch 2.13, without a public name.
     from torch._higher_order_ops.scan import scan as recorded_scan
 
     # It takes no tensor twice, in neither arguments nor results.
-    def without_aliases(state: Tensors, at_step: Tensors) -> tuple[Tensors, Tensors]:
+    def without_aliases(state: Tensors, at_step: Tensors) -> StepResult:
         state, outputs = step(state, at_step)
         return state, tuple(x.clone() for x in outputs)
 
-    result: tuple[Tensors, Tensors] = recorded_scan(
+    result: StepResult = recorded_scan(
         without_aliases, tuple(x.clone() for x in initial), tuple(inputs)
     )
     return result

@@ -5,6 +5,7 @@ oneDNN has no fast product of a matrix with gaps between its rows.
 """
 
 import math
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -97,8 +98,12 @@ def backward(
     arguments: Arguments,
     tables: Tables,
     outer: OutputGradients,
+    needs: Arguments,
 ) -> Arguments:
-    """Run the steps' backward pass."""
+    """Run the steps' backward pass.
+
+    `needs` tells which gradients are needed. Those of other matrices are not computed.
+    """
     sizes, products = packing.sizes, backend.products
     S, N, P = arguments.passage.shape
     B, M, A = arguments.keys.shape[1:]
@@ -175,17 +180,25 @@ def backward(
                 carried[s, :n] = products.product(states[s], weight)
             carried[:, :n].addcmul_(grad_hidden, z_t)
         following = n
-    grad_state_weight = products.weight_gradient(previous, by_state)
+    grad_weight_hh: Any = None
+    grad_attention_previous: Any = None
+    if needs.weight_hh or needs.attention_previous:
+        grad_state_weight = products.weight_gradient(previous, by_state)
+        grad_weight_hh = grad_state_weight[:, : 3 * H]
+        grad_attention_previous = grad_state_weight[:, 3 * H :]
+    grad_weight_ih: Any = None
+    if needs.weight_ih:
+        grad_weight_ih = products.weight_gradient(tables.gated, by_input)
     return Arguments(
         passage=grad_gated[..., :P] * tables.gates[..., :P],
         queries=by_state[..., 3 * H :],
         gates=grad_mixed[..., Q:],
         keys=grad_keys.mul_(scale.unsqueeze(2)),
         values=_grad_values(tables.attention, grad_mixed, sizes),
-        attention_previous=grad_state_weight[:, 3 * H :],
+        attention_previous=grad_attention_previous,
         attention_vector=grad_vector,
-        weight_ih=products.weight_gradient(tables.gated, by_input),
-        weight_hh=grad_state_weight[:, : 3 * H],
+        weight_ih=grad_weight_ih,
+        weight_hh=grad_weight_hh,
         bias_ih=by_input.sum(1),
         bias_hh=by_state[..., : 3 * H].sum(1),
     )

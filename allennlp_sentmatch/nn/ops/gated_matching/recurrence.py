@@ -130,6 +130,11 @@ class _Steps(torch.autograd.Function):
         arguments = Arguments(*saved[: len(Arguments._fields)])
         tables = Tables(*saved[len(Arguments._fields) :])
         grads: Arguments = STEPS[ctx.backend.name].backward(
-            ctx.backend, ctx.packing, arguments, tables, OutputGradients(*gradients)
+            ctx.backend,
+            ctx.packing,
+            arguments,
+            tables,
+            OutputGradients(*gradients),
+            Arguments(*ctx.needs_input_grad[3:]),
         )
         return (None, None, None, *grads)

@@ -4,20 +4,19 @@ r"""The steps of a layer compiled for CPUs: the element-wise part of a step is o
 is a call with a few numbers.
 """
 
-from contextlib import suppress
 from itertools import accumulate
 from typing import Optional
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
 from allennlp_sentmatch.nn.ops.common import native_tables
 from allennlp_sentmatch.nn.ops.common.activations import per_feature
 from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_and_threads
 from allennlp_sentmatch.nn.ops.lstm.tables import LayerGradients, LayerTables
 
-with suppress(ImportError):  # they are not called without a compiler
+if COMPILED:
     from allennlp_sentmatch.nn.ops.native import _lstm_steps
 
 

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
-from allennlp_sentmatch.nn.ops.common.scan import Tensors, scan
+from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 
 
 class LayerWeights(NamedTuple):
@@ -119,7 +119,7 @@ def run_layer(inputs: Tensor, lower_cell: Optional[Tensor], weights: LayerWeight
         inputs.size(0), weights.weight_hh.size(1), dtype=weights.weight_hh.dtype
     )
 
-    def step(state: Tensors, at_step: Tensors) -> tuple[Tensors, Tensors]:
+    def step(state: Tensors, at_step: Tensors) -> StepResult:
         hidden, cell = state
         x, *lower = at_step
         states = run_step(x, hidden, cell, lower[0] if lower else None, weights)

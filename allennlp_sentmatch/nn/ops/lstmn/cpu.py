@@ -4,14 +4,13 @@ Apart from the attention, a step is that of an LSTM whose state is the summary. 
 to the C++ once, checked; then a step is a call with a few numbers.
 """
 
-from contextlib import suppress
 from itertools import accumulate
 from typing import Optional
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
 from allennlp_sentmatch.nn.ops.common import native_tables
 from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_and_threads
 from allennlp_sentmatch.nn.ops.lstm.cpu import BoundBackward, BoundForward
@@ -24,7 +23,7 @@ from allennlp_sentmatch.nn.ops.lstmn.tables import (
     from_summary_and_hidden,
 )
 
-with suppress(ImportError):  # they are not called without a compiler
+if COMPILED:
     from allennlp_sentmatch.nn.ops.native import _lstmn_attention
 
 
@@ -133,7 +132,7 @@ class BoundAttention:
     def __init__(self, sizes: list[int], tables: Tables, vector: Tensor) -> None:
         # The C++ has no references to the tables.
         self._tables, self._vector, self._sizes = tables, vector, sizes
-        sizes_table = torch.tensor(sizes)  # which the C++ copies
+        sizes_table = torch.tensor(sizes, device="cpu")  # which the C++ copies
         shape, like = tuple(tables.cell.shape), tables.cell
         self._H, self._A = tables.cell.size(-1), tables.queries.size(-1)
         self._bound = _lstmn_attention.bind_forward(
@@ -195,7 +194,7 @@ class BoundAttentionBackward:
     ) -> None:
         if grad_attention is not None:
             grad_attention = grad_attention.contiguous()
-        sizes_table = torch.tensor(sizes)  # which the C++ copies
+        sizes_table = torch.tensor(sizes, device="cpu")  # which the C++ copies
         shape, like = tuple(tables.cell.shape), tables.cell
         (S, N, A), (B, T), H = tables.queries.shape, tables.attention.shape[1:3], like.size(-1)
         # Of one direction at a time: the factors of keys and queries, the tape of the summaries'

@@ -22,6 +22,9 @@ def recurrence(
     one_direction: OneDirection,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
     """Compute the function of the same name in `allennlp_sentmatch.nn.ops.lstmn.recurrence`."""
+    num_tokens = inputs.size(1)
+    if num_tokens == 0:  # run one padded step instead, which is dropped again below
+        inputs, mask = (x.new_zeros(x.size(0), 1, *x.shape[2:]) for x in (inputs, mask))
     padding = ~mask.unsqueeze(-1)  # (B, T, 1)
     # Clear the padding: NaN in it would reach the weights' gradients.
     inputs = inputs.masked_fill(padding, 0.0)
@@ -36,9 +39,9 @@ def recurrence(
         cells.append(reverse_sentences(cell, mask) if direction else cell)
         attentions.append(attention.masked_fill(padding, 0.0))
     return (
-        torch.cat(hiddens, -1).masked_fill(padding, 0.0),
-        torch.cat(cells, -1).masked_fill(padding, 0.0),
-        attentions,
+        torch.cat(hiddens, -1).masked_fill(padding, 0.0)[:, :num_tokens],
+        torch.cat(cells, -1).masked_fill(padding, 0.0)[:, :num_tokens],
+        [attention[:, :num_tokens, :num_tokens] for attention in attentions],
     )
 
 
@@ -52,7 +55,6 @@ def one_direction(
     if initial_state is None:
         initial_state = inputs.new_zeros(2, B, H, dtype=dtype)
     h_summary, c_summary = initial_state  # h~, c~: (B, H)
-    # With an empty first part, the tapes also exist for T = 0.
     h_tape = c_tape = inputs.new_zeros(B, 0, H, dtype=dtype)
     keys = inputs.new_zeros(B, 0, weights.attention_vector.size(0), dtype=dtype)
     attention = [inputs.new_zeros(B, 0, T, dtype=dtype)]

@@ -145,19 +145,27 @@ class _Recurrence(torch.autograd.Function):
             grad_inputs = products.input_gradient(arguments.weight_ih_l0, grads.gates)
             grad_inputs.add_(products.input_gradient(arguments.attention_input, grads.queries))
         summary_hidden = tables.summary[0]
+
+        def weight_gradient(is_needed: Any, x: Tensor, grad: Tensor) -> Any:
+            return products.weight_gradient(x, grad) if is_needed else None
+
         return (
             None,
             None,
             *Arguments(
                 inputs=grad_inputs,
-                initial=None if arguments.initial is None else grads.initial,
-                weight_ih_l0=products.weight_gradient(arguments.inputs, grads.gates),
-                weight_hh_l0=products.weight_gradient(summary_hidden, grads.gates),
+                initial=grads.initial if needs.initial else None,
+                weight_ih_l0=weight_gradient(needs.weight_ih_l0, arguments.inputs, grads.gates),
+                weight_hh_l0=weight_gradient(needs.weight_hh_l0, summary_hidden, grads.gates),
                 bias_l0=grads.gates.sum(1),
-                attention_hidden=products.weight_gradient(tables.hidden, grads.keys),
-                attention_input=products.weight_gradient(arguments.inputs, grads.queries),
-                attention_previous=products.weight_gradient(
-                    packing.previous(summary_hidden), grads.queries[:, packing.sizes[0] :]
+                attention_hidden=weight_gradient(needs.attention_hidden, tables.hidden, grads.keys),
+                attention_input=weight_gradient(
+                    needs.attention_input, arguments.inputs, grads.queries
+                ),
+                attention_previous=weight_gradient(
+                    needs.attention_previous,
+                    packing.previous(summary_hidden),
+                    grads.queries[:, packing.sizes[0] :],
                 ),
                 attention_vector=grads.vector,
             ),

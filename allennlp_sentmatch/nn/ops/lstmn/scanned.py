@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.scan import Tensors, scan
+from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 from allennlp_sentmatch.nn.ops.lstmn.tables import Weights
 
 
@@ -22,7 +22,7 @@ def one_direction(
         initial_state = inputs.new_zeros(2, B, H, dtype=dtype)
     index = torch.arange(T, device=inputs.device)
 
-    def step(state: Tensors, at_step: Tensors) -> tuple[Tensors, Tensors]:
+    def step(state: Tensors, at_step: Tensors) -> StepResult:
         h_summary, c_summary, h_tape, c_tape, keys = state
         x, is_before, is_new = at_step  # (B, D), (T), (T)
         query = F.linear(x, weights.attention_input) + F.linear(

@@ -1,18 +1,17 @@
 """SuBiLSTM's LSTM compiled for CPUs: one pass over memory per step, apart from the product."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Optional
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
 from allennlp_sentmatch.nn.ops.common.native_tables import address, threads
 from allennlp_sentmatch.nn.ops.suffix.cells import LSTMCell, Tables
 from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule, of_chunk
 
-with suppress(ImportError):  # they are not called without a compiler
+if COMPILED:
     from allennlp_sentmatch.nn.ops.native import _suffix_steps
 
 

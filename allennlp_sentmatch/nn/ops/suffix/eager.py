@@ -176,8 +176,11 @@ def backward(
     tables_in_reverse: Iterable[Tables],
     grad_prefixes: Tensor,
     grad_suffixes: Tensor,
-) -> tuple[Tensor, list[Tensor]]:
+    needs_weights: Sequence[bool],
+) -> tuple[Tensor, list[Optional[Tensor]]]:
     """Return the gradients of `projected`, whose shape is `shape`, and of each of `weights`.
+
+    The latter are `None` where `needs_weights` is false.
 
     # Parameters
 
@@ -188,7 +191,10 @@ def backward(
     product = backend.products.product
     transposed = [weight.t() for weight in weights]
     grad_projected = grad_prefixes.new_zeros(shape)
-    grad_weights = [torch.zeros_like(weight) for weight in weights]
+    grad_weights = [
+        torch.zeros_like(weight) if is_needed else None
+        for weight, is_needed in zip(weights, needs_weights)
+    ]
     # Before the backward pass of its last step, a suffix has the gradient of its encoding.
     grads = [grad_suffixes.clone(memory_format=torch.contiguous_format)]
     grads += [torch.zeros_like(grads[0]) for _ in range(cell.num_states - 1)]
@@ -209,7 +215,8 @@ def backward(
                 for grad_hidden, out_s, weight in zip(current[0], out, transposed):
                     grad_hidden += product(out_s.flatten(0, 1), weight).view_as(grad_hidden)
         for grad, grad_u_s, hidden in zip(grad_weights, grad_u, tables.hidden):
-            grad += backend.products.product_over_rows(hidden, grad_u_s).t()
+            if grad is not None:
+                grad += backend.products.product_over_rows(hidden, grad_u_s).t()
     beginning = next(all_tables).at(schedule.beginning)
     grad_beginnings = torch.empty_like(beginning.gates)
     cell.backward(grads, beginning, grad_beginnings)

@@ -177,6 +177,7 @@ class _Recurrence(torch.autograd.Function):
             [*reversed(tables), beginning],
             grad_prefixes,
             grad_suffixes,
+            ctx.needs_input_grad[4:],
         )
         return None, None, None, grad_projected, *grad_weights
 
@@ -214,5 +215,6 @@ class _RecomputedRecurrence(torch.autograd.Function):
             eager.recomputed_tables(*steps, projected, weights, states),
             grad_prefixes,
             grad_suffixes,
+            ctx.needs_input_grad[4:],
         )
         return None, None, None, grad_projected, *grad_weights

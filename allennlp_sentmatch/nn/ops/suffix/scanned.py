@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.ops.common.scan import Tensors, scan
+from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 from allennlp_sentmatch.nn.ops.suffix import naive
 from allennlp_sentmatch.nn.ops.suffix.weights import Weights
 
@@ -39,7 +39,7 @@ def recurrence(
         # Autocast narrows the products but not the states.
         projected = projected.to(weights.weight_hh_l0.dtype)
 
-        def step(state: Tensors, at_step: Tensors) -> tuple[Tensors, Tensors]:
+        def step(state: Tensors, at_step: Tensors) -> StepResult:
             (states,) = state  # (S, num_starts, B, H): S is 2, h and c, or 1
             x, runs, has_token, first = at_step  # (B, GH), (num_starts), (B), ()
             u = F.linear(states[0], weights.weight_hh_l0).to(x.dtype)  # (num_starts, B, GH)

@@ -28,7 +28,7 @@ from allennlp_sentmatch.nn.ops.tree import (
     scanned,
 )
 from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights
-from allennlp_sentmatch.nn.ops.tree.tables import Sentences
+from allennlp_sentmatch.nn.ops.tree.tables import Gradients, Sentences
 
 BACKENDS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
 
@@ -133,5 +133,6 @@ class _Composition(torch.autograd.Function):
             Weights(weight, bias, query),
             saved,
             ctx.temperature,
+            Gradients(*ctx.needs_input_grad[3:]),
         )
         return (None, None, None, *gradients)

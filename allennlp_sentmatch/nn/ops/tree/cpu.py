@@ -5,19 +5,18 @@ candidate to a parent. The tables are bound to it once, checked; then a step is 
 numbers. Their rows are described in native/_tree_layout.h.
 """
 
-from contextlib import suppress
 from typing import NamedTuple, Optional
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
 from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_and_threads
 from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights, rounding_of_scores
 from allennlp_sentmatch.nn.ops.tree.tables import Sentences, Trace
 
-with suppress(ImportError):  # they are not called without a compiler
+if COMPILED:
     from allennlp_sentmatch.nn.ops.native import _tree_steps
 
 
@@ -134,12 +133,12 @@ class BoundSteps:
         self._noise = choices.noise if choices.merges is None else None
         self._sizes, self._like = sizes, query
         #: The pairs chosen so far, (B, T - 1); -1 elsewhere.
-        self.merges = torch.full((B, T - 1), -1, dtype=torch.long)
+        self.merges = torch.full((B, T - 1), -1, dtype=torch.long, device="cpu")
         #: The roots of sentences whose last step has been run, and of those of one token.
         self.root_hidden, self.root_cell = tables.hidden[:B].clone(), tables.cell[:B].clone()
         #: Shape (B, H): h of the last step's parents.
         self.parents = query.new_empty(B, H)
-        sizes_table = torch.tensor(sizes)  # which the C++ copies
+        sizes_table = torch.tensor(sizes, device="cpu")  # which the C++ copies
         constants = query.new_tensor([choices.temperature, float(rounding_of_scores(query))])
         given = None if choices.merges is None else choices.merges[:, : T - 1].contiguous()
         parent_projections = query.new_empty(N - B, 10 * H) if keep else None

@@ -6,19 +6,18 @@ the gradients of pre-activations are summed over all pairs of a node on either s
 gradients of its projections: the weights' gradient has a row for each node, not each candidate.
 """
 
-from contextlib import suppress
 from typing import Optional
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
 from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_and_threads
 from allennlp_sentmatch.nn.ops.tree.arguments import Weights
 from allennlp_sentmatch.nn.ops.tree.cpu import Tables, num_relaxed, num_rows
 from allennlp_sentmatch.nn.ops.tree.tables import Gradients, Sentences
 
-with suppress(ImportError):  # they are not called without a compiler
+if COMPILED:
     from allennlp_sentmatch.nn.ops.native import _tree_gradient
 
 #: The candidates whose derivatives are taken at once, so that they stay in the processor's caches.
@@ -33,6 +32,7 @@ def backward(
     weights: Weights,
     saved: tuple[Tensor, ...],
     temperature: float,
+    needs: Gradients,
 ) -> Gradients:
     """Compute `eager_gradient.backward`."""
     tables, sizes = Tables(*saved), sentences.sizes
@@ -51,12 +51,15 @@ def backward(
         from_parents = product(pre_activations, transposed)  # (n, 2H)
     steps.run(-1, from_parents)
     grad_projections = steps.grad_projections  # (R, 10H)
-    # As its first argument is copied in another order, that should be the smaller one.
-    weight = backend.products.product_over_rows(tables.hidden, grad_projections).t()  # (10H, H)
+    grad_weight: Optional[Tensor] = None
+    if needs.weight:
+        # As its first argument is copied in another order, that should be the smaller one.
+        by_child = backend.products.product_over_rows(tables.hidden, grad_projections).t()
+        grad_weight = torch.cat(by_child.chunk(2), 1)  # (10H, H) -> (5H, 2H)
     return Gradients(
         hidden=steps.grad_hidden[:N],
         cell=steps.grad_cell[:N],
-        weight=torch.cat(weight.chunk(2), 1),
+        weight=grad_weight,
         bias=grad_projections[:, : weights.bias.size(0)].sum(0),  # once for each pair
         query=None if by_scores is None else steps.grad_scores @ tables.candidate_hidden,
     )
@@ -161,7 +164,7 @@ class BoundSteps:
         #: Shape (K): the gradients of candidates' scores.
         self.grad_scores = query.new_zeros(K)
         by_hidden, by_cell = (None, None) if by_scores is None else by_scores
-        sizes_table = torch.tensor(sizes)  # which the C++ copies
+        sizes_table = torch.tensor(sizes, device="cpu")  # which the C++ copies
         constants = query.new_tensor([temperature])
         # The C++ has no references to the tables.
         self._tables = (tables, query, merges, root, by_scores, constants)
@@ -201,7 +204,7 @@ class BoundSteps:
 
 def _cells(tables: Tables, query: Tensor, R: int, K: int) -> list[int]:
     """Return the arguments that both `bind` functions have in common."""
-    H, rows_of_nodes = query.size(0), torch.empty(0, dtype=torch.long)
+    H, rows_of_nodes = query.size(0), torch.empty(0, dtype=torch.long, device="cpu")
     return [
         H,
         address(query, (H,), query),

@@ -41,6 +41,7 @@ def backward(
     weights: Weights,
     saved: tuple[Tensor, ...],
     temperature: float,
+    needs: Gradients,
 ) -> Gradients:
     """Run the backward pass of `eager.forward`.
 
@@ -57,6 +58,8 @@ def backward(
         The tables that the forward pass saved.
     temperature : `float`
         The temperature of the relaxation.
+    needs : `Gradients`
+        Whether each of the gradients is needed. Without `weight`, that one is not computed.
     """
     nodes, relaxed = Nodes(*saved[:2]), list(saved[2:])
     layers = _replay(merges, sentences)
@@ -76,11 +79,14 @@ def backward(
     gradient.finish()
     grad_hidden, grad_cell = grads[: sum(sentences.sizes)].chunk(2, 1)
     pre_activations = gradient.pre_activations[1:]
+    grad_weight: Optional[Tensor] = None
+    if needs.weight:
+        # As its first argument is copied in another order, that should be the smaller one.
+        grad_weight = backend.products.product_over_rows(gradient.children(), pre_activations).t()
     return Gradients(
         hidden=grad_hidden,
         cell=grad_cell,
-        # As its first argument is copied in another order, that should be the smaller one.
-        weight=backend.products.product_over_rows(gradient.children(), pre_activations).t(),
+        weight=grad_weight,
         bias=pre_activations.sum(0),
         query=gradient.query(),
     )

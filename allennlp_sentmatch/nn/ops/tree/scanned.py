@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.ops.common.scan import Tensors, is_exporting, scan
+from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, is_exporting, scan
 from allennlp_sentmatch.nn.ops.tree import naive
 from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights
 
@@ -26,7 +26,7 @@ def compose(
         merges = F.pad(choices.merges, (0, 1)).t()  # (T, B)
         by_step.append((index == merges.unsqueeze(2)) & allowed)
 
-    def step(nodes: Tensors, at_step: Tensors) -> tuple[Tensors, Tensors]:
+    def step(nodes: Tensors, at_step: Tensors) -> StepResult:
         allowed, *given = at_step  # (B, T)
         hidden, cell = nodes  # (B, T + 1, H) each
         candidates = naive.candidates(hidden, cell, weights)  # (B, T, H) each

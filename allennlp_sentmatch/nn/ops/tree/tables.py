@@ -37,6 +37,6 @@ class Gradients(NamedTuple):
 
     hidden: Tensor  # (N, H)
     cell: Tensor  # (N, H)
-    weight: Tensor
+    weight: Optional[Tensor]  # `None` if it is not needed
     bias: Tensor
     query: Optional[Tensor]  # `None` if the choices were not sampled
