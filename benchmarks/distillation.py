@@ -3,7 +3,8 @@
     python benchmarks/distillation.py ../shared/data out/distillation/*/model.tar.gz --threads 1 2
 
 measures archives of this package, sentence-transformers' all-MiniLM-L6-v2, the average of the GloVe
-vectors of a sentence's words and, if it is installed, wordllama. Quality is Spearman's correlation
+vectors of a sentence's words and, if it is installed, wordllama. Files of word vectors may be among
+the archives: they are averaged as well. Quality is Spearman's correlation
 of the cosines with the scores of STS-B's and SICK's test pairs; nothing is trained for it. With
 `--transfer FOLDER` it is also the average of the ten tasks of `allennlp transfer`, whose reports
 are written to the folder. Speed is measured on the distinct sentences of SICK, from strings to
@@ -37,6 +38,7 @@ OUTPUT = HERE.parent / "docs" / "results" / "distillation.json"
 GLOVE = "glove/glove.6B.100d.of_these_data.txt.gz"
 SICK = ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
 MINILM = "all-MiniLM-L6-v2"
+WORD_VECTORS = ".txt.gz"
 
 Array = numpy.ndarray[Any, Any]
 Encode = Callable[[list[str]], Array]
@@ -56,9 +58,10 @@ def load(name: str, data: Path) -> tuple[Encode, int]:
         folder = Path(wordllama.__file__).parent
         encoder = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
         return encoder.embed, _size(folder / "weights") + _size(folder / "tokenizers")
-    if name == "GloVe":
-        average = WordVectorAverage.from_file(data / GLOVE)
-        return partial(average.encode, show_progress=False), _size(data / GLOVE)
+    if name == "GloVe" or name.endswith(WORD_VECTORS):
+        file = data / GLOVE if name == "GloVe" else Path(name)
+        average = WordVectorAverage.from_file(file)
+        return partial(average.encode, show_progress=False), _size(file)
     encoder = SentenceEncoder.from_archive(name)
     return partial(encoder.encode, show_progress=False), _size(Path(name))
 
@@ -156,7 +159,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path, help="the folder of the data sets")
-    parser.add_argument("archives", nargs="*", help="model.tar.gz, each in a folder of its name")
+    parser.add_argument(
+        "archives", nargs="*", help="model.tar.gz, each in a folder of its name, or word vectors"
+    )
     parser.add_argument("--others", nargs="*", default=[MINILM, "GloVe"], help="or wordllama")
     parser.add_argument("--threads", type=int, nargs="*", default=[1])
     parser.add_argument("--rounds", type=int, default=5)
@@ -166,7 +171,10 @@ def main() -> None:
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
     names = {name: name for name in options.others}
-    names.update({Path(archive).resolve().parent.name: archive for archive in options.archives})
+    for file in options.archives:
+        is_archive = not file.endswith(WORD_VECTORS)
+        name = Path(file).resolve().parent.name if is_archive else Path(file).name.split(".")[0]
+        names[name] = file
     loaded = {name: load(source, options.data) for name, source in names.items()}
 
     before = json.loads(options.output.read_text("utf-8")) if options.output.exists() else {}
