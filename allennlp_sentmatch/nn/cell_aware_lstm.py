@@ -24,12 +24,13 @@ from typing import Literal, Union, overload
 import torch
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates, LayerWeights
-from allennlp_sentmatch.nn.ops.lstm.stack import (
-    lstm_stack,
-    lstm_stack_gates,
-    lstm_stack_last_states,
+from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates
+from allennlp_sentmatch.nn.ops.lstm.recurrence import (
+    lstm_gates,
+    lstm_last_states,
+    lstm_recurrence,
 )
+from allennlp_sentmatch.nn.ops.lstm.weights import LayerWeights
 from allennlp_sentmatch.nn.padding import check_padded
 
 
@@ -223,10 +224,10 @@ class CellAwareLSTM(nn.Module):
         layers = self._all_weights()
         check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
         if return_gates:
-            return lstm_stack_gates(inputs, mask, layers, self.dropout, self.training)
+            return lstm_gates(inputs, mask, layers, self.dropout, self.training)
         if return_states:
-            return lstm_stack_last_states(inputs, mask, layers, self.dropout, self.training)
-        hidden, _ = lstm_stack(inputs, mask, layers, self.dropout, self.training)
+            return lstm_last_states(inputs, mask, layers, self.dropout, self.training)
+        hidden, _ = lstm_recurrence(inputs, mask, layers, self.dropout, self.training)
         return hidden
 
     def last_states(self, inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM
-from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.lstm.naive import run_step
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
 
@@ -61,8 +61,8 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
     def step(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Take one step; see `RecurrentDecoder`."""
         layers = [self.lstm.layer_weights(layer) for layer in range(self.num_layers)]
-        hidden = widened(inputs, layers[0].weight_ih)
-        last_hidden, last_cell = (widened(x, hidden) for x in state)  # (B, L, H) each
+        hidden = cast_to_parameter(inputs, layers[0].weight_ih)
+        last_hidden, last_cell = (cast_to_parameter(x, hidden) for x in state)  # (B, L, H) each
         lower: Optional[Tensor] = None
         hiddens, cells = [], []
         with without_autocast(inputs.device):

@@ -13,6 +13,8 @@ from typing import Optional
 
 import torch
 
+from allennlp_sentmatch.nn.ops.common.straight_through import straight_through
+
 
 def gumbel_noise(logits: torch.Tensor, generator: Optional[torch.Generator] = None) -> torch.Tensor:
     """Draw independent, always finite samples from Gumbel(0, 1).
@@ -35,36 +37,6 @@ def gumbel_noise(logits: torch.Tensor, generator: Optional[torch.Generator] = No
     # If u is uniform, -log u is exponential.
     exponential.exponential_(generator=generator)
     return -exponential.clamp_min(torch.finfo(dtype).tiny).log()
-
-
-def straight_through(
-    scores: torch.Tensor, mask: torch.Tensor, temperature: float = 1.0
-) -> torch.Tensor:
-    """Return the argmax of `scores` as a one-hot vector with the gradient of their softmax.
-
-    # Parameters
-
-    scores : `torch.Tensor`
-        Shape (..., K).
-    mask : `torch.Tensor`
-        Shape (..., K), bool: the entries that may be chosen. Other scores, including NaN, have no
-        effect and get no gradient.
-    temperature : `float`, optional (default = `1.0`)
-        Divides the scores in the softmax.
-
-    # Returns
-
-    `torch.Tensor`
-        Shape (..., K): exactly one-hot, or zero with a zero gradient in a row where no entry may
-        be chosen. Of equal scores, the first is chosen.
-    """
-    lowest = torch.finfo(scores.dtype).min
-    # Without the products with the mask, a row without choices would be uniform.
-    relaxed = (scores / temperature).masked_fill(~mask, lowest).softmax(-1) * mask
-    best = scores.masked_fill(~mask, lowest).argmax(-1, keepdim=True)
-    chosen = torch.zeros_like(scores).scatter(-1, best, 1.0) * mask
-    # The difference is exactly zero, so the value is exactly one-hot.
-    return chosen + (relaxed - relaxed.detach())
 
 
 def straight_through_gumbel_softmax(

@@ -29,10 +29,11 @@ import torch
 
 from allennlp_sentmatch.nn import gumbel_softmax
 from allennlp_sentmatch.nn.lstm_states import lstm_states
-from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.scan import is_exporting
-from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights
-from allennlp_sentmatch.nn.ops.tree.composition import compose
+from allennlp_sentmatch.nn.ops.tree.choices import Choices
+from allennlp_sentmatch.nn.ops.tree.recurrence import tree_recurrence
+from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.tree_merges import check_merges
 
@@ -156,7 +157,7 @@ class GumbelTreeLSTM(torch.nn.Module):
         check_padded(inputs, mask, self.input_size, self.query.dtype)
         if merges is not None:
             check_merges(merges, mask)
-        inputs = widened(inputs, self.query)
+        inputs = cast_to_parameter(inputs, self.query)
         # A tree depends on small differences of scores, for which half precision is too coarse.
         with without_autocast(inputs.device):
             hidden, cell = self._leaves(inputs, mask)
@@ -167,9 +168,9 @@ class GumbelTreeLSTM(torch.nn.Module):
                 B, T = mask.shape
                 layers = [hidden.new_empty(B, num_pairs) for num_pairs in range(T - 1, 0, -1)]
                 noise = [gumbel_softmax.gumbel_noise(layer) for layer in layers]
-            weights = Weights(self.composition.weight, self.composition.bias, self.query)
+            weights = TreeWeights(self.composition.weight, self.composition.bias, self.query)
             choices = Choices(merges, noise, self.temperature)
-            return TreeComposition(*compose(hidden, cell, mask, weights, choices))
+            return TreeComposition(*tree_recurrence(hidden, cell, mask, weights, choices))
 
     def _leaves(
         self, inputs: torch.Tensor, mask: torch.Tensor

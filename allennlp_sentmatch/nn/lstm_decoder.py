@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
 
 
@@ -61,8 +61,8 @@ class LSTMDecoder(RecurrentDecoder):
 
     def step(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Take one step; see `RecurrentDecoder`."""
-        inputs = widened(inputs, next(self.lstm.parameters()))
-        last_hidden, last_cell = (widened(x, inputs) for x in state)  # (B, L, H) each
+        inputs = cast_to_parameter(inputs, next(self.lstm.parameters()))
+        last_hidden, last_cell = (cast_to_parameter(x, inputs) for x in state)  # (B, L, H) each
         hiddens, cells = [], []
         with without_autocast(inputs.device):
             for layer in range(self.num_layers):
@@ -81,7 +81,7 @@ class LSTMDecoder(RecurrentDecoder):
 
     def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Take all steps of a known sequence in one call; see `RecurrentDecoder`."""
-        inputs = widened(inputs, next(self.lstm.parameters()))
+        inputs = cast_to_parameter(inputs, next(self.lstm.parameters()))
         layers_first = tuple(x.transpose(0, 1).contiguous().to(inputs.dtype) for x in state)
         with without_autocast(inputs.device):  # (num_layers, B, H) each
             outputs, (hidden, cell) = self.lstm(inputs, layers_first)

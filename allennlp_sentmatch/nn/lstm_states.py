@@ -2,8 +2,8 @@
 
 import torch
 
-from allennlp_sentmatch.nn.ops.lstm.naive import LayerWeights
-from allennlp_sentmatch.nn.ops.lstm.stack import lstm_stack
+from allennlp_sentmatch.nn.ops.lstm.recurrence import lstm_recurrence
+from allennlp_sentmatch.nn.ops.lstm.weights import LayerWeights
 
 
 def lstm_states(
@@ -33,4 +33,4 @@ def lstm_states(
         )
         for suffix in (("", "_reverse") if lstm.bidirectional else ("",))
     ]
-    return lstm_stack(inputs, mask, [directions])
+    return lstm_recurrence(inputs, mask, [directions])

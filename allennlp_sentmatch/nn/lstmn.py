@@ -19,10 +19,10 @@ from typing import Literal, NamedTuple, Optional, Union, overload
 
 import torch
 
-from allennlp_sentmatch.nn.ops.common.autocast import widened
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
-from allennlp_sentmatch.nn.ops.lstmn.recurrence import recurrence
-from allennlp_sentmatch.nn.ops.lstmn.tables import Weights
+from allennlp_sentmatch.nn.ops.lstmn.recurrence import lstmn_recurrence
+from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
 from allennlp_sentmatch.nn.padding import check_padded
 
 Attention = Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]
@@ -165,7 +165,7 @@ class LSTMN(torch.nn.Module):
             rows of padding are zero. With two directions a pair, both in the sentence's order.
         """
         weights = [
-            Weights(*(self.get_parameter(name + suffix) for name in Weights._fields))
+            LSTMNWeights(*(self.get_parameter(name + suffix) for name in LSTMNWeights._fields))
             for suffix in self._suffixes
         ]
         check_padded(inputs, mask, self.input_size, weights[0].bias_l0.dtype)
@@ -173,9 +173,9 @@ class LSTMN(torch.nn.Module):
         if initial_state is not None:
             halves = [torch.stack(state.chunk(len(weights), 1)) for state in initial_state]
             start = torch.stack(halves)  # (2, S, B, H)
-            start = widened(start, weights[0].weight_ih_l0)
-        inputs = widened(inputs, weights[0].weight_ih_l0)
-        hidden, cell, attention = recurrence(inputs, mask, weights, start)
+            start = cast_to_parameter(start, weights[0].weight_ih_l0)
+        inputs = cast_to_parameter(inputs, weights[0].weight_ih_l0)
+        hidden, cell, attention = lstmn_recurrence(inputs, mask, weights, start)
         if not self.bidirectional:
             return Tapes(hidden, cell, attention[0])
         columns_reversed = reverse_sentences(attention[1].transpose(1, 2), mask).transpose(1, 2)

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import is_recorded
+from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing
 from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled
 
 
@@ -55,7 +55,7 @@ def check_padded(inputs: Tensor, mask: Tensor, input_size: int, dtype: torch.dty
         )
     if mask.dtype != torch.bool:
         raise TypeError(f"mask must be bool, true at tokens, got {mask.dtype}; call mask.bool()")
-    if mask.device.type != "cpu" or is_recorded():
+    if mask.device.type != "cpu" or is_compiling_or_tracing():
         return
     after_padding = mask[:, 1:] > mask[:, :-1]  # (B, T - 1)
     if after_padding.any():

@@ -14,12 +14,12 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from allennlp_sentmatch.nn.ops.backends import is_recorded
-from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.common.scan import Tensors, is_exporting, scan
-from allennlp_sentmatch.nn.ops.lstm.naive import LayerWeights
-from allennlp_sentmatch.nn.ops.lstm.stack import lstm_stack
+from allennlp_sentmatch.nn.ops.lstm.recurrence import lstm_recurrence
+from allennlp_sentmatch.nn.ops.lstm.weights import LayerWeights
 
 Network = Union[torch.nn.LSTM, torch.nn.GRU]
 
@@ -48,7 +48,7 @@ def run_networks(networks: Sequence[Network], inputs: Tensor, mask: Tensor) -> l
         ]
     # Padding must not matter, not even NaN in a product with zero.
     padding = ~mask.unsqueeze(-1)  # (B, T, 1)
-    inputs = widened(inputs, networks[0].all_weights[0][0]).masked_fill(padding, 0.0)
+    inputs = cast_to_parameter(inputs, networks[0].all_weights[0][0]).masked_fill(padding, 0.0)
     run = _run_packed if inputs.is_cuda and not is_exporting() else _run_padded
     # Not every torch and CPU can run torch's own recurrent networks under autocast.
     with without_autocast(torch.device("cpu")):
@@ -60,7 +60,7 @@ def run_networks(networks: Sequence[Network], inputs: Tensor, mask: Tensor) -> l
 
 
 def _run_padded(network: Network, inputs: Tensor, mask: Tensor) -> Tensor:
-    if not is_recorded() and mask.all():
+    if not is_compiling_or_tracing() and mask.all():
         outputs: Tensor = network(inputs)[0]
         return outputs
     reversal = reversed_indices(mask)
@@ -101,7 +101,7 @@ def _record_direction(
     weight_ih, weight_hh, bias_ih, bias_hh = weights
     if isinstance(network, torch.nn.LSTM):
         layer = LayerWeights(weight_ih, weight_hh, bias_ih + bias_hh)
-        return lstm_stack(inputs, mask, [[layer]])[0]
+        return lstm_recurrence(inputs, mask, [[layer]])[0]
 
     def step(state: Tensors, at_step: Tensors) -> tuple[Tensors, Tensors]:
         (h,), (x,) = state, at_step  # (B, H), (B, 3H)

@@ -29,11 +29,11 @@ from typing import Literal, Optional, Union
 import torch
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.ops.common.autocast import widened
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.common.scan import is_exporting
-from allennlp_sentmatch.nn.ops.suffix.recurrence import recurrence
-from allennlp_sentmatch.nn.ops.suffix.weights import Weights
+from allennlp_sentmatch.nn.ops.suffix.recurrence import suffix_recurrence
+from allennlp_sentmatch.nn.ops.suffix.weights import SuffixWeights
 from allennlp_sentmatch.nn.padding import check_padded
 
 
@@ -154,7 +154,7 @@ class SuffixBiLSTM(torch.nn.Module):
         check_padded(inputs, mask, self.input_size, self.forward_cell.bias_l0.dtype)
         if is_exporting():  # which can have no lengths as numbers
             return self._encode_batch(inputs, mask, mask.t())
-        # Sort the sentences as `recurrence` expects and trim them to the longest one.
+        # Sort the sentences as `suffix_recurrence` expects and trim them to the longest one.
         lengths, order = mask.sum(1).sort(descending=True, stable=True)
         sizes = _num_sentences_at_each_token(lengths, inputs.size(1))
         if not sizes:
@@ -167,7 +167,7 @@ class SuffixBiLSTM(torch.nn.Module):
     def _encode_batch(
         self, inputs: torch.Tensor, mask: torch.Tensor, sizes: Union[list[int], torch.Tensor]
     ) -> torch.Tensor:
-        """Encode sentences as `recurrence` takes them; `sizes` are its."""
+        """Encode sentences as `suffix_recurrence` takes them; `sizes` are its."""
         padding = ~mask.unsqueeze(-1)  # (B, T, 1)
         # Clear the padding: NaN in it would reach the weights' gradients.
         tokens = inputs.masked_fill(padding, 0.0)
@@ -196,13 +196,14 @@ class SuffixBiLSTM(torch.nn.Module):
         """
         T = tokens.size(2)
         window = T if self.max_context is None else self.max_context
-        tokens = widened(tokens.transpose(1, 2), self.forward_cell.weight_hh_l0)  # (2, T, B, D)
+        tokens = tokens.transpose(1, 2)  # (2, T, B, D)
+        tokens = cast_to_parameter(tokens, self.forward_cell.weight_hh_l0)
 
         def run(
             cells: tuple[SuffixCell, SuffixCell], num_starts: int
         ) -> tuple[torch.Tensor, torch.Tensor]:
-            weights = [Weights(c.weight_ih_l0, c.weight_hh_l0, c.bias_l0) for c in cells]
-            encodings = recurrence(tokens, weights, sizes, window, num_starts, self.cell)
+            weights = [SuffixWeights(c.weight_ih_l0, c.weight_hh_l0, c.bias_l0) for c in cells]
+            encodings = suffix_recurrence(tokens, weights, sizes, window, num_starts, self.cell)
             return encodings[0].transpose(1, 2), encodings[1].transpose(1, 2)
 
         cells = (self.forward_cell, self.reverse_cell)

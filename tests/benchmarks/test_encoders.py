@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.ops.backends import use_backend
-from allennlp_sentmatch.nn.ops.lstm import stack
+from allennlp_sentmatch.nn.ops.lstm import recurrence
 from tests.conftest import REPOSITORY
 
 NAMES = ("cases", "measure", "report", "encoders")
@@ -61,13 +61,13 @@ def test_every_encoder_is_measured_and_reported(benchmark, tmp_path, capsys):
 
 
 def test_a_wrong_kernel_is_not_measured(benchmark, tmp_path, monkeypatch):
-    layer = stack.lstm_layer
+    layer = recurrence.lstm_layer
 
     def wrong(*args):
         hidden, cell = layer(*args)
         return hidden * 1.01, cell
 
-    monkeypatch.setattr(stack, "lstm_layer", wrong)
+    monkeypatch.setattr(recurrence, "lstm_layer", wrong)
     with pytest.raises(SystemExit, match=r"cas_lstm: the default backend is .* off the naive"):
         benchmark.encoders.main(arguments(tmp_path / "small", "--encoders", "cas_lstm"))
     assert not list(tmp_path.iterdir())

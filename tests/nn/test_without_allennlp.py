@@ -68,21 +68,37 @@ assert encoder(torch.zeros(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)).shape =
     )
 
 
-def test_nothing_else_of_this_package_is_imported():
-    """Not even within a function: what the tests of nn call works without AllenNLP as well."""
-    folder = REPOSITORY / "allennlp_sentmatch" / "nn"
+def imports_of(folder: str) -> set[str]:
+    """The modules that the files of a folder import."""
     imported = set()
-    for path in folder.rglob("*.py"):
+    for path in (REPOSITORY / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 imported |= {name.name for name in node.names}
             elif isinstance(node, ast.ImportFrom):
                 assert node.level == 0
                 imported.add(node.module)
+    return imported
+
+
+def test_nothing_else_of_this_package_is_imported():
+    """Not even within a function: what the tests of nn call works without AllenNLP as well."""
+    imported = imports_of("allennlp_sentmatch/nn")
     assert "allennlp_sentmatch.nn.ops.backends" in imported
     assert [
         name
         for name in sorted(imported)
         if name.partition(".")[0] in ("allennlp", "allennlp_models", "allennlp_sentmatch", "spacy")
         and not name.startswith("allennlp_sentmatch.nn")
+    ] == []
+
+
+def test_the_recurrences_import_nothing_from_above_them():
+    imported = imports_of("allennlp_sentmatch/nn/ops")
+    assert "allennlp_sentmatch.nn.ops.backends" in imported
+    assert [
+        name
+        for name in sorted(imported)
+        if name.startswith("allennlp_sentmatch")
+        and not name.startswith("allennlp_sentmatch.nn.ops")
     ] == []

@@ -7,7 +7,7 @@ share, `native` the C++, and `backends` decides which implementation runs.
 A folder, read in this order:
 
 - `naive.py`: the equations, token by token. Tests compare the other backends with it.
-- the sequence-level function, which an encoder calls (`lstm/stack.py`). It calls `resolve` with the
+- the sequence-level function, which an encoder calls (`recurrence.py`). It calls `resolve` with the
   backends that the folder has, and either the naive form or, without autocast, the packed
   recurrence.
 - the packed recurrence with its `autograd.Function` (`lstm/layer.py`), the same for all backends

@@ -121,7 +121,7 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
             # torch 2.13 cannot differentiate an exported loop with outputs of integers.
             raise BackendError("export an encoder within torch.no_grad()")
         return Backend("scan")
-    if is_recorded():  # a compiler can read no context variable
+    if is_compiling_or_tracing():  # a compiler can read no context variable
         return Backend("naive")
     requested = _requested.get()
     if requested is None:
@@ -193,7 +193,7 @@ def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
     return None
 
 
-def is_recorded() -> bool:
+def is_compiling_or_tracing() -> bool:
     """Whether torch records its operations, for which the values of tensors must not matter."""
     compiler = getattr(torch, "compiler", None)  # torch < 2.1 has no `is_compiling`
     is_compiling = getattr(compiler, "is_compiling", lambda: False)

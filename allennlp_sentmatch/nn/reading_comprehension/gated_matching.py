@@ -18,9 +18,9 @@ from typing import Optional
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.common.autocast import widened
-from allennlp_sentmatch.nn.ops.gated_matching.recurrence import recurrence
-from allennlp_sentmatch.nn.ops.gated_matching.tables import Weights
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
+from allennlp_sentmatch.nn.ops.gated_matching.recurrence import gated_matching_recurrence
+from allennlp_sentmatch.nn.ops.gated_matching.weights import GatedMatchingWeights
 from allennlp_sentmatch.nn.reading_comprehension.initialization import (
     check_positive,
     uniform_parameter,
@@ -110,9 +110,11 @@ class GatedMatching(torch.nn.Module):
             passage's order and zero at padding. With an empty question, c_t is zero.
         """
         weights = [
-            Weights(*(self.get_parameter(name + suffix) for name in Weights._fields))
+            GatedMatchingWeights(
+                *(self.get_parameter(name + suffix) for name in GatedMatchingWeights._fields)
+            )
             for suffix in self._suffixes
         ]
-        passage = widened(passage, weights[0].gate)
-        question = widened(question, weights[0].gate)
-        return recurrence(passage, passage_mask, question, question_mask, weights)
+        passage = cast_to_parameter(passage, weights[0].gate)
+        question = cast_to_parameter(question, weights[0].gate)
+        return gated_matching_recurrence(passage, passage_mask, question, question_mask, weights)

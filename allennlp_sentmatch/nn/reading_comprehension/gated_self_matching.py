@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.autocast import widened
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.self_attention.scores import additive_scores
 from allennlp_sentmatch.nn.reading_comprehension.initialization import (
     check_positive,
@@ -82,7 +82,7 @@ class GatedSelfMatching(torch.nn.Module):
             h^P, (B, T, output_size), and a, (B, T, T), a row for each t; both zero at padding.
         """
         padding = ~mask.unsqueeze(-1)  # (B, T, 1)
-        passage = widened(passage, self.gate).masked_fill(padding, 0.0)
+        passage = cast_to_parameter(passage, self.gate).masked_fill(padding, 0.0)
         dtype = passage.dtype
         keys = F.linear(passage, self.attention_key).to(dtype)  # (B, T, A)
         queries = F.linear(passage, self.attention_query).to(dtype)  # (B, T, A)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.reading_comprehension.initialization import (
     check_positive,
     uniform_parameter,
@@ -73,7 +73,8 @@ class PointerNetwork(torch.nn.Module):
         `Tuple[Tensor, Tensor]`
             The scores s of the start and of the end, (B, T) each. Those of padding mean nothing.
         """
-        passage, question = (widened(x, self.attention_vector) for x in (passage, question))
+        passage = cast_to_parameter(passage, self.attention_vector)
+        question = cast_to_parameter(question, self.attention_vector)
         passage = passage.masked_fill(~mask.unsqueeze(-1), 0.0)
         keys = torch.nn.functional.linear(passage, self.attention_passage)  # (B, T, A)
         start = self._scores(keys, question)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.autocast import widened
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.reading_comprehension.initialization import (
     check_positive,
     uniform_parameter,
@@ -63,7 +63,7 @@ class QuestionPooling(torch.nn.Module):
         `Tuple[Tensor, Tensor]`
             r^Q, (B, Q), zero for an empty question; and a, (B, M), zero at padding.
         """
-        question = widened(question, self.query).masked_fill(~mask.unsqueeze(-1), 0.0)
+        question = cast_to_parameter(question, self.query).masked_fill(~mask.unsqueeze(-1), 0.0)
         dtype = question.dtype
         keys = torch.nn.functional.linear(question, self.attention_question)  # (B, M, A)
         hidden_layer = torch.tanh(keys + self.attention_query @ self.query)  # (B, M, A)

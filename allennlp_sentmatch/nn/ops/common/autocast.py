@@ -18,7 +18,7 @@ def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
     return nullcontext()
 
 
-def widened(inputs: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
+def cast_to_parameter(inputs: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
     """`inputs` in the precision of `parameter` under autocast, which may have narrowed them.
 
     Without autocast, precisions that differ remain an error of torch.

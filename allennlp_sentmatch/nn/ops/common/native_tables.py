@@ -40,12 +40,12 @@ def precision_and_threads(like: torch.Tensor) -> tuple[int, int, int, int]:
     They are whether it is float64, and for `_binding.h` the function that shares work among
     threads, among how many, and for how many numbers.
     """
-    return int(like.dtype == torch.float64), PARALLEL, num_threads(), MIN_NUMBERS
+    return int(like.dtype == torch.float64), GOMP_PARALLEL, num_threads(), MIN_NUMBERS
 
 
 def num_threads() -> int:
     """The number of threads that share work: torch's, or one if they cannot be used."""
-    return torch.get_num_threads() if PARALLEL else 1
+    return torch.get_num_threads() if GOMP_PARALLEL else 1
 
 
 def threads(numbers: int) -> tuple[int, int]:
@@ -53,7 +53,7 @@ def threads(numbers: int) -> tuple[int, int]:
 
     That is one or all: between calls with different numbers of threads, some end and start.
     """
-    return PARALLEL, torch.get_num_threads() if PARALLEL and numbers >= MIN_NUMBERS else 1
+    return GOMP_PARALLEL, torch.get_num_threads() if GOMP_PARALLEL and numbers >= MIN_NUMBERS else 1
 
 
 def _find_parallel() -> int:
@@ -65,4 +65,4 @@ def _find_parallel() -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-PARALLEL = _find_parallel()
+GOMP_PARALLEL = _find_parallel()

@@ -3,8 +3,8 @@
 `torch.nn.LSTM` computes in oneDNN on the CPU, `torch.mm` in MKL, which on processors other than
 Intel's leaves half of their speed unused (measured: 110 against 240 GFLOP/s on one core of an AMD
 EPYC with AVX-512). torch has oneDNN's product as an operator for its compiler, which takes float32
-on the CPU. `backends.resolve` chooses between the two. Only `linear` is differentiable: the rest is
-for `autograd.Function`s.
+on the CPU. `backends.resolve` chooses between the two. Only the function `affine` is
+differentiable: the methods are for `autograd.Function`s.
 """
 
 from collections.abc import Sequence
@@ -45,32 +45,32 @@ class Products:
     """Products by torch, of any precision and on any device."""
 
     @staticmethod
-    def reordered(weight: Tensor) -> Tensor:
-        """`weight` as `product` takes it fastest; worth its copy for a few products on.
+    def prepacked(weight: Tensor) -> Tensor:
+        """`weight` as `linear` takes it fastest; worth its copy for a few products on.
 
-        The result may be opaque: only `product` can take it.
+        The result may be opaque: only `linear` can take it.
         """
         return weight
 
     @staticmethod
-    def product(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+    def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
         """X W^T + b: (N, K), (M, K), (M) -> (N, M)."""
         return torch.nn.functional.linear(x, weight, bias)
 
     @classmethod
     def product_over_rows(cls, x: Tensor, y: Tensor) -> Tensor:
         """X^T Y, a sum over rows: (N, K), (N, M) -> (K, M)."""
-        return cls.product(x.t(), y.t())
+        return cls.linear(x.t(), y.t())
 
     @classmethod
     def affine(cls, x: Tensor, weight: Union[Tensor, Sequence[Tensor]], bias: Tensor) -> Tensor:
         """W x + b for S maps side by side: (S, N, D), S times (K, D), (S, K) -> (S, N, K)."""
-        return _stack([cls.product(rows, w, b) for rows, w, b in zip(x, weight, bias)])
+        return _stack([cls.linear(rows, w, b) for rows, w, b in zip(x, weight, bias)])
 
     @classmethod
     def input_gradient(cls, weight: Union[Tensor, Sequence[Tensor]], grad: Tensor) -> Tensor:
         """The gradient of x (S, N, D) from that of W x (S, N, K)."""
-        return _stack([cls.product(g, w.t()) for g, w in zip(grad, weight)])
+        return _stack([cls.linear(g, w.t()) for g, w in zip(grad, weight)])
 
     @classmethod
     def weight_gradient(cls, x: Tensor, grad: Tensor) -> Tensor:
@@ -87,23 +87,23 @@ class OneDNNProducts(Products):
     """Products by oneDNN, of float32 on the CPU."""
 
     @staticmethod
-    def reordered(weight: Tensor) -> Tensor:
-        """As `Products.reordered`."""
+    def prepacked(weight: Tensor) -> Tensor:
+        """As `Products.prepacked`."""
         if _onednn_reorder is None:
             return weight
         result: Tensor = _onednn_reorder(weight)
         return result
 
     @staticmethod
-    def product(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
-        """As `Products.product`."""
+    def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+        """As `Products.linear`."""
         if x.numel() == 0 and not weight.is_mkldnn:  # of no rows, which oneDNN refuses
-            return Products.product(x, weight, bias)
+            return Products.linear(x, weight, bias)
         result: Tensor = _onednn_linear(x, weight, bias, "none", [], "")  # type: ignore[misc]
         return result
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor, products: type[Products]) -> Tensor:
+def affine(x: Tensor, weight: Tensor, bias: Tensor, products: type[Products]) -> Tensor:
     """W x + b for S maps side by side, each with its own rows, differentiable.
 
     # Parameters
@@ -118,11 +118,11 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor, products: type[Products]) ->
     `Tensor`
         Shape (S, N, K).
     """
-    result: Tensor = _Linear.apply(products, x, weight, bias)  # type: ignore[no-untyped-call]
+    result: Tensor = _Affine.apply(products, x, weight, bias)  # type: ignore[no-untyped-call]
     return result
 
 
-class _Linear(torch.autograd.Function):
+class _Affine(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, products: type[Products], x: Tensor, weight: Tensor, bias: Tensor

@@ -13,10 +13,16 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.packing import Packing, steps
-from allennlp_sentmatch.nn.ops.gated_matching.tables import Arguments, OutputGradients, Tables
+from allennlp_sentmatch.nn.ops.gated_matching.tables import (
+    GatedMatchingArguments,
+    GatedMatchingOutputGradients,
+    GatedMatchingTables,
+)
 
 
-def forward(backend: Backend, packing: Packing, padding: Tensor, arguments: Arguments) -> Tables:
+def forward(
+    backend: Backend, packing: Packing, padding: Tensor, arguments: GatedMatchingArguments
+) -> GatedMatchingTables:
     """Run the steps.
 
     # Parameters
@@ -26,7 +32,7 @@ def forward(backend: Backend, packing: Packing, padding: Tensor, arguments: Argu
         Of the passages.
     padding : `Tensor`
         Shape (B, M): true where the questions, in the order of the packing, are padded.
-    arguments : `Arguments`
+    arguments : `GatedMatchingArguments`
     """
     sizes = packing.sizes
     S, N, P = arguments.passage.shape
@@ -34,7 +40,7 @@ def forward(backend: Backend, packing: Packing, padding: Tensor, arguments: Argu
     D, H = arguments.gates.size(2), arguments.weight_hh.size(2)
     Q = D - P
     new = arguments.passage.new_empty
-    tables = Tables(
+    tables = GatedMatchingTables(
         queries=2 * arguments.queries,
         gates=arguments.gates.clone(),
         gated=new(S, N, D),
@@ -43,14 +49,14 @@ def forward(backend: Backend, packing: Packing, padding: Tensor, arguments: Argu
         hidden=new(S, N, H),
         attention=new(S, N, M),
     )
-    at = [Tables(*rows) for rows in zip(*(steps(table, sizes) for table in tables))]
+    at = [GatedMatchingTables(*rows) for rows in zip(*(steps(table, sizes) for table in tables))]
     passage_at = steps(arguments.passage, sizes)
-    product, reordered = backend.products.product, backend.products.reordered
+    linear, prepacked = backend.products.linear, backend.products.prepacked
     # From the state to r, z and n and to the query, which is doubled in the tables.
     state_weight = torch.cat([arguments.weight_hh, 2 * arguments.attention_previous], 1)
     state_bias = F.pad(arguments.bias_hh, (0, A))  # (S, 3H + A)
-    state_weights = [reordered(weight) for weight in state_weight]
-    input_weights = [reordered(weight) for weight in arguments.weight_ih]
+    state_weights = [prepacked(weight) for weight in state_weight]
+    input_weights = [prepacked(weight) for weight in arguments.weight_ih]
     keys, vector = 2 * arguments.keys, 2 * arguments.attention_vector.unsqueeze(2)
     lowest = torch.finfo(keys.dtype).min
     # h_0 is zero.
@@ -59,7 +65,7 @@ def forward(backend: Backend, packing: Packing, padding: Tensor, arguments: Argu
     for t, (n, step) in enumerate(zip(sizes, at)):
         if t > 0:
             for s, weight in enumerate(state_weights):
-                from_state[s, :n] = product(at[t - 1].hidden[s, :n], weight, state_bias[s])
+                from_state[s, :n] = linear(at[t - 1].hidden[s, :n], weight, state_bias[s])
         query = step.queries.add_(from_state[:, :n, 3 * H :])  # (S, n, A)
         layer = buffer[: S * n * M * A].view(S, n, M, A)
         torch.add(keys[:, :n], query.unsqueeze(2), out=layer).sigmoid_()
@@ -78,7 +84,7 @@ def forward(backend: Backend, packing: Packing, padding: Tensor, arguments: Argu
         torch.mul(g[..., :P], passage_at[t], out=step.gated[..., :P])
         torch.mul(g[..., P:], context, out=step.gated[..., P:])
         for s, weight in enumerate(input_weights):
-            step.gru[s] = product(step.gated[s], weight, arguments.bias_ih[s])
+            step.gru[s] = linear(step.gated[s], weight, arguments.bias_ih[s])
         r, z, candidate = step.gru.chunk(3, 2)  # (S, n, H)
         step.gru[..., : 2 * H].add_(from_state[:, :n, : 2 * H]).sigmoid_()
         step.candidate.copy_(from_state[:, :n, 2 * H : 3 * H])
@@ -95,11 +101,11 @@ def forward(backend: Backend, packing: Packing, padding: Tensor, arguments: Argu
 def backward(
     backend: Backend,
     packing: Packing,
-    arguments: Arguments,
-    tables: Tables,
-    outer: OutputGradients,
-    needs: Arguments,
-) -> Arguments:
+    arguments: GatedMatchingArguments,
+    tables: GatedMatchingTables,
+    outer: GatedMatchingOutputGradients,
+    needs: GatedMatchingArguments,
+) -> GatedMatchingArguments:
     """Run the steps' backward pass.
 
     `needs` tells which gradients are needed. Those of other matrices are not computed.
@@ -123,9 +129,9 @@ def backward(
     grad_vector = torch.zeros_like(arguments.attention_vector)
     keys, scale = 2 * arguments.keys, 4 * arguments.attention_vector.unsqueeze(1)
     values = arguments.values.transpose(2, 3).contiguous()  # whose rows MKL multiplies faster
-    to_input = [products.reordered(weight.t()) for weight in arguments.weight_ih]
+    to_input = [products.prepacked(weight.t()) for weight in arguments.weight_ih]
     state_weight = torch.cat([arguments.weight_hh, arguments.attention_previous], 1)
-    to_state = [products.reordered(weight.t()) for weight in state_weight]
+    to_state = [products.prepacked(weight.t()) for weight in state_weight]
     buffer, carried = new(S * B * M * A), new(S, B, H)
     at = [
         steps(table, sizes)
@@ -156,7 +162,7 @@ def backward(
         inputs.view(S, n, 3, H).mul_(grad_hidden.unsqueeze(2))
         states[..., : 3 * H].view(S, n, 3, H).mul_(grad_hidden.unsqueeze(2))
         for s, weight in enumerate(to_input):
-            to_gated[s] = products.product(inputs[s], weight)
+            to_gated[s] = products.linear(inputs[s], weight)
         torch.mul(to_gated[..., P:], gates[..., P:], out=to_mixed[..., :Q])
         torch.mul(to_gated, by_gate_t, out=to_mixed[..., Q:])
         # Through the weighted sum and the softmax to the scores.
@@ -177,7 +183,7 @@ def backward(
         torch.mul(layer.sum(2), scale, out=states[..., 3 * H :])
         if t > 0:
             for s, weight in enumerate(to_state):
-                carried[s, :n] = products.product(states[s], weight)
+                carried[s, :n] = products.linear(states[s], weight)
             carried[:, :n].addcmul_(grad_hidden, z_t)
         following = n
     grad_weight_hh: Any = None
@@ -189,7 +195,7 @@ def backward(
     grad_weight_ih: Any = None
     if needs.weight_ih:
         grad_weight_ih = products.weight_gradient(tables.gated, by_input)
-    return Arguments(
+    return GatedMatchingArguments(
         passage=grad_gated[..., :P] * tables.gates[..., :P],
         queries=by_state[..., 3 * H :],
         gates=grad_mixed[..., Q:],
@@ -205,7 +211,7 @@ def backward(
 
 
 def _differentiate_gru(
-    tables: Tables, previous: Tensor, by_input: Tensor, by_state: Tensor
+    tables: GatedMatchingTables, previous: Tensor, by_input: Tensor, by_state: Tensor
 ) -> None:
     """Write the derivatives of h by the GRU's projections; times the gradient of h, the gradients.
 

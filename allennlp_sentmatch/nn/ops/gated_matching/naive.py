@@ -9,17 +9,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
-from allennlp_sentmatch.nn.ops.gated_matching.tables import Weights
+from allennlp_sentmatch.nn.ops.gated_matching.weights import GatedMatchingWeights
 
 
-def recurrence(
+def gated_matching_recurrence(
     passage: Tensor,
     passage_mask: Tensor,
     question: Tensor,
     question_mask: Tensor,
-    directions: Sequence[Weights],
+    directions: Sequence[GatedMatchingWeights],
 ) -> tuple[Tensor, list[Tensor]]:
     """Compute the function of the same name in `ops.gated_matching.recurrence`."""
     padding = ~passage_mask.unsqueeze(-1)  # (B, T, 1)
@@ -39,7 +39,7 @@ def recurrence(
 
 
 def _one_direction(
-    passage: Tensor, question: Tensor, question_mask: Tensor, weights: Weights
+    passage: Tensor, question: Tensor, question_mask: Tensor, weights: GatedMatchingWeights
 ) -> tuple[Tensor, Tensor]:
     """The states (B, T, H) and the attention (B, T, M) from left to right."""
     dtype = weights.weight_hh_l0.dtype  # autocast narrows the products but not the states
@@ -61,7 +61,7 @@ def _one_direction(
     return torch.cat(states, 1), torch.cat(attention, 1)
 
 
-def _gru(x: Tensor, h: Tensor, weights: Weights) -> Tensor:
+def _gru(x: Tensor, h: Tensor, weights: GatedMatchingWeights) -> Tensor:
     """A step of `torch.nn.GRU`, from (B, D) and (B, H) to (B, H)."""
     x_r, x_z, x_n = F.linear(x, weights.weight_ih_l0, weights.bias_ih_l0).to(h.dtype).chunk(3, -1)
     h_r, h_z, h_n = F.linear(h, weights.weight_hh_l0, weights.bias_hh_l0).to(h.dtype).chunk(3, -1)

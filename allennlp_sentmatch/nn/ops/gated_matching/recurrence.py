@@ -18,25 +18,25 @@ from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
 from allennlp_sentmatch.nn.ops.common.packing import Packing
-from allennlp_sentmatch.nn.ops.common.products import linear
+from allennlp_sentmatch.nn.ops.common.products import affine
 from allennlp_sentmatch.nn.ops.gated_matching import eager, naive
 from allennlp_sentmatch.nn.ops.gated_matching.tables import (
-    Arguments,
-    OutputGradients,
-    Tables,
-    Weights,
+    GatedMatchingArguments,
+    GatedMatchingOutputGradients,
+    GatedMatchingTables,
 )
+from allennlp_sentmatch.nn.ops.gated_matching.weights import GatedMatchingWeights
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "eager")
 STEPS: dict[str, ModuleType] = {"eager": eager}
 
 
-def recurrence(
+def gated_matching_recurrence(
     passage: Tensor,
     passage_mask: Tensor,
     question: Tensor,
     question_mask: Tensor,
-    directions: Sequence[Weights],
+    directions: Sequence[GatedMatchingWeights],
 ) -> tuple[Tensor, list[Tensor]]:
     """Match passages with questions in one or two directions.
 
@@ -46,7 +46,7 @@ def recurrence(
         Shapes (B, T, P) and (B, T), right-padded.
     question, question_mask : `Tensor`
         Shapes (B, M, Q) and (B, M), right-padded.
-    directions : `Sequence[Weights]`
+    directions : `Sequence[GatedMatchingWeights]`
         The weights of each direction, left-to-right first.
 
     # Returns
@@ -61,7 +61,9 @@ def recurrence(
     if backend.name != "naive" and question.size(1) > 0:
         packing = Packing.of(passage_mask, bidirectional=len(directions) == 2)
     if packing is None or not packing.sizes:  # no token in the batch, hence no step
-        return naive.recurrence(passage, passage_mask, question, question_mask, directions)
+        return naive.gated_matching_recurrence(
+            passage, passage_mask, question, question_mask, directions
+        )
     with without_autocast(passage.device):
         return _packed(backend, packing, passage, question, question_mask, directions)
 
@@ -72,11 +74,11 @@ def _packed(
     passage: Tensor,
     question: Tensor,
     question_mask: Tensor,
-    directions: Sequence[Weights],
+    directions: Sequence[GatedMatchingWeights],
 ) -> tuple[Tensor, list[Tensor]]:
-    """Compute `recurrence` over packed passages, of which there is at least one."""
+    """Compute `gated_matching_recurrence` over packed passages, of which there is at least one."""
     S, products = len(directions), backend.products
-    weights = Weights(
+    weights = GatedMatchingWeights(
         *(same[0].unsqueeze(0) if S == 1 else torch.stack(same) for same in zip(*directions))
     )
     order = packing.order
@@ -89,9 +91,9 @@ def _packed(
     by_passage, by_context = (part.contiguous() for part in weights.gate.split([P, Q], 2))
 
     def project(x: Tensor, weight: Tensor) -> Tensor:
-        return linear(x, weight, weight.new_zeros(weight.shape[:2]), products)
+        return affine(x, weight, weight.new_zeros(weight.shape[:2]), products)
 
-    arguments = Arguments(
+    arguments = GatedMatchingArguments(
         passage=tokens,
         queries=project(tokens, weights.attention_passage),
         gates=project(tokens, by_passage),
@@ -117,7 +119,9 @@ class _Steps(torch.autograd.Function):
     def forward(
         ctx: Any, backend: Backend, packing: Packing, padding: Tensor, *tensors: Tensor
     ) -> tuple[Tensor, Tensor]:
-        tables: Tables = STEPS[backend.name].forward(backend, packing, padding, Arguments(*tensors))
+        tables: GatedMatchingTables = STEPS[backend.name].forward(
+            backend, packing, padding, GatedMatchingArguments(*tensors)
+        )
         ctx.backend, ctx.packing = backend, packing
         ctx.save_for_backward(*tensors, *tables)
         ctx.set_materialize_grads(False)
@@ -127,14 +131,14 @@ class _Steps(torch.autograd.Function):
     @analytic_backward
     def backward(ctx: Any, *gradients: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
         saved = ctx.saved_tensors
-        arguments = Arguments(*saved[: len(Arguments._fields)])
-        tables = Tables(*saved[len(Arguments._fields) :])
-        grads: Arguments = STEPS[ctx.backend.name].backward(
+        arguments = GatedMatchingArguments(*saved[: len(GatedMatchingArguments._fields)])
+        tables = GatedMatchingTables(*saved[len(GatedMatchingArguments._fields) :])
+        grads: GatedMatchingArguments = STEPS[ctx.backend.name].backward(
             ctx.backend,
             ctx.packing,
             arguments,
             tables,
-            OutputGradients(*gradients),
-            Arguments(*ctx.needs_input_grad[3:]),
+            GatedMatchingOutputGradients(*gradients),
+            GatedMatchingArguments(*ctx.needs_input_grad[3:]),
         )
         return (None, None, None, *grads)

@@ -11,21 +11,7 @@ from typing import NamedTuple, Optional
 from torch import Tensor
 
 
-class Weights(NamedTuple):
-    """The parameters of one direction under their names in `GatedMatching`; or of S, stacked."""
-
-    attention_question: Tensor  # (A, Q)
-    attention_passage: Tensor  # (A, P)
-    attention_previous: Tensor  # (A, H)
-    attention_vector: Tensor  # (A)
-    gate: Tensor  # (D, D)
-    weight_ih_l0: Tensor  # (3H, D): r, z, n
-    weight_hh_l0: Tensor  # (3H, H)
-    bias_ih_l0: Tensor  # (3H)
-    bias_hh_l0: Tensor  # (3H)
-
-
-class Arguments(NamedTuple):
+class GatedMatchingArguments(NamedTuple):
     """The differentiable arguments of the steps, or in the same order their gradients."""
 
     passage: Tensor  # (S, N, P): u^P
@@ -41,7 +27,7 @@ class Arguments(NamedTuple):
     bias_hh: Tensor
 
 
-class Tables(NamedTuple):
+class GatedMatchingTables(NamedTuple):
     """The results of a forward pass that its backward pass needs."""
 
     queries: Tensor  # (S, N, A): 2 (W_u^P u^P_t + W_v^P v^P_{t-1})
@@ -53,7 +39,7 @@ class Tables(NamedTuple):
     attention: Tensor  # (S, N, M): a
 
 
-class OutputGradients(NamedTuple):
+class GatedMatchingOutputGradients(NamedTuple):
     """The gradients of the recurrence's outputs; `None` for an output that is not used."""
 
     hidden: Optional[Tensor]  # (S, N, H)

@@ -25,11 +25,11 @@ def forward(backend: Backend, tables: LayerTables) -> None:
     sizes, hidden = tables.sizes, tables.hidden
     bound = BoundForward(tables, tables.cell, recurrent_width=tables.weight_hh[0].size(0))
     starts = [0, *accumulate(sizes)]
-    for s, weight in enumerate(map(backend.products.reordered, tables.weight_hh)):
+    for s, weight in enumerate(map(backend.products.prepacked, tables.weight_hh)):
         bound.run(s, 0, 0, sizes[0], None)
         for t in range(1, len(sizes)):
             left, n = starts[t - 1], sizes[t]
-            recurrent = backend.products.product(hidden[s, left : left + n], weight)  # (n, R)
+            recurrent = backend.products.linear(hidden[s, left : left + n], weight)  # (n, R)
             bound.run(s, starts[t], left, n, recurrent)
 
 
@@ -54,7 +54,7 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
             bound.run(s, start, starts[t - 1] if t > 0 else -1, n, num_after, recurrent)
             if t > 0:
                 after = gates[s, start : start + n, :R]
-                recurrent, num_after = backend.products.product(after, weight.t()), n  # (n, H)
+                recurrent, num_after = backend.products.linear(after, weight.t()), n  # (n, H)
     if grads.left_weight is not None:
         grads.left_weight.add_(bound.grad_left_weight.sum(1, keepdim=True))
 

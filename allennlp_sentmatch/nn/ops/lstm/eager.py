@@ -32,7 +32,7 @@ def forward(backend: Backend, tables: LayerTables) -> None:
     gates_at, hidden_at, cell_at = (steps(x, sizes) for x in (gates, tables.hidden, tables.cell))
     lower_at = None if tables.lower is None else steps(tables.lower, sizes)
     R = tables.weight_hh[0].size(0)
-    weights = [backend.products.reordered(weight) for weight in tables.weight_hh]
+    weights = [backend.products.prepacked(weight) for weight in tables.weight_hh]
     # The table that U h is added to, and h, for each direction.
     recurrent_at = [steps(x[:, :R], sizes) for x in gates]
     left_hidden_at = [steps(x, sizes) for x in tables.hidden]
@@ -43,7 +43,7 @@ def forward(backend: Backend, tables: LayerTables) -> None:
             left_cell = cell_at[t - 1][:, :n]
             for s, weight in enumerate(weights):
                 recurrent_at[s][t].add_(
-                    backend.products.product(left_hidden_at[s][t - 1][:n], weight)
+                    backend.products.linear(left_hidden_at[s][t - 1][:n], weight)
                 )
             if peephole_left is not None:
                 a[..., R:].addcmul_(left_cell, peephole_left)
@@ -190,7 +190,7 @@ def _backward_chunk(
             n_after = after.grad_cell.size(1)
             outer, dh = dh, buffer[:, :n]
             for s, weight in enumerate(weights):
-                recurrent = backend.products.product(
+                recurrent = backend.products.linear(
                     after.grad_gates[s, :, :R], weight
                 )  # (n_after, H)
                 torch.add(outer[s, :n_after], recurrent, out=dh[s, :n_after])

@@ -8,7 +8,7 @@ product each over all steps. The backends differ in the steps only.
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional
 
 import torch
 from torch import Tensor
@@ -17,46 +17,10 @@ from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writable
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.lstm import cpu, eager, gpu
-from allennlp_sentmatch.nn.ops.lstm.naive import LayerWeights
 from allennlp_sentmatch.nn.ops.lstm.tables import LayerGradients, LayerTables
+from allennlp_sentmatch.nn.ops.lstm.weights import LayerParameters
 
 STEPS: dict[str, ModuleType] = {"eager": eager, "cpu": cpu, "gpu": gpu}
-
-
-class LayerParameters(NamedTuple):
-    """The `LayerWeights` of a layer's S directions side by side."""
-
-    bias: Tensor  # (S, GH)
-    left_weight: Union[Tensor, float]  # (S, 1, H), as are the next three
-    lower_weight: Union[Tensor, float]
-    peephole_left: Optional[Tensor]
-    peephole_lower: Optional[Tensor]
-    weight_ih: Sequence[Tensor]  # not stacked, which would be a copy: (GH, D) each
-    weight_hh: Sequence[Tensor]  # (R, H) each
-
-    @classmethod
-    def of(cls, directions: Sequence[LayerWeights]) -> "LayerParameters":
-        """Stack the directions' vectors."""
-        weight_ih, weight_hh, bias, *vectors = zip(*directions)
-        left_weight, lower_weight, peephole_left, peephole_lower = (
-            x.unsqueeze(1) if isinstance(x, Tensor) else x for x in map(_stack, vectors)
-        )
-        return cls(
-            _stack(bias),
-            left_weight,
-            lower_weight,
-            peephole_left,
-            peephole_lower,
-            weight_ih,
-            weight_hh,
-        )
-
-
-def _stack(directions: Sequence[Any]) -> Any:
-    """A vector of all directions (S, ...), or the number or `None` that they share."""
-    if not isinstance(directions[0], Tensor):
-        return directions[0]
-    return directions[0].unsqueeze(0) if len(directions) == 1 else torch.stack(list(directions))
 
 
 def lstm_layer(

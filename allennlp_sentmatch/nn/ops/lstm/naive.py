@@ -13,7 +13,7 @@ An LSTM, and the first layer of a CAS-LSTM, has neither v nor lower. In the peep
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Optional, Union
+from typing import NamedTuple, Optional
 
 import torch
 import torch.nn.functional as F
@@ -21,19 +21,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
-
-
-class LayerWeights(NamedTuple):
-    """The parameters of one layer in one direction, their blocks in the order i, f, g, o, v."""
-
-    weight_ih: Tensor  # W: (4H or 5H, D)
-    weight_hh: Tensor  # U: as many rows, but 4H with peepholes; (..., H)
-    bias: Tensor  # (4H or 5H)
-    #: 1 - lambda and lambda, numbers or of shape (H).
-    left_weight: Union[float, Tensor] = 1.0
-    lower_weight: Union[float, Tensor] = 1.0
-    peephole_left: Optional[Tensor] = None  # (H), as is the next
-    peephole_lower: Optional[Tensor] = None
+from allennlp_sentmatch.nn.ops.lstm.weights import LayerWeights
 
 
 class CellAwareLSTMGates(NamedTuple):
@@ -66,7 +54,7 @@ def run_stack(
     dropout: float,
     training: bool,
 ) -> list[list[LayerStates]]:
-    """The states of each layer in each of its directions; the arguments are `lstm_stack`'s."""
+    """The states of each layer in each of its directions; the arguments are `lstm_recurrence`'s."""
     num_tokens = inputs.size(1)
     if num_tokens == 0:  # run one padded step instead, which `in_order` drops again
         inputs, mask = (x.new_zeros(x.size(0), 1, *x.shape[2:]) for x in (inputs, mask))

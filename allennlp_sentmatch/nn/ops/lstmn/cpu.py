@@ -16,12 +16,11 @@ from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_an
 from allennlp_sentmatch.nn.ops.lstm.cpu import BoundBackward, BoundForward
 from allennlp_sentmatch.nn.ops.lstm.tables import LayerGradients, LayerTables
 from allennlp_sentmatch.nn.ops.lstmn.tables import (
-    Gradients,
-    OutputGradients,
-    Tables,
-    Weights,
-    from_summary_and_hidden,
+    LSTMNGradients,
+    LSTMNOutputGradients,
+    LSTMNTables,
 )
+from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights, from_summary_and_hidden
 
 if COMPILED:
     from allennlp_sentmatch.nn.ops.native import _lstmn_attention
@@ -30,11 +29,11 @@ if COMPILED:
 def forward(
     backend: Backend,
     sizes: list[int],
-    weights: Weights,
+    weights: LSTMNWeights,
     gates: Tensor,
     queries: Tensor,
     initial: Optional[Tensor],
-) -> Tables:
+) -> LSTMNTables:
     """Run the steps; the parameters are those of `eager.forward`."""
     S, N, A = queries.shape
     B, T, H = sizes[0], len(sizes), gates.size(-1) // 4
@@ -43,28 +42,32 @@ def forward(
     summary[:, :, :B] = 0 if initial is None else initial
     attention = gates.new_zeros(S, B, T, T)
     keys, tapes = gates.new_empty(S, N, A), gates.new_empty(S, N, 2 * H)
-    tables = Tables(gates, queries, hidden, cell, attention, summary, keys, tapes)
+    tables = LSTMNTables(gates, queries, hidden, cell, attention, summary, keys, tapes)
     attend = BoundAttention(sizes, tables, 2 * weights.attention_vector)
     advance = BoundForward(_as_layer(sizes, tables), summary[1], recurrent_width=4 * H + A)
-    product, reordered = backend.products.product, backend.products.reordered
+    linear, prepacked = backend.products.linear, backend.products.prepacked
     starts = [0, *accumulate(sizes)]
     for s, (weight_summary, weight_key) in enumerate(zip(*from_summary_and_hidden(weights))):
-        weight_summary, weight_key = reordered(weight_summary), reordered(weight_key)
+        weight_summary, weight_key = prepacked(weight_summary), prepacked(weight_key)
         from_summary: Optional[Tensor] = None  # (n, 4H + A): for the gates and the next query
         for t, (start, n) in enumerate(zip(starts, sizes)):
             if t > 0:
                 before = starts[t - 1]
-                new_keys = product(hidden[s, before : before + n], weight_key)  # (n, A)
+                new_keys = linear(hidden[s, before : before + n], weight_key)  # (n, A)
                 attend.run(s, t, new_keys, from_summary)
             if t > 0 or initial is not None:
-                from_summary = product(summary[0, s, start : start + n], weight_summary)
+                from_summary = linear(summary[0, s, start : start + n], weight_summary)
             advance.run(s, start, start, n, from_summary)
     return tables
 
 
 def backward(
-    backend: Backend, sizes: list[int], weights: Weights, tables: Tables, outer: OutputGradients
-) -> Gradients:
+    backend: Backend,
+    sizes: list[int],
+    weights: LSTMNWeights,
+    tables: LSTMNTables,
+    outer: LSTMNOutputGradients,
+) -> LSTMNGradients:
     """Run the steps' backward pass; the gradients of the gates' arguments overwrite the gates."""
     S, _, A = tables.queries.shape
     B, T = sizes[0], len(sizes)
@@ -76,7 +79,7 @@ def backward(
     grad_keys, grad_queries = torch.zeros_like(tables.queries), torch.empty_like(tables.queries)
     grad_queries[:, :B] = 0  # the first step attends to nothing
     grad_vector = tables.gates.new_zeros(S, native_tables.num_threads(), A)
-    grads = Gradients(
+    grads = LSTMNGradients(
         tables.gates, grad_queries, grad_keys, grad_vector, initial=grad_tapes[:, :, :B]
     )
     attend = BoundAttentionBackward(
@@ -85,11 +88,11 @@ def backward(
     layer_grads = LayerGradients(grad_tapes[0], None, None, None)
     layer = _as_layer(sizes, tables)
     retreat = BoundBackward(layer, tables.summary[1], layer_grads, carried=grad_tapes[1])
-    product, reordered = backend.products.product, backend.products.reordered
+    linear, prepacked = backend.products.linear, backend.products.prepacked
     starts = [0, *accumulate(sizes)]
     for s in range(S):
         to_summary, query_to_summary, key_to_hidden = (
-            reordered(weight[s].t().contiguous())
+            prepacked(weight[s].t().contiguous())
             for weight in (
                 weights.weight_hh_l0,
                 weights.attention_previous,
@@ -101,14 +104,14 @@ def backward(
             n, start = sizes[t], starts[t]
             retreat.run(s, start, start, n, following, from_keys)
             grad_summary = grad_tapes[0, s, start : start + n]  # (n, H)
-            grad_summary.copy_(product(tables.gates[s, start : start + n], to_summary))
+            grad_summary.copy_(linear(tables.gates[s, start : start + n], to_summary))
             if following:
                 next_queries = grad_queries[s, starts[t + 1] : starts[t + 2]]
-                grad_summary[:following].add_(product(next_queries, query_to_summary))
+                grad_summary[:following].add_(linear(next_queries, query_to_summary))
             if t > 0:
                 attend.run(s, t)
                 following, rows = n, slice(starts[t - 1], starts[t - 1] + n)
-                from_keys = product(grad_keys[s, rows], key_to_hidden)  # (n, H)
+                from_keys = linear(grad_keys[s, rows], key_to_hidden)  # (n, H)
     return grads._replace(vector=2 * grad_vector.sum(1))
 
 
@@ -119,7 +122,7 @@ class BoundAttention:
 
     sizes : `List[int]`
         The number of sentences at each step.
-    tables : `Tables`
+    tables : `LSTMNTables`
     vector : `Tensor`
         Shape (S, A): 2 v.
 
@@ -129,7 +132,7 @@ class BoundAttention:
         If a table has the wrong shape, precision or device, or is not contiguous.
     """
 
-    def __init__(self, sizes: list[int], tables: Tables, vector: Tensor) -> None:
+    def __init__(self, sizes: list[int], tables: LSTMNTables, vector: Tensor) -> None:
         # The C++ has no references to the tables.
         self._tables, self._vector, self._sizes = tables, vector, sizes
         sizes_table = torch.tensor(sizes, device="cpu")  # which the C++ copies
@@ -167,14 +170,14 @@ class BoundAttentionBackward:
 
     sizes : `List[int]`
         The number of sentences at each step.
-    tables : `Tables`
+    tables : `LSTMNTables`
     scale : `Tensor`
         Shape (S, A): 4 v.
     grad_attention : `Optional[Tensor]`
         Shape (S, B, T, T).
     grad_tapes : `Tensor`
         Shape (2, S, N, H): the gradients of h~ and c~ from step t on, before it of h and c.
-    grads : `Gradients`
+    grads : `LSTMNGradients`
         Its `vector` is a buffer (S, number of threads, A).
 
     # Raises
@@ -186,11 +189,11 @@ class BoundAttentionBackward:
     def __init__(
         self,
         sizes: list[int],
-        tables: Tables,
+        tables: LSTMNTables,
         scale: Tensor,
         grad_attention: Optional[Tensor],
         grad_tapes: Tensor,
-        grads: Gradients,
+        grads: LSTMNGradients,
     ) -> None:
         if grad_attention is not None:
             grad_attention = grad_attention.contiguous()
@@ -222,7 +225,7 @@ class BoundAttentionBackward:
         _lstmn_attention.run(self._bound, s, t)
 
 
-def _addresses(sizes: Tensor, tables: Tables, vector: Tensor) -> list[int]:
+def _addresses(sizes: Tensor, tables: LSTMNTables, vector: Tensor) -> list[int]:
     """Return the first arguments of both `bind` functions."""
     like, B, T = tables.cell, int(sizes[0]), len(sizes)
     S, N, H = tuple(like.shape)
@@ -243,6 +246,6 @@ def _addresses(sizes: Tensor, tables: Tables, vector: Tensor) -> list[int]:
     ]
 
 
-def _as_layer(sizes: list[int], tables: Tables) -> LayerTables:
+def _as_layer(sizes: list[int], tables: LSTMNTables) -> LayerTables:
     """Return the tables of the LSTM that the steps are but for the attention."""
     return LayerTables(sizes, [], tables.gates, tables.hidden, tables.cell, None, 1.0, 1.0, None)

@@ -15,22 +15,21 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.packing import steps
 from allennlp_sentmatch.nn.ops.lstmn.tables import (
-    Gradients,
-    OutputGradients,
-    Tables,
-    Weights,
-    from_summary_and_hidden,
+    LSTMNGradients,
+    LSTMNOutputGradients,
+    LSTMNTables,
 )
+from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights, from_summary_and_hidden
 
 
 def forward(
     backend: Backend,
     sizes: list[int],
-    weights: Weights,
+    weights: LSTMNWeights,
     gates: Tensor,
     queries: Tensor,
     initial: Optional[Tensor],
-) -> Tables:
+) -> LSTMNTables:
     """Run the steps.
 
     # Parameters
@@ -38,7 +37,7 @@ def forward(
     backend : `Backend`
     sizes : `List[int]`
         The number of sentences at each step.
-    weights : `Weights`
+    weights : `LSTMNWeights`
         The weights of S directions, stacked.
     gates : `Tensor`
         Shape (S, N, 4H): W x + b. The gates overwrite it.
@@ -49,7 +48,7 @@ def forward(
     """
     S, N, A = queries.shape
     B, T, H = sizes[0], len(sizes), gates.size(-1) // 4
-    product = backend.products.product
+    linear = backend.products.linear
     weight_summary, weight_key = from_summary_and_hidden(weights)
     vector = 2 * weights.attention_vector.unsqueeze(2)  # (S, A, 1)
     summary = gates.new_empty(2, S, N, H)
@@ -79,7 +78,7 @@ def forward(
             summaries.zero_()
         if t > 0 or initial is not None:
             for direction in range(S):
-                projected = product(summaries[0, direction], weight_summary[direction])
+                projected = linear(summaries[0, direction], weight_summary[direction])
                 gates_at[t][direction].add_(projected[:, : 4 * H])
                 from_summary[direction, :n, 4 * H :] = projected[:, 4 * H :]
         _cell(backend, gates_at[t], summaries[1], tapes[:, :, t, :n])
@@ -87,10 +86,10 @@ def forward(
             following = sizes[t + 1]
             for direction in range(S):
                 hidden = tapes[0, direction, t, :following]
-                keys[direction, t, :following] = product(hidden, weight_key[direction])
+                keys[direction, t, :following] = linear(hidden, weight_key[direction])
     hidden, cell = torch.cat([tapes[:, :, t, :n] for t, n in enumerate(sizes)], 2)
     attention = attention.permute(0, 3, 1, 2)  # (S, B, T, T)
-    return Tables(gates, queries, hidden, cell, attention, summary, keys, tapes)
+    return LSTMNTables(gates, queries, hidden, cell, attention, summary, keys, tapes)
 
 
 def _cell(backend: Backend, gates: Tensor, summary_cell: Tensor, states: Tensor) -> None:
@@ -111,8 +110,12 @@ def _view(buffer: Tensor, *shape: int) -> Tensor:
 
 
 def backward(
-    backend: Backend, sizes: list[int], weights: Weights, tables: Tables, outer: OutputGradients
-) -> Gradients:
+    backend: Backend,
+    sizes: list[int],
+    weights: LSTMNWeights,
+    tables: LSTMNTables,
+    outer: LSTMNOutputGradients,
+) -> LSTMNGradients:
     """Run the steps' backward pass; the gradients of the gates' arguments overwrite the gates."""
     return _Backward(backend, sizes, weights, tables, outer).run()
 
@@ -124,9 +127,9 @@ class _Backward:
         self,
         backend: Backend,
         sizes: list[int],
-        weights: Weights,
-        tables: Tables,
-        outer: OutputGradients,
+        weights: LSTMNWeights,
+        tables: LSTMNTables,
+        outer: LSTMNOutputGradients,
     ) -> None:
         S, N, A = tables.queries.shape
         B, T, H = sizes[0], len(sizes), tables.hidden.size(-1)
@@ -137,7 +140,7 @@ class _Backward:
             None if outer.attention is None else outer.attention.permute(0, 2, 3, 1)
         )
         self.cell_by_hidden, self.cell_by_summary = _differentiate_gates(backend, tables)
-        self.product = backend.products.product
+        self.linear = backend.products.linear
         self.grad_queries = torch.empty_like(tables.queries)
         self.grad_queries[:, :B] = 0  # the first step attends to nothing
         self.grad_keys = torch.empty_like(tables.queries)
@@ -155,14 +158,14 @@ class _Backward:
         self.grad_queries_at = steps(self.grad_queries, sizes)
         self.grad_keys_at = steps(self.grad_keys, sizes)
 
-    def run(self) -> Gradients:
+    def run(self) -> LSTMNGradients:
         cell_by_hidden_at = steps(self.cell_by_hidden, self.sizes)
         cell_by_summary_at = steps(self.cell_by_summary, self.sizes)
         for t in range(len(self.sizes) - 1, -1, -1):
             grad_summary = self._through_cell(t, cell_by_hidden_at[t], cell_by_summary_at[t])
             if t > 0:
                 self._through_attention(t, grad_summary)
-        return Gradients(
+        return LSTMNGradients(
             self.tables.gates, self.grad_queries, self.grad_keys, self.grad_vector, grad_summary
         )
 
@@ -175,18 +178,18 @@ class _Backward:
         if following:
             dk = torch.mul(self.grad_key_table[:, t, :n], self.scale, out=self.grad_keys_at[t])
             for direction, weight in enumerate(self.weights.attention_hidden):
-                dh[direction, :following].add_(self.product(dk[direction, :following], weight.t()))
+                dh[direction, :following].add_(self.linear(dk[direction, :following], weight.t()))
         dc.addcmul_(dh, cell_by_hidden)
         blocks = gates.view(S, n, 4, H)
         blocks[:, :, :3].mul_(dc.unsqueeze(2))
         blocks[:, :, 3].mul_(dh)
         grad_summary = gates.new_empty(2, S, n, H)
         for direction, grad in enumerate(grad_summary[0]):
-            grad.copy_(self.product(gates[direction], self.weights.weight_hh_l0[direction].t()))
+            grad.copy_(self.linear(gates[direction], self.weights.weight_hh_l0[direction].t()))
             if following:
                 dq = self.grad_queries_at[t + 1][direction]  # (following, A)
                 weight = self.weights.attention_previous[direction]
-                grad[:following].add_(self.product(dq, weight.t()))
+                grad[:following].add_(self.linear(dq, weight.t()))
         torch.mul(dc, cell_by_summary, out=grad_summary[1])
         return grad_summary
 
@@ -215,7 +218,7 @@ class _Backward:
         torch.mul(layer.sum(1), self.scale, out=self.grad_queries_at[t])
 
 
-def _differentiate_gates(backend: Backend, tables: Tables) -> tuple[Tensor, Tensor]:
+def _differentiate_gates(backend: Backend, tables: LSTMNTables) -> tuple[Tensor, Tensor]:
     """Overwrite each gate with a derivative by its argument: of h for o, of c for the others.
 
     Times the gradient of h or c, it is the gradient of the argument. Returns the factor from the

@@ -8,16 +8,16 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
-from allennlp_sentmatch.nn.ops.lstmn.tables import Weights
+from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
 
 #: `one_direction` or another form of it.
-OneDirection = Callable[[Tensor, Weights, Optional[Tensor]], tuple[Tensor, Tensor, Tensor]]
+OneDirection = Callable[[Tensor, LSTMNWeights, Optional[Tensor]], tuple[Tensor, Tensor, Tensor]]
 
 
-def recurrence(
+def lstmn_recurrence(
     inputs: Tensor,
     mask: Tensor,
-    directions: Sequence[Weights],
+    directions: Sequence[LSTMNWeights],
     initial_state: Optional[Tensor],
     one_direction: OneDirection,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
@@ -46,7 +46,7 @@ def recurrence(
 
 
 def one_direction(
-    inputs: Tensor, weights: Weights, initial_state: Optional[Tensor]
+    inputs: Tensor, weights: LSTMNWeights, initial_state: Optional[Tensor]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return h and c (B, T, H), and s (B, T, T), for inputs (B, T, D) from left to right."""
     B, T = inputs.shape[:2]

@@ -24,21 +24,21 @@ from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writabl
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.lstmn import cpu, eager, naive, scanned
 from allennlp_sentmatch.nn.ops.lstmn.tables import (
-    Arguments,
-    OutputGradients,
-    Tables,
-    Weights,
+    LSTMNArguments,
+    LSTMNOutputGradients,
+    LSTMNTables,
 )
+from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
 
-BACKENDS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
+IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
 
-_STEPS: dict[str, ModuleType] = {"eager": eager, "cpu": cpu}
+STEPS: dict[str, ModuleType] = {"eager": eager, "cpu": cpu}
 
 
-def recurrence(
+def lstmn_recurrence(
     inputs: Tensor,
     mask: Tensor,
-    directions: Sequence[Weights],
+    directions: Sequence[LSTMNWeights],
     initial_state: Optional[Tensor] = None,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
     """Compute the tapes of sentences in one or two directions.
@@ -49,7 +49,7 @@ def recurrence(
         Shape (B, T, D).
     mask : `Tensor`
         Shape (B, T), right-padded.
-    directions : `Sequence[Weights]`
+    directions : `Sequence[LSTMNWeights]`
         The weights of each direction, left-to-right first.
     initial_state : `Tensor`, optional (default = zeros)
         Shape (2, S, B, H): h~ and c~ at the first step.
@@ -63,13 +63,13 @@ def recurrence(
     tensors = [inputs, *(weight for weights in directions for weight in weights)]
     if initial_state is not None:
         tensors.append(initial_state)
-    backend = resolve("LSTMN", BACKENDS, *tensors)
+    backend = resolve("LSTMN", IMPLEMENTATIONS, *tensors)
     if backend.name in ("naive", "scan"):
         one_direction = naive.one_direction if backend.name == "naive" else scanned.one_direction
-        return naive.recurrence(inputs, mask, directions, initial_state, one_direction)
+        return naive.lstmn_recurrence(inputs, mask, directions, initial_state, one_direction)
     packing = Packing.of(mask, bidirectional=len(directions) == 2)
     if not packing.sizes:  # no token in the batch, hence no step
-        return naive.recurrence(inputs, mask, directions, initial_state, naive.one_direction)
+        return naive.lstmn_recurrence(inputs, mask, directions, initial_state, naive.one_direction)
     with without_autocast(inputs.device):
         return _packed(backend, packing, inputs, directions, initial_state)
 
@@ -78,16 +78,16 @@ def _packed(
     backend: Backend,
     packing: Packing,
     inputs: Tensor,
-    directions: Sequence[Weights],
+    directions: Sequence[LSTMNWeights],
     initial_state: Optional[Tensor],
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
-    """Compute `recurrence` over packed sentences, of which there is at least one."""
+    """Compute `lstmn_recurrence` over packed sentences, of which there is at least one."""
     B, T = packing.shape
     order = packing.order
     weights = [
         same[0].unsqueeze(0) if len(same) == 1 else torch.stack(same) for same in zip(*directions)
     ]
-    arguments = Arguments(
+    arguments = LSTMNArguments(
         packing.pack(inputs),
         None if initial_state is None else initial_state[:, :, order],
         *weights,
@@ -105,13 +105,13 @@ def _packed(
     return packing.unpack(hidden), packing.unpack(cell), list(by_sentence)
 
 
-def _forward(backend: Backend, sizes: list[int], arguments: Arguments) -> Tables:
+def _forward(backend: Backend, sizes: list[int], arguments: LSTMNArguments) -> LSTMNTables:
     """Project the inputs and run the steps."""
     weights, affine = arguments.weights, backend.products.affine
     gates = affine(arguments.inputs, weights.weight_ih_l0, weights.bias_l0)
     no_bias = torch.zeros_like(weights.attention_vector)
     queries = affine(arguments.inputs, 2 * weights.attention_input, no_bias)
-    tables: Tables = _STEPS[backend.name].forward(
+    tables: LSTMNTables = STEPS[backend.name].forward(
         backend, sizes, weights, gates, queries, arguments.initial
     )
     return tables
@@ -122,7 +122,7 @@ class _Recurrence(torch.autograd.Function):
     def forward(
         ctx: Any, backend: Backend, packing: Packing, *tensors: Any
     ) -> tuple[Tensor, Tensor, Tensor]:
-        tables = _forward(backend, packing.sizes, Arguments(*tensors))
+        tables = _forward(backend, packing.sizes, LSTMNArguments(*tensors))
         ctx.backend, ctx.packing = backend, packing
         ctx.save_for_backward(*tensors, *tables)
         ctx.set_materialize_grads(False)
@@ -132,14 +132,14 @@ class _Recurrence(torch.autograd.Function):
     @analytic_backward
     def backward(ctx: Any, *gradients: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
         saved, packing = ctx.saved_tensors, ctx.packing
-        arguments = Arguments(*saved[: len(Arguments._fields)])
-        tables = Tables(*saved[len(Arguments._fields) :])
+        arguments = LSTMNArguments(*saved[: len(LSTMNArguments._fields)])
+        tables = LSTMNTables(*saved[len(LSTMNArguments._fields) :])
         tables = tables._replace(gates=writable(tables.gates))
         products = ctx.backend.products
-        grads = _STEPS[ctx.backend.name].backward(
-            ctx.backend, packing.sizes, arguments.weights, tables, OutputGradients(*gradients)
+        grads = STEPS[ctx.backend.name].backward(
+            ctx.backend, packing.sizes, arguments.weights, tables, LSTMNOutputGradients(*gradients)
         )
-        needs = Arguments(*ctx.needs_input_grad[2:])
+        needs = LSTMNArguments(*ctx.needs_input_grad[2:])
         grad_inputs: Any = None
         if needs.inputs:
             grad_inputs = products.input_gradient(arguments.weight_ih_l0, grads.gates)
@@ -152,7 +152,7 @@ class _Recurrence(torch.autograd.Function):
         return (
             None,
             None,
-            *Arguments(
+            *LSTMNArguments(
                 inputs=grad_inputs,
                 initial=grads.initial if needs.initial else None,
                 weight_ih_l0=weight_gradient(needs.weight_ih_l0, arguments.inputs, grads.gates),

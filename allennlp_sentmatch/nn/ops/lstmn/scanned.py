@@ -6,13 +6,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
-from allennlp_sentmatch.nn.ops.lstmn.tables import Weights
+from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
 
 
 def one_direction(
-    inputs: Tensor, weights: Weights, initial_state: Optional[Tensor]
+    inputs: Tensor, weights: LSTMNWeights, initial_state: Optional[Tensor]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Compute the function of the same name in `naive`."""
     B, T = inputs.shape[:2]

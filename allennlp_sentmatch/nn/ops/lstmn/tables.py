@@ -6,23 +6,12 @@ Rows of N tokens are packed; see `allennlp_sentmatch.nn.ops.common.packing`.
 
 from typing import NamedTuple, Optional
 
-import torch
 from torch import Tensor
 
-
-class Weights(NamedTuple):
-    """The parameters of one direction under their names in `LSTMN`; or of S directions, stacked."""
-
-    weight_ih_l0: Tensor
-    weight_hh_l0: Tensor
-    bias_l0: Tensor
-    attention_hidden: Tensor
-    attention_input: Tensor
-    attention_previous: Tensor
-    attention_vector: Tensor
+from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
 
 
-class Arguments(NamedTuple):
+class LSTMNArguments(NamedTuple):
     """The differentiable arguments of the recurrence, or in the same order their gradients."""
 
     inputs: Tensor  # (S, N, D)
@@ -36,12 +25,12 @@ class Arguments(NamedTuple):
     attention_vector: Tensor
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> LSTMNWeights:
         """The parameters of S directions."""
-        return Weights(*self[2:])
+        return LSTMNWeights(*self[2:])
 
 
-class Tables(NamedTuple):
+class LSTMNTables(NamedTuple):
     """The results of a forward pass that its backward pass needs."""
 
     gates: Tensor  # (S, N, 4H): i, f, g, o
@@ -55,7 +44,7 @@ class Tables(NamedTuple):
     tapes: Tensor  # h and c: (2, S, T, B, H) in eager
 
 
-class OutputGradients(NamedTuple):
+class LSTMNOutputGradients(NamedTuple):
     """The gradients of the recurrence's outputs; `None` for an output that is not used."""
 
     hidden: Optional[Tensor]  # (S, N, H)
@@ -63,7 +52,7 @@ class OutputGradients(NamedTuple):
     attention: Optional[Tensor]  # (S, B, T, T)
 
 
-class Gradients(NamedTuple):
+class LSTMNGradients(NamedTuple):
     """The results of a backward pass through the steps."""
 
     gates: Tensor  # (S, N, 4H): of the gates' arguments
@@ -71,13 +60,3 @@ class Gradients(NamedTuple):
     keys: Tensor  # (S, N, A): of W_h h_t
     vector: Tensor  # (S, A)
     initial: Tensor  # (2, S, B, H): of h~ and c~ at the first step
-
-
-def from_summary_and_hidden(weights: Weights) -> tuple[Tensor, Tensor]:
-    """Return the weights that are applied to h~ and to h at each step.
-
-    The first, (S, 4H + A, H), maps h~ to its part of the gates' arguments and of the next query.
-    The second, (S, A, H), maps h to its key. Queries and keys are doubled, as in `Tables`.
-    """
-    to_query = 2 * weights.attention_previous
-    return torch.cat([weights.weight_hh_l0, to_query], 1), 2 * weights.attention_hidden

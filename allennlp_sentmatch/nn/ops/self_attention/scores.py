@@ -19,7 +19,7 @@ from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
 from allennlp_sentmatch.nn.ops.self_attention import eager, naive
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "eager")
-PARTS: dict[str, ModuleType] = {"eager": eager}
+STEPS: dict[str, ModuleType] = {"eager": eager}
 
 
 def additive_scores(queries: Tensor, keys: Tensor, vector: Tensor, mask: Tensor) -> Tensor:
@@ -61,11 +61,11 @@ class _AdditiveScores(torch.autograd.Function):
     ) -> Tensor:
         ctx.backend, ctx.lengths = backend, lengths
         ctx.save_for_backward(queries, keys, vector)
-        scores: Tensor = PARTS[backend.name].forward(queries, keys, vector, lengths)
+        scores: Tensor = STEPS[backend.name].forward(queries, keys, vector, lengths)
         return scores
 
     @staticmethod
     @analytic_backward
     def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
-        grads = PARTS[ctx.backend.name].backward(*ctx.saved_tensors, ctx.lengths, grad)
+        grads = STEPS[ctx.backend.name].backward(*ctx.saved_tensors, ctx.lengths, grad)
         return (None, None, *grads)

@@ -20,7 +20,7 @@ from allennlp_sentmatch.nn.ops.common.activations import (
 from allennlp_sentmatch.nn.ops.suffix.schedule import Step
 
 
-class Tables(NamedTuple):
+class SuffixTables(NamedTuple):
     """The values that a backward pass needs, of all steps of a chunk or of one step."""
 
     hidden: Tensor  # (S, rows, H): h before the step
@@ -40,7 +40,7 @@ class Tables(NamedTuple):
         return like.size(0) * num_rows * numbers * like.element_size()
 
     @classmethod
-    def empty(cls, cell: "Cell", like: Tensor, num_rows: int) -> "Tables":
+    def empty(cls, cell: "Cell", like: Tensor, num_rows: int) -> "SuffixTables":
         """Return new tables; the parameters are those of `num_bytes`."""
         S, GH = like.size(0), like.size(-1)
         H = GH // cell.num_gates
@@ -49,28 +49,28 @@ class Tables(NamedTuple):
         )
         return cls(hidden, gates, tuple(kept))
 
-    def rows(self, num_rows: int) -> "Tables":
+    def rows(self, num_rows: int) -> "SuffixTables":
         """Slice the tables to their first rows."""
-        return Tables(
+        return SuffixTables(
             self.hidden[:, :num_rows],
             self.gates[:, :num_rows],
             tuple(table[:, :num_rows] for table in self.kept),
         )
 
     @classmethod
-    def split(cls, tensors: Sequence[Tensor], num_kept: int) -> "list[Tables]":
+    def split(cls, tensors: Sequence[Tensor], num_kept: int) -> "list[SuffixTables]":
         """Return the tables of several chunks from a sequence of their `tensors`."""
 
-        def chunks() -> Iterator[Tables]:
+        def chunks() -> Iterator[SuffixTables]:
             for start in range(0, len(tensors), 2 + num_kept):
                 hidden, gates, *kept = tensors[start : start + 2 + num_kept]
                 yield cls(hidden, gates, tuple(kept))
 
         return list(chunks())
 
-    def at(self, step: Step) -> "Tables":
+    def at(self, step: Step) -> "SuffixTables":
         """Slice the tables of a chunk to those of a step, (S, suffixes, sentences, ...) each."""
-        return Tables(
+        return SuffixTables(
             step.of_table(self.hidden),
             step.of_table(self.gates),
             tuple(step.of_table(table) for table in self.kept),
@@ -129,14 +129,14 @@ class LSTMCell:
         torch.mul(o, backend.tanh(cell, out=tanh_cell), out=hidden)
 
     @staticmethod
-    def backward(grads: Sequence[Tensor], tables: Tables, out: Tensor) -> None:
+    def backward(grads: Sequence[Tensor], tables: SuffixTables, out: Tensor) -> None:
         """Turn the gradients of h', c' into those of h, c, except for the part through U h.
 
         # Parameters
 
         grads : `Sequence[Tensor]`
             Overwritten by the new gradients.
-        tables : `Tables`
+        tables : `SuffixTables`
             Those of the step.
         out : `Tensor`
             Shape (S, R, N, GH), a buffer for the gradient of x before the sum over suffixes.
@@ -191,7 +191,7 @@ class GRUCell:
         hidden.sub_(n).mul_(z).add_(n)
 
     @staticmethod
-    def backward(grads: Sequence[Tensor], tables: Tables, out: Tensor) -> None:
+    def backward(grads: Sequence[Tensor], tables: SuffixTables, out: Tensor) -> None:
         """Turn gradients of h' into those of h; the parameters are those of `LSTMCell.backward`."""
         (grad_hidden,) = grads
         (n,) = tables.kept

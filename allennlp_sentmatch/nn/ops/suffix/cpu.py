@@ -8,7 +8,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
 from allennlp_sentmatch.nn.ops.common.native_tables import address, threads
-from allennlp_sentmatch.nn.ops.suffix.cells import LSTMCell, Tables
+from allennlp_sentmatch.nn.ops.suffix.cells import LSTMCell, SuffixTables
 from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule, of_chunk
 
 if COMPILED:
@@ -28,8 +28,8 @@ def encode(
     states = projected.new_zeros(2, S, schedule.num_starts, B, H)  # h and c
     prefixes = projected.new_zeros(S, T, B, H)
     bound = _BoundEncoding(projected, states, prefixes)
-    product = backend.products.product
-    fast_weights = [backend.products.reordered(weight) for weight in weights]
+    linear = backend.products.linear
+    fast_weights = [backend.products.prepacked(weight) for weight in weights]
     kept = []
     for s in range(S):
         bound.run(s, 0, 0, schedule.num_starts, B, None)
@@ -42,7 +42,7 @@ def encode(
                 if not num_suffixes:  # the prefix begins at this token
                     prefixes[s, t, :N] = states[0, s, first, :N]
                 for _, i, R, _, _ in step.split(NativeLSTMCell.max_rows):
-                    u = product(states[0, s, i : i + R, :N].flatten(0, 1), weight)  # (R * N, 4H)
+                    u = linear(states[0, s, i : i + R, :N].flatten(0, 1), weight)  # (R * N, 4H)
                     bound.run(s, t, i, R, N, u, is_first=i == first)
     return prefixes, states[0], kept
 
@@ -153,7 +153,7 @@ class NativeLSTMCell(LSTMCell):
             )
 
     @staticmethod
-    def backward(grads: Sequence[Tensor], tables: Tables, out: Tensor) -> None:
+    def backward(grads: Sequence[Tensor], tables: SuffixTables, out: Tensor) -> None:
         """Turn gradients of h', c' into those of h, c; parameters as in `LSTMCell.backward`."""
         S, R, N, H = grads[0].shape
         both = [_addresses(grad, (S, R, N, H), out) for grad in grads]

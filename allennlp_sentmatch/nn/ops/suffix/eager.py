@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.suffix.cells import Cell, Tables
+from allennlp_sentmatch.nn.ops.suffix.cells import Cell, SuffixTables
 from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule, Step, num_rows, of_chunk
 
 
@@ -24,24 +24,24 @@ class _Suffixes:
     ) -> None:
         S, _, B, GH = projected.shape
         self._backend, self._cell, self._projected = backend, cell, projected
-        self._weights = [backend.products.reordered(weight) for weight in weights]
+        self._weights = [backend.products.prepacked(weight) for weight in weights]
         self._buffer: Optional[Tensor] = None
         self.states = projected.new_zeros(
             cell.num_states, S, schedule.num_starts, B, GH // cell.num_gates
         )
 
-    def begin(self, beginning: Step, tables: Optional[Tables]) -> None:
+    def begin(self, beginning: Step, tables: Optional[SuffixTables]) -> None:
         """Advance the states, which must be zero, by the first token of each suffix."""
         self._advance(beginning, self._projected[:, : beginning.suffixes], tables, [])
 
-    def advance(self, step: Step, tables: Optional[Tables]) -> None:
+    def advance(self, step: Step, tables: Optional[SuffixTables]) -> None:
         """Advance the states of the step's suffixes; fill the step's rows of its chunk's tables."""
         for part in step.split(self._cell.max_rows):
             x = self._projected[:, step.t : step.t + 1, : step.sentences]
             self._advance(part, x, tables, self._weights)
 
     def _advance(
-        self, step: Step, x: Tensor, tables: Optional[Tables], weights: list[Tensor]
+        self, step: Step, x: Tensor, tables: Optional[SuffixTables], weights: list[Tensor]
     ) -> None:
         """Advance the step's states by x, W x + b of a token; without `weights`, U h is zero."""
         current = step.of_states(self.states).unbind(0)  # (S, suffixes, sentences, H) each
@@ -52,8 +52,8 @@ class _Suffixes:
         else:
             old_hidden, gates, kept = tables.at(step)
             hidden = old_hidden.copy_(hidden)
-        product = self._backend.products.product
-        u = [product(h.flatten(0, 1), weight) for h, weight in zip(hidden, weights)]
+        linear = self._backend.products.linear
+        u = [linear(h.flatten(0, 1), weight) for h, weight in zip(hidden, weights)]
         self._cell.forward(self._backend, x, u or None, current, gates, kept)
 
     def _new_gates(self, shape: torch.Size) -> Tensor:
@@ -110,20 +110,20 @@ def forward(
     cell: Cell,
     projected: Tensor,
     weights: Sequence[Tensor],
-) -> tuple[Tensor, Tensor, list[Tables]]:
+) -> tuple[Tensor, Tensor, list[SuffixTables]]:
     """Run the steps; the parameters are those of `encode`.
 
     # Returns
 
-    `Tuple[Tensor, Tensor, List[Tables]]`
+    `Tuple[Tensor, Tensor, List[SuffixTables]]`
         The encodings as those of `encode`, and the tables of the beginning and of each chunk.
     """
     suffixes = _Suffixes(backend, schedule, cell, projected, weights)
-    all_tables = [Tables.empty(cell, projected, schedule.beginning.num_rows)]
+    all_tables = [SuffixTables.empty(cell, projected, schedule.beginning.num_rows)]
     suffixes.begin(schedule.beginning, all_tables[0])
     prefixes = _new_prefixes(projected, suffixes)
     for chunk in schedule.chunks:
-        all_tables.append(Tables.empty(cell, projected, num_rows(chunk)))
+        all_tables.append(SuffixTables.empty(cell, projected, num_rows(chunk)))
         _advance_chunk(suffixes, chunk, all_tables[-1], prefixes)
     return prefixes, suffixes.states[0], all_tables
 
@@ -133,7 +133,7 @@ def _new_prefixes(projected: Tensor, suffixes: _Suffixes) -> Tensor:
 
 
 def _advance_chunk(
-    suffixes: _Suffixes, chunk: list[Step], tables: Optional[Tables], prefixes: Tensor
+    suffixes: _Suffixes, chunk: list[Step], tables: Optional[SuffixTables], prefixes: Tensor
 ) -> None:
     for step in chunk:
         suffixes.advance(step, tables)
@@ -147,14 +147,14 @@ def recomputed_tables(
     projected: Tensor,
     weights: Sequence[Tensor],
     kept: Sequence[Tensor],
-) -> Iterator[Tables]:
+) -> Iterator[SuffixTables]:
     """Compute the tables of `forward` from the states that `encode` kept, the last tables first.
 
     Each overwrites the one before.
     """
     suffixes = _Suffixes(backend, schedule, cell, projected, weights)
     sizes = [schedule.beginning.num_rows, *map(num_rows, schedule.chunks)]
-    all_tables = Tables.empty(cell, projected, max(sizes))
+    all_tables = SuffixTables.empty(cell, projected, max(sizes))
     for chunk, states in zip(reversed(schedule.chunks), reversed(kept)):
         of_chunk(chunk, suffixes.states).copy_(states)
         tables = all_tables.rows(num_rows(chunk))
@@ -173,7 +173,7 @@ def backward(
     cell: Cell,
     shape: torch.Size,
     weights: Sequence[Tensor],
-    tables_in_reverse: Iterable[Tables],
+    tables_in_reverse: Iterable[SuffixTables],
     grad_prefixes: Tensor,
     grad_suffixes: Tensor,
     needs_weights: Sequence[bool],
@@ -184,11 +184,11 @@ def backward(
 
     # Parameters
 
-    tables_in_reverse : `Iterable[Tables]`
+    tables_in_reverse : `Iterable[SuffixTables]`
         Those of the chunks, the last first, then those of the beginning. Each is used before the
         next one is taken.
     """
-    product = backend.products.product
+    linear = backend.products.linear
     transposed = [weight.t() for weight in weights]
     grad_projected = grad_prefixes.new_zeros(shape)
     grad_weights = [
@@ -213,7 +213,7 @@ def backward(
                 grad_projected[rows] += out.sum(1)
                 cell.to_gradient_of_product(out, tables_at.gates)
                 for grad_hidden, out_s, weight in zip(current[0], out, transposed):
-                    grad_hidden += product(out_s.flatten(0, 1), weight).view_as(grad_hidden)
+                    grad_hidden += linear(out_s.flatten(0, 1), weight).view_as(grad_hidden)
         for grad, grad_u_s, hidden in zip(grad_weights, grad_u, tables.hidden):
             if grad is not None:
                 grad += backend.products.product_over_rows(hidden, grad_u_s).t()

@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.ops.suffix.weights import Weights
+from allennlp_sentmatch.nn.ops.suffix.weights import SuffixWeights
 
 
-def recurrence(
+def suffix_recurrence(
     tokens: Tensor,
-    directions: Sequence[Weights],
+    directions: Sequence[SuffixWeights],
     sizes: list[int],
     window: int,
     num_starts: int,

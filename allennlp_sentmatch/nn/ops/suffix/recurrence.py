@@ -23,13 +23,13 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
-from allennlp_sentmatch.nn.ops.common.products import linear
+from allennlp_sentmatch.nn.ops.common.products import affine
 from allennlp_sentmatch.nn.ops.suffix import cpu, eager, naive, scanned
-from allennlp_sentmatch.nn.ops.suffix.cells import Cell, GRUCell, LSTMCell, Tables
+from allennlp_sentmatch.nn.ops.suffix.cells import Cell, GRUCell, LSTMCell, SuffixTables
 from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule
-from allennlp_sentmatch.nn.ops.suffix.weights import Weights
+from allennlp_sentmatch.nn.ops.suffix.weights import SuffixWeights
 
-BACKENDS: dict[str, tuple[Name, ...]] = {
+IMPLEMENTATIONS: dict[str, tuple[Name, ...]] = {
     "lstm": ("naive", "scan", "eager", "cpu"),
     "gru": ("naive", "scan", "eager"),
 }
@@ -42,12 +42,12 @@ _CELLS: dict[tuple[str, str], Cell] = {
 
 #: Larger tables are computed again in the backward pass. These are those of 32 sentences of 75
 #: tokens or 128 of 37, with 300 units; smaller ones are faster to save.
-MAX_SAVED_BYTES = 3 * 2**29
+MAX_SAVED_BYTES = 1536 * 2**20
 
 
-def recurrence(
+def suffix_recurrence(
     tokens: Tensor,
-    directions: Sequence[Weights],
+    directions: Sequence[SuffixWeights],
     sizes: Union[list[int], Tensor],
     window: int,
     num_starts: int,
@@ -59,7 +59,7 @@ def recurrence(
 
     tokens : `Tensor`
         Shape (S, T, B, D), the longest sentence first, in the order of each direction.
-    directions : `Sequence[Weights]`
+    directions : `Sequence[SuffixWeights]`
         The weights of each direction.
     sizes : `Union[List[int], Tensor]`
         The number of sentences that have a token t, for each of the T tokens. The backend "scan"
@@ -79,12 +79,12 @@ def recurrence(
         Those at padding are finite but meaningless.
     """
     tensors = [tokens, *(weight for weights in directions for weight in weights)]
-    backend = resolve(f"SuBiLSTM with {cell} cells", BACKENDS[cell], *tensors)
+    backend = resolve(f"SuBiLSTM with {cell} cells", IMPLEMENTATIONS[cell], *tensors)
     if backend.name == "scan":
-        return scanned.recurrence(tokens, directions, sizes, window, num_starts, cell)
+        return scanned.suffix_recurrence(tokens, directions, sizes, window, num_starts, cell)
     assert isinstance(sizes, list)
     if backend.name == "naive":
-        return naive.recurrence(tokens, directions, sizes, window, num_starts, cell)
+        return naive.suffix_recurrence(tokens, directions, sizes, window, num_starts, cell)
     with without_autocast(tokens.device):
         projected = _project(backend, tokens, directions)
         weights = [direction_weights.weight_hh_l0 for direction_weights in directions]
@@ -92,10 +92,10 @@ def recurrence(
         return _advance_all(backend, schedule, _CELLS[backend.name, cell], projected, weights)
 
 
-def _project(backend: Backend, tokens: Tensor, directions: Sequence[Weights]) -> Tensor:
+def _project(backend: Backend, tokens: Tensor, directions: Sequence[SuffixWeights]) -> Tensor:
     """Return W x + b, (S, T, B, GH), contiguous."""
     projected = [
-        linear(
+        affine(
             x.reshape(1, -1, x.size(-1)),
             weights.weight_ih_l0.unsqueeze(0),
             weights.bias_l0.unsqueeze(0),
@@ -114,7 +114,7 @@ def _advance_all(
             backend, schedule, cell, projected, weights, keep_states=False
         )
         return prefixes, suffixes
-    if Tables.num_bytes(cell, projected, schedule.num_rows) <= MAX_SAVED_BYTES:
+    if SuffixTables.num_bytes(cell, projected, schedule.num_rows) <= MAX_SAVED_BYTES:
         prefixes, suffixes = _Recurrence.apply(  # type: ignore[no-untyped-call]
             backend, schedule, cell, projected, *weights
         )
@@ -167,7 +167,7 @@ class _Recurrence(torch.autograd.Function):
     def backward(ctx: Any, grad_prefixes: Tensor, grad_suffixes: Tensor) -> tuple[Any, ...]:
         S = ctx.shape[0]
         weights, saved = ctx.saved_tensors[:S], ctx.saved_tensors[S:]
-        beginning, *tables = Tables.split(saved, ctx.cell.num_kept)
+        beginning, *tables = SuffixTables.split(saved, ctx.cell.num_kept)
         grad_projected, grad_weights = eager.backward(
             ctx.backend,
             ctx.schedule,

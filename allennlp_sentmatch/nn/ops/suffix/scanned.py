@@ -9,12 +9,12 @@ from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 from allennlp_sentmatch.nn.ops.suffix import naive
-from allennlp_sentmatch.nn.ops.suffix.weights import Weights
+from allennlp_sentmatch.nn.ops.suffix.weights import SuffixWeights
 
 
-def recurrence(
+def suffix_recurrence(
     tokens: Tensor,
-    directions: Sequence[Weights],
+    directions: Sequence[SuffixWeights],
     sizes: Union[list[int], Tensor],
     window: int,
     num_starts: int,
@@ -34,7 +34,7 @@ def recurrence(
         sentence = torch.arange(B, device=tokens.device)
         has_token = sentence < torch.tensor(sizes, device=tokens.device).unsqueeze(1)
 
-    def one_direction(x: Tensor, weights: Weights) -> tuple[Tensor, Tensor]:
+    def one_direction(x: Tensor, weights: SuffixWeights) -> tuple[Tensor, Tensor]:
         projected = F.linear(x, weights.weight_ih_l0, weights.bias_l0)  # (T, B, GH)
         # Autocast narrows the products but not the states.
         projected = projected.to(weights.weight_hh_l0.dtype)

@@ -58,7 +58,7 @@ class Schedule(NamedTuple):
 
     @classmethod
     def of(cls, batch_size: int, sizes: list[int], window: int, num_starts: int) -> "Schedule":
-        """Schedule the steps; the parameters are those of `recurrence`.
+        """Schedule the steps; the parameters are those of `suffix_recurrence`.
 
         The beginning takes all `batch_size` sentences, the empty ones included: its tables are then
         as large as the states.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 
-class Weights(NamedTuple):
+class SuffixWeights(NamedTuple):
     """The parameters of a cell: `weight_ih_l0` (GH, D), `weight_hh_l0` (GH, H), `bias_l0` (GH)."""
 
     weight_ih_l0: Tensor

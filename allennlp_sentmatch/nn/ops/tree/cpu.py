@@ -13,14 +13,15 @@ from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
 from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_and_threads
-from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights, rounding_of_scores
+from allennlp_sentmatch.nn.ops.tree.choices import Choices, rounding_of_scores
 from allennlp_sentmatch.nn.ops.tree.tables import Sentences, Trace
+from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
 
 if COMPILED:
     from allennlp_sentmatch.nn.ops.native import _tree_steps
 
 
-class Tables(NamedTuple):
+class TreeTables(NamedTuple):
     """The tables of R nodes and K candidates; those after the first four for a backward pass.
 
     With them, there are rows for all nodes and candidates, else only for the remaining ones.
@@ -37,7 +38,7 @@ class Tables(NamedTuple):
     relaxed: Optional[Tensor] = None  # the steps' y (n, M), flat, if choices are sampled
 
     @classmethod
-    def new(cls, hidden: Tensor, sizes: list[int], is_sampled: bool, keep: bool) -> "Tables":
+    def new(cls, hidden: Tensor, sizes: list[int], is_sampled: bool, keep: bool) -> "TreeTables":
         """Return tables without values."""
         H, (R, K) = hidden.size(1), num_rows(sizes, keep)
         nodes = hidden.new_empty(R, H), hidden.new_empty(R, H)
@@ -73,27 +74,27 @@ def forward(
     sentences: Sentences,
     hidden: Tensor,
     cell: Tensor,
-    weights: Weights,
+    weights: TreeWeights,
     choices: Choices,
     keep: bool,
 ) -> Trace:
     """Compute `eager.forward`."""
     (N, H), sizes = hidden.shape, sentences.sizes
-    product = backend.products.product
+    linear = backend.products.linear
     # Those of a left child with the bias, then those of a right child: (10H, H), (10H)
-    weight = backend.products.reordered(torch.cat(weights.weight.chunk(2, 1)))
+    weight = backend.products.prepacked(torch.cat(weights.weight.chunk(2, 1)))
     bias = F.pad(weights.bias, (0, 5 * H))
     is_sampled = choices.merges is None and choices.noise is not None
-    tables = Tables.new(hidden, sizes, is_sampled, keep)
+    tables = TreeTables.new(hidden, sizes, is_sampled, keep)
     tables.hidden[:N], tables.cell[:N] = hidden, cell
     steps = BoundSteps(
-        sizes, tables, weights.query, choices, leaf_projections=product(hidden, weight, bias)
+        sizes, tables, weights.query, choices, leaf_projections=linear(hidden, weight, bias)
     )
     projections: Optional[Tensor] = None
     for step, following in enumerate([*sizes[2:], 0]):
         steps.run(step, projections)
         if following:
-            projections = product(steps.parents[:following], weight, bias)  # (following, 10H)
+            projections = linear(steps.parents[:following], weight, bias)  # (following, 10H)
     return Trace(steps.root_hidden, steps.root_cell, steps.merges, tuple(tables) if keep else ())
 
 
@@ -104,7 +105,7 @@ class BoundSteps:
 
     sizes : `List[int]`
         The number of sentences with more than t tokens, for T tokens.
-    tables : `Tables`
+    tables : `TreeTables`
         With the states of the leaves.
     query : `Tensor`
         Shape (H).
@@ -122,7 +123,7 @@ class BoundSteps:
     def __init__(
         self,
         sizes: list[int],
-        tables: Tables,
+        tables: TreeTables,
         query: Tensor,
         choices: Choices,
         leaf_projections: Tensor,

@@ -13,9 +13,9 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
 from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_and_threads
-from allennlp_sentmatch.nn.ops.tree.arguments import Weights
-from allennlp_sentmatch.nn.ops.tree.cpu import Tables, num_relaxed, num_rows
-from allennlp_sentmatch.nn.ops.tree.tables import Gradients, Sentences
+from allennlp_sentmatch.nn.ops.tree.cpu import TreeTables, num_relaxed, num_rows
+from allennlp_sentmatch.nn.ops.tree.tables import Sentences, TreeGradients
+from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
 
 if COMPILED:
     from allennlp_sentmatch.nn.ops.native import _tree_gradient
@@ -29,15 +29,15 @@ def backward(
     root: tuple[Tensor, Tensor],
     merges: Tensor,
     sentences: Sentences,
-    weights: Weights,
+    weights: TreeWeights,
     saved: tuple[Tensor, ...],
     temperature: float,
-    needs: Gradients,
-) -> Gradients:
+    needs: TreeGradients,
+) -> TreeGradients:
     """Compute `eager_gradient.backward`."""
-    tables, sizes = Tables(*saved), sentences.sizes
-    product, N = backend.products.product, sum(sizes)
-    transposed = backend.products.reordered(weights.weight.t().contiguous())  # (2H, 5H)
+    tables, sizes = TreeTables(*saved), sentences.sizes
+    linear, N = backend.products.linear, sum(sizes)
+    transposed = backend.products.prepacked(weights.weight.t().contiguous())  # (2H, 5H)
     by_scores = None
     if tables.relaxed is not None:
         by_scores = _differentiate_scores(backend, tables, weights.query, transposed)
@@ -48,7 +48,7 @@ def backward(
     for step in range(len(sizes) - 2, -1, -1):
         steps.run(step, from_parents)
         pre_activations = steps.pre_activations[: sizes[step + 1]]  # (n, 5H)
-        from_parents = product(pre_activations, transposed)  # (n, 2H)
+        from_parents = linear(pre_activations, transposed)  # (n, 2H)
     steps.run(-1, from_parents)
     grad_projections = steps.grad_projections  # (R, 10H)
     grad_weight: Optional[Tensor] = None
@@ -56,7 +56,7 @@ def backward(
         # As its first argument is copied in another order, that should be the smaller one.
         by_child = backend.products.product_over_rows(tables.hidden, grad_projections).t()
         grad_weight = torch.cat(by_child.chunk(2), 1)  # (10H, H) -> (5H, 2H)
-    return Gradients(
+    return TreeGradients(
         hidden=steps.grad_hidden[:N],
         cell=steps.grad_cell[:N],
         weight=grad_weight,
@@ -66,7 +66,7 @@ def backward(
 
 
 def _differentiate_scores(
-    backend: Backend, tables: Tables, query: Tensor, transposed: Tensor
+    backend: Backend, tables: TreeTables, query: Tensor, transposed: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the derivatives of all candidates' scores by both children's h and c, (K, 2H) each."""
     K, H = tables.candidate_hidden.shape
@@ -76,7 +76,7 @@ def _differentiate_scores(
     for first in range(0, K, CHUNK):
         chunk = pre_activations[: K - first]
         scores.run(first, chunk)
-        by_hidden[first : first + len(chunk)] = backend.products.product(chunk, transposed)
+        by_hidden[first : first + len(chunk)] = backend.products.linear(chunk, transposed)
     return by_hidden, by_cell
 
 
@@ -85,7 +85,7 @@ class BoundScores:
 
     # Parameters
 
-    tables : `Tables`
+    tables : `TreeTables`
     query : `Tensor`
         Shape (H).
     by_cell : `Tensor`
@@ -97,7 +97,7 @@ class BoundScores:
         If a table has the wrong shape, precision or device, or is not contiguous.
     """
 
-    def __init__(self, tables: Tables, query: Tensor, by_cell: Tensor) -> None:
+    def __init__(self, tables: TreeTables, query: Tensor, by_cell: Tensor) -> None:
         K, H = tables.candidate_hidden.shape
         query = query.contiguous()
         self._tables = (tables, query, by_cell)  # the C++ has no references to them
@@ -123,7 +123,7 @@ class BoundSteps:
 
     sizes : `List[int]`
         The number of sentences with more than t tokens, for T tokens.
-    tables : `Tables`
+    tables : `TreeTables`
     query : `Tensor`
         Shape (H).
     merges : `Tensor`
@@ -145,7 +145,7 @@ class BoundSteps:
     def __init__(
         self,
         sizes: list[int],
-        tables: Tables,
+        tables: TreeTables,
         query: Tensor,
         merges: Tensor,
         root: list[Tensor],
@@ -202,7 +202,7 @@ class BoundSteps:
         _tree_gradient.run(self._bound, step, address(from_parents, shape, like))
 
 
-def _cells(tables: Tables, query: Tensor, R: int, K: int) -> list[int]:
+def _cells(tables: TreeTables, query: Tensor, R: int, K: int) -> list[int]:
     """Return the arguments that both `bind` functions have in common."""
     H, rows_of_nodes = query.size(0), torch.empty(0, dtype=torch.long, device="cpu")
     return [

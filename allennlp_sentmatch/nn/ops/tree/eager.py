@@ -1,4 +1,4 @@
-"""The composition with a linear number of cell evaluations; see `composition`.
+"""The composition with a linear number of cell evaluations; see `recurrence`.
 
 A node has a row of the tables, and its candidate with the next node has the same. A parent takes
 the row of its left child, or a new one if all nodes are kept for a backward pass.
@@ -11,13 +11,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights, choose_greedily
 from allennlp_sentmatch.nn.ops.tree.cell import tree_lstm_cell
+from allennlp_sentmatch.nn.ops.tree.choices import Choices, choose_greedily
 from allennlp_sentmatch.nn.ops.tree.tables import Sentences, Trace
+from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
 
 
 class Nodes(NamedTuple):
-    """Tables of nodes; for a backward pass, of the leaves, then of each step's parents."""
+    """TreeTables of nodes; for a backward pass, of the leaves, then of each step's parents."""
 
     states: Tensor  # (rows, 2H), [h; c]
     #: Shape (rows, 10H): W_comp's products with h as a left child, with b_comp, and as a right one.
@@ -30,7 +31,7 @@ def forward(
     sentences: Sentences,
     hidden: Tensor,
     cell: Tensor,
-    weights: Weights,
+    weights: TreeWeights,
     choices: Choices,
     keep: bool,
 ) -> Trace:
@@ -86,15 +87,15 @@ class _Candidates:
     """The remaining nodes' projections and cells, and their candidates."""
 
     def __init__(
-        self, backend: Backend, hidden: Tensor, cell: Tensor, weights: Weights, num_parents: int
+        self, backend: Backend, hidden: Tensor, cell: Tensor, weights: TreeWeights, num_parents: int
     ) -> None:
         (N, H), rows = hidden.shape, len(hidden) + num_parents
-        self._product = backend.products.product
+        self._linear = backend.products.linear
         self._query = weights.query
         weight = torch.cat(weights.weight.chunk(2, 1))  # (10H, H), for a left and right child
-        # Reordered, it also gives a row the same product among many rows as among few: a sentence
+        # Prepacked, it also gives a row the same product among many rows as among few: a sentence
         # has the same bits in most batches.
-        self._weight = backend.products.reordered(weight)
+        self._weight = backend.products.prepacked(weight)
         self._bias = F.pad(weights.bias, (0, 5 * H))  # (10H)
         self.nodes = Nodes(hidden.new_empty(rows, 2 * H), hidden.new_empty(rows, 10 * H))
         self._hidden, self._cell = hidden.new_zeros(rows, H), hidden.new_zeros(rows, H)
@@ -121,7 +122,7 @@ class _Candidates:
     def set(self, rows: Union[Tensor, slice], hidden: Tensor, cell: Tensor) -> None:
         """Set the nodes in these rows."""
         self.nodes.states[rows] = torch.cat([hidden, cell], 1)
-        self.nodes.projected[rows] = self._product(hidden, self._weight).add_(self._bias)
+        self.nodes.projected[rows] = self._linear(hidden, self._weight).add_(self._bias)
 
 
 def new_pairs(chosen: Tensor, pairs_left: Tensor) -> Tensor:

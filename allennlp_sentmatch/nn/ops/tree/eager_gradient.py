@@ -13,11 +13,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.tree.arguments import Weights
 from allennlp_sentmatch.nn.ops.tree.choice_gradient import ChoiceGradient, Window
 from allennlp_sentmatch.nn.ops.tree.derivatives import Derivatives
 from allennlp_sentmatch.nn.ops.tree.eager import Nodes
-from allennlp_sentmatch.nn.ops.tree.tables import Gradients, Sentences
+from allennlp_sentmatch.nn.ops.tree.tables import Sentences, TreeGradients
+from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
 
 
 class _Layer(NamedTuple):
@@ -38,11 +38,11 @@ def backward(
     root: tuple[Tensor, Tensor],
     merges: Tensor,
     sentences: Sentences,
-    weights: Weights,
+    weights: TreeWeights,
     saved: tuple[Tensor, ...],
     temperature: float,
-    needs: Gradients,
-) -> Gradients:
+    needs: TreeGradients,
+) -> TreeGradients:
     """Run the backward pass of `eager.forward`.
 
     # Parameters
@@ -53,12 +53,12 @@ def backward(
     merges : `Tensor`
         Shape (B, T - 1).
     sentences : `Sentences`
-    weights : `Weights`
+    weights : `TreeWeights`
     saved : `Tuple[Tensor, ...]`
         The tables that the forward pass saved.
     temperature : `float`
         The temperature of the relaxation.
-    needs : `Gradients`
+    needs : `TreeGradients`
         Whether each of the gradients is needed. Without `weight`, that one is not computed.
     """
     nodes, relaxed = Nodes(*saved[:2]), list(saved[2:])
@@ -83,7 +83,7 @@ def backward(
     if needs.weight:
         # As its first argument is copied in another order, that should be the smaller one.
         grad_weight = backend.products.product_over_rows(gradient.children(), pre_activations).t()
-    return Gradients(
+    return TreeGradients(
         hidden=grad_hidden,
         cell=grad_cell,
         weight=grad_weight,
@@ -122,12 +122,12 @@ class _Gradient:
     rows_per_merge = 1
 
     def __init__(
-        self, backend: Backend, sentences: Sentences, nodes: Nodes, weights: Weights
+        self, backend: Backend, sentences: Sentences, nodes: Nodes, weights: TreeWeights
     ) -> None:
         H = weights.query.size(0)
         self._backend, self._sentences = backend, sentences
         self._nodes, self._weights = nodes, weights
-        self._transposed = backend.products.reordered(weights.weight.t().contiguous())  # (2H, 5H)
+        self._transposed = backend.products.prepacked(weights.weight.t().contiguous())  # (2H, 5H)
         self._children: list[tuple[Tensor, Tensor]] = []  # rows of the nodes
         self._next = 1  # the row of the next candidate
         self.nodes = torch.zeros_like(nodes.states)  # the gradients of [h; c]
@@ -158,7 +158,7 @@ class _Gradient:
 
     def _to_children(self, pre_activations: Tensor) -> Tensor:
         """Return the gradients of both children's h, (R, 2H), from those of (R, 5H)."""
-        return self._backend.products.product(pre_activations, self._transposed)
+        return self._backend.products.linear(pre_activations, self._transposed)
 
     def undo(self, step: int, layer: _Layer) -> None:
         """Pass the gradients of a step's parents on to their children."""
@@ -201,7 +201,7 @@ class _SampledGradient(_Gradient):
         backend: Backend,
         sentences: Sentences,
         nodes: Nodes,
-        weights: Weights,
+        weights: TreeWeights,
         relaxed: list[Tensor],
         temperature: float,
     ) -> None:

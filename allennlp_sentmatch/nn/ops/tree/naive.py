@@ -8,15 +8,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.gumbel_softmax import straight_through
-from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights, choose_greedily
+from allennlp_sentmatch.nn.ops.common.straight_through import straight_through
 from allennlp_sentmatch.nn.ops.tree.cell import tree_lstm_cell
+from allennlp_sentmatch.nn.ops.tree.choices import Choices, choose_greedily
+from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
 
 
-def compose(
-    hidden: Tensor, cell: Tensor, mask: Tensor, weights: Weights, choices: Choices
+def tree_recurrence(
+    hidden: Tensor, cell: Tensor, mask: Tensor, weights: TreeWeights, choices: Choices
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute the function of the same name in `allennlp_sentmatch.nn.ops.tree.composition`."""
+    """Compute the function of the same name in `allennlp_sentmatch.nn.ops.tree.recurrence`."""
     lengths = mask.sum(1)
     chosen: list[Tensor] = []
     for step in range(hidden.size(1) - 1):
@@ -34,7 +35,7 @@ def compose(
     return hidden.sum(1), cell.sum(1), torch.stack(chosen, 1) if chosen else no_merges
 
 
-def candidates(hidden: Tensor, cell: Tensor, weights: Weights) -> tuple[Tensor, Tensor]:
+def candidates(hidden: Tensor, cell: Tensor, weights: TreeWeights) -> tuple[Tensor, Tensor]:
     """Compose each pair of neighbors among nodes (B, M + 1, H): h and c, (B, M, H) each."""
     children = torch.cat([hidden[:, :-1], hidden[:, 1:]], -1)  # (B, M, 2H)
     return tree_lstm_cell(

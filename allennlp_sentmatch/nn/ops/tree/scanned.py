@@ -6,13 +6,14 @@ from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, is_exporting, scan
 from allennlp_sentmatch.nn.ops.tree import naive
-from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights
+from allennlp_sentmatch.nn.ops.tree.choices import Choices
+from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
 
 
-def compose(
-    hidden: Tensor, cell: Tensor, mask: Tensor, weights: Weights, choices: Choices
+def tree_recurrence(
+    hidden: Tensor, cell: Tensor, mask: Tensor, weights: TreeWeights, choices: Choices
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute the function of the same name in `composition`, without sampling.
+    """Compute the function of the same name in `recurrence`, without sampling.
 
     Each step has all T pairs of T + 1 nodes, those at padding included, and there is one step more
     than merges, so that a batch of one token has a step.

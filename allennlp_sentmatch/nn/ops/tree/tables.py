@@ -32,7 +32,7 @@ class Trace(NamedTuple):
     saved: tuple[Optional[Tensor], ...]  # for the backward pass of the same backend
 
 
-class Gradients(NamedTuple):
+class TreeGradients(NamedTuple):
     """The gradients of the packed leaves and the weights."""
 
     hidden: Tensor  # (N, H)

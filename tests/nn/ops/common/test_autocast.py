@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 
 
 def test_products_keep_their_precision_without_autocast():
@@ -21,8 +21,8 @@ def test_other_devices_have_no_autocast_to_leave():
 def test_inputs_are_widened_under_autocast_only(dtype):
     parameter = torch.zeros(1, dtype=dtype)
     narrow = torch.zeros(1, dtype=torch.bfloat16)
-    assert widened(narrow, parameter).dtype == torch.bfloat16
+    assert cast_to_parameter(narrow, parameter).dtype == torch.bfloat16
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert widened(narrow, parameter).dtype == dtype
+        assert cast_to_parameter(narrow, parameter).dtype == dtype
         with torch.autocast("cpu", enabled=False):
-            assert widened(narrow, parameter).dtype == torch.bfloat16
+            assert cast_to_parameter(narrow, parameter).dtype == torch.bfloat16

@@ -51,7 +51,7 @@ def test_torch_s_threads_are_found():
 
 
 def test_without_them_there_is_one(monkeypatch):
-    monkeypatch.setattr(native_tables, "PARALLEL", 0)
+    monkeypatch.setattr(native_tables, "GOMP_PARALLEL", 0)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
     assert native_tables.threads(2**30) == (0, 1)
 
@@ -76,7 +76,9 @@ def test_all_is_done_by_whatever_threads_there_are(monkeypatch, threads_had):
     upstream = torch.randn_like(expected)
     expected_gradient = torch.autograd.grad(expected, inputs, upstream)
     monkeypatch.setattr(native_tables, "MIN_NUMBERS", 0)
-    monkeypatch.setattr(native_tables, "PARALLEL", ctypes.cast(parallel, ctypes.c_void_p).value)
+    monkeypatch.setattr(
+        native_tables, "GOMP_PARALLEL", ctypes.cast(parallel, ctypes.c_void_p).value
+    )
     monkeypatch.setattr(torch, "get_num_threads", lambda: 5)
     actual = encoder(inputs, mask)
     torch.testing.assert_close(actual, expected, rtol=0, atol=1e-12)

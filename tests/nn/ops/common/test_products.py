@@ -7,7 +7,7 @@ from allennlp_sentmatch.nn.ops.common.products import (
     HAS_ONEDNN,
     OneDNNProducts,
     Products,
-    linear,
+    affine,
 )
 
 NEEDS_ONEDNN = pytest.mark.skipif(not HAS_ONEDNN, reason="this torch has no oneDNN product")
@@ -34,9 +34,9 @@ def test_products_of_all_layouts(products, dtype, tolerance):
         expected = (x.double().unsqueeze(1) * weight.double()).sum(-1)
         column_product = (x.double().unsqueeze(2) * y.double().unsqueeze(1)).sum(0)
         for actual, value in [
-            (products.product(x, weight), expected),
-            (products.product(x, products.reordered(weight)), expected),
-            (products.product(x, weight, bias), expected + bias.double()),
+            (products.linear(x, weight), expected),
+            (products.linear(x, products.prepacked(weight)), expected),
+            (products.linear(x, weight, bias), expected + bias.double()),
             (products.product_over_rows(x, y), column_product),
         ]:
             assert actual.dtype == dtype
@@ -63,7 +63,7 @@ def test_each_map_is_torch_s_linear(S, products, dtype, tolerance):
         torch.randn(shape, dtype=dtype, requires_grad=True)
         for shape in ((S, 6, 3), (S, 4, 3), (S, 4))
     )
-    actual = linear(x, weight, bias, products)
+    actual = affine(x, weight, bias, products)
     expected = torch.stack([F.linear(x[s], weight[s], bias[s]) for s in range(S)])
     torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
     upstream = torch.randn_like(expected)

@@ -214,14 +214,14 @@ def test_the_hidden_layer_of_the_attention_is_not_kept():
 def test_what_is_multiplied_has_no_gaps_between_its_rows(monkeypatch: pytest.MonkeyPatch):
     """Otherwise oneDNN takes a hundred times as long."""
     shapes = []
-    product = Products.product
+    linear = Products.linear
 
     def checked(x: Tensor, weight: Tensor, *bias: Tensor) -> Tensor:
         for matrix in (x, weight):
             shapes.append(tuple(matrix.shape))
             assert matrix.is_contiguous() or matrix.t().is_contiguous(), shapes[-1]
-        return product(x, weight, *bias)
+        return linear(x, weight, *bias)
 
-    monkeypatch.setattr(Products, "product", staticmethod(checked))
+    monkeypatch.setattr(Products, "linear", staticmethod(checked))
     values_and_gradients(make(), batch(*BATCHES[0]), "hidden")
     assert {(3 * H, P + Q), (3 * H + A, H)} <= set(shapes)

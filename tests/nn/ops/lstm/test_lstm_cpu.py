@@ -1,4 +1,4 @@
-"""The compiled steps' own properties; that they are right is tested in test_lstm_stack.py."""
+"""The compiled steps' own properties; that they are right is tested in test_lstm_recurrence.py."""
 
 import pytest
 import torch

@@ -5,7 +5,7 @@ import torch
 
 from allennlp_sentmatch.nn.ops.common import native_tables
 from allennlp_sentmatch.nn.ops.lstmn.cpu import BoundAttention, BoundAttentionBackward
-from allennlp_sentmatch.nn.ops.lstmn.tables import Gradients, Tables
+from allennlp_sentmatch.nn.ops.lstmn.tables import LSTMNGradients, LSTMNTables
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED
@@ -17,7 +17,7 @@ B, T, N = 3, 2, 5
 def make_tables():
     widths = {"gates": 4 * H, "queries": A, "hidden": H, "cell": H, "keys": A}
     tables = {name: torch.zeros(S, N, width) for name, width in widths.items()}
-    return Tables(
+    return LSTMNTables(
         **tables,
         attention=torch.zeros(S, B, T, T),
         summary=torch.zeros(2, S, N, H),
@@ -28,7 +28,7 @@ def make_tables():
 def bind_backward(tables, **changed):
     rows = torch.zeros(S, N, A)
     vector = torch.zeros(S, native_tables.num_threads(), A)
-    grads = Gradients(tables.gates, rows, rows, vector, torch.zeros(2, S, B, H))
+    grads = LSTMNGradients(tables.gates, rows, rows, vector, torch.zeros(2, S, B, H))
     tapes = changed.pop("tapes", torch.zeros(2, S, N, H))
     attention = changed.pop("attention", torch.zeros(S, B, T, T))
     grads = grads._replace(**changed)

@@ -11,7 +11,7 @@ from allennlp_sentmatch.nn.ops.backends import resolve, use_backend
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.ops.lstmn import recurrence
-from allennlp_sentmatch.nn.ops.lstmn.tables import Weights
+from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
 from tests.nn.ops.conftest import BACKENDS, run_by
 
 D, H, A = 3, 19, 35  # of no vector's width
@@ -173,9 +173,9 @@ def test_gradients_from_outside_may_have_any_memory_format():
     model = make(bidirectional=False)
     inputs, mask = batch(LENGTHS, 7)
     packing = Packing.of(mask, bidirectional=False)
-    weights = [model.get_parameter(name).unsqueeze(0) for name in Weights._fields]
+    weights = [model.get_parameter(name).unsqueeze(0) for name in LSTMNWeights._fields]
     packed = packing.pack(inputs)
-    backend = resolve("LSTMN", recurrence.BACKENDS, packed)
+    backend = resolve("LSTMN", recurrence.IMPLEMENTATIONS, packed)
     outputs = recurrence._Recurrence.apply(backend, packing, packed, None, *weights)
     gradients = [torch.randn_like(x).mT.contiguous().mT for x in outputs]
     assert not any(x.is_contiguous() for x in gradients)
@@ -201,14 +201,14 @@ def test_float32_is_near_float64():
 @pytest.mark.parametrize("training", [False, True])
 def test_each_token_s_key_is_projected_once(monkeypatch: pytest.MonkeyPatch, training: bool):
     rows = []
-    product = Products.product
+    linear = Products.linear
 
     def counting_product(x: torch.Tensor, weight: torch.Tensor, *bias: torch.Tensor):
         if weight.shape == (A, H):
             rows.append(x.size(0))
-        return product(x, weight, *bias)
+        return linear(x, weight, *bias)
 
-    monkeypatch.setattr(Products, "product", staticmethod(counting_product))
+    monkeypatch.setattr(Products, "linear", staticmethod(counting_product))
     model = make(bidirectional=False)
     inputs, mask = batch(LENGTHS, 9)
     with torch.set_grad_enabled(training):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.suffix.cells import Tables
+from allennlp_sentmatch.nn.ops.suffix.cells import SuffixTables
 from allennlp_sentmatch.nn.ops.suffix.cpu import NativeLSTMCell, _BoundEncoding
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
@@ -33,7 +33,7 @@ def forward(tensors):
 
 def backward(tensors):
     _, _, hidden, cell, gates, *kept = tensors.values()
-    tables = Tables(torch.zeros_like(hidden), gates, tuple(kept))
+    tables = SuffixTables(torch.zeros_like(hidden), gates, tuple(kept))
     NativeLSTMCell.backward([hidden, cell], tables, torch.zeros(S, R, N, 4 * H))
 
 
@@ -65,7 +65,7 @@ def test_a_wrong_table_is_refused(name, spoil, message):
 def test_vanished_gradients_are_zero(dtype, vanished):
     """Their products with gates and weights could be denormal numbers, which are slow."""
     half = torch.full((S, R, N, H), 0.5, dtype=dtype)
-    tables = Tables(half, half.repeat(1, 1, 1, 4), (half, half))
+    tables = SuffixTables(half, half.repeat(1, 1, 1, 4), (half, half))
     grads = [torch.zeros_like(half), torch.zeros_like(half)]
     grads[0][:, 0] = grads[1][:, 1] = vanished
     grads[0][:, 2] = grads[1][:, 3] = 1e-20

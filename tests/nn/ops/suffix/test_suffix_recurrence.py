@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.nn.ops.backends import BackendError, use_backend
-from allennlp_sentmatch.nn.ops.suffix import cpu, schedule
-from allennlp_sentmatch.nn.ops.suffix import recurrence as recurrence_module
-from allennlp_sentmatch.nn.ops.suffix.recurrence import recurrence
-from allennlp_sentmatch.nn.ops.suffix.weights import Weights
+from allennlp_sentmatch.nn.ops.suffix import cpu, recurrence, schedule
+from allennlp_sentmatch.nn.ops.suffix.recurrence import suffix_recurrence
+from allennlp_sentmatch.nn.ops.suffix.weights import SuffixWeights
 from tests.nn.ops.conftest import CPU_BACKENDS, run_by
 
 S, D, H = 2, 4, 3
@@ -35,7 +34,9 @@ def arguments(cell, lengths, dtype=torch.float64, device="cpu"):
 
 def encode(tensors, *rest):
     tokens, *parameters = tensors
-    return recurrence(tokens, [Weights(*direction) for direction in zip(*parameters)], *rest)
+    return suffix_recurrence(
+        tokens, [SuffixWeights(*direction) for direction in zip(*parameters)], *rest
+    )
 
 
 def run(backend, cell, lengths, window, prefixes_only, **placement):
@@ -74,7 +75,7 @@ def test_is_the_naive_recurrence(cell, backend, lengths, window, prefixes_only, 
         patch.setattr(schedule, "ROWS_PER_CHUNK", rows)
         patch.setattr(cpu.NativeLSTMCell, "max_rows", rows)
         if recomputed:
-            patch.setattr(recurrence_module, "MAX_SAVED_BYTES", 0)
+            patch.setattr(recurrence, "MAX_SAVED_BYTES", 0)
         actual = run(backend, *case)
     for x, expected in zip(actual, run("naive", *case)):
         torch.testing.assert_close(x, expected, rtol=0, atol=1e-9)
@@ -84,7 +85,7 @@ def test_is_the_naive_recurrence(cell, backend, lengths, window, prefixes_only, 
 def recomputed(request, monkeypatch):
     """Whether the backward pass computes the steps again, in several chunks."""
     if request.param:
-        monkeypatch.setattr(recurrence_module, "MAX_SAVED_BYTES", 0)
+        monkeypatch.setattr(recurrence, "MAX_SAVED_BYTES", 0)
         monkeypatch.setattr(schedule, "ROWS_PER_CHUNK", 2)
     return request.param
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 
 
 @pytest.mark.parametrize("offset", [0.0, -1e4, 1e4])

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.ops.tree.arguments import choose_greedily
+from allennlp_sentmatch.nn.ops.tree.choices import choose_greedily
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

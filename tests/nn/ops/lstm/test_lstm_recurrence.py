@@ -239,14 +239,14 @@ def test_a_copy_is_independent():
 @pytest.mark.usefixtures("backend")
 def test_steps_cost_no_more_than_the_sentences_still_being_read(monkeypatch):
     rows = []
-    product = Products.product
+    linear = Products.linear
 
     def counting_product(x, weight, bias=None):
         rows.append(len(x))
-        return product(x, weight, bias)
+        return linear(x, weight, bias)
 
     encoder = build(num_layers=1)
-    monkeypatch.setattr(Products, "product", counting_product)
+    monkeypatch.setattr(Products, "linear", counting_product)
     inputs, mask = batch([6, 1, 3, 3])
     outputs = encoder(inputs, mask)
     every = sum([6, 1, 3, 3])  # W x

@@ -27,17 +27,18 @@ from allennlp_sentmatch.nn.ops.tree import (
     naive,
     scanned,
 )
-from allennlp_sentmatch.nn.ops.tree.arguments import Choices, Weights
-from allennlp_sentmatch.nn.ops.tree.tables import Gradients, Sentences
+from allennlp_sentmatch.nn.ops.tree.choices import Choices
+from allennlp_sentmatch.nn.ops.tree.tables import Sentences, TreeGradients
+from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
 
-BACKENDS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
+IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
 
 _FORWARD: dict[str, ModuleType] = {"eager": eager, "cpu": cpu}
 _BACKWARD: dict[str, ModuleType] = {"eager": eager_gradient, "cpu": cpu_gradient}
 
 
-def compose(
-    hidden: Tensor, cell: Tensor, mask: Tensor, weights: Weights, choices: Choices
+def tree_recurrence(
+    hidden: Tensor, cell: Tensor, mask: Tensor, weights: TreeWeights, choices: Choices
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Compose each sentence's leaves into one node.
 
@@ -47,7 +48,7 @@ def compose(
         Shape (B, T, H): the leaves.
     mask : `Tensor`
         Shape (B, T), bool, right-padded.
-    weights : `Weights`
+    weights : `TreeWeights`
     choices : `Choices`
 
     # Returns
@@ -55,14 +56,14 @@ def compose(
     `Tuple[Tensor, Tensor, Tensor]`
         The roots' h and c (B, H), and the merges (B, T - 1), as in `TreeComposition`.
     """
-    backend = resolve("GumbelTreeLSTM", BACKENDS, hidden, *weights)
+    backend = resolve("GumbelTreeLSTM", IMPLEMENTATIONS, hidden, *weights)
     if backend.name == "scan" and choices.noise is None and hidden.size(1) > 0:
-        return scanned.compose(hidden, cell, mask, weights, choices)
+        return scanned.tree_recurrence(hidden, cell, mask, weights, choices)
     if backend.name in ("naive", "scan"):
-        return naive.compose(hidden, cell, mask, weights, choices)
+        return naive.tree_recurrence(hidden, cell, mask, weights, choices)
     packing = Packing.of(mask, bidirectional=False)
     if len(packing.sizes) < 2:  # no sentence has a pair to merge
-        return naive.compose(hidden, cell, mask, weights, choices)
+        return naive.tree_recurrence(hidden, cell, mask, weights, choices)
     return _packed(backend, packing, hidden, cell, mask, weights, choices)
 
 
@@ -72,10 +73,10 @@ def _packed(
     hidden: Tensor,
     cell: Tensor,
     mask: Tensor,
-    weights: Weights,
+    weights: TreeWeights,
     choices: Choices,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute `compose` over packed leaves."""
+    """Compute `tree_recurrence` over packed leaves."""
     order = packing.order
     sentences = Sentences(mask.sum(1)[order], packing.sizes)
     choices = choices.of_sentences(order)
@@ -111,7 +112,7 @@ class _Composition(torch.autograd.Function):
         *weights: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
         root_hidden, root_cell, merges, saved = _FORWARD[backend.name].forward(
-            backend, sentences, hidden, cell, Weights(*weights), choices, keep=True
+            backend, sentences, hidden, cell, TreeWeights(*weights), choices, keep=True
         )
         ctx.save_for_backward(merges, sentences.lengths, *weights, *saved)
         ctx.backend = backend
@@ -130,9 +131,9 @@ class _Composition(torch.autograd.Function):
             (root_hidden, root_cell),
             merges,
             Sentences(lengths, ctx.sizes),
-            Weights(weight, bias, query),
+            TreeWeights(weight, bias, query),
             saved,
             ctx.temperature,
-            Gradients(*ctx.needs_input_grad[3:]),
+            TreeGradients(*ctx.needs_input_grad[3:]),
         )
         return (None, None, None, *gradients)

@@ -8,18 +8,19 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Name, resolve
-from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.lstm import naive
-from allennlp_sentmatch.nn.ops.lstm.layer import LayerParameters, lstm_layer
-from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates, LayerWeights
+from allennlp_sentmatch.nn.ops.lstm.layer import lstm_layer
+from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates
+from allennlp_sentmatch.nn.ops.lstm.weights import LayerParameters, LayerWeights
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu", "gpu")
 
 Layers = Sequence[Sequence[LayerWeights]]
 
 
-def lstm_stack(
+def lstm_recurrence(
     inputs: Tensor, mask: Tensor, layers: Layers, dropout: float = 0.0, training: bool = False
 ) -> tuple[Tensor, Tensor]:
     """The states of the top layer.
@@ -44,12 +45,12 @@ def lstm_stack(
     return _run(inputs, mask, layers, dropout, training, first=len(layers) - 1)[0]
 
 
-def lstm_stack_last_states(
+def lstm_last_states(
     inputs: Tensor, mask: Tensor, layers: Layers, dropout: float = 0.0, training: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The top layer's h (B, T, S * H), and h and c of all L layers after the last token.
 
-    The arguments are those of `lstm_stack`. The last states have the shape (B, L, S * H), the
+    The arguments are those of `lstm_recurrence`. The last states have the shape (B, L, S * H), the
     second direction's being those of the first token, and are zero for empty sentences.
     """
     states = _run(inputs, mask, layers, dropout, training, first=0)
@@ -63,7 +64,7 @@ def _run(
     inputs: Tensor, mask: Tensor, layers: Layers, dropout: float, training: bool, first: int
 ) -> list[tuple[Tensor, Tensor]]:
     """H and c of the layers from number `first` on, (B, T, S * H) each."""
-    inputs = widened(inputs, layers[0][0].weight_ih)
+    inputs = cast_to_parameter(inputs, layers[0][0].weight_ih)
     backend = resolve("LSTM", IMPLEMENTATIONS, inputs, *_parameters(layers))
     if backend.name in ("naive", "scan"):
         return [
@@ -95,14 +96,14 @@ def _last(states: Tensor, mask: Tensor, num_directions: int) -> Tensor:
     return torch.cat([forward[rows, last_tokens], *(x[:, 0] for x in backward)], -1)
 
 
-def lstm_stack_gates(
+def lstm_gates(
     inputs: Tensor, mask: Tensor, layers: Layers, dropout: float = 0.0, training: bool = False
 ) -> tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]]:
     """The top layer's h (B, T, S * H) and the gates of all layers, for each of their directions.
 
-    The arguments are those of `lstm_stack`. Only the backend "naive" has the gates.
+    The arguments are those of `lstm_recurrence`. Only the backend "naive" has the gates.
     """
-    inputs = widened(inputs, layers[0][0].weight_ih)
+    inputs = cast_to_parameter(inputs, layers[0][0].weight_ih)
     resolve("the gates of an LSTM", IMPLEMENTATIONS[:2], inputs, *_parameters(layers))
     states = naive.run_stack(inputs, mask, layers, dropout, training)
     gates = [tuple(direction.gates for direction in layer) for layer in states]

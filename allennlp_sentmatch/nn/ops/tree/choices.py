@@ -1,17 +1,9 @@
-"""The arguments of the Gumbel Tree-LSTM's composition other than the leaves."""
+"""The choice of the pairs that the Gumbel Tree-LSTM merges."""
 
 from typing import NamedTuple, Optional
 
 import torch
 from torch import Tensor
-
-
-class Weights(NamedTuple):
-    """The parameters of the composition."""
-
-    weight: Tensor  # (5H, 2H), W_comp
-    bias: Tensor  # (5H), b_comp
-    query: Tensor  # (H), q
 
 
 class Choices(NamedTuple):

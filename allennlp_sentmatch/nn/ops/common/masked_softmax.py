@@ -1,0 +1,28 @@
+"""Attention weights over sentences of different lengths."""
+
+import torch
+from torch import Tensor
+
+
+def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """Compute the softmax of the unmasked scores over the last dimension, exactly zero elsewhere.
+
+    AllenNLP's function of the same name is less precise: it renormalizes the softmax of
+    `scores * mask`, whose rounding depends on the padding if all scores are far below zero.
+
+    # Parameters
+
+    scores : `Tensor`
+        (..., N)
+    mask : `Tensor`
+        Bool, broadcastable to the shape of `scores`. Masked scores may have any value, even NaN.
+
+    # Returns
+
+    `Tensor`
+        (..., N); zero in a row that is masked entirely.
+    """
+    # The lowest finite value, not -inf, keeps the softmax of an entirely masked row finite.
+    lowest = torch.finfo(scores.dtype).min
+    weights = scores.masked_fill(~mask, lowest).softmax(dim=-1)
+    return weights.masked_fill(~mask, 0.0)
