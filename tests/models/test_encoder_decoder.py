@@ -37,6 +37,14 @@ class TestEncoderDecoder(ModelContract):
         batch.index_instances(self.vocab)
         return batch.as_tensor_dict()
 
+    def _draw_parameters(self, seed=0):
+        """Draw parameters with which the outputs differ between the sentences, and some end."""
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            for parameter in self.model.parameters():
+                parameter.normal_(std=2.0)
+            self.model._output_layer.bias[self.model._end_index] += 3.0
+
     def _log_probs(self, model, instance, targets):
         """The log-probability of each next token, (T + 1, V), by teacher forcing."""
         tensors = self._batch([instance])
@@ -46,61 +54,113 @@ class TestEncoderDecoder(ModelContract):
             attentional, _ = model._read(start, state, outputs, mask)
             return log_softmax(model._output_layer(attentional[0]), -1)
 
-    def test_beam_search_finds_the_best_of_all_short_translations(self):
+    @pytest.mark.parametrize("extra_padding", [0, 3])
+    def test_an_instance_has_the_same_scores_in_every_batch(self, extra_padding):
+        self._draw_parameters()
+        super().test_an_instance_has_the_same_scores_in_every_batch(extra_padding)
+
+    def test_beam_search_ranks_all_short_translations(self):
+        self._draw_parameters(seed=2)
+        end = self.model._end_index
         vocabulary = [
             i for i, allowed in enumerate(self.model._allowed_tokens.tolist()) if allowed
-        ][:4]
+        ]
+        vocabulary = [i for i in vocabulary if i != end][:4]
         self.model._allowed_tokens[:] = False
-        self.model._allowed_tokens[[*vocabulary, self.model._end_index]] = True
-        # Five tokens are allowed: no more than 21 hypotheses go on or have ended after two steps.
+        self.model._allowed_tokens[[*vocabulary, end]] = True
+        # Five tokens are allowed: no more than 21 hypotheses go on or have ended after two steps,
+        # and the best 30 of 85 after three.
         self.model._beam_search.beam_size = 30
         self.model._beam_search.per_node_beam_size = 5
         self.model._beam_search.max_steps = 3
-        end = self.model._end_index
-        for instance in self.instances[:3]:
+        best = set()
+        for instance in self.instances[:4]:
             with torch.no_grad():
                 output = self.model(**self._batch([instance]))
-            best = max(
-                (
-                    self._log_probs(self.model, instance, tokens[:-1])
-                    .gather(1, torch.tensor([tokens]).T)
-                    .sum()
-                    .item(),
-                    tokens,
-                )
-                for length in range(1, 4)
-                for tokens in itertools.product([*vocabulary, end], repeat=length)
-                if end not in tokens[:-1] and (length == 3 or tokens[-1] == end)
-            )
-            found = output["predictions"][0, 0].tolist()
-            assert found[: len(best[1])] == list(best[1])
-            assert output["scores"][0, 0].item() == pytest.approx(best[0], abs=1e-5)
+            scores = {}
+            for tokens in itertools.product(vocabulary, repeat=2):
+                log_probs = self._log_probs(self.model, instance, tokens)  # (3, V)
+                for token in [*vocabulary, end]:
+                    for hypothesis in ((end,), (tokens[0], end), (*tokens, token)):
+                        steps = zip(log_probs, hypothesis)
+                        scores[hypothesis] = sum(step[i].item() for step, i in steps)
+            assert len(scores) == 85
+            ranking = sorted(scores, key=scores.__getitem__, reverse=True)[:30]
+            found = output["predictions"][0].tolist()
+            assert found == [[*tokens, end, end][:3] for tokens in ranking]
+            expected = torch.tensor([scores[tokens] for tokens in ranking])
+            torch.testing.assert_close(output["scores"][0], expected, rtol=1e-4, atol=1e-4)
+            best.add(ranking[0])
+        assert len(best) > 2
 
     def test_one_beam_is_greedy_decoding(self):
+        self._draw_parameters()
         self.model._beam_search.beam_size = self.model._beam_search.per_node_beam_size = 1
         with torch.no_grad():
-            predictions = self.model(**self._batch(self.instances))["predictions"][:, 0]
-        for instance, found in zip(self.instances, predictions.tolist()):
-            tokens = []
-            while len(tokens) < len(found) and self.model._end_index not in tokens:
+            output = self.model(**self._batch(self.instances))
+        expected = []
+        for instance in self.instances:
+            tokens, score = [], 0.0
+            while len(tokens) < 8 and self.model._end_index not in tokens:
                 log_probs = self._log_probs(self.model, instance, tokens)[-1]
                 log_probs[~self.model._allowed_tokens] = -torch.inf
                 tokens.append(int(log_probs.argmax()))
-            assert found[: len(tokens)] == tokens
+                score += log_probs.max().item()
+            expected.append((tuple(tokens), pytest.approx(score, rel=1e-4)))
+        found = zip(output["predictions"][:, 0].tolist(), output["scores"][:, 0].tolist())
+        for (tokens, score), (found_tokens, found_score) in zip(expected, found):
+            padding = [self.model._end_index] * (len(found_tokens) - len(tokens))
+            assert found_tokens == [*tokens, *padding]
+            assert found_score == score
+        lengths = {len(tokens) for tokens, _ in expected}
+        assert len({tokens for tokens, _ in expected}) > 4
+        assert min(lengths) < 8 == max(lengths)
 
-    def test_attention_is_that_with_which_each_token_was_predicted(self):
+    @pytest.mark.parametrize(
+        "scorer", ["sequence-log-prob", "length-normalized-sequence-log-prob", "length_penalty"]
+    )
+    def test_more_steps_leave_ended_translations_as_they_are(self, scorer):
+        search = {"beam_size": 3, "final_sequence_scorer": {"type": scorer}}
+        outputs = []
+        for steps in (4, 12):
+            self.model = self._model(beam_search={**search, "max_steps": steps})
+            self._draw_parameters(seed=1)
+            with torch.no_grad():
+                outputs.append(self.model(**self._batch(self.instances)))
+        shorter, longer = outputs
+        end = self.model._end_index
+        has_ended = shorter["predictions"][..., -1].eq(end).all(1)  # the whole beam
+        assert has_ended.any()
+        assert not longer["predictions"][..., 4].eq(end).all()
+        expected = torch.nn.functional.pad(shorter["predictions"], (0, 8), value=end)
+        expected = expected[..., : longer["predictions"].size(-1)]
+        assert torch.equal(longer["predictions"][has_ended], expected[has_ended])
+        assert shorter["predictions"][has_ended].ne(end).any()
+        torch.testing.assert_close(longer["scores"][has_ended], shorter["scores"][has_ended])
+
+    def test_attention_is_that_with_which_each_token_was_predicted(self, monkeypatch):
+        self._draw_parameters()
+        self.model._beam_search.beam_size = self.model._beam_search.per_node_beam_size = 1
+        tensors = self._batch(self.instances)
+        del tensors["target_tokens"]
+        recorded = []
+        step = self.model._decoder.step
+
+        def recording_step(*arguments):
+            weights, after = step(*arguments)
+            recorded.append(weights)
+            return weights, after
+
+        monkeypatch.setattr(self.model._decoder, "step", recording_step)
         with torch.no_grad():
-            for parameter in self.model.parameters():
-                parameter.mul_(4)  # so that it writes different words
-            output = self.model(**self._batch(self.instances[:1]))
-            tokens = output["predictions"][0, 0].tolist()
-            assert len(set(tokens)) > 2
-            outputs, mask, state = self.model._encode(
-                self._batch(self.instances[:1])["source_tokens"]
-            )
-            before = torch.tensor([[self.model._start_index, *tokens[:-1]]])
-            _, expected = self.model._read(before, state, outputs, mask)
-        torch.testing.assert_close(output["attention"], expected)
+            output = self.model(**tensors)
+        num_steps = output["predictions"].size(2)
+        # The search comes first.
+        expected = torch.stack(recorded[:num_steps], 1)  # (B, T, S)
+        assert num_steps == 8
+        assert expected.diff(dim=1).abs().amax((1, 2)).gt(0.1).all()
+        has_ended = output["predictions"][:, 0].eq(self.model._end_index).cumsum(1).gt(1)
+        torch.testing.assert_close(output["attention"][~has_ended], expected[~has_ended])
 
     def test_the_loss_is_the_smoothed_cross_entropy_of_the_tokens(self):
         tensors = self._batch(self.instances)
