@@ -7,8 +7,10 @@ import sacrebleu
 import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch
+from allennlp.data import Batch, DatasetReader, Vocabulary
+from allennlp.data.tokenizers import Tokenizer
 from allennlp.models import Model
+from sacremoses import MosesDetokenizer
 from torch.nn.functional import log_softmax
 
 from allennlp_sentmatch.data.files.lines import read_lines
@@ -62,9 +64,7 @@ class TestEncoderDecoder(ModelContract):
     def test_beam_search_ranks_all_short_translations(self):
         self._draw_parameters(seed=2)
         end = self.model._end_index
-        vocabulary = [
-            i for i, allowed in enumerate(self.model._allowed_tokens.tolist()) if allowed
-        ]
+        vocabulary = [i for i, allowed in enumerate(self.model._allowed_tokens.tolist()) if allowed]
         vocabulary = [i for i in vocabulary if i != end][:4]
         self.model._allowed_tokens[:] = False
         self.model._allowed_tokens[[*vocabulary, end]] = True
@@ -207,6 +207,40 @@ class TestEncoderDecoder(ModelContract):
         references = [line.strip() for _, line in read_lines("fixtures/data/parallel.en")]
         expected = sacrebleu.corpus_bleu(target, [references]).score
         assert self.model.get_metrics(reset=True)["BLEU"] == pytest.approx(expected)
+
+    def test_translations_and_bleu_are_detokenized(self):
+        tokenizer = {"type": "bpe", "file": "fixtures/data/bpe.json", "lowercase": True}
+        reader = DatasetReader.by_name("parallel_text")(
+            Tokenizer.from_params(Params({**tokenizer, "language": "de"})),
+            Tokenizer.from_params(Params({**tokenizer, "language": "en"})),
+        )
+        self.instances = list(reader.read(self._data_path()))
+        for instance in self.instances:
+            reader.apply_token_indexers(instance)
+        self.vocab = Vocabulary.from_instances(self.instances)
+        self.model = self._model(target_tokenizer=tokenizer, bleu={"lowercase": True})
+        self._draw_parameters()
+        tensors = self._batch(self.instances)
+        with torch.no_grad():
+            output = self.model.make_output_human_readable(self.model(**tensors))
+        moses = MosesDetokenizer("en")
+        subwords = [[t for t in tokens if t != "@end@"] for tokens in output["target_tokens"]]
+        expected = [
+            moses.detokenize("".join(tokens).replace("</w>", " ").split()) for tokens in subwords
+        ]
+        assert output["target"] == expected
+        assert len(set(expected)) > 4
+        assert not any("</w>" in target or "@@" in target for target in output["target"])
+        # References that share words with the translations, which are random.
+        references = [f"{target.upper()} and more" for target in expected]
+        for pair, reference in zip(tensors["metadata"], references):
+            pair["target"] = reference
+        bleu = sacrebleu.corpus_bleu(expected, [references], lowercase=True).score
+        assert bleu > 20
+        self.model.get_metrics(reset=True)
+        with torch.no_grad():
+            self.model(**tensors)
+        assert self.model.get_metrics()["BLEU"] == pytest.approx(bleu)
 
     @pytest.mark.parametrize(
         "encoder",

@@ -54,6 +54,31 @@ def test_text_comes_back(file):
     assert "".join(tokens) == "newest</w>low</w>lower</w>wort</w>"
 
 
+# Moses splits and joins French elisions and English contractions.
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        ("fr", "l'low.", ["l'", "low", "."]),
+        ("en", "l'low.", ["l", "'low", "."]),
+        ("en", "low's newest.", ["low", "'s", "newest", "."]),
+        ("de", "low's newest.", ["low", "'", "s", "newest", "."]),
+    ],
+)
+def test_words_are_those_of_the_language(tmp_path, language, text, words):
+    path = tmp_path / "bpe.json"
+    path.write_text(json.dumps(learn_bpe([*TEXTS, ("l ' s .", "fr")], 60)), encoding="utf-8")
+    tokens = [token.text for token in make(path, language=language).tokenize(text)]
+    assert "".join(tokens).replace("</w>", " ").split() == words
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("fr", "l'low 's"), ("en", "l' low's"), ("de", "l' low 's")]
+)
+def test_words_are_joined_as_in_the_language(file, language, text):
+    subwords = ["l'</w>", "lo", "w</w>", "'s</w>"]
+    assert make(file, language=language).detokenize(subwords) == text
+
+
 def test_vocabulary_size_counts_characters_and_merges():
     encoding = learn_bpe(TEXTS, 18)
     assert len(encoding["alphabet"]) + len(encoding["merges"]) == 18
