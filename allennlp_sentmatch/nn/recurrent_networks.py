@@ -16,6 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.ops.common.cells import gru_cell
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.common.scan import Tensors, is_exporting, scan
 from allennlp_sentmatch.nn.ops.lstm.recurrence import lstm_recurrence
@@ -105,11 +106,7 @@ def _record_direction(
 
     def step(state: Tensors, at_step: Tensors) -> tuple[Tensors, Tensors]:
         (h,), (x,) = state, at_step  # (B, H), (B, 3H)
-        x_r, x_z, x_n = x.chunk(3, 1)
-        u_r, u_z, u_n = F.linear(h, weight_hh, bias_hh).chunk(3, 1)
-        z = (x_z + u_z).sigmoid()
-        n = (x_n + (x_r + u_r).sigmoid() * u_n).tanh()
-        h = (1 - z) * n + z * h
+        h = gru_cell(x, F.linear(h, weight_hh, bias_hh), h)
         return (h,), (h,)
 
     projected = F.linear(inputs, weight_ih, bias_ih)  # (B, T, 3H)

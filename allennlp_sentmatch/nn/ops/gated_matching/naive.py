@@ -9,8 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn.ops.common.cells import gru_cell
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 from allennlp_sentmatch.nn.ops.gated_matching.weights import GatedMatchingWeights
 
 
@@ -45,26 +47,23 @@ def _one_direction(
     dtype = weights.weight_hh_l0.dtype  # autocast narrows the products but not the states
     keys = F.linear(question, weights.attention_question)  # (B, M, A)
     queries = F.linear(passage, weights.attention_passage)  # (B, T, A)
-    v = passage.new_zeros(passage.size(0), weights.weight_hh_l0.size(1), dtype=dtype)  # (B, H)
-    # With an empty first part, there are results for T = 0, too.
-    states, attention = [v[:, None][:, :0]], [question_mask[:, None].to(dtype)[:, :0]]
-    for u, query in zip(passage.unbind(1), queries.unbind(1)):  # (B, P), (B, A)
+
+    def step(state: Tensors, at_step: Tensors) -> StepResult:
+        (v,), (u, query) = state, at_step  # (B, H), (B, P), (B, A)
         query = query + F.linear(v, weights.attention_previous)
         scores = torch.tanh(keys + query.unsqueeze(1)) @ weights.attention_vector  # (B, M)
         a = masked_softmax(scores.to(dtype), question_mask)
         c = torch.einsum("bm,bmq->bq", a, question.to(dtype))
         x = torch.cat([u.to(dtype), c], -1)  # (B, D)
         x = torch.sigmoid(F.linear(x, weights.gate).to(dtype)) * x
-        v = _gru(x, v, weights)
-        states.append(v.unsqueeze(1))
-        attention.append(a.unsqueeze(1))
-    return torch.cat(states, 1), torch.cat(attention, 1)
+        v = gru_cell(
+            F.linear(x, weights.weight_ih_l0, weights.bias_ih_l0).to(dtype),
+            F.linear(v, weights.weight_hh_l0, weights.bias_hh_l0).to(dtype),
+            v,
+        )
+        return (v,), (v, a)
 
-
-def _gru(x: Tensor, h: Tensor, weights: GatedMatchingWeights) -> Tensor:
-    """A step of `torch.nn.GRU`, from (B, D) and (B, H) to (B, H)."""
-    x_r, x_z, x_n = F.linear(x, weights.weight_ih_l0, weights.bias_ih_l0).to(h.dtype).chunk(3, -1)
-    h_r, h_z, h_n = F.linear(h, weights.weight_hh_l0, weights.bias_hh_l0).to(h.dtype).chunk(3, -1)
-    z = torch.sigmoid(x_z + h_z)
-    n = torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n)
-    return (1 - z) * n + z * h
+    initial = passage.new_zeros(passage.size(0), weights.weight_hh_l0.size(1), dtype=dtype)
+    by_token = (passage.transpose(0, 1), queries.transpose(0, 1))
+    _, (states, attention) = scan(step, (initial,), by_token)
+    return states.transpose(0, 1), attention.transpose(0, 1)

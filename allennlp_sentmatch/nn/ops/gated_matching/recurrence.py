@@ -27,7 +27,7 @@ from allennlp_sentmatch.nn.ops.gated_matching.tables import (
 )
 from allennlp_sentmatch.nn.ops.gated_matching.weights import GatedMatchingWeights
 
-IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "eager")
+IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager")
 STEPS: dict[str, ModuleType] = {"eager": eager}
 
 
@@ -58,7 +58,7 @@ def gated_matching_recurrence(
     tensors = [passage, question, *(weight for weights in directions for weight in weights)]
     backend = resolve("GatedMatching", IMPLEMENTATIONS, *tensors)
     packing = None
-    if backend.name != "naive" and question.size(1) > 0:
+    if backend.name not in ("naive", "scan") and question.size(1) > 0:
         packing = Packing.of(passage_mask, bidirectional=len(directions) == 2)
     if packing is None or not packing.sizes:  # no token in the batch, hence no step
         return naive.gated_matching_recurrence(

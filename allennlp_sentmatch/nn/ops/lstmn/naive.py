@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn.ops.common.cells import lstm_cell
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
 from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
 
@@ -70,12 +71,10 @@ def one_direction(
             h_summary = (s.unsqueeze(2) * h_tape).sum(1)
             c_summary = (s.unsqueeze(2) * c_tape).sum(1)
         attention.append(F.pad(s, (0, T - t)).unsqueeze(1))
-        gates = F.linear(x, weights.weight_ih_l0, weights.bias_l0) + F.linear(
+        pre_activations = F.linear(x, weights.weight_ih_l0, weights.bias_l0) + F.linear(
             h_summary, weights.weight_hh_l0
         )  # (B, 4H)
-        i, f, g, o = gates.to(dtype).chunk(4, 1)
-        c = f.sigmoid() * c_summary + i.sigmoid() * g.tanh()  # (B, H)
-        h = o.sigmoid() * c.tanh()  # (B, H)
+        h, c = lstm_cell(pre_activations.to(dtype), c_summary)  # (B, H) each
         h_tape = torch.cat([h_tape, h.unsqueeze(1)], 1)  # (B, t + 1, H)
         c_tape = torch.cat([c_tape, c.unsqueeze(1)], 1)
         keys = torch.cat([keys, F.linear(h, weights.attention_hidden).unsqueeze(1)], 1)

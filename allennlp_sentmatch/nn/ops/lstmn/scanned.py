@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn.ops.common.cells import lstm_cell
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
@@ -33,12 +34,10 @@ def one_direction(
         follows = is_before.any()
         h_summary = torch.where(follows, (s.unsqueeze(2) * h_tape).sum(1), h_summary)
         c_summary = torch.where(follows, (s.unsqueeze(2) * c_tape).sum(1), c_summary)
-        gates = F.linear(x, weights.weight_ih_l0, weights.bias_l0) + F.linear(
+        pre_activations = F.linear(x, weights.weight_ih_l0, weights.bias_l0) + F.linear(
             h_summary, weights.weight_hh_l0
         )  # (B, 4H)
-        i, f, g, o = gates.to(dtype).chunk(4, 1)
-        c = f.sigmoid() * c_summary + i.sigmoid() * g.tanh()  # (B, H)
-        h = o.sigmoid() * c.tanh()  # (B, H)
+        h, c = lstm_cell(pre_activations.to(dtype), c_summary)  # (B, H) each
         key = F.linear(h, weights.attention_hidden).to(dtype)  # (B, A)
         h_tape, c_tape, keys = (
             torch.where(is_new.unsqueeze(1), new.unsqueeze(1), tape)

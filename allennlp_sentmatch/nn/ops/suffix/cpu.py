@@ -8,8 +8,9 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
 from allennlp_sentmatch.nn.ops.common.native_tables import address, threads
-from allennlp_sentmatch.nn.ops.suffix.cells import LSTMCell, SuffixTables
+from allennlp_sentmatch.nn.ops.suffix.eager import Cell, LSTMCell
 from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule, of_chunk
+from allennlp_sentmatch.nn.ops.suffix.tables import SuffixTables
 
 if COMPILED:
     from allennlp_sentmatch.nn.ops.native import _suffix_steps
@@ -18,11 +19,12 @@ if COMPILED:
 def encode(
     backend: Backend,
     schedule: Schedule,
+    cell: Cell,
     projected: Tensor,
     weights: Sequence[Tensor],
     keep_states: bool,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
-    """Compute `eager.encode` of an LSTM."""
+    """Compute `steps.encode` of an LSTM."""
     S, T, B, GH = projected.shape
     H = GH // 4
     states = projected.new_zeros(2, S, schedule.num_starts, B, H)  # h and c
@@ -41,7 +43,7 @@ def encode(
                 t, first, num_suffixes, N, _ = step
                 if not num_suffixes:  # the prefix begins at this token
                     prefixes[s, t, :N] = states[0, s, first, :N]
-                for _, i, R, _, _ in step.split(NativeLSTMCell.max_rows):
+                for _, i, R, _, _ in step.split(cell.max_rows):
                     u = linear(states[0, s, i : i + R, :N].flatten(0, 1), weight)  # (R * N, 4H)
                     bound.run(s, t, i, R, N, u, is_first=i == first)
     return prefixes, states[0], kept
@@ -112,7 +114,7 @@ class _BoundEncoding:
 
 
 class NativeLSTMCell(LSTMCell):
-    """An `LSTMCell` for tensors on the CPU, in training."""
+    """`LSTMCell` with a single pass over memory, for tensors on the CPU."""
 
     # A product of this many rows is as fast as a larger one, and its result is still in the
     # processor's caches for the next pass. Larger results would be new memory from the system.

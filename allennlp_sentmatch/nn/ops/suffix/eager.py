@@ -1,224 +1,156 @@
-"""The steps of SuBiLSTM's recurrence with their backward pass, for any cell."""
+r"""A step of an LSTM or a GRU for many suffixes, and its gradient, as operations of torch.
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Optional
+In each of S directions, R suffixes of N sentences advance by a token. W x + b is x, (S, R, N, GH),
+or (S, 1, N, GH) if all suffixes have the same token; U h is u, (R * N, GH) for each direction.
+States, and their gradients in the backward pass, are (S, R, N, H) each and are overwritten.
+"""
+
+from collections.abc import Sequence
+from typing import Optional, Union
 
 import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.suffix.cells import Cell, SuffixTables
-from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule, Step, num_rows, of_chunk
+from allennlp_sentmatch.nn.ops.common.activations import (
+    MINUS_ONE,
+    sigmoid_backward,
+    tanh_backward,
+)
+from allennlp_sentmatch.nn.ops.suffix.tables import SuffixTables
 
 
-class _Suffixes:
-    """The states of all suffixes, and how they advance."""
+class LSTMCell:
+    """c' = f * c + i * g and h' = o * tanh(c'); states h, c; blocks i, f, g, o."""
 
-    def __init__(
-        self,
+    num_gates = 4
+    num_states = 2
+    num_kept = 2  # c and tanh(c')
+    #: The number of rows that advance together; all rows of a step if `None`.
+    max_rows: Optional[int] = None
+
+    @staticmethod
+    def forward(
         backend: Backend,
-        schedule: Schedule,
-        cell: Cell,
-        projected: Tensor,
-        weights: Sequence[Tensor],
+        x: Tensor,
+        u: Optional[Sequence[Tensor]],
+        states: Sequence[Tensor],
+        gates: Tensor,
+        kept: Sequence[Tensor],
     ) -> None:
-        S, _, B, GH = projected.shape
-        self._backend, self._cell, self._projected = backend, cell, projected
-        self._weights = [backend.products.prepacked(weight) for weight in weights]
-        self._buffer: Optional[Tensor] = None
-        self.states = projected.new_zeros(
-            cell.num_states, S, schedule.num_starts, B, GH // cell.num_gates
-        )
+        """Advance the states.
 
-    def begin(self, beginning: Step, tables: Optional[SuffixTables]) -> None:
-        """Advance the states, which must be zero, by the first token of each suffix."""
-        self._advance(beginning, self._projected[:, : beginning.suffixes], tables, [])
+        # Parameters
 
-    def advance(self, step: Step, tables: Optional[SuffixTables]) -> None:
-        """Advance the states of the step's suffixes; fill the step's rows of its chunk's tables."""
-        for part in step.split(self._cell.max_rows):
-            x = self._projected[:, step.t : step.t + 1, : step.sentences]
-            self._advance(part, x, tables, self._weights)
-
-    def _advance(
-        self, step: Step, x: Tensor, tables: Optional[SuffixTables], weights: list[Tensor]
-    ) -> None:
-        """Advance the step's states by x, W x + b of a token; without `weights`, U h is zero."""
-        current = step.of_states(self.states).unbind(0)  # (S, suffixes, sentences, H) each
-        hidden = current[0]
-        kept: tuple[Tensor, ...] = ()
-        if tables is None:
-            gates = self._new_gates(hidden.shape[:3])
+        backend : `Backend`
+        x : `Tensor`
+            W x + b.
+        u : `Optional[Sequence[Tensor]]`
+            U h for each direction; `None` if it is zero.
+        states : `Sequence[Tensor]`
+            Overwritten by the new states.
+        gates : `Tensor`
+            Shape (S, R, N, GH), a buffer for the gates, which `backward` needs.
+        kept : `Sequence[Tensor]`
+            Buffers for the other values that `backward` needs, (S, R, N, H) each; empty if there
+            will be no backward pass.
+        """
+        hidden, cell = states
+        old_cell, tanh_cell = kept or (None, None)
+        if u is None:
+            gates.copy_(x)
         else:
-            old_hidden, gates, kept = tables.at(step)
-            hidden = old_hidden.copy_(hidden)
-        linear = self._backend.products.linear
-        u = [linear(h.flatten(0, 1), weight) for h, weight in zip(hidden, weights)]
-        self._cell.forward(self._backend, x, u or None, current, gates, kept)
+            for gates_s, x_s, u_s in zip(gates, x, u):
+                torch.add(u_s.view_as(gates_s), x_s, out=gates_s)
+        i, f, g, o = gates.chunk(4, -1)
+        g.mul_(2)
+        gates.sigmoid_()
+        torch.add(MINUS_ONE, g, alpha=2, out=g)  # tanh(x) = 2 sigmoid(2x) - 1
+        if old_cell is not None:
+            old_cell.copy_(cell)
+        cell.mul_(f).addcmul_(i, g)
+        torch.mul(o, backend.tanh(cell, out=tanh_cell), out=hidden)
 
-    def _new_gates(self, shape: torch.Size) -> Tensor:
-        """Return a buffer for gates, (*shape, GH), until the next call."""
-        GH = self._projected.size(-1)
-        size = shape.numel() * GH
-        if self._buffer is None or len(self._buffer) < size:
-            self._buffer = self._projected.new_empty(size)
-        return self._buffer[:size].view(*shape, GH)
+    @staticmethod
+    def backward(grads: Sequence[Tensor], tables: SuffixTables, out: Tensor) -> None:
+        """Turn the gradients of h', c' into those of h, c, except for the part through U h.
 
+        # Parameters
 
-def encode(
-    backend: Backend,
-    schedule: Schedule,
-    cell: Cell,
-    projected: Tensor,
-    weights: Sequence[Tensor],
-    keep_states: bool,
-) -> tuple[Tensor, Tensor, list[Tensor]]:
-    """Run the steps without tables for a backward pass.
+        grads : `Sequence[Tensor]`
+            Overwritten by the new gradients.
+        tables : `SuffixTables`
+            Those of the step.
+        out : `Tensor`
+            Shape (S, R, N, GH), a buffer for the gradient of x before the sum over suffixes.
+        """
+        grad_hidden, grad_cell = grads
+        old_cell, tanh_cell = tables.kept
+        i, f, g, o = tables.gates.chunk(4, -1)
+        out_i, out_f, out_g, out_o = out.chunk(4, -1)
+        sigmoid_backward(grad_hidden * tanh_cell, o, out_o)
+        grad_cell += tanh_backward(grad_hidden * o, tanh_cell)
+        sigmoid_backward(grad_cell * g, i, out_i)
+        sigmoid_backward(grad_cell * old_cell, f, out_f)
+        tanh_backward(grad_cell * i, g, out_g)
+        grad_cell *= f
+        grad_hidden.zero_()
 
-    # Parameters
-
-    backend : `Backend`
-    schedule : `Schedule`
-    cell : `Cell`
-    projected : `Tensor`
-        Shape (S, T, B, GH), W x + b.
-    weights : `Sequence[Tensor]`
-        U, (GH, H), for each direction.
-    keep_states : `bool`
-        Whether to return the states that `recomputed_tables` needs.
-
-    # Returns
-
-    `Tuple[Tensor, Tensor, List[Tensor]]`
-        The encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H), and the states
-        before each chunk that it advances.
-    """
-    suffixes = _Suffixes(backend, schedule, cell, projected, weights)
-    suffixes.begin(schedule.beginning, None)
-    prefixes = _new_prefixes(projected, suffixes)
-    kept = []
-    for chunk in schedule.chunks:
-        if keep_states:
-            kept.append(of_chunk(chunk, suffixes.states).clone())
-        _advance_chunk(suffixes, chunk, None, prefixes)
-    return prefixes, suffixes.states[0], kept
+    @staticmethod
+    def to_gradient_of_product(out: Tensor, gates: Tensor) -> None:
+        """Turn the gradient of x into that of u: they are equal."""
 
 
-def forward(
-    backend: Backend,
-    schedule: Schedule,
-    cell: Cell,
-    projected: Tensor,
-    weights: Sequence[Tensor],
-) -> tuple[Tensor, Tensor, list[SuffixTables]]:
-    """Run the steps; the parameters are those of `encode`.
+class GRUCell:
+    """n = tanh(x_n + r * u_n) and h' = (1 - z) * n + z * h; state h; blocks r, z, n."""
 
-    # Returns
+    num_gates = 3
+    num_states = 1
+    num_kept = 1  # n; the gates hold u_n in its block
+    max_rows: Optional[int] = None
 
-    `Tuple[Tensor, Tensor, List[SuffixTables]]`
-        The encodings as those of `encode`, and the tables of the beginning and of each chunk.
-    """
-    suffixes = _Suffixes(backend, schedule, cell, projected, weights)
-    all_tables = [SuffixTables.empty(cell, projected, schedule.beginning.num_rows)]
-    suffixes.begin(schedule.beginning, all_tables[0])
-    prefixes = _new_prefixes(projected, suffixes)
-    for chunk in schedule.chunks:
-        all_tables.append(SuffixTables.empty(cell, projected, num_rows(chunk)))
-        _advance_chunk(suffixes, chunk, all_tables[-1], prefixes)
-    return prefixes, suffixes.states[0], all_tables
+    @staticmethod
+    def forward(
+        backend: Backend,
+        x: Tensor,
+        u: Optional[Sequence[Tensor]],
+        states: Sequence[Tensor],
+        gates: Tensor,
+        kept: Sequence[Tensor],
+    ) -> None:
+        """Advance the states; the parameters are those of `LSTMCell.forward`."""
+        (hidden,) = states
+        (n,) = kept or (None,)
+        H = hidden.size(-1)
+        if u is None:
+            gates.zero_()
+        else:
+            for gates_s, u_s in zip(gates, u):
+                gates_s.copy_(u_s.view_as(gates_s))
+        gates[..., : 2 * H].add_(x[..., : 2 * H]).sigmoid_()
+        r, z, u_n = gates.chunk(3, -1)
+        n = torch.addcmul(x[..., 2 * H :], r, u_n, out=n)
+        backend.tanh(n, out=n)
+        hidden.sub_(n).mul_(z).add_(n)
 
+    @staticmethod
+    def backward(grads: Sequence[Tensor], tables: SuffixTables, out: Tensor) -> None:
+        """Turn gradients of h' into those of h; the parameters are those of `LSTMCell.backward`."""
+        (grad_hidden,) = grads
+        (n,) = tables.kept
+        r, z, u_n = tables.gates.chunk(3, -1)
+        out_r, out_z, out_n = out.chunk(3, -1)
+        sigmoid_backward(grad_hidden * (tables.hidden - n), z, out_z)
+        tanh_backward(grad_hidden - grad_hidden * z, n, out_n)
+        sigmoid_backward(out_n * u_n, r, out_r)
+        grad_hidden *= z
 
-def _new_prefixes(projected: Tensor, suffixes: _Suffixes) -> Tensor:
-    return projected.new_zeros(*projected.shape[:3], suffixes.states.size(-1))
-
-
-def _advance_chunk(
-    suffixes: _Suffixes, chunk: list[Step], tables: Optional[SuffixTables], prefixes: Tensor
-) -> None:
-    for step in chunk:
-        suffixes.advance(step, tables)
-        prefixes[:, step.t, : step.sentences] = suffixes.states[0, :, step.first, : step.sentences]
-
-
-def recomputed_tables(
-    backend: Backend,
-    schedule: Schedule,
-    cell: Cell,
-    projected: Tensor,
-    weights: Sequence[Tensor],
-    kept: Sequence[Tensor],
-) -> Iterator[SuffixTables]:
-    """Compute the tables of `forward` from the states that `encode` kept, the last tables first.
-
-    Each overwrites the one before.
-    """
-    suffixes = _Suffixes(backend, schedule, cell, projected, weights)
-    sizes = [schedule.beginning.num_rows, *map(num_rows, schedule.chunks)]
-    all_tables = SuffixTables.empty(cell, projected, max(sizes))
-    for chunk, states in zip(reversed(schedule.chunks), reversed(kept)):
-        of_chunk(chunk, suffixes.states).copy_(states)
-        tables = all_tables.rows(num_rows(chunk))
-        for step in chunk:
-            suffixes.advance(step, tables)
-        yield tables
-    suffixes.states.zero_()
-    tables = all_tables.rows(schedule.beginning.num_rows)
-    suffixes.begin(schedule.beginning, tables)
-    yield tables
+    @staticmethod
+    def to_gradient_of_product(out: Tensor, gates: Tensor) -> None:
+        """Turn the gradient of x into that of u, in place."""
+        r, _, _ = gates.chunk(3, -1)
+        _, _, out_n = out.chunk(3, -1)
+        out_n *= r
 
 
-def backward(
-    backend: Backend,
-    schedule: Schedule,
-    cell: Cell,
-    shape: torch.Size,
-    weights: Sequence[Tensor],
-    tables_in_reverse: Iterable[SuffixTables],
-    grad_prefixes: Tensor,
-    grad_suffixes: Tensor,
-    needs_weights: Sequence[bool],
-) -> tuple[Tensor, list[Optional[Tensor]]]:
-    """Return the gradients of `projected`, whose shape is `shape`, and of each of `weights`.
-
-    The latter are `None` where `needs_weights` is false.
-
-    # Parameters
-
-    tables_in_reverse : `Iterable[SuffixTables]`
-        Those of the chunks, the last first, then those of the beginning. Each is used before the
-        next one is taken.
-    """
-    linear = backend.products.linear
-    transposed = [weight.t() for weight in weights]
-    grad_projected = grad_prefixes.new_zeros(shape)
-    grad_weights = [
-        torch.zeros_like(weight) if is_needed else None
-        for weight, is_needed in zip(weights, needs_weights)
-    ]
-    # Before the backward pass of its last step, a suffix has the gradient of its encoding.
-    grads = [grad_suffixes.clone(memory_format=torch.contiguous_format)]
-    grads += [torch.zeros_like(grads[0]) for _ in range(cell.num_states - 1)]
-    all_tables = iter(tables_in_reverse)
-    all_grad_u = grad_projected.new_empty(shape[0], max(map(num_rows, schedule.chunks)), shape[-1])
-    for chunk, tables in zip(reversed(schedule.chunks), all_tables):
-        grad_u = all_grad_u[:, : num_rows(chunk)]
-        for step in reversed(chunk):
-            rows = (slice(None), step.t, slice(step.sentences))
-            grads[0][:, step.first, : step.sentences] += grad_prefixes[rows]
-            for part in step.split(cell.max_rows):
-                tables_at = tables.at(part)
-                current = [part.of_states(grad) for grad in grads]
-                out = part.of_table(grad_u)
-                cell.backward(current, tables_at, out)
-                grad_projected[rows] += out.sum(1)
-                cell.to_gradient_of_product(out, tables_at.gates)
-                for grad_hidden, out_s, weight in zip(current[0], out, transposed):
-                    grad_hidden += linear(out_s.flatten(0, 1), weight).view_as(grad_hidden)
-        for grad, grad_u_s, hidden in zip(grad_weights, grad_u, tables.hidden):
-            if grad is not None:
-                grad += backend.products.product_over_rows(hidden, grad_u_s).t()
-    beginning = next(all_tables).at(schedule.beginning)
-    grad_beginnings = torch.empty_like(beginning.gates)
-    cell.backward(grads, beginning, grad_beginnings)
-    grad_projected[:, : schedule.num_starts] += grad_beginnings
-    return grad_projected, grad_weights
+Cell = Union[type[LSTMCell], type[GRUCell]]

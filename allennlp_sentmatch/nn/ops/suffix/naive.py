@@ -1,12 +1,13 @@
 """SuBiLSTM's recurrence token by token; the equations are in `nn/suffix_bilstm.py`."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Callable, Literal
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn.ops.common.cells import gru_cell, lstm_cell
 from allennlp_sentmatch.nn.ops.suffix.weights import SuffixWeights
 
 
@@ -40,7 +41,7 @@ def _one_direction(
     cell: Literal["lstm", "gru"],
 ) -> tuple[Tensor, Tensor]:
     """Return the encodings of prefixes (T, B, H) and suffixes (num_starts, B, H)."""
-    step = STEPS[cell]
+    step = CELLS[cell]
     B, H = projected.size(1), weight_hh.size(1)
     # The states of the suffixes begun so far, (S, t, B, H): S is 2, h and c, or 1.
     states = projected.new_zeros(2 if cell == "lstm" else 1, 0, B, H)
@@ -60,18 +61,8 @@ def _one_direction(
 
 def _lstm_step(x: Tensor, u: Tensor, states: Tensor) -> Tensor:
     """Return the next h and c of an LSTM, stacked, from W x + b (B, 4H) and U h (..., B, 4H)."""
-    i, f, g, o = (x + u).chunk(4, -1)
-    c = f.sigmoid() * states[1] + i.sigmoid() * g.tanh()
-    return torch.stack([o.sigmoid() * c.tanh(), c])
+    return torch.stack(lstm_cell(x + u, states[1]))
 
 
-def _gru_step(x: Tensor, u: Tensor, states: Tensor) -> Tensor:
-    """Return the next h of a GRU, (1, ..., B, H), from W x + b (B, 3H) and U h (..., B, 3H)."""
-    x_r, x_z, x_n = x.chunk(3, -1)
-    u_r, u_z, u_n = u.chunk(3, -1)
-    z = (x_z + u_z).sigmoid()
-    n = (x_n + (x_r + u_r).sigmoid() * u_n).tanh()
-    return (1 - z) * n + z * states
-
-
-STEPS = {"lstm": _lstm_step, "gru": _gru_step}
+#: The next states, (2, ..., B, H) or for a GRU (1, ..., B, H), from W x + b, U h and the states.
+CELLS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {"lstm": _lstm_step, "gru": gru_cell}

@@ -15,7 +15,7 @@ memory that grows with T sqrt(T), or only with T if there is a window.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, Union
+from typing import Any, Callable, Literal, NamedTuple, Union
 
 import torch
 from torch import Tensor
@@ -24,9 +24,9 @@ from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
 from allennlp_sentmatch.nn.ops.common.products import affine
-from allennlp_sentmatch.nn.ops.suffix import cpu, eager, naive, scanned
-from allennlp_sentmatch.nn.ops.suffix.cells import Cell, GRUCell, LSTMCell, SuffixTables
+from allennlp_sentmatch.nn.ops.suffix import cpu, eager, naive, scanned, steps
 from allennlp_sentmatch.nn.ops.suffix.schedule import Schedule
+from allennlp_sentmatch.nn.ops.suffix.tables import SuffixTables
 from allennlp_sentmatch.nn.ops.suffix.weights import SuffixWeights
 
 IMPLEMENTATIONS: dict[str, tuple[Name, ...]] = {
@@ -34,10 +34,19 @@ IMPLEMENTATIONS: dict[str, tuple[Name, ...]] = {
     "gru": ("naive", "scan", "eager"),
 }
 
-_CELLS: dict[tuple[str, str], Cell] = {
-    ("eager", "lstm"): LSTMCell,
-    ("eager", "gru"): GRUCell,
-    ("cpu", "lstm"): cpu.NativeLSTMCell,
+
+class Steps(NamedTuple):
+    """A cell as a backend implements it."""
+
+    cell: eager.Cell
+    #: `steps.encode`, or the same for this cell alone: the steps without tables for a gradient.
+    encode: Callable[..., tuple[Tensor, Tensor, list[Tensor]]]
+
+
+STEPS: dict[tuple[str, str], Steps] = {
+    ("eager", "lstm"): Steps(eager.LSTMCell, steps.encode),
+    ("eager", "gru"): Steps(eager.GRUCell, steps.encode),
+    ("cpu", "lstm"): Steps(cpu.NativeLSTMCell, cpu.encode),
 }
 
 #: Larger tables are computed again in the backward pass. These are those of 32 sentences of 75
@@ -89,7 +98,7 @@ def suffix_recurrence(
         projected = _project(backend, tokens, directions)
         weights = [direction_weights.weight_hh_l0 for direction_weights in directions]
         schedule = Schedule.of(tokens.size(2), sizes, window, num_starts)
-        return _advance_all(backend, schedule, _CELLS[backend.name, cell], projected, weights)
+        return _advance_all(backend, schedule, STEPS[backend.name, cell], projected, weights)
 
 
 def _project(backend: Backend, tokens: Tensor, directions: Sequence[SuffixWeights]) -> Tensor:
@@ -107,10 +116,11 @@ def _project(backend: Backend, tokens: Tensor, directions: Sequence[SuffixWeight
 
 
 def _advance_all(
-    backend: Backend, schedule: Schedule, cell: Cell, projected: Tensor, weights: list[Tensor]
+    backend: Backend, schedule: Schedule, chosen: Steps, projected: Tensor, weights: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
+    cell = chosen.cell
     if not (torch.is_grad_enabled() and any(x.requires_grad for x in (projected, *weights))):
-        prefixes, suffixes, _ = _encode(
+        prefixes, suffixes, _ = chosen.encode(
             backend, schedule, cell, projected, weights, keep_states=False
         )
         return prefixes, suffixes
@@ -122,25 +132,12 @@ def _advance_all(
     schedule = schedule.for_recomputation()
     encodings = [
         _RecomputedRecurrence.apply(  # type: ignore[no-untyped-call]
-            backend, schedule, cell, projected_s, weight
+            backend, schedule, chosen, projected_s, weight
         )
         for projected_s, weight in zip(projected.split(1), weights)
     ]
     prefixes, suffixes = map(torch.cat, zip(*encodings))
     return prefixes, suffixes
-
-
-def _encode(
-    backend: Backend,
-    schedule: Schedule,
-    cell: Cell,
-    projected: Tensor,
-    weights: Sequence[Tensor],
-    keep_states: bool,
-) -> tuple[Tensor, Tensor, list[Tensor]]:
-    if backend.name == "cpu":
-        return cpu.encode(backend, schedule, projected, weights, keep_states)
-    return eager.encode(backend, schedule, cell, projected, weights, keep_states)
 
 
 class _Recurrence(torch.autograd.Function):
@@ -151,11 +148,11 @@ class _Recurrence(torch.autograd.Function):
         ctx: Any,
         backend: Backend,
         schedule: Schedule,
-        cell: Cell,
+        cell: eager.Cell,
         projected: Tensor,
         *weights: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        prefixes, suffixes, tables = eager.forward(backend, schedule, cell, projected, weights)
+        prefixes, suffixes, tables = steps.forward(backend, schedule, cell, projected, weights)
         ctx.backend, ctx.schedule, ctx.cell, ctx.shape = backend, schedule, cell, projected.shape
         ctx.save_for_backward(
             *weights, *(x for chunk_tables in tables for x in chunk_tables.tensors)
@@ -168,7 +165,7 @@ class _Recurrence(torch.autograd.Function):
         S = ctx.shape[0]
         weights, saved = ctx.saved_tensors[:S], ctx.saved_tensors[S:]
         beginning, *tables = SuffixTables.split(saved, ctx.cell.num_kept)
-        grad_projected, grad_weights = eager.backward(
+        grad_projected, grad_weights = steps.backward(
             ctx.backend,
             ctx.schedule,
             ctx.cell,
@@ -190,14 +187,14 @@ class _RecomputedRecurrence(torch.autograd.Function):
         ctx: Any,
         backend: Backend,
         schedule: Schedule,
-        cell: Cell,
+        chosen: Steps,
         projected: Tensor,
         *weights: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        prefixes, suffixes, states = _encode(
-            backend, schedule, cell, projected, weights, keep_states=True
+        prefixes, suffixes, states = chosen.encode(
+            backend, schedule, chosen.cell, projected, weights, keep_states=True
         )
-        ctx.backend, ctx.schedule, ctx.cell = backend, schedule, cell
+        ctx.backend, ctx.schedule, ctx.cell = backend, schedule, chosen.cell
         ctx.save_for_backward(projected, *weights, *states)
         return prefixes, suffixes
 
@@ -207,12 +204,12 @@ class _RecomputedRecurrence(torch.autograd.Function):
         projected, *saved = ctx.saved_tensors
         S = len(projected)
         weights, states = saved[:S], saved[S:]
-        steps = (ctx.backend, ctx.schedule, ctx.cell)
-        grad_projected, grad_weights = eager.backward(
-            *steps,
+        how = (ctx.backend, ctx.schedule, ctx.cell)
+        grad_projected, grad_weights = steps.backward(
+            *how,
             projected.shape,
             weights,
-            eager.recomputed_tables(*steps, projected, weights, states),
+            steps.recomputed_tables(*how, projected, weights, states),
             grad_prefixes,
             grad_suffixes,
             ctx.needs_input_grad[4:],

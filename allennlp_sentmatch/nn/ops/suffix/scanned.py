@@ -21,7 +21,7 @@ def suffix_recurrence(
     cell: Literal["lstm", "gru"],
 ) -> tuple[Tensor, Tensor]:
     """Compute the function of the same name in `allennlp_sentmatch.nn.ops.suffix.recurrence`."""
-    step_of_cell = naive.STEPS[cell]
+    advance = naive.CELLS[cell]
     T, B = tokens.shape[1:3]
     t = torch.arange(T, device=tokens.device)
     starts = torch.arange(num_starts, device=tokens.device)
@@ -44,7 +44,7 @@ def suffix_recurrence(
             x, runs, has_token, first = at_step  # (B, GH), (num_starts), (B), ()
             u = F.linear(states[0], weights.weight_hh_l0).to(x.dtype)  # (num_starts, B, GH)
             advances = (runs.unsqueeze(1) & has_token).unsqueeze(2)  # (num_starts, B, 1)
-            states = torch.where(advances, step_of_cell(x, u, states), states)
+            states = torch.where(advances, advance(x, u, states), states)
             return (states,), (states[0].index_select(0, first.view(1)).squeeze(0),)
 
         H = weights.weight_hh_l0.size(1)

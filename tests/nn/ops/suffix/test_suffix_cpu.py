@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.suffix.cells import SuffixTables
 from allennlp_sentmatch.nn.ops.suffix.cpu import NativeLSTMCell, _BoundEncoding
+from allennlp_sentmatch.nn.ops.suffix.tables import SuffixTables
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED
