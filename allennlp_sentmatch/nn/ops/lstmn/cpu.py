@@ -16,6 +16,7 @@ from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_an
 from allennlp_sentmatch.nn.ops.lstm.cpu import BoundBackward, BoundForward
 from allennlp_sentmatch.nn.ops.lstm.tables import LayerGradients, LayerTables
 from allennlp_sentmatch.nn.ops.lstmn.tables import (
+    CPUTapes,
     LSTMNGradients,
     LSTMNOutputGradients,
     LSTMNTables,
@@ -33,7 +34,7 @@ def forward(
     gates: Tensor,
     queries: Tensor,
     initial: Optional[Tensor],
-) -> LSTMNTables:
+) -> tuple[LSTMNTables, CPUTapes]:
     """Run the steps; the parameters are those of `eager.forward`."""
     S, N, A = queries.shape
     B, T, H = sizes[0], len(sizes), gates.size(-1) // 4
@@ -41,9 +42,9 @@ def forward(
     summary = gates.new_empty(2, S, N, H)
     summary[:, :, :B] = 0 if initial is None else initial
     attention = gates.new_zeros(S, B, T, T)
-    keys, tapes = gates.new_empty(S, N, A), gates.new_empty(S, N, 2 * H)
-    tables = LSTMNTables(gates, queries, hidden, cell, attention, summary, keys, tapes)
-    attend = BoundAttention(sizes, tables, 2 * weights.attention_vector)
+    tapes = CPUTapes(gates.new_empty(S, N, A), gates.new_empty(S, N, 2 * H))
+    tables = LSTMNTables(gates, queries, hidden, cell, attention, summary)
+    attend = BoundAttention(sizes, tables, tapes, 2 * weights.attention_vector)
     advance = BoundForward(_as_layer(sizes, tables), summary[1], recurrent_width=4 * H + A)
     linear, prepacked = backend.products.linear, backend.products.prepacked
     starts = [0, *accumulate(sizes)]
@@ -58,7 +59,7 @@ def forward(
             if t > 0 or initial is not None:
                 from_summary = linear(summary[0, s, start : start + n], weight_summary)
             advance.run(s, start, start, n, from_summary)
-    return tables
+    return tables, tapes
 
 
 def backward(
@@ -66,9 +67,10 @@ def backward(
     sizes: list[int],
     weights: LSTMNWeights,
     tables: LSTMNTables,
+    tapes: tuple[Tensor, Tensor],
     outer: LSTMNOutputGradients,
 ) -> LSTMNGradients:
-    """Run the steps' backward pass; the gradients of the gates' arguments overwrite the gates."""
+    """Run the steps' backward pass; the parameters are those of `eager.backward`."""
     S, _, A = tables.queries.shape
     B, T = sizes[0], len(sizes)
     # The gradients of the tapes. Once a row is complete, that of its summary overwrites it.
@@ -83,7 +85,13 @@ def backward(
         tables.gates, grad_queries, grad_keys, grad_vector, initial=grad_tapes[:, :, :B]
     )
     attend = BoundAttentionBackward(
-        sizes, tables, 4 * weights.attention_vector, outer.attention, grad_tapes, grads
+        sizes,
+        tables,
+        CPUTapes(*tapes),
+        4 * weights.attention_vector,
+        outer.attention,
+        grad_tapes,
+        grads,
     )
     layer_grads = LayerGradients(grad_tapes[0], None, None, None)
     layer = _as_layer(sizes, tables)
@@ -123,6 +131,7 @@ class BoundAttention:
     sizes : `List[int]`
         The number of sentences at each step.
     tables : `LSTMNTables`
+    tapes : `CPUTapes`
     vector : `Tensor`
         Shape (S, A): 2 v.
 
@@ -132,14 +141,16 @@ class BoundAttention:
         If a table has the wrong shape, precision or device, or is not contiguous.
     """
 
-    def __init__(self, sizes: list[int], tables: LSTMNTables, vector: Tensor) -> None:
+    def __init__(
+        self, sizes: list[int], tables: LSTMNTables, tapes: CPUTapes, vector: Tensor
+    ) -> None:
         # The C++ has no references to the tables.
-        self._tables, self._vector, self._sizes = tables, vector, sizes
+        self._tables, self._vector, self._sizes = (tables, tapes), vector, sizes
         sizes_table = torch.tensor(sizes, device="cpu")  # which the C++ copies
         shape, like = tuple(tables.cell.shape), tables.cell
         self._H, self._A = tables.cell.size(-1), tables.queries.size(-1)
         self._bound = _lstmn_attention.bind_forward(
-            *_addresses(sizes_table, tables, vector),
+            *_addresses(sizes_table, tables, tapes, vector),
             address(tables.hidden, shape, like),
             address(like, shape, like),
             address(tables.summary[0], shape, like),
@@ -171,6 +182,7 @@ class BoundAttentionBackward:
     sizes : `List[int]`
         The number of sentences at each step.
     tables : `LSTMNTables`
+    tapes : `CPUTapes`
     scale : `Tensor`
         Shape (S, A): 4 v.
     grad_attention : `Optional[Tensor]`
@@ -190,6 +202,7 @@ class BoundAttentionBackward:
         self,
         sizes: list[int],
         tables: LSTMNTables,
+        tapes: CPUTapes,
         scale: Tensor,
         grad_attention: Optional[Tensor],
         grad_tapes: Tensor,
@@ -208,9 +221,9 @@ class BoundAttentionBackward:
             like.new_empty(B, T, T),
         ]
         # The C++ has no references to the tables.
-        self._tables = (tables, scale, grad_attention, grad_tapes, grads, buffers)
+        self._tables = (tables, tapes, scale, grad_attention, grad_tapes, grads, buffers)
         self._bound = _lstmn_attention.bind_backward(
-            *_addresses(sizes_table, tables, scale),
+            *_addresses(sizes_table, tables, tapes, scale),
             address(grad_attention, tuple(tables.attention.shape), like),
             address(grad_tapes[0], shape, like),
             address(grad_tapes[1], shape, like),
@@ -225,7 +238,7 @@ class BoundAttentionBackward:
         _lstmn_attention.run(self._bound, s, t)
 
 
-def _addresses(sizes: Tensor, tables: LSTMNTables, vector: Tensor) -> list[int]:
+def _addresses(sizes: Tensor, tables: LSTMNTables, tapes: CPUTapes, vector: Tensor) -> list[int]:
     """Return the first arguments of both `bind` functions."""
     like, B, T = tables.cell, int(sizes[0]), len(sizes)
     S, N, H = tuple(like.shape)
@@ -238,8 +251,8 @@ def _addresses(sizes: Tensor, tables: LSTMNTables, vector: Tensor) -> list[int]:
         A,
         T,
         address(sizes, (T,), sizes),
-        address(tables.keys, (S, N, A), like),
-        address(tables.tapes, (S, N, 2 * H), like),
+        address(tapes.keys, (S, N, A), like),
+        address(tapes.states, (S, N, 2 * H), like),
         address(tables.queries, (S, N, A), like),
         address(vector, (S, A), like),
         address(tables.attention, (S, B, T, T), like),

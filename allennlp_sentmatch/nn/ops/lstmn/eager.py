@@ -15,6 +15,7 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.packing import steps
 from allennlp_sentmatch.nn.ops.lstmn.tables import (
+    EagerTapes,
     LSTMNGradients,
     LSTMNOutputGradients,
     LSTMNTables,
@@ -29,7 +30,7 @@ def forward(
     gates: Tensor,
     queries: Tensor,
     initial: Optional[Tensor],
-) -> LSTMNTables:
+) -> tuple[LSTMNTables, EagerTapes]:
     """Run the steps.
 
     # Parameters
@@ -52,8 +53,8 @@ def forward(
     weight_summary, weight_key = from_summary_and_hidden(weights)
     vector = 2 * weights.attention_vector.unsqueeze(2)  # (S, A, 1)
     summary = gates.new_empty(2, S, N, H)
-    tapes = gates.new_empty(2, S, T, B, H)
-    keys = gates.new_empty(S, T, B, A)
+    tapes = EagerTapes(gates.new_empty(S, T, B, A), gates.new_empty(2, S, T, B, H))
+    keys, states = tapes
     attention = gates.new_zeros(S, T, T, B)
     from_summary = gates.new_empty(S, B, 4 * H + A)
     buffer = gates.new_empty(S * T * B * max(A, 2 * H))
@@ -70,7 +71,7 @@ def forward(
             s = scores.softmax(1)
             attention[:, t, :t, :n] = s
             weighted = _view(buffer, 2, S, t, n, H)
-            torch.mul(tapes[:, :, :t, :n], s.unsqueeze(3), out=weighted)
+            torch.mul(states[:, :, :t, :n], s.unsqueeze(3), out=weighted)
             torch.sum(weighted, 2, out=summaries)
         elif initial is not None:
             summaries.copy_(initial)
@@ -81,15 +82,15 @@ def forward(
                 projected = linear(summaries[0, direction], weight_summary[direction])
                 gates_at[t][direction].add_(projected[:, : 4 * H])
                 from_summary[direction, :n, 4 * H :] = projected[:, 4 * H :]
-        _cell(backend, gates_at[t], summaries[1], tapes[:, :, t, :n])
+        _cell(backend, gates_at[t], summaries[1], states[:, :, t, :n])
         if t + 1 < T:
             following = sizes[t + 1]
             for direction in range(S):
-                hidden = tapes[0, direction, t, :following]
+                hidden = states[0, direction, t, :following]
                 keys[direction, t, :following] = linear(hidden, weight_key[direction])
-    hidden, cell = torch.cat([tapes[:, :, t, :n] for t, n in enumerate(sizes)], 2)
+    hidden, cell = torch.cat([states[:, :, t, :n] for t, n in enumerate(sizes)], 2)
     attention = attention.permute(0, 3, 1, 2)  # (S, B, T, T)
-    return LSTMNTables(gates, queries, hidden, cell, attention, summary, keys, tapes)
+    return LSTMNTables(gates, queries, hidden, cell, attention, summary), tapes
 
 
 def _cell(backend: Backend, gates: Tensor, summary_cell: Tensor, states: Tensor) -> None:
@@ -114,10 +115,14 @@ def backward(
     sizes: list[int],
     weights: LSTMNWeights,
     tables: LSTMNTables,
+    tapes: tuple[Tensor, Tensor],
     outer: LSTMNOutputGradients,
 ) -> LSTMNGradients:
-    """Run the steps' backward pass; the gradients of the gates' arguments overwrite the gates."""
-    return _Backward(backend, sizes, weights, tables, outer).run()
+    """Run the steps' backward pass; the gradients of the gates' arguments overwrite the gates.
+
+    `tapes` are those of `forward`.
+    """
+    return _Backward(backend, sizes, weights, tables, EagerTapes(*tapes), outer).run()
 
 
 class _Backward:
@@ -129,13 +134,14 @@ class _Backward:
         sizes: list[int],
         weights: LSTMNWeights,
         tables: LSTMNTables,
+        tapes: EagerTapes,
         outer: LSTMNOutputGradients,
     ) -> None:
         S, N, A = tables.queries.shape
         B, T, H = sizes[0], len(sizes), tables.hidden.size(-1)
         self.sizes, self.weights, self.tables = sizes, weights, tables
         self.attention = tables.attention.permute(0, 2, 3, 1)  # (S, T, T, B)
-        self.tapes = tables.tapes
+        self.tapes = tapes
         self.grad_attention = (
             None if outer.attention is None else outer.attention.permute(0, 2, 3, 1)
         )
@@ -145,8 +151,8 @@ class _Backward:
         self.grad_queries[:, :B] = 0  # the first step attends to nothing
         self.grad_keys = torch.empty_like(tables.queries)
         self.grad_keys[:, N - sizes[-1] :] = 0  # nothing attends to the last step
-        self.grad_key_table = torch.zeros_like(tables.keys)  # divided by 4 v
-        self.grad_tapes = torch.zeros_like(tables.tapes)
+        self.grad_key_table = torch.zeros_like(tapes.keys)  # divided by 4 v
+        self.grad_tapes = torch.zeros_like(tapes.states)
         for grad, tape in zip((outer.hidden, outer.cell), self.grad_tapes):
             if grad is not None:
                 for t, rows in enumerate(steps(grad, sizes)):
@@ -200,7 +206,7 @@ class _Backward:
         # Through the weighted sums and the softmax to the scores.
         s, upstream = self.attention[:, t, :t, :n], grad_summary.unsqueeze(2)
         weighted = _view(self.buffer, 2, S, t, n, H)
-        torch.mul(self.tapes[:, :, :t, :n], upstream, out=weighted)
+        torch.mul(self.tapes.states[:, :, :t, :n], upstream, out=weighted)
         grad_s = weighted.sum((0, 4))  # (S, t, n)
         if self.grad_attention is not None:
             grad_s.add_(self.grad_attention[:, t, :t, :n])
@@ -210,7 +216,7 @@ class _Backward:
         # Through the hidden layer to v, the keys and the query.
         layer = _view(self.buffer, S, t, n, A)
         query = self.queries_at[t].unsqueeze(1)  # (S, 1, n, A)
-        torch.add(self.tables.keys[:, :t, :n], query, out=layer).sigmoid_()
+        torch.add(self.tapes.keys[:, :t, :n], query, out=layer).sigmoid_()
         flat = grad_scores.view(S, 1, t * n)
         self.grad_vector.add_(torch.bmm(flat, layer.view(S, t * n, A)).squeeze(1), alpha=2)
         layer.addcmul_(layer, layer, value=-1).mul_(grad_scores.unsqueeze(3))

@@ -97,7 +97,7 @@ def _packed(
             backend, packing, *arguments
         )
     else:
-        tables = _forward(backend, packing.sizes, arguments)
+        tables, _ = _forward(backend, packing.sizes, arguments)
         hidden, cell, attention = tables.hidden, tables.cell, tables.attention
     S, longest = attention.size(0), attention.size(-1)
     by_sentence = attention.new_zeros(S, B, T, T)
@@ -111,10 +111,10 @@ def _forward(backend: Backend, sizes: list[int], arguments: LSTMNArguments) -> L
     gates = affine(arguments.inputs, weights.weight_ih_l0, weights.bias_l0)
     no_bias = torch.zeros_like(weights.attention_vector)
     queries = affine(arguments.inputs, 2 * weights.attention_input, no_bias)
-    tables: LSTMNTables = STEPS[backend.name].forward(
+    results: tuple[LSTMNTables, tuple[Tensor, Tensor]] = STEPS[backend.name].forward(
         backend, sizes, weights, gates, queries, arguments.initial
     )
-    return tables
+    return results
 
 
 class _Recurrence(torch.autograd.Function):
@@ -122,22 +122,27 @@ class _Recurrence(torch.autograd.Function):
     def forward(
         ctx: Any, backend: Backend, packing: Packing, *tensors: Any
     ) -> tuple[Tensor, Tensor, Tensor]:
-        tables = _forward(backend, packing.sizes, LSTMNArguments(*tensors))
+        tables, tapes = _forward(backend, packing.sizes, LSTMNArguments(*tensors))
         ctx.backend, ctx.packing = backend, packing
-        ctx.save_for_backward(*tensors, *tables)
+        ctx.save_for_backward(*tapes, *tensors, *tables)
         ctx.set_materialize_grads(False)
         return tables.hidden, tables.cell, tables.attention
 
     @staticmethod
     @analytic_backward
     def backward(ctx: Any, *gradients: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
-        saved, packing = ctx.saved_tensors, ctx.packing
+        packing, tapes, saved = ctx.packing, ctx.saved_tensors[:2], ctx.saved_tensors[2:]
         arguments = LSTMNArguments(*saved[: len(LSTMNArguments._fields)])
         tables = LSTMNTables(*saved[len(LSTMNArguments._fields) :])
         tables = tables._replace(gates=writable(tables.gates))
         products = ctx.backend.products
         grads = STEPS[ctx.backend.name].backward(
-            ctx.backend, packing.sizes, arguments.weights, tables, LSTMNOutputGradients(*gradients)
+            ctx.backend,
+            packing.sizes,
+            arguments.weights,
+            tables,
+            tapes,
+            LSTMNOutputGradients(*gradients),
         )
         needs = LSTMNArguments(*ctx.needs_input_grad[2:])
         grad_inputs: Any = None

@@ -31,7 +31,7 @@ class LSTMNArguments(NamedTuple):
 
 
 class LSTMNTables(NamedTuple):
-    """The results of a forward pass that its backward pass needs."""
+    """The results of a forward pass that its backward pass needs, apart from the tapes."""
 
     gates: Tensor  # (S, N, 4H): i, f, g, o
     queries: Tensor  # (S, N, A): 2 (W_x x_t + W_h~ h~_{t-1})
@@ -39,9 +39,20 @@ class LSTMNTables(NamedTuple):
     cell: Tensor  # (S, N, H)
     attention: Tensor  # (S, B, T, T)
     summary: Tensor  # (2, S, N, H): h~ and c~
-    # Tapes: in cpu with a sentence's rows side by side, (S, N, A) and [h; c], (S, N, 2H)
-    keys: Tensor  # 2 W_h h: (S, T, B, A) in eager
-    tapes: Tensor  # h and c: (2, S, T, B, H) in eager
+
+
+class EagerTapes(NamedTuple):
+    """The tapes of "eager", with a row for every step."""
+
+    keys: Tensor  # (S, T, B, A): 2 W_h h
+    states: Tensor  # (2, S, T, B, H): h and c
+
+
+class CPUTapes(NamedTuple):
+    """The tapes of "cpu", with a sentence's rows side by side."""
+
+    keys: Tensor  # (S, N, A): 2 W_h h
+    states: Tensor  # (S, N, 2H): [h; c]
 
 
 class LSTMNOutputGradients(NamedTuple):

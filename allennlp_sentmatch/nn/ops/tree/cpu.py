@@ -5,7 +5,7 @@ candidate to a parent. The tables are bound to it once, checked; then a step is 
 numbers. Their rows are described in native/_tree_layout.h.
 """
 
-from typing import NamedTuple, Optional
+from typing import Optional
 
 import torch
 from torch import Tensor
@@ -14,59 +14,17 @@ from torch.nn import functional as F
 from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
 from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_and_threads
 from allennlp_sentmatch.nn.ops.tree.choices import Choices, rounding_of_scores
-from allennlp_sentmatch.nn.ops.tree.tables import Sentences, Trace
+from allennlp_sentmatch.nn.ops.tree.tables import (
+    CPUTreeTables,
+    Sentences,
+    Trace,
+    num_relaxed,
+    num_rows,
+)
 from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
 
 if COMPILED:
     from allennlp_sentmatch.nn.ops.native import _tree_steps
-
-
-class TreeTables(NamedTuple):
-    """The tables of R nodes and K candidates; those after the first four for a backward pass.
-
-    With them, there are rows for all nodes and candidates, else only for the remaining ones.
-    """
-
-    hidden: Tensor  # (R, H)
-    cell: Tensor  # (R, H)
-    candidate_hidden: Tensor  # (K, H)
-    candidate_cell: Tensor  # (K, H)
-    gates: Optional[Tensor] = None  # (K, 5H): i, f_l, f_r, o, g
-    children: Optional[Tensor] = None  # (K, 2): nodes; -1 in rows without a candidate
-    #: Shape (P, 3): each parent's candidate, between its neighbors or -1.
-    merged: Optional[Tensor] = None
-    relaxed: Optional[Tensor] = None  # the steps' y (n, M), flat, if choices are sampled
-
-    @classmethod
-    def new(cls, hidden: Tensor, sizes: list[int], is_sampled: bool, keep: bool) -> "TreeTables":
-        """Return tables without values."""
-        H, (R, K) = hidden.size(1), num_rows(sizes, keep)
-        nodes = hidden.new_empty(R, H), hidden.new_empty(R, H)
-        candidates = hidden.new_empty(K, H), hidden.new_empty(K, H)
-        if not keep:
-            return cls(*nodes, *candidates)
-        return cls(
-            *nodes,
-            *candidates,
-            gates=hidden.new_empty(K, 5 * H),
-            children=hidden.new_empty(K, 2, dtype=torch.long),
-            merged=hidden.new_empty(sum(sizes[1:]), 3, dtype=torch.long),
-            relaxed=hidden.new_empty(num_relaxed(sizes)) if is_sampled else None,
-        )
-
-
-def num_rows(sizes: list[int], keep: bool) -> tuple[int, int]:
-    """Return the numbers of rows R and K for sentences of these sizes."""
-    num_leaves, num_merges = sum(sizes), sum(sizes[1:])
-    if not keep:
-        return num_leaves, num_merges
-    # Each merge but a sentence's last one makes two candidates.
-    return num_leaves + num_merges, num_merges + 2 * (num_merges - sizes[1])
-
-
-def num_relaxed(sizes: list[int]) -> int:
-    """Return the size of the relaxed choices."""
-    return sum(n * (len(sizes) - 1 - step) for step, n in enumerate(sizes[1:]))
 
 
 def forward(
@@ -85,7 +43,7 @@ def forward(
     weight = backend.products.prepacked(torch.cat(weights.weight.chunk(2, 1)))
     bias = F.pad(weights.bias, (0, 5 * H))
     is_sampled = choices.merges is None and choices.noise is not None
-    tables = TreeTables.new(hidden, sizes, is_sampled, keep)
+    tables = CPUTreeTables.new(hidden, sizes, is_sampled, keep)
     tables.hidden[:N], tables.cell[:N] = hidden, cell
     steps = BoundSteps(
         sizes, tables, weights.query, choices, leaf_projections=linear(hidden, weight, bias)
@@ -105,7 +63,7 @@ class BoundSteps:
 
     sizes : `List[int]`
         The number of sentences with more than t tokens, for T tokens.
-    tables : `TreeTables`
+    tables : `CPUTreeTables`
         With the states of the leaves.
     query : `Tensor`
         Shape (H).
@@ -123,7 +81,7 @@ class BoundSteps:
     def __init__(
         self,
         sizes: list[int],
-        tables: TreeTables,
+        tables: CPUTreeTables,
         query: Tensor,
         choices: Choices,
         leaf_projections: Tensor,

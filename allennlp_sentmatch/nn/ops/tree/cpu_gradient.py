@@ -13,8 +13,13 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
 from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_and_threads
-from allennlp_sentmatch.nn.ops.tree.cpu import TreeTables, num_relaxed, num_rows
-from allennlp_sentmatch.nn.ops.tree.tables import Sentences, TreeGradients
+from allennlp_sentmatch.nn.ops.tree.tables import (
+    CPUTreeTables,
+    Sentences,
+    TreeGradients,
+    num_relaxed,
+    num_rows,
+)
 from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
 
 if COMPILED:
@@ -35,7 +40,7 @@ def backward(
     needs: TreeGradients,
 ) -> TreeGradients:
     """Compute `eager_gradient.backward`."""
-    tables, sizes = TreeTables(*saved), sentences.sizes
+    tables, sizes = CPUTreeTables(*saved), sentences.sizes
     linear, N = backend.products.linear, sum(sizes)
     transposed = backend.products.prepacked(weights.weight.t().contiguous())  # (2H, 5H)
     by_scores = None
@@ -66,7 +71,7 @@ def backward(
 
 
 def _differentiate_scores(
-    backend: Backend, tables: TreeTables, query: Tensor, transposed: Tensor
+    backend: Backend, tables: CPUTreeTables, query: Tensor, transposed: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the derivatives of all candidates' scores by both children's h and c, (K, 2H) each."""
     K, H = tables.candidate_hidden.shape
@@ -85,7 +90,7 @@ class BoundScores:
 
     # Parameters
 
-    tables : `TreeTables`
+    tables : `CPUTreeTables`
     query : `Tensor`
         Shape (H).
     by_cell : `Tensor`
@@ -97,7 +102,7 @@ class BoundScores:
         If a table has the wrong shape, precision or device, or is not contiguous.
     """
 
-    def __init__(self, tables: TreeTables, query: Tensor, by_cell: Tensor) -> None:
+    def __init__(self, tables: CPUTreeTables, query: Tensor, by_cell: Tensor) -> None:
         K, H = tables.candidate_hidden.shape
         query = query.contiguous()
         self._tables = (tables, query, by_cell)  # the C++ has no references to them
@@ -123,7 +128,7 @@ class BoundSteps:
 
     sizes : `List[int]`
         The number of sentences with more than t tokens, for T tokens.
-    tables : `TreeTables`
+    tables : `CPUTreeTables`
     query : `Tensor`
         Shape (H).
     merges : `Tensor`
@@ -145,7 +150,7 @@ class BoundSteps:
     def __init__(
         self,
         sizes: list[int],
-        tables: TreeTables,
+        tables: CPUTreeTables,
         query: Tensor,
         merges: Tensor,
         root: list[Tensor],
@@ -202,7 +207,7 @@ class BoundSteps:
         _tree_gradient.run(self._bound, step, address(from_parents, shape, like))
 
 
-def _cells(tables: TreeTables, query: Tensor, R: int, K: int) -> list[int]:
+def _cells(tables: CPUTreeTables, query: Tensor, R: int, K: int) -> list[int]:
     """Return the arguments that both `bind` functions have in common."""
     H, rows_of_nodes = query.size(0), torch.empty(0, dtype=torch.long, device="cpu")
     return [

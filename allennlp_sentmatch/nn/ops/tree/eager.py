@@ -4,7 +4,7 @@ A node has a row of the tables, and its candidate with the next node has the sam
 the row of its left child, or a new one if all nodes are kept for a backward pass.
 """
 
-from typing import NamedTuple, Optional, Union
+from typing import Optional, Union
 
 import torch
 from torch import Tensor
@@ -13,17 +13,8 @@ from torch.nn import functional as F
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.tree.cell import tree_lstm_cell
 from allennlp_sentmatch.nn.ops.tree.choices import Choices, choose_greedily
-from allennlp_sentmatch.nn.ops.tree.tables import Sentences, Trace
+from allennlp_sentmatch.nn.ops.tree.tables import EagerTreeTables, Sentences, Trace
 from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
-
-
-class Nodes(NamedTuple):
-    """TreeTables of nodes; for a backward pass, of the leaves, then of each step's parents."""
-
-    states: Tensor  # (rows, 2H), [h; c]
-    #: Shape (rows, 10H): W_comp's products with h as a left child, with b_comp, and as a right one.
-    #: Not those of roots.
-    projected: Tensor
 
 
 def forward(
@@ -97,7 +88,7 @@ class _Candidates:
         # has the same bits in most batches.
         self._weight = backend.products.prepacked(weight)
         self._bias = F.pad(weights.bias, (0, 5 * H))  # (10H)
-        self.nodes = Nodes(hidden.new_empty(rows, 2 * H), hidden.new_empty(rows, 10 * H))
+        self.nodes = EagerTreeTables(hidden.new_empty(rows, 2 * H), hidden.new_empty(rows, 10 * H))
         self._hidden, self._cell = hidden.new_zeros(rows, H), hidden.new_zeros(rows, H)
         self.set(slice(N), hidden, cell)
 

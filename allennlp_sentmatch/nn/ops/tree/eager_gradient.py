@@ -15,8 +15,7 @@ from torch.nn import functional as F
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.tree.choice_gradient import ChoiceGradient, Window
 from allennlp_sentmatch.nn.ops.tree.derivatives import Derivatives
-from allennlp_sentmatch.nn.ops.tree.eager import Nodes
-from allennlp_sentmatch.nn.ops.tree.tables import Sentences, TreeGradients
+from allennlp_sentmatch.nn.ops.tree.tables import EagerTreeTables, Sentences, TreeGradients
 from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
 
 
@@ -61,7 +60,7 @@ def backward(
     needs : `TreeGradients`
         Whether each of the gradients is needed. Without `weight`, that one is not computed.
     """
-    nodes, relaxed = Nodes(*saved[:2]), list(saved[2:])
+    nodes, relaxed = EagerTreeTables(*saved[:2]), list(saved[2:])
     layers = _replay(merges, sentences)
     gradient: _Gradient
     if relaxed:
@@ -122,7 +121,7 @@ class _Gradient:
     rows_per_merge = 1
 
     def __init__(
-        self, backend: Backend, sentences: Sentences, nodes: Nodes, weights: TreeWeights
+        self, backend: Backend, sentences: Sentences, nodes: EagerTreeTables, weights: TreeWeights
     ) -> None:
         H = weights.query.size(0)
         self._backend, self._sentences = backend, sentences
@@ -200,7 +199,7 @@ class _SampledGradient(_Gradient):
         self,
         backend: Backend,
         sentences: Sentences,
-        nodes: Nodes,
+        nodes: EagerTreeTables,
         weights: TreeWeights,
         relaxed: list[Tensor],
         temperature: float,

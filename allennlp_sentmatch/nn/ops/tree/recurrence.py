@@ -9,8 +9,7 @@ training through the copy masks of all layers, too (`choice_gradient`), and are 
 sense.
 """
 
-from types import ModuleType
-from typing import Any, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 import torch
 from torch import Tensor
@@ -28,13 +27,23 @@ from allennlp_sentmatch.nn.ops.tree import (
     scanned,
 )
 from allennlp_sentmatch.nn.ops.tree.choices import Choices
-from allennlp_sentmatch.nn.ops.tree.tables import Sentences, TreeGradients
+from allennlp_sentmatch.nn.ops.tree.tables import Sentences, Trace, TreeGradients
 from allennlp_sentmatch.nn.ops.tree.weights import TreeWeights
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
 
-_FORWARD: dict[str, ModuleType] = {"eager": eager, "cpu": cpu}
-_BACKWARD: dict[str, ModuleType] = {"eager": eager_gradient, "cpu": cpu_gradient}
+
+class Steps(NamedTuple):
+    """The passes over all steps, as a backend implements them."""
+
+    forward: Callable[..., Trace]
+    backward: Callable[..., TreeGradients]
+
+
+STEPS: dict[str, Steps] = {
+    "eager": Steps(eager.forward, eager_gradient.backward),
+    "cpu": Steps(cpu.forward, cpu_gradient.backward),
+}
 
 
 def tree_recurrence(
@@ -86,8 +95,7 @@ def _packed(
             backend, sentences, choices, *arguments
         )
     else:
-        forward = _FORWARD[backend.name].forward
-        root_hidden, root_cell, merges, _ = forward(
+        root_hidden, root_cell, merges, _ = STEPS[backend.name].forward(
             backend, sentences, arguments[0], arguments[1], weights, choices, keep=False
         )
     B, steps = mask.size(0), mask.size(1) - 1
@@ -111,7 +119,7 @@ class _Composition(torch.autograd.Function):
         cell: Tensor,
         *weights: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        root_hidden, root_cell, merges, saved = _FORWARD[backend.name].forward(
+        root_hidden, root_cell, merges, saved = STEPS[backend.name].forward(
             backend, sentences, hidden, cell, TreeWeights(*weights), choices, keep=True
         )
         ctx.save_for_backward(merges, sentences.lengths, *weights, *saved)
@@ -126,7 +134,7 @@ class _Composition(torch.autograd.Function):
         ctx: Any, root_hidden: Tensor, root_cell: Tensor, _: Tensor
     ) -> tuple[Optional[Tensor], ...]:
         merges, lengths, weight, bias, query, *saved = ctx.saved_tensors
-        gradients = _BACKWARD[ctx.backend.name].backward(
+        gradients = STEPS[ctx.backend.name].backward(
             ctx.backend,
             (root_hidden, root_cell),
             merges,

@@ -1,4 +1,4 @@
-"""The packed sentences of the Gumbel Tree-LSTM's composition, and the results of its passes."""
+"""The sentences and the tables of the Gumbel Tree-LSTM's composition."""
 
 from typing import NamedTuple, Optional
 
@@ -40,3 +40,60 @@ class TreeGradients(NamedTuple):
     weight: Optional[Tensor]  # `None` if it is not needed
     bias: Tensor
     query: Optional[Tensor]  # `None` if the choices were not sampled
+
+
+class EagerTreeTables(NamedTuple):
+    """CPUTreeTables of nodes; for a backward pass, of the leaves, then of each step's parents."""
+
+    states: Tensor  # (rows, 2H), [h; c]
+    #: Shape (rows, 10H): W_comp's products with h as a left child, with b_comp, and as a right one.
+    #: Not those of roots.
+    projected: Tensor
+
+
+class CPUTreeTables(NamedTuple):
+    """The tables of "cpu": R nodes and K candidates; after the first four, for a backward pass.
+
+    With them, there are rows for all nodes and candidates, else only for the remaining ones.
+    """
+
+    hidden: Tensor  # (R, H)
+    cell: Tensor  # (R, H)
+    candidate_hidden: Tensor  # (K, H)
+    candidate_cell: Tensor  # (K, H)
+    gates: Optional[Tensor] = None  # (K, 5H): i, f_l, f_r, o, g
+    children: Optional[Tensor] = None  # (K, 2): nodes; -1 in rows without a candidate
+    #: Shape (P, 3): each parent's candidate, between its neighbors or -1.
+    merged: Optional[Tensor] = None
+    relaxed: Optional[Tensor] = None  # the steps' y (n, M), flat, if choices are sampled
+
+    @classmethod
+    def new(cls, hidden: Tensor, sizes: list[int], is_sampled: bool, keep: bool) -> "CPUTreeTables":
+        """Return tables without values."""
+        H, (R, K) = hidden.size(1), num_rows(sizes, keep)
+        nodes = hidden.new_empty(R, H), hidden.new_empty(R, H)
+        candidates = hidden.new_empty(K, H), hidden.new_empty(K, H)
+        if not keep:
+            return cls(*nodes, *candidates)
+        return cls(
+            *nodes,
+            *candidates,
+            gates=hidden.new_empty(K, 5 * H),
+            children=hidden.new_empty(K, 2, dtype=torch.long),
+            merged=hidden.new_empty(sum(sizes[1:]), 3, dtype=torch.long),
+            relaxed=hidden.new_empty(num_relaxed(sizes)) if is_sampled else None,
+        )
+
+
+def num_rows(sizes: list[int], keep: bool) -> tuple[int, int]:
+    """Return the numbers of rows R and K for sentences of these sizes."""
+    num_leaves, num_merges = sum(sizes), sum(sizes[1:])
+    if not keep:
+        return num_leaves, num_merges
+    # Each merge but a sentence's last one makes two candidates.
+    return num_leaves + num_merges, num_merges + 2 * (num_merges - sizes[1])
+
+
+def num_relaxed(sizes: list[int]) -> int:
+    """Return the size of the relaxed choices."""
+    return sum(n * (len(sizes) - 1 - step) for step, n in enumerate(sizes[1:]))

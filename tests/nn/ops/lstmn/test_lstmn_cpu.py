@@ -5,7 +5,7 @@ import torch
 
 from allennlp_sentmatch.nn.ops.common import native_tables
 from allennlp_sentmatch.nn.ops.lstmn.cpu import BoundAttention, BoundAttentionBackward
-from allennlp_sentmatch.nn.ops.lstmn.tables import LSTMNGradients, LSTMNTables
+from allennlp_sentmatch.nn.ops.lstmn.tables import CPUTapes, LSTMNGradients, LSTMNTables
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED
@@ -15,24 +15,24 @@ B, T, N = 3, 2, 5
 
 
 def make_tables():
-    widths = {"gates": 4 * H, "queries": A, "hidden": H, "cell": H, "keys": A}
+    widths = {"gates": 4 * H, "queries": A, "hidden": H, "cell": H}
     tables = {name: torch.zeros(S, N, width) for name, width in widths.items()}
-    return LSTMNTables(
-        **tables,
-        attention=torch.zeros(S, B, T, T),
-        summary=torch.zeros(2, S, N, H),
-        tapes=torch.zeros(S, N, 2 * H),
+    tables = LSTMNTables(
+        **tables, attention=torch.zeros(S, B, T, T), summary=torch.zeros(2, S, N, H)
     )
+    return tables, CPUTapes(torch.zeros(S, N, A), torch.zeros(S, N, 2 * H))
 
 
-def bind_backward(tables, **changed):
+def bind_backward(tables, tapes, **changed):
     rows = torch.zeros(S, N, A)
     vector = torch.zeros(S, native_tables.num_threads(), A)
     grads = LSTMNGradients(tables.gates, rows, rows, vector, torch.zeros(2, S, B, H))
-    tapes = changed.pop("tapes", torch.zeros(2, S, N, H))
+    grad_tapes = changed.pop("grad_tapes", torch.zeros(2, S, N, H))
     attention = changed.pop("attention", torch.zeros(S, B, T, T))
     grads = grads._replace(**changed)
-    return BoundAttentionBackward(SIZES, tables, torch.zeros(S, A), attention, tapes, grads)
+    return BoundAttentionBackward(
+        SIZES, tables, tapes, torch.zeros(S, A), attention, grad_tapes, grads
+    )
 
 
 SPOILED = pytest.mark.parametrize(
@@ -48,47 +48,51 @@ SPOILED = pytest.mark.parametrize(
 
 
 @SPOILED
-@pytest.mark.parametrize("name", ["queries", "hidden", "keys", "attention", "summary", "tapes"])
+@pytest.mark.parametrize("name", ["queries", "hidden", "attention", "summary", "keys", "states"])
 def test_a_wrong_table_is_refused(name, spoil, message):
-    tables = make_tables()
+    tables, tapes = make_tables()
     vector = torch.zeros(S, A)
-    BoundAttention(SIZES, tables, vector)
-    bind_backward(tables)
-    tables = tables._replace(**{name: spoil(getattr(tables, name))})
+    BoundAttention(SIZES, tables, tapes, vector)
+    bind_backward(tables, tapes)
+    if name in tables._fields:
+        tables = tables._replace(**{name: spoil(getattr(tables, name))})
+    else:
+        tapes = tapes._replace(**{name: spoil(getattr(tapes, name))})
     with pytest.raises(ValueError, match=message):
-        BoundAttention(SIZES, tables, vector)
+        BoundAttention(SIZES, tables, tapes, vector)
     if name not in ("hidden", "summary"):  # which the backward pass does not need
         with pytest.raises(ValueError, match=message):
-            bind_backward(tables)
+            bind_backward(tables, tapes)
 
 
-@pytest.mark.parametrize("name", ["queries", "keys", "vector", "tapes", "attention"])
+@pytest.mark.parametrize("name", ["queries", "keys", "vector", "grad_tapes", "attention"])
 def test_a_wrong_gradient_is_refused(name):
-    wrong = torch.zeros(2, S, N, H) if name == "tapes" else torch.zeros(S, N, A)
+    wrong = torch.zeros(2, S, N, H) if name == "grad_tapes" else torch.zeros(S, N, A)
     with pytest.raises(ValueError, match=r"torch.float64"):
-        bind_backward(make_tables(), **{name: wrong.double()})
+        bind_backward(*make_tables(), **{name: wrong.double()})
 
 
 @pytest.mark.parametrize("sizes", [[3, 1], [2, 3], [5, 0], [6, -1]])
 def test_impossible_sizes_are_refused(sizes):
-    tables = make_tables()._replace(attention=torch.zeros(S, sizes[0], T, T))
+    tables, tapes = make_tables()
+    tables = tables._replace(attention=torch.zeros(S, sizes[0], T, T))
     with pytest.raises(ValueError, match="sizes must"):
-        BoundAttention(sizes, tables, torch.zeros(S, A))
+        BoundAttention(sizes, tables, tapes, torch.zeros(S, A))
 
 
 @pytest.mark.parametrize(("s", "t"), [(2, 1), (-1, 1), (0, 0), (0, 2), (0, -1)])
 def test_a_step_beyond_the_tables_is_refused(s, t):
-    tables = make_tables()
+    tables, tapes = make_tables()
     with pytest.raises(IndexError):
-        BoundAttention(SIZES, tables, torch.zeros(S, A)).run(
+        BoundAttention(SIZES, tables, tapes, torch.zeros(S, A)).run(
             s, t, torch.zeros(SIZES[t % T], A), None
         )
     with pytest.raises(IndexError):
-        bind_backward(tables).run(s, t)
+        bind_backward(tables, tapes).run(s, t)
 
 
 def test_wrong_products_are_refused():
-    attention = BoundAttention(SIZES, make_tables(), torch.zeros(S, A))
+    attention = BoundAttention(SIZES, *make_tables(), torch.zeros(S, A))
     for wrong in (torch.zeros(2, 4 * H + A), torch.zeros(3, A), torch.zeros(3, 4 * H + A).double()):
         with pytest.raises(ValueError, match="expected a table"):
             attention.run(0, 1, torch.zeros(2, A), wrong)

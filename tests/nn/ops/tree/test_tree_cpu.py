@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.ops.tree.choices import Choices
-from allennlp_sentmatch.nn.ops.tree.cpu import BoundSteps, TreeTables
+from allennlp_sentmatch.nn.ops.tree.cpu import BoundSteps
 from allennlp_sentmatch.nn.ops.tree.cpu_gradient import BoundScores
 from allennlp_sentmatch.nn.ops.tree.cpu_gradient import BoundSteps as BoundGradientSteps
+from allennlp_sentmatch.nn.ops.tree.tables import CPUTreeTables
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED
@@ -19,7 +20,7 @@ GREEDY = Choices(None, None, 1.0)
 
 
 def make_tables(sizes=SIZES):
-    return TreeTables.new(torch.zeros(sum(sizes), H), sizes, is_sampled=True, keep=True)
+    return CPUTreeTables.new(torch.zeros(sum(sizes), H), sizes, is_sampled=True, keep=True)
 
 
 def bind(tables, choices=GREEDY, sizes=SIZES, **changed):
@@ -41,7 +42,7 @@ def test_the_rows_are_those_of_the_layout():
     tables = make_tables()
     assert [len(x) for x in (tables.hidden, tables.cell)] == [R, R]
     assert [len(x) for x in tables[2:6]] == [K, K, K, K]
-    tables = TreeTables.new(torch.zeros(N, H), SIZES, is_sampled=True, keep=False)
+    tables = CPUTreeTables.new(torch.zeros(N, H), SIZES, is_sampled=True, keep=False)
     assert [len(x) for x in tables[:4]] == [N, N, N - B, N - B]
     assert tables[4:] == (None, None, None, None)
 
@@ -59,7 +60,7 @@ SPOILED = pytest.mark.parametrize(
 
 
 @SPOILED
-@pytest.mark.parametrize("name", TreeTables._fields)
+@pytest.mark.parametrize("name", CPUTreeTables._fields)
 def test_a_wrong_table_is_refused(name, spoil, message):
     tables = make_tables()
     bind(tables)
