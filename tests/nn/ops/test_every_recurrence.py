@@ -121,7 +121,7 @@ def test_tensors_are_made_on_the_device_of_the_inputs(name, backend):
             assert_same(actual, expected)
 
 
-@pytest.mark.parametrize("name", ["CellAwareLSTM", "LSTMN", "GumbelTreeLSTM"])
+@pytest.mark.parametrize("name", ["CellAwareLSTM", "LSTMN", "GumbelTreeLSTM", "GatedMatching"])
 def test_a_batch_of_no_steps_has_a_graph_and_the_parameters_precision(name):
     encoder = build(name)
     inputs, mask = torch.zeros(2, 0, D), torch.zeros(2, 0, dtype=torch.bool)

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.common.products import Products
+from allennlp_sentmatch.nn.ops.common.scan import CAN_RECORD
 from allennlp_sentmatch.nn.reading_comprehension import GatedMatching
 from tests.nn.ops.conftest import run_by
 
@@ -225,3 +226,19 @@ def test_what_is_multiplied_has_no_gaps_between_its_rows(monkeypatch: pytest.Mon
     monkeypatch.setattr(Products, "linear", staticmethod(checked))
     values_and_gradients(make(), batch(*BATCHES[0]), "hidden")
     assert {(3 * H, P + Q), (3 * H + A, H)} <= set(shapes)
+
+
+@pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot export loops")
+def test_exported_for_any_length():
+    model = make(bidirectional=False).eval()
+    sizes = [torch.export.Dim(name) for name in ("batch_size", "num_tokens", "num_words")]
+    passage, question = ({0: sizes[0], 1: size} for size in sizes[1:])
+    with torch.no_grad():
+        program = torch.export.export(
+            model,
+            batch(*BATCHES[0]),
+            dynamic_shapes=(passage, passage, question, question),
+        ).module()
+        for case in BATCHES:
+            pairs = batch(*case)
+            torch.testing.assert_close(program(*pairs), model(*pairs), rtol=0, atol=1e-9)
