@@ -9,7 +9,7 @@ from typing import Optional
 
 import torch
 
-#: Work on fewer numbers is done by one thread, before others would have begun.
+#: Work on fewer elements is done by one thread, before others would have begun.
 MIN_NUMBERS = 2**14
 
 
@@ -35,10 +35,10 @@ def address(table: Optional[torch.Tensor], shape: tuple[int, ...], like: torch.T
 
 
 def precision_and_threads(like: torch.Tensor) -> tuple[int, int, int, int]:
-    """The first arguments of a `bind` function, for tables of the precision of `like`.
+    """The first four arguments of a `bind` function, for tables of the precision of `like`.
 
-    They are whether it is float64, and for `_binding.h` the function that shares work among
-    threads, among how many, and for how many numbers.
+    They are 1 for float64 and 0 for float32; the address of GOMP_parallel; the number of threads;
+    and the number of elements from which on a step uses them. `_binding.h` reads them.
     """
     return int(like.dtype == torch.float64), GOMP_PARALLEL, num_threads(), MIN_NUMBERS
 
@@ -49,9 +49,10 @@ def num_threads() -> int:
 
 
 def threads(numbers: int) -> tuple[int, int]:
-    """The function that shares work among threads, and among how many, for so many numbers.
+    """The address of GOMP_parallel, and the number of threads for work on this many elements.
 
-    That is one or all: between calls with different numbers of threads, some end and start.
+    The work is for one thread or for all: OpenMP ends and starts threads between calls with
+    different numbers of them.
     """
     return GOMP_PARALLEL, torch.get_num_threads() if GOMP_PARALLEL and numbers >= MIN_NUMBERS else 1
 

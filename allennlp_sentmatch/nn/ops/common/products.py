@@ -110,7 +110,7 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor, products: type[Products]) ->
 
     x, weight, bias : `Tensor`
         Shapes (S, N, D), (S, K, D) and (S, K).
-    products : `Type[Products]`
+    products : `type[Products]`
         The backend's.
 
     # Returns

@@ -33,14 +33,14 @@ def scan(
     step : `Callable`
         Its inputs and outputs are slices of those below, without their first dimension. It must not
         write to tensors. The state must keep its shapes.
-    initial : `Tuple[Tensor, ...]`
+    initial : `tuple[Tensor, ...]`
         The state before the first step.
     inputs : `Sequence[Tensor]`
         Each of shape (T, ...).
 
     # Returns
 
-    `Tuple[Tuple[Tensor, ...], Tuple[Tensor, ...]]`
+    `tuple[tuple[Tensor, ...], tuple[Tensor, ...]]`
         The last state and the outputs, each of the latter of shape (T, ...).
     """
     if is_exporting():

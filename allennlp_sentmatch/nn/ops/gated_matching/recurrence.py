@@ -51,7 +51,7 @@ def gated_matching_recurrence(
 
     # Returns
 
-    `Tuple[Tensor, List[Tensor]]`
+    `tuple[Tensor, list[Tensor]]`
         The states, (B, T, S * H), and the attention of each direction, (B, T, M); all in the
         passage's own order and zero at padding.
     """

@@ -46,7 +46,7 @@ def lstm_layer(
 
     # Returns
 
-    `Tuple[Tensor, Tensor]`
+    `tuple[Tensor, Tensor]`
         h and c, both (S, N, H).
     """
     if lower is not None and isinstance(parameters.lower_weight, Tensor):

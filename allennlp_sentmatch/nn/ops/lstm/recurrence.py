@@ -39,7 +39,7 @@ def lstm_recurrence(
 
     # Returns
 
-    `Tuple[Tensor, Tensor]`
+    `tuple[Tensor, Tensor]`
         h and c, both (B, T, S * H), zero at padding.
     """
     return _run(inputs, mask, layers, dropout, training, first=len(layers) - 1)[0]

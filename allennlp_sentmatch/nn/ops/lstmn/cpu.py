@@ -128,7 +128,7 @@ class BoundAttention:
 
     # Parameters
 
-    sizes : `List[int]`
+    sizes : `list[int]`
         The number of sentences at each step.
     tables : `LSTMNTables`
     tapes : `CPUTapes`
@@ -179,7 +179,7 @@ class BoundAttentionBackward:
 
     # Parameters
 
-    sizes : `List[int]`
+    sizes : `list[int]`
         The number of sentences at each step.
     tables : `LSTMNTables`
     tapes : `CPUTapes`

@@ -36,7 +36,7 @@ def forward(
     # Parameters
 
     backend : `Backend`
-    sizes : `List[int]`
+    sizes : `list[int]`
         The number of sentences at each step.
     weights : `LSTMNWeights`
         The weights of S directions, stacked.

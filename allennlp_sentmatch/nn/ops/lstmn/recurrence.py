@@ -56,7 +56,7 @@ def lstmn_recurrence(
 
     # Returns
 
-    `Tuple[Tensor, Tensor, List[Tensor]]`
+    `tuple[Tensor, Tensor, list[Tensor]]`
         The tapes h and c, each (B, T, S * H) and zero at padding; and the attention of each
         direction, (B, T, T), with rows and columns in the order of the direction.
     """
@@ -105,8 +105,10 @@ def _packed(
     return packing.unpack(hidden), packing.unpack(cell), list(by_sentence)
 
 
-def _forward(backend: Backend, sizes: list[int], arguments: LSTMNArguments) -> LSTMNTables:
-    """Project the inputs and run the steps."""
+def _forward(
+    backend: Backend, sizes: list[int], arguments: LSTMNArguments
+) -> tuple[LSTMNTables, tuple[Tensor, Tensor]]:
+    """Project the inputs and run the steps: the tables and the backend's tapes."""
     weights, affine = arguments.weights, backend.products.affine
     gates = affine(arguments.inputs, weights.weight_ih_l0, weights.bias_l0)
     no_bias = torch.zeros_like(weights.attention_vector)

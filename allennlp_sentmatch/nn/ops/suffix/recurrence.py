@@ -70,7 +70,7 @@ def suffix_recurrence(
         Shape (S, T, B, D), the longest sentence first, in the order of each direction.
     directions : `Sequence[SuffixWeights]`
         The weights of each direction.
-    sizes : `Union[List[int], Tensor]`
+    sizes : `Union[list[int], Tensor]`
         The number of sentences that have a token t, for each of the T tokens. The backend "scan"
         also takes a tensor (T, B), bool, true where there is a token; then the sentences may be in
         any order.
@@ -83,7 +83,7 @@ def suffix_recurrence(
 
     # Returns
 
-    `Tuple[Tensor, Tensor]`
+    `tuple[Tensor, Tensor]`
         The encodings of the prefixes, (S, T, B, H), and of the suffixes, (S, num_starts, B, H).
         Those at padding are finite but meaningless.
     """

@@ -90,7 +90,7 @@ def encode(
 
     # Returns
 
-    `Tuple[Tensor, Tensor, List[Tensor]]`
+    `tuple[Tensor, Tensor, list[Tensor]]`
         The encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H), and the states
         before each chunk that it advances.
     """
@@ -116,7 +116,7 @@ def forward(
 
     # Returns
 
-    `Tuple[Tensor, Tensor, List[SuffixTables]]`
+    `tuple[Tensor, Tensor, list[SuffixTables]]`
         The encodings as those of `encode`, and the tables of the beginning and of each chunk.
     """
     suffixes = _Suffixes(backend, schedule, cell, projected, weights)

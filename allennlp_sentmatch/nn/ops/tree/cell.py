@@ -22,7 +22,7 @@ def tree_lstm_cell(
 
     # Returns
 
-    `Tuple[Tensor, Tensor]`
+    `tuple[Tensor, Tensor]`
         h_p and c_p, each (..., H).
     """
     i, f_left, f_right, o, g = pre_activations.chunk(5, -1)

@@ -60,13 +60,14 @@ class Window(NamedTuple):
 MARGIN = 2
 
 # The rows of the table of numbers. The pairs are those of `Window.products`.
-_LEFT = slice(0, 2)  # the products with the gradient of the left child
-_RIGHT = slice(2, 4)  # with that of the right child
-_OWN_LEFT = slice(4, 6)  # what one of the candidate's d adds to the former, constant
-_OWN_RIGHT = slice(6, 8)
-_BEFORE = slice(8, 10)  # what one of d of the candidate before adds to the former
-_AFTER = slice(10, 12)  # what one of d of the candidate after adds to the latter
-_SCORE = 12  # s
+_LEFT = slice(0, 2)  # the products with the gradient of the candidate's left child
+_RIGHT = slice(2, 4)  # the products with the gradient of its right child
+# The following are constant: the changes of these products for a d of 1,
+_OWN_LEFT = slice(4, 6)  # of _LEFT for the candidate's own d
+_OWN_RIGHT = slice(6, 8)  # of _RIGHT for the candidate's own d
+_BEFORE = slice(8, 10)  # of _LEFT for d of the candidate before it
+_AFTER = slice(10, 12)  # of _RIGHT for d of the candidate after it
+_SCORE = 12  # s, the sum of the candidate's d
 
 
 class ChoiceGradient:

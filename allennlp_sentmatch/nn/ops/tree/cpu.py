@@ -61,7 +61,7 @@ class BoundSteps:
 
     # Parameters
 
-    sizes : `List[int]`
+    sizes : `list[int]`
         The number of sentences with more than t tokens, for T tokens.
     tables : `CPUTreeTables`
         With the states of the leaves.

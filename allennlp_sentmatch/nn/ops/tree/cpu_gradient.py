@@ -126,16 +126,16 @@ class BoundSteps:
 
     # Parameters
 
-    sizes : `List[int]`
+    sizes : `list[int]`
         The number of sentences with more than t tokens, for T tokens.
     tables : `CPUTreeTables`
     query : `Tensor`
         Shape (H).
     merges : `Tensor`
         Shape (B, T - 1).
-    root : `List[Tensor]`
+    root : `list[Tensor]`
         The gradients of the roots' h and c, (B, H) each.
-    by_scores : `Optional[Tuple[Tensor, Tensor]]`
+    by_scores : `Optional[tuple[Tensor, Tensor]]`
         The derivatives of scores by both children's h and c, (K, 2H) each; `None` if choices were
         not sampled and so have no gradient.
     temperature : `float`

@@ -37,7 +37,7 @@ class Derivatives(NamedTuple):
         return cls(state, tanh_backward(o, tanh_cell), gates, f_left, f_right)
 
     def every(self, step: int, first: int) -> "Derivatives":
-        """Select every so many parents."""
+        """Select one of every `step` parents, from number `first` on."""
         return Derivatives(*(part[first::step] for part in self))
 
     def gradients(self, hidden: Tensor, cell: Optional[Tensor] = None) -> tuple[Tensor, Tensor]:

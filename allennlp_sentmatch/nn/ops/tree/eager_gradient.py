@@ -47,13 +47,13 @@ def backward(
     # Parameters
 
     backend : `Backend`
-    root : `Tuple[Tensor, Tensor]`
+    root : `tuple[Tensor, Tensor]`
         Shape (B, H) each: the gradients of the roots' h and c.
     merges : `Tensor`
         Shape (B, T - 1).
     sentences : `Sentences`
     weights : `TreeWeights`
-    saved : `Tuple[Tensor, ...]`
+    saved : `tuple[Tensor, ...]`
         The tables that the forward pass saved.
     temperature : `float`
         The temperature of the relaxation.

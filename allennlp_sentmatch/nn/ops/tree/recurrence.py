@@ -62,7 +62,7 @@ def tree_recurrence(
 
     # Returns
 
-    `Tuple[Tensor, Tensor, Tensor]`
+    `tuple[Tensor, Tensor, Tensor]`
         The roots' h and c (B, H), and the merges (B, T - 1), as in `TreeComposition`.
     """
     backend = resolve("GumbelTreeLSTM", IMPLEMENTATIONS, hidden, *weights)
