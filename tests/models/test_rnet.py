@@ -1,6 +1,6 @@
 import json
 from copy import deepcopy
-from typing import Any, ClassVar, Optional
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -40,8 +40,8 @@ class TestRNet(ModelContract):
     json_scores = "probability"
 
 
-def instance(question: str, passage: str, answer: Optional[str] = None) -> Instance:
-    """As the reader `reading_comprehension` makes it."""
+def instance(question: str, passage: str, *answers: str) -> Instance:
+    """As the reader `reading_comprehension` makes it; the first answer is the span to learn."""
     indexers = {"tokens": SingleIdTokenIndexer()}
     question_tokens, passage_tokens = map(WhitespaceTokenizer().tokenize, (question, passage))
     offsets, start = [], 0
@@ -60,11 +60,11 @@ def instance(question: str, passage: str, answer: Optional[str] = None) -> Insta
         "question": TextField(question_tokens, indexers),
         "passage": TextField(passage_tokens, indexers),
     }
-    if answer is not None:
-        metadata["answers"] = [answer]
-        begin = passage.index(answer)
+    if answers:
+        metadata["answers"] = list(answers)
+        begin = passage.index(answers[0])
         first = next(i for i, (start, _) in enumerate(offsets) if start == begin)
-        last = next(i for i, (_, end) in enumerate(offsets) if end == begin + len(answer))
+        last = next(i for i, (_, end) in enumerate(offsets) if end == begin + len(answers[0]))
         fields["span_start"] = IndexField(first, fields["passage"])
         fields["span_end"] = IndexField(last, fields["passage"])
     return Instance({**fields, "metadata": MetadataField(metadata)})
@@ -217,14 +217,21 @@ def test_answers_are_no_longer_than_allowed(instances, vocab):
 
 
 def test_the_metric_is_computed_in_evaluation_only(instances, vocab):
-    model, batch = make(vocab), tensors(instances, vocab)
+    """All answers of a question are references."""
+    model = make(vocab)
+    predicted = model.forward_on_instances(instances)[0]["answer"]
+    model.get_metrics(reset=True)
+    question, passage, answer = EXAMPLES[0]
+    assert predicted != answer
+    batch = tensors([instance(question, passage, answer, predicted), *instances[1:]], vocab)
     model.train()(**batch)
     assert model.get_metrics() == {}
     assert model._metric.get_metric()["f1"] == 0
     answers = model.eval()(**batch)["answer"]
+    assert answers[0] == predicted
     expected = AnswerOverlap()
-    expected(answers, [[example[2]] for example in EXAMPLES])
-    assert model.get_metrics()["f1"] > 0
+    expected(answers, [[answer, predicted], *([example[2]] for example in EXAMPLES[1:])])
+    assert model.get_metrics()["exact_match"] >= 25
     model(**tensors([instance("who ?", "a dog")], vocab))  # without references
     assert model.get_metrics(reset=True) == expected.get_metric()
     assert model.get_metrics()["f1"] == 0

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Literal, NamedTuple, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
@@ -41,35 +41,45 @@ class _Passage(NamedTuple):
     is_cut: bool
 
 
+class _Target(NamedTuple):
+    """The span to learn, and by which of the reader's three rules."""
+
+    span: AnswerSpan
+    rule: Literal["offset", "verbatim", "overlap"]
+
+
 @dataclass
 class _Counts:
     """Counts of a file's questions, for the log."""
 
+    offset: int = 0
     verbatim: int = 0
     overlaps: list[float] = field(default_factory=list)
     without_answer: int = 0
     cut: int = 0
     left_out: int = 0
 
-    def add(self, span: Optional[AnswerSpan]) -> None:
-        if span is None:
+    def add(self, target: Optional[_Target]) -> None:
+        if target is None:
             self.without_answer += 1
-        elif span.overlap == 1:
-            self.verbatim += 1
+        elif target.rule == "overlap":
+            self.overlaps.append(target.span.overlap)
+        elif target.rule == "offset":
+            self.offset += 1
         else:
-            self.overlaps.append(span.overlap)
+            self.verbatim += 1
 
     def __str__(self) -> str:
         num_overlaps = len(self.overlaps)
         mean = sum(self.overlaps) / max(num_overlaps, 1)
         num_without_words = self.overlaps.count(0)
-        total = self.verbatim + num_overlaps + self.without_answer
+        total = self.offset + self.verbatim + num_overlaps + self.without_answer
         return (
-            f"{total} questions, {self.without_answer} of them without answers; {self.verbatim} "
-            f"have an answer in the words of their passage, for {num_overlaps} the span with the "
-            f"best ROUGE-L F1 is the target (mean F1 {mean:.3f}, {num_without_words} share no word "
-            f"with their passage); {self.left_out} questions left out, {self.cut} with a passage "
-            "that was cut"
+            f"{total} questions, {self.without_answer} of them without answers; the target is the "
+            f"answer at its offset for {self.offset}, an answer that the passage has word for word "
+            f"for {self.verbatim}, the span with the best ROUGE-L F1 for {num_overlaps} (mean F1 "
+            f"{mean:.3f}, {num_without_words} share no word with their passage); {self.left_out} "
+            f"questions left out, {self.cut} with a passage that was cut"
         )
 
 
@@ -203,12 +213,13 @@ class ReadingComprehensionReader(TokenizingReader):
             text = row.text((self._format.passage,))
             if passage is None or passage.text != text:
                 passage = self._passage(text)
-            span = None
+            target = None
             if answers is not None:
-                span = self._given_span(row, passage, answers[0])
-                span = span or self._answer_span(passage, answers)
-            counts.add(span)
+                target = self._given_target(row, passage, answers[0])
+                target = target or self._searched_target(passage, answers)
+            counts.add(target)
             counts.cut += passage.is_cut
+            span = target and target.span
             if span and self._min_overlap is not None and span.overlap < self._min_overlap:
                 counts.left_out += 1
                 continue
@@ -259,7 +270,7 @@ class ReadingComprehensionReader(TokenizingReader):
                 raise ConfigurationError(
                     f"answers must be a list of at least one string, not {shorten(answers)}"
                 )
-            span = self._answer_span(tokenized, answers)
+            span = self._searched_target(tokenized, answers).span
         return self._instance(question, tokenized, answers, span, id)
 
     def _passage(self, text: str) -> _Passage:
@@ -287,7 +298,7 @@ class ReadingComprehensionReader(TokenizingReader):
             previous_end = end
         return offsets
 
-    def _given_span(self, row: Row, passage: _Passage, answer: str) -> Optional[AnswerSpan]:
+    def _given_target(self, row: Row, passage: _Passage, answer: str) -> Optional[_Target]:
         """The span of the answer at the offset that the data gives; `None` if it gives none, or if
         the passage is cut before the answer ends.
         """
@@ -298,16 +309,16 @@ class ReadingComprehensionReader(TokenizingReader):
         if passage.is_cut and end > passage.offsets[-1][1]:
             return None
         span = covering_span(passage.offsets, start, end)
-        return None if span is None else AnswerSpan(*span, overlap=1.0)
+        return None if span is None else _Target(AnswerSpan(*span, overlap=1.0), "offset")
 
-    def _answer_span(self, passage: _Passage, answers: Sequence[str]) -> AnswerSpan:
+    def _searched_target(self, passage: _Passage, answers: Sequence[str]) -> _Target:
         """The span to learn where the data gives no offset."""
         for answer in answers:
             span = verbatim_span(passage.text, passage.offsets, answer)
             if span is not None:
-                return AnswerSpan(*span, overlap=1.0)
+                return _Target(AnswerSpan(*span, overlap=1.0), "verbatim")
         tokens = [_texts(self._tokenize(answer, "an answer")) for answer in answers]
-        return best_overlap_span(passage.tokens, tokens)
+        return _Target(best_overlap_span(passage.tokens, tokens), "overlap")
 
     def _instance(
         self,

@@ -182,16 +182,37 @@ class TestTargets:
             assert len(read(make("fairytaleqa"), path)) == 7
         # F1 of three targets: 1 (another case), 2 * 3 / (4 + 6) and 0.
         assert (
-            f"{path}: 7 questions, 0 of them without answers; 5 have an answer in the words of "
-            "their passage, for 2 the span with the best ROUGE-L F1 is the target (mean F1 0.300, "
-            "1 share no word with their passage); 0 questions left out, 0 with a passage that was "
-            "cut" in caplog.text
+            f"{path}: 7 questions, 0 of them without answers; the target is the answer at its "
+            "offset for 0, an answer that the passage has word for word for 4, the span with the "
+            "best ROUGE-L F1 for 3 (mean F1 0.533, 1 share no word with their passage); 0 "
+            "questions left out, 0 with a passage that was cut" in caplog.text
         )
         with caplog.at_level(logging.INFO):
             chosen = read(make("fairytaleqa", min_overlap=0.6), path)
         assert len(chosen) == 6
         assert "; 1 questions left out, 0 with" in caplog.text
         assert len(read(make("fairytaleqa", min_overlap=0.601), path)) == 5
+
+    def test_offsets_in_the_log(self, tmp_path, caplog):
+        answers = [
+            {"text": "1872", "answer_start": PASSAGE.index("1872")},
+            {"text": "41.5km"},
+            {"text": "Long, opened"},
+        ]
+        questions = [
+            {"id": str(number), "question": "?", "answers": [answer]}
+            for number, answer in enumerate([*answers, answers[0]])
+        ]
+        path = tmp_path / "squad.json"
+        paragraph = {"context": PASSAGE, "qas": questions}
+        path.write_text(json.dumps({"data": [{"paragraphs": [paragraph]}]}))
+        with caplog.at_level(logging.INFO):
+            read(make("squad"), path)
+        assert (
+            "4 questions, 0 of them without answers; the target is the answer at its offset for 2, "
+            "an answer that the passage has word for word for 1, the span with the best ROUGE-L F1 "
+            "for 1 (" in caplog.text
+        )
 
 
 class TestLongPassages:
