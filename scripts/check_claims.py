@@ -4,14 +4,17 @@
     python scripts/fill_tables.py
 
 `claims` in that file names, for each claim, a file of results and two of its rows, X (`higher`) and
-Y (`lower`): by the configuration, or by the model where several rows have one configuration. This
-script writes `records`, from which the page's table is made:
+Y (`lower`): by the configuration, or by the model where several rows have one configuration. They
+are compared by `metric`; `"in_percent": true` says that the file has it in percent. This script
+writes `records`, from which the page's table is made:
 
 - X and Y: the means over the seeds, each with the standard deviation.
 - The difference, with the standard deviation of a difference of two single runs.
 - The 95 % interval of the difference over test sets: a paired bootstrap (10,000 resamples) of the
   items of `scripts/item_scores.py`. A figure is averaged over the seeds of a row, so that the
   interval lacks the spread over the seeds.
+- The seeds. All of a line is about the same runs: those of the seeds that both rows have, with
+  items' scores in both, or without scores if no seed has them. The others are listed as left out.
 
 A claim holds if the whole interval is above zero, does not hold if it is below, and is open
 otherwise. A row that has not been trained is named as missing.
@@ -45,16 +48,24 @@ COLUMNS = {
 class Row(NamedTuple):
     """The recorded runs of a configuration on some data."""
 
-    figures: list[float]
-    """Of the metric, one for each seed."""
-    items: Optional[numpy.ndarray]
-    """(seeds, items, 1), scores of which the figure is the mean, or (seeds, items, 2), predicted
-    and true scores of which it is the correlation; `None` if none were recorded.
+    figures: dict[int, float]
+    """Of the metric, by seed; not in percent."""
+    items: dict[int, numpy.ndarray]
+    """By seed, of the seeds for which they were recorded: (items, 1), scores of which the figure is
+    the mean, or (items, 2), predicted and true scores of which it is the correlation.
     """
 
 
-def read_row(results: Path, name: str, metric: str) -> Optional[Row]:
+def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional[Row]:
     """The newest row of a model or a configuration in a file of results, `None` if there is none.
+
+    # Parameters
+
+    results : `Path`
+    name : `str`
+    metric : `str`
+    unit : `float`, optional (default = `1`)
+        What the file has for a figure of 1.
 
     # Raises
 
@@ -65,26 +76,36 @@ def read_row(results: Path, name: str, metric: str) -> Optional[Row]:
     if not rows:
         return None
     row = rows[-1]
-    figures = row["metrics"][metric]
-    if not isinstance(figures, list):
-        figures = [figures]
+    figures = (numpy.atleast_1d(row["metrics"][metric]) / unit).tolist()
     path = results.parent / "items" / f"{results.stem}.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    key = (row.get("configuration"), row.get("overrides"))
-    scores = []
-    for line in map(json.loads, lines):
-        if (line["configuration"], line["overrides"]) != key:
-            continue
-        items = numpy.array([*line["scores"]], dtype=float)
-        scores.append(items.reshape(len(items), -1))
-        made = float(figure_of(scores[-1]))
-        figure = figures[row["seeds"].index(line["seed"])]
-        if abs(made - figure) > 0.001:
+    made = Row(dict(zip(row["seeds"], figures)), read_items(path, row, metric, unit))
+    for seed, items in made.items.items():
+        of_items, figure = float(figure_of(items)), made.figures[seed]
+        if abs(of_items - figure) > 0.001:
             raise ValueError(
-                f"{path}: the scores of {name} with seed {line['seed']} make {made:.4f}, but its "
+                f"{path}: the scores of {name} with seed {seed} make {of_items:.4f}, but its "
                 f"figure is {figure}; delete the line and run scripts/run_seeds.py again"
             )
-    return Row(figures, numpy.stack(scores) if scores else None)
+    return made
+
+
+def read_items(
+    path: Path, row: dict[str, Any], metric: str, unit: float
+) -> dict[int, numpy.ndarray]:
+    """The scores of the items that a row's metric is computed from, by seed."""
+    name = metric.removeprefix("validation_")
+    data = "test" if name == metric else "validation"
+    key = (row.get("configuration"), row.get("overrides"), data)
+    scores = {}
+    for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        line = json.loads(text)
+        # Lines without `data` are from a time when there were only scores of test data.
+        if (line["configuration"], line["overrides"], line.get("data", "test")) == key:
+            items = line["scores"]
+            items = items[name] if isinstance(items, dict) else items
+            items = numpy.array([*items], dtype=float) / unit  # (items,) or (items, 2)
+            scores[line["seed"]] = items.reshape(len(items), -1)
+    return scores
 
 
 def figure_of(items: numpy.ndarray) -> numpy.ndarray:
@@ -100,22 +121,46 @@ def figure_of(items: numpy.ndarray) -> numpy.ndarray:
 
 
 def compare(claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row]) -> dict[str, str]:
-    """A line of the table."""
+    """What a line of the table says without a bootstrap. Only a line to be tested lacks `holds`."""
     record = {key: claim[key] for key in ("claim", "source", "data")}
-    missing = [claim[side] for side, row in (("higher", higher), ("lower", lower)) if row is None]
     if higher is None or lower is None:
+        sides = {claim["higher"]: higher, claim["lower"]: lower}
+        missing = [name for name, row in sides.items() if row is None]
         return {**record, "holds": f"missing: {', '.join(missing)}"}
-    difference = statistics.mean(higher.figures) - statistics.mean(lower.figures)
-    record["higher"], record["lower"] = in_percent(higher.figures), in_percent(lower.figures)
+    seeds = seeds_of(higher, lower)
+    if not seeds:
+        return {**record, "holds": "not tested: the rows have no seed in common"}
+    for side, row in (("higher", higher), ("lower", lower)):
+        record[side] = in_percent([row.figures[seed] for seed in seeds])
+    difference = statistics.mean(higher.figures[seed] - lower.figures[seed] for seed in seeds)
     record["difference"] = f"{100 * difference:+.1f}"
-    if min(len(higher.figures), len(lower.figures)) > 1:
-        spread = math.hypot(statistics.stdev(higher.figures), statistics.stdev(lower.figures))
+    if len(seeds) > 1:
+        spread = math.hypot(
+            *(statistics.stdev(row.figures[seed] for seed in seeds) for row in (higher, lower))
+        )
         record["difference"] += f" ± {100 * spread:.1f}"
-    record["seeds"] = ", ".join(dict.fromkeys(str(len(row.figures)) for row in (higher, lower)))
-    if higher.items is None or lower.items is None:
-        return {**record, "holds": "not tested: the items' scores were not recorded"}
-    low, high = interval(higher.items, lower.items)
-    record["interval"] = f"{100 * low:+.1f} to {100 * high:+.1f}"
+    record["seeds"] = ", ".join(map(str, seeds))
+    left_out = sorted({*higher.figures, *lower.figures} - {*seeds})
+    if left_out:
+        record["seeds"] += f" (without {', '.join(map(str, left_out))})"
+    if seeds[0] not in higher.items or seeds[0] not in lower.items:
+        record["holds"] = "not tested: the items' scores were not recorded"
+    return record
+
+
+def seeds_of(higher: Row, lower: Row) -> list[int]:
+    """The seeds to compare two rows over."""
+    seeds = sorted(higher.figures.keys() & lower.figures.keys())
+    return [seed for seed in seeds if seed in higher.items and seed in lower.items] or seeds
+
+
+def tested(record: dict[str, str], higher: Row, lower: Row) -> dict[str, str]:
+    """A line of the table with the interval, and whether the claim holds."""
+    seeds = seeds_of(higher, lower)
+    low, high = interval(
+        *(numpy.stack([row.items[seed] for seed in seeds]) for row in (higher, lower))
+    )
+    record = {**record, "interval": f"{100 * low:+.1f} to {100 * high:+.1f}"}
     return {**record, "holds": "yes" if low > 0 else "no" if high < 0 else "open"}
 
 
@@ -152,13 +197,21 @@ def in_percent(figures: list[float]) -> str:
     return f"{text} ± {100 * statistics.stdev(figures):.1f}" if len(figures) > 1 else text
 
 
-def check(path: Path) -> list[dict[str, str]]:
-    """The lines of the table that a file of claims makes."""
+def check(path: Path, bootstrapped: bool = True) -> list[dict[str, str]]:
+    """The lines of the table that a file of claims makes; without the bootstrap, those that it is
+    to test have neither `interval` nor `holds`.
+    """
     records = []
     for claim in json.loads(path.read_text(encoding="utf-8"))["claims"]:
         results = path.parent / claim["results"]
-        sides = (read_row(results, claim[side], claim["metric"]) for side in ("higher", "lower"))
-        records.append(compare(claim, *sides))
+        unit = 100 if claim.get("in_percent") else 1
+        higher, lower = (
+            read_row(results, claim[side], claim["metric"], unit) for side in ("higher", "lower")
+        )
+        record = compare(claim, higher, lower)
+        if bootstrapped and higher and lower and "holds" not in record:
+            record = tested(record, higher, lower)
+        records.append(record)
     return records
 
 

@@ -1,19 +1,22 @@
-"""Print how a trained model does on each item of its test data, as a JSON list.
+"""Print how a trained model does on each item of its test data, as JSON.
 
     python scripts/item_scores.py out/sick/cas_lstm/1/model.tar.gz
 
 A classifier's items are sentences or pairs: 1 where its label is right, 0 where it is wrong. A
 ranker's are the questions that its MAP counts: their average precision. Those of a model of scores
-are pairs: their predicted and true scores. For other models, `null` is printed.
-`scripts/run_seeds.py --record` stores these lists, and `scripts/check_claims.py` compares models
-with them.
+are pairs: their predicted and true scores. All of these are a list. R-NET's items are questions,
+with a list for each of two metrics, `{"f1": [...], "rouge_l": [...]}`, in percent as the metrics
+are. For other models, `null` is printed.
+
+`--data validation` takes the validation data instead. `scripts/run_seeds.py --record` stores the
+scores, and `scripts/check_claims.py` compares models with them.
 """
 
 import argparse
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Optional
+from typing import Any
 
 import torch
 from allennlp.data import Instance
@@ -21,22 +24,25 @@ from allennlp.models import Model
 from allennlp.training.metrics import Metric
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
-from allennlp_sentmatch.models import AttentiveRanker, ClassificationModel, ScoreModel
+from allennlp_sentmatch.models import AttentiveRanker, ClassificationModel, RNet, ScoreModel
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.training.metrics import MeanAveragePrecision
+from allennlp_sentmatch.training.metrics import AnswerOverlap, MeanAveragePrecision
 
 BATCH_SIZE = 32
 
 
-def scores_of(archive_path: Path) -> Optional[list]:
-    """The score of each item of an archive's test data, rounded; for a model of scores, the
-    predicted and the true one; `None` for models that neither classify nor rank nor score.
+def scores_of(archive_path: Path, data: str = "test") -> Any:
+    """The score of each item of an archive's test or validation data, rounded; for a model of
+    scores, the predicted and the true one; for R-NET, the scores by metric; `None` for models that
+    neither classify nor rank nor score nor answer.
     """
     archive = load_archive(archive_path)
     model = archive.model.eval()
-    if not isinstance(model, (ClassificationModel, AttentiveRanker, ScoreModel)):
+    if not isinstance(model, (ClassificationModel, AttentiveRanker, ScoreModel, RNet)):
         return None
-    instances = list(archive.validation_dataset_reader.read(archive.config["test_data_path"]))
+    instances = list(archive.validation_dataset_reader.read(archive.config[f"{data}_data_path"]))
+    if isinstance(model, RNet):
+        return answer_scores(model, instances)
     if isinstance(model, ClassificationModel):
         return [float(right) for right in correctness(model, instances)]
     if isinstance(model, ScoreModel):
@@ -66,6 +72,18 @@ def average_precisions(model: Model, instances: list[Instance], questions: str) 
             yield metric.get_metric()
 
 
+def answer_scores(model: Model, instances: list[Instance]) -> dict[str, list[float]]:
+    """F1 and ROUGE-L of the answer to each question."""
+    metric = AnswerOverlap()
+    scores: dict[str, list[float]] = {"f1": [], "rouge_l": []}
+    for output in outputs_of(model, instances):
+        metric([output["answer"]], [output["metadata"]["answers"]])
+        figures = metric.get_metric(reset=True)
+        for name, values in scores.items():
+            values.append(round(figures[name], 2))
+    return scores
+
+
 def outputs_of(model: Model, instances: list[Instance]) -> Iterable[dict]:
     """The model's readable output for each instance."""
     for start in range(0, len(instances), BATCH_SIZE):
@@ -76,7 +94,9 @@ def main() -> None:
     """Print the scores of the archive of the command line."""
     parser = argparse.ArgumentParser(description="Print a score for each test item.")
     parser.add_argument("archive", type=Path)
-    print(json.dumps(scores_of(parser.parse_args().archive)))
+    parser.add_argument("--data", choices=["test", "validation"], default="test")
+    arguments = parser.parse_args()
+    print(json.dumps(scores_of(arguments.archive, arguments.data)))
 
 
 if __name__ == "__main__":

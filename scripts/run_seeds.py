@@ -11,7 +11,8 @@ cores: on two cores, each has one thread.
 the row of the configuration and the overrides in that file; `scripts/fill_tables.py` makes the
 tables of the documentation from such files. Seeds of the row are neither trained nor recorded
 again, whether or not OUTPUT is still there. How the models do on each item of the test data goes
-into docs/results/items/sick.jsonl (`scripts/item_scores.py`).
+into docs/results/items/sick.jsonl (`scripts/item_scores.py`); where there are no test figures, how
+they do on the validation data. `data` says which of the two.
 """
 
 import argparse
@@ -184,20 +185,24 @@ def has_items(path: Path, key: dict[str, Any]) -> bool:
     return any(line.items() >= key.items() for line in read_items(path))
 
 
-def record_items(path: Path, key: dict[str, Any], archive: Path) -> None:
-    """Put the scores of the test items, if the model has them, into the file's line of `key`."""
-    command = [sys.executable, str(REPOSITORY / "scripts" / "item_scores.py"), str(archive)]
+def record_items(path: Path, key: dict[str, Any], archive: Path, data: str) -> None:
+    """Put the scores of the items, if the model has them, into the file's line of `key`.
+
+    `data` is "test" or "validation".
+    """
+    script = str(REPOSITORY / "scripts" / "item_scores.py")
+    command = [sys.executable, script, str(archive), "--data", data]
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     scores = json.loads(result.stdout)
     if scores is None:
         return
     others = [line for line in read_items(path) if not line.items() >= key.items()]
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = [*others, {**key, "scores": compact(scores)}]
+    made = [*others, {**key, "data": data, "scores": compact(scores)}]
     path.write_text("".join(json.dumps(line) + "\n" for line in made), encoding="utf-8")
 
 
-def compact(scores: list[Any]) -> Any:
+def compact(scores: Any) -> Any:
     """Scores of 0 and 1 as a string of digits, others as they are."""
     if all(score in (0.0, 1.0) for score in scores):
         return "".join(str(int(score)) for score in scores)
@@ -305,7 +310,8 @@ def main() -> None:
                             threads,
                         )
                     archive = output / "model.tar.gz"
-                    if archive.is_file() and any(name.startswith("test_") for name in runs[-1]):
+                    if archive.is_file():
+                        is_tested = any(name.startswith("test_") for name in runs[-1])
                         items = arguments.record.parent / "items" / f"{arguments.record.stem}.jsonl"
                         item_key = {
                             "configuration": name_of(arguments.config),
@@ -313,7 +319,8 @@ def main() -> None:
                             "seed": seed,
                         }
                         if seed in missing or not has_items(items, item_key):
-                            record_items(items, item_key, archive)
+                            data = "test" if is_tested else "validation"
+                            record_items(items, item_key, archive, data)
         finally:  # after one has failed, those that have not begun are left out
             executor.shutdown(cancel_futures=True)
     if not runs:

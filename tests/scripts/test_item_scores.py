@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,46 @@ def test_of_a_model_of_scores(tmp_path: Path):
     assert pearsonr(predicted, true)[0] == pytest.approx(metrics["test_pearson"], abs=1e-3)
     errors = [(first - second) ** 2 for first, second in scores]
     assert sum(errors) / len(errors) == pytest.approx(metrics["test_mean_squared_error"], rel=1e-3)
+
+
+def test_of_answers(tmp_path: Path):
+    """Passages are words only, and also answers, so that any span overlaps with an answer."""
+    questions = [
+        json.loads(line)
+        for line in Path("fixtures/data/fairytaleqa.jsonl").read_text().splitlines()
+    ]
+    for question in questions:
+        question["context"] = re.sub(r"[^\w\s]", "", question["context"])
+        question["answers"].append(question["context"])
+    test_data = tmp_path / "test.jsonl"
+    test_data.write_text("".join(json.dumps(question) + "\n" for question in questions))
+    archive, metrics = train(tmp_path / "out", "rnet", str(test_data))
+    scores = item_scores.scores_of(archive)
+    assert set(scores) == {"f1", "rouge_l"}
+    for name, values in scores.items():
+        assert len(values) == len(questions)
+        assert sum(values) / len(values) == pytest.approx(metrics[f"test_{name}"], abs=0.01)
+    assert min(scores["rouge_l"]) > 0
+    assert scores["f1"] != scores["rouge_l"]
+
+
+def test_of_the_validation_data(tmp_path: Path, monkeypatch, capsys):
+    lines = Path("fixtures/data/snli.jsonl").read_text().splitlines(keepends=True)
+    part = tmp_path / "part.jsonl"
+    part.write_text("".join(lines[:5]))
+    archive, metrics = train(
+        tmp_path / "out",
+        "esim",
+        "fixtures/data/snli.jsonl",
+        validation_data_path=str(part),
+    )
+    arguments = ["item_scores.py", str(archive), "--data", "validation"]
+    monkeypatch.setattr("sys.argv", arguments)
+    item_scores.main()
+    scores = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert 0 < len(scores) <= 5
+    assert len(scores) < len(item_scores.scores_of(archive))
+    assert sum(scores) / len(scores) == pytest.approx(metrics["best_validation_accuracy"])
 
 
 def test_a_model_of_vectors_has_none(tmp_path: Path):

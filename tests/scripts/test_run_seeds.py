@@ -176,18 +176,38 @@ def test_scores_of_the_items_replace_those_of_the_same_seed(output, tmp_path, mo
     printed = {"1": "[1.0, 0.0]", "2": "[0.25, 1.0]"}
 
     def scores(command, **arguments):
-        return SimpleNamespace(stdout=printed[Path(command[-1]).parent.name])
+        assert command[-2:] == ["--data", "test"]
+        return SimpleNamespace(stdout=printed[Path(command[2]).parent.name])
 
     monkeypatch.setattr(run_seeds.subprocess, "run", scores)
     monkeypatch.setattr(run_seeds, "revision", lambda: "1234567")
     for _ in range(2):
         run(monkeypatch, CONFIG, output, "--seeds", 1, 2, "--record", tmp_path / "sick.json")
     lines = (tmp_path / "items" / "sick.jsonl").read_text().splitlines()
-    key = {"configuration": "sick/subilstm", "overrides": ""}
+    key = {"configuration": "sick/subilstm", "overrides": "", "data": "test"}
     assert list(map(json.loads, lines)) == [
         {**key, "seed": 1, "scores": "10"},
         {**key, "seed": 2, "scores": [0.25, 1.0]},
     ]
+
+
+def test_without_a_test_set_the_scores_are_of_the_validation_data(output, tmp_path, monkeypatch):
+    metrics = json.loads((output / "1" / "metrics.json").read_text())
+    del metrics["test_accuracy"]
+    (output / "1" / "metrics.json").write_text(json.dumps(metrics))
+    archive = output / "1" / "model.tar.gz"
+    archive.touch()
+
+    def scores(command, **arguments):
+        assert command[2:] == [str(archive), "--data", "validation"]
+        return SimpleNamespace(stdout="[0.0, 1.0]")
+
+    monkeypatch.setattr(run_seeds.subprocess, "run", scores)
+    monkeypatch.setattr(run_seeds, "revision", lambda: "1234567")
+    run(monkeypatch, CONFIG, output, "--seeds", 1, "--record", tmp_path / "ling_in_loop.json")
+    (line,) = (tmp_path / "items" / "ling_in_loop.jsonl").read_text().splitlines()
+    key = {"configuration": "sick/subilstm", "overrides": "", "seed": 1}
+    assert json.loads(line) == {**key, "data": "validation", "scores": "01"}
 
 
 def test_models_without_scores_of_items_are_recorded_too(output, tmp_path, monkeypatch):
