@@ -43,7 +43,7 @@ class TreeGradients(NamedTuple):
 
 
 class EagerTreeTables(NamedTuple):
-    """CPUTreeTables of nodes; for a backward pass, of the leaves, then of each step's parents."""
+    """The tables of "eager": the nodes; for a backward pass, the leaves, then all parents."""
 
     states: Tensor  # (rows, 2H), [h; c]
     #: Shape (rows, 10H): W_comp's products with h as a left child, with b_comp, and as a right one.

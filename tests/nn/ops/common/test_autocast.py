@@ -18,7 +18,7 @@ def test_other_devices_have_no_autocast_to_leave():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_inputs_are_widened_under_autocast_only(dtype):
+def test_inputs_are_cast_under_autocast_only(dtype):
     parameter = torch.zeros(1, dtype=dtype)
     narrow = torch.zeros(1, dtype=torch.bfloat16)
     assert cast_to_parameter(narrow, parameter).dtype == torch.bfloat16
