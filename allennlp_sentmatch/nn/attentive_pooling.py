@@ -13,7 +13,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
 
 
 class AttentivelyPooled(NamedTuple):
@@ -31,6 +33,8 @@ class AttentivelyPooled(NamedTuple):
 
 class AttentivePooling(torch.nn.Module):
     """Two-way attentive pooling; the equations are in the module's docstring.
+
+    It computes in the precision of its parameter, under autocast as well.
 
     # Parameters
 
@@ -50,8 +54,7 @@ class AttentivePooling(torch.nn.Module):
 
     def __init__(self, input_size: int) -> None:
         super().__init__()
-        if input_size < 1:
-            raise ValueError(f"input_size must be at least 1, got {input_size}")
+        check_positive(input_size=input_size)
         self.weight = torch.nn.Parameter(torch.empty(input_size, input_size))
         torch.nn.init.xavier_uniform_(self.weight)
 
@@ -77,19 +80,21 @@ class AttentivePooling(torch.nn.Module):
             The vector of an empty sentence is zero. A sentence paired with an empty one is pooled
             to its mean.
         """
+        first, second = widened(first, self.weight), widened(second, self.weight)
         # Clear the padding, because NaN times a weight of zero is NaN.
         first = first.masked_fill(~first_mask.unsqueeze(-1), 0.0)
         second = second.masked_fill(~second_mask.unsqueeze(-1), 0.0)
-        # Shape: (B, M, L)
-        scores = torch.tanh(first.matmul(self.weight).bmm(second.transpose(1, 2)))
-        # No score is less than -1, so padding is never the maximum.
-        first_best = scores.masked_fill(~second_mask.unsqueeze(1), -1.0).max(dim=2).values
-        second_best = scores.masked_fill(~first_mask.unsqueeze(2), -1.0).max(dim=1).values
-        first_attention = masked_softmax(first_best, first_mask)  # (B, M)
-        second_attention = masked_softmax(second_best, second_mask)  # (B, L)
-        return AttentivelyPooled(
-            torch.einsum("bm,bme->be", first_attention, first),
-            torch.einsum("bl,ble->be", second_attention, second),
-            first_attention,
-            second_attention,
-        )
+        with without_autocast(first.device):
+            # Shape: (B, M, L)
+            scores = torch.tanh(first.matmul(self.weight).bmm(second.transpose(1, 2)))
+            # No score is less than -1, so padding is never the maximum.
+            first_best = scores.masked_fill(~second_mask.unsqueeze(1), -1.0).max(dim=2).values
+            second_best = scores.masked_fill(~first_mask.unsqueeze(2), -1.0).max(dim=1).values
+            first_attention = masked_softmax(first_best, first_mask)  # (B, M)
+            second_attention = masked_softmax(second_best, second_mask)  # (B, L)
+            return AttentivelyPooled(
+                torch.einsum("bm,bme->be", first_attention, first),
+                torch.einsum("bl,ble->be", second_attention, second),
+                first_attention,
+                second_attention,
+            )

@@ -21,6 +21,8 @@ The cosine of a zero vector with any other is 0.
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.nn.precision import at_least_float32
+
 
 class DistillationLoss(nn.Module):
     """A weighted sum of the losses of this module's docstring.
@@ -69,11 +71,9 @@ class DistillationLoss(nn.Module):
         # Returns
 
         `Tensor`
-            A scalar, in float32 or the student's wider precision.
+            A scalar, in the wider precision of the two, and in float32 at least.
         """
-        student, teacher = (
-            x if x.dtype == torch.float64 else x.float() for x in (student, teacher)
-        )
+        student, teacher = at_least_float32(student), at_least_float32(teacher)
         loss = student.new_zeros(())
         if self.cosine_weight:
             loss = loss + self.cosine_weight * (1 - cosines(student, teacher)).mean()

@@ -1,5 +1,7 @@
 """Batches of sentences of different lengths, padded on the right."""
 
+from collections.abc import Sequence
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -8,7 +10,13 @@ from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing
 from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled
 
 
-def check_padded(inputs: Tensor, mask: Tensor, input_size: int, dtype: torch.dtype) -> None:
+def check_padded(
+    inputs: Tensor,
+    mask: Tensor,
+    input_size: int,
+    dtype: torch.dtype,
+    names: tuple[str, str] = ("inputs", "mask"),
+) -> None:
     """Check the arguments of an encoder.
 
     Only on the CPU are the values of the mask checked: a GPU would have to finish all earlier work
@@ -25,6 +33,8 @@ def check_padded(inputs: Tensor, mask: Tensor, input_size: int, dtype: torch.dty
         The encoder's.
     dtype : `torch.dtype`
         The type of the encoder's parameters.
+    names : `Tuple[str, str]`, optional (default = `("inputs", "mask")`)
+        The names of the first two arguments in errors.
 
     # Raises
 
@@ -33,37 +43,51 @@ def check_padded(inputs: Tensor, mask: Tensor, input_size: int, dtype: torch.dty
     `ValueError`
         If a shape is wrong, or a sentence has a token after padding.
     """
+    inputs_name, mask_name = names
     if inputs.dim() != 3 or inputs.size(2) != input_size:
         raise ValueError(
-            f"inputs must have the shape (batch_size, num_tokens, {input_size}), "
+            f"{inputs_name} must have the shape (batch_size, num_tokens, {input_size}), "
             f"got {tuple(inputs.shape)}"
         )
     if mask.shape != inputs.shape[:2]:
         raise ValueError(
-            f"mask must have the shape (batch_size, num_tokens) of the inputs, "
+            f"{mask_name} must have the shape (batch_size, num_tokens) of the {inputs_name}, "
             f"{tuple(inputs.shape[:2])}, got {tuple(mask.shape)}"
         )
     if not inputs.is_floating_point():
         raise TypeError(
-            f"inputs must be floating point numbers, got {inputs.dtype}; embed the tokens first, "
-            f"or call inputs.to({dtype})"
+            f"{inputs_name} must be floating point numbers, got {inputs.dtype}; embed the tokens "
+            f"first, or call {inputs_name}.to({dtype})"
         )
     if inputs.dtype != dtype and not _is_converted(inputs):
         raise TypeError(
-            f"inputs must have the type of the encoder's parameters, {dtype}, got {inputs.dtype}; "
-            f"call inputs.to({dtype}) or encoder.to({inputs.dtype})"
+            f"{inputs_name} must have the type of the encoder's parameters, {dtype}, got "
+            f"{inputs.dtype}; call {inputs_name}.to({dtype}) or encoder.to({inputs.dtype})"
         )
     if mask.dtype != torch.bool:
-        raise TypeError(f"mask must be bool, true at tokens, got {mask.dtype}; call mask.bool()")
+        raise TypeError(
+            f"{mask_name} must be bool, true at tokens, got {mask.dtype}; call {mask_name}.bool()"
+        )
     if mask.device.type != "cpu" or is_compiling_or_tracing():
         return
     after_padding = mask[:, 1:] > mask[:, :-1]  # (B, T - 1)
     if after_padding.any():
         sentence, index = (int(x) for x in after_padding.nonzero()[0])
         raise ValueError(
-            f"mask must be right-padded, but token {index + 1} of sentence {sentence} follows "
-            "padding; move the tokens of each sentence to its beginning"
+            f"{mask_name} must be right-padded, but token {index + 1} of sentence {sentence} "
+            "follows padding; move the tokens of each sentence to its beginning"
         )
+
+
+def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return the outputs of a module for sentences without tokens: zeros of the given shape.
+
+    Their type is that of the parameters or, without any, of the inputs. The gradients of the
+    inputs and the parameters are zeros.
+    """
+    no_numbers = [x.flatten()[:0] for x in (inputs, *module.parameters())]
+    zero = sum((x.sum() for x in no_numbers[1:]), no_numbers[0].sum())
+    return zero.new_zeros(shape) + zero
 
 
 def _is_converted(inputs: Tensor) -> bool:

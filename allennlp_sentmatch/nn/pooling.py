@@ -15,7 +15,11 @@ from typing import Union
 
 import torch
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled, widened, without_autocast
+from allennlp_sentmatch.nn.padding import check_padded, zero_outputs
+from allennlp_sentmatch.nn.precision import at_least_float32
 
 POOLINGS = ("max", "mean", "min", "last", "attention")
 
@@ -23,7 +27,8 @@ POOLINGS = ("max", "mean", "min", "last", "attention")
 class Pooling(torch.nn.Module):
     """Poolings over the unmasked steps of a sentence, concatenated in the order given.
 
-    The vector of an empty sentence is zero.
+    The vector of an empty sentence is zero. Under autocast it computes in the precision of its
+    parameters or, without any, in float32 at least.
 
     # Parameters
 
@@ -63,13 +68,13 @@ class Pooling(torch.nn.Module):
         for name in poolings:
             if name not in POOLINGS:
                 raise ValueError(f"pooling must be one of {', '.join(POOLINGS)}; got {name!r}")
-        if input_size < 1:
-            raise ValueError(f"input_size must be at least 1, got {input_size}")
+        check_positive(input_size=input_size)
         if bidirectional and "last" in poolings and input_size % 2:
             raise ValueError(
                 "input_size must be even for the pooling 'last' of a bidirectional encoder, "
                 f"got {input_size}"
             )
+        self.input_size = input_size
         self.poolings = poolings
         self.bidirectional = bidirectional
         self.output_size = input_size * len(poolings)
@@ -98,16 +103,32 @@ class Pooling(torch.nn.Module):
         `Union[torch.Tensor, Tuple[torch.Tensor, torch.Tensor]]`
             The pooled sentences, (B, output_size). With `return_attention`, a pair of these and
             the attention weights, (B, T), which are zero at padded steps.
+
+        # Raises
+
+        `TypeError`
+            If the type of an argument is wrong.
+        `ValueError`
+            If a shape is wrong, a step follows padding, or `return_attention` is true without the
+            pooling "attention".
         """
         if return_attention and "attention" not in self.poolings:
             raise ValueError(
                 "return_attention needs the pooling 'attention'; "
                 f"this module has {', '.join(self.poolings)}"
             )
+        attends = "attention" in self.poolings
+        check_padded(
+            inputs, mask, self.input_size, self.attention_vector.dtype if attends else inputs.dtype
+        )
+        if attends:
+            inputs = widened(inputs, self.attention_vector)
+        elif is_autocast_enabled(inputs.device.type):
+            inputs = at_least_float32(inputs)
         if inputs.size(1) == 0:  # the maximum over no steps is an error in torch
-            pooled = inputs.new_zeros(inputs.size(0), self.output_size)
-            return (pooled, inputs.new_zeros(mask.shape)) if return_attention else pooled
-        if "attention" in self.poolings:
+            pooled = zero_outputs(self, inputs, (inputs.size(0), self.output_size))
+            return (pooled, zero_outputs(self, inputs, mask.shape)) if return_attention else pooled
+        if attends:
             weights = self._attention_weights(inputs, mask)
         parts = []
         for pooling in self.poolings:
@@ -121,15 +142,17 @@ class Pooling(torch.nn.Module):
                 parts.append(last_pooling(inputs, mask, self.bidirectional))
             else:
                 steps = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
-                parts.append(torch.matmul(weights.unsqueeze(1), steps).squeeze(1))
+                with without_autocast(inputs.device):
+                    parts.append(torch.matmul(weights.unsqueeze(1), steps).squeeze(1))
         pooled = torch.cat(parts, dim=-1)
         return (pooled, weights) if return_attention else pooled
 
     def _attention_weights(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         # Clear the padding before the projection, whose gradient a NaN in it would reach.
         steps = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
-        # Shape: (B, T)
-        scores = torch.tanh(self.attention_projection(steps)).matmul(self.attention_vector)
+        with without_autocast(inputs.device):
+            # Shape: (B, T)
+            scores = torch.tanh(self.attention_projection(steps)).matmul(self.attention_vector)
         return masked_softmax(scores, mask)
 
 

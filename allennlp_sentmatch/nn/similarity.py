@@ -20,6 +20,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from allennlp_sentmatch.nn.precision import at_least_float32
+
 
 def num_grades(lowest: float, highest: float) -> int:
     """Count the integer grades from `lowest` to `highest`.
@@ -45,7 +47,7 @@ def grade_distribution(scores: Tensor, lowest: float, highest: float) -> Tensor:
 
 def expected_grade(logits: Tensor, lowest: float, highest: float) -> Tensor:
     """Return the scores (...) of the distributions q that `logits` (..., K) are the logits of."""
-    logits = _widened(logits)
+    logits = at_least_float32(logits)
     scores = (logits.softmax(dim=-1) * _grades(logits, lowest, highest)).sum(dim=-1)
     return scores.clamp(lowest, highest)  # rounding
 
@@ -67,7 +69,7 @@ def grade_divergence(logits: Tensor, scores: Tensor, lowest: float, highest: flo
     `Tensor`
         A scalar.
     """
-    logits = _widened(logits)
+    logits = at_least_float32(logits)
     targets = grade_distribution(scores, lowest, highest).to(logits.dtype)
     return F.kl_div(logits.log_softmax(dim=-1), targets, reduction="batchmean")
 
@@ -77,12 +79,9 @@ def scaled_cosine(a: Tensor, b: Tensor, lowest: float, highest: float) -> Tensor
 
     It is less than `lowest` where the cosine is negative. The cosine of a zero vector is 0.
     """
-    return lowest + (highest - lowest) * F.cosine_similarity(_widened(a), _widened(b), dim=-1)
-
-
-def _widened(x: Tensor) -> Tensor:
-    """Return float32 for the bfloat16 or float16 of autocast, which has three digits only."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))
+    return lowest + (highest - lowest) * F.cosine_similarity(
+        at_least_float32(a), at_least_float32(b), dim=-1
+    )
 
 
 def _grades(like: Tensor, lowest: float, highest: float) -> Tensor:

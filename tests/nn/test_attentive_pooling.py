@@ -70,3 +70,17 @@ def test_gradient():
 def test_impossible_size():
     with pytest.raises(ValueError, match="input_size must be at least 1, got 0"):
         AttentivePooling(0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_autocast_narrows_nothing(dtype: torch.dtype):
+    """The inputs alone may be narrow."""
+    pooling = AttentivePooling(5)
+    first, first_mask, second, second_mask = batch()
+    first, second = first.to(dtype), second.to(dtype)
+    expected = pooling(first.float(), first_mask, second.float(), second_mask)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        result = pooling(first, first_mask, second, second_mask)
+    for actual, same in zip(result, expected):
+        assert actual.dtype == torch.float32
+        torch.testing.assert_close(actual, same, atol=1e-6, rtol=0)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import stack_padded
-from allennlp_sentmatch.nn.padding import check_padded
+from allennlp_sentmatch.nn.padding import check_padded, zero_outputs
 
 MASK = torch.tensor([[True, True, False], [True, False, False], [False, False, False]])
 
@@ -79,3 +79,24 @@ def test_a_mask_of_another_shape(shape):
 def test_the_mask_is_not_read_where_that_would_wait():
     mask = torch.ones(3, 3, dtype=torch.bool, device="meta")  # whose values nobody can read
     check_padded(torch.zeros(3, 3, 2, device="meta"), mask, 2, torch.float32)
+
+
+def test_zero_outputs_have_the_parameters_type_and_gradients_of_zero():
+    module = torch.nn.Linear(2, 3)
+    module.scale = torch.nn.Parameter(torch.tensor(2.0))
+    inputs = torch.randn(4, 0, 2, dtype=torch.bfloat16, requires_grad=True)
+    outputs = zero_outputs(module, inputs, (4, 5))
+    assert outputs.dtype == torch.float32
+    assert torch.equal(outputs, torch.zeros(4, 5))
+    outputs.sum().backward()
+    for tensor in (inputs, *module.parameters()):
+        assert tensor.grad.shape == tensor.shape
+        assert not tensor.grad.any()
+
+
+def test_names_of_the_arguments_in_errors():
+    names = ("passage", "passage_mask")
+    with pytest.raises(TypeError, match=r"passage must be floating .* passage.to\(torch.float32\)"):
+        check_padded(torch.zeros(3, 3, 2, dtype=torch.int64), MASK, 2, torch.float32, names)
+    with pytest.raises(ValueError, match=r"passage_mask must have the shape .* of the passage"):
+        check_padded(torch.zeros(3, 3, 2), MASK[:1], 2, torch.float32, names)

@@ -129,3 +129,36 @@ def test_rejects_impossible_settings(batch):
         Pooling(5, "last", bidirectional=True)
     with pytest.raises(ValueError, match="return_attention needs the pooling 'attention'"):
         Pooling(6, ["max", "mean"])(*batch, return_attention=True)
+
+
+@pytest.mark.parametrize("pooling", DEFINITIONS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_autocast_narrows_nothing(pooling, dtype, batch):
+    """The inputs alone may be narrow."""
+    inputs, mask = batch
+    inputs = inputs.to(dtype)
+    module = Pooling(6, pooling)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        pooled = module(inputs, mask)
+        of_no_steps = module(inputs[:, :0], mask[:, :0])
+    assert pooled.dtype == of_no_steps.dtype == torch.float32
+    torch.testing.assert_close(pooled, module(inputs.float(), mask), atol=1e-6, rtol=0)
+
+
+def test_without_autocast_the_type_is_that_of_the_inputs(batch):
+    inputs, mask = batch
+    assert Pooling(6)(inputs.bfloat16(), mask).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("pooling", DEFINITIONS)
+def test_wrong_inputs_are_named(pooling, batch):
+    inputs, mask = batch
+    module = Pooling(6, pooling).double()
+    with pytest.raises(ValueError, match="right-padded, but token 1 of sentence 0 follows"):
+        module(inputs, mask.flip(1))
+    with pytest.raises(ValueError, match=r"inputs must have the shape .* 6"):
+        module(inputs[..., 1:], mask)
+    with pytest.raises(ValueError, match="mask must have the shape"):
+        module(inputs, mask[:, 1:])
+    with pytest.raises(TypeError, match="mask must be bool"):
+        module(inputs, mask.long())
