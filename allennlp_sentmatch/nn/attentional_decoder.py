@@ -18,6 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
 
 
@@ -52,7 +53,7 @@ class AttentionalDecoder(nn.Module):
     # Raises
 
     `ValueError`
-        If the dropout is out of its range.
+        If a size is less than 1 or the dropout is out of its range.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class AttentionalDecoder(nn.Module):
         input_feeding: bool = True,
     ) -> None:
         super().__init__()
+        check_positive(encoder_size=encoder_size, output_size=output_size)
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
         self.decoder = decoder
@@ -124,8 +126,8 @@ class AttentionalDecoder(nn.Module):
         # Parameters
 
         embedded : `Tensor`
-            Shape (batch_size, num_steps, embedding_size). Steps that are padding come last; what
-            they give has no meaning.
+            Shape (batch_size, num_steps, embedding_size), of at least one step. Steps that are
+            padding come last; what they give has no meaning.
         state : `AttentionalState`
             The state before the first step.
         encoder_outputs : `Tensor`
@@ -138,7 +140,13 @@ class AttentionalDecoder(nn.Module):
         `tuple[Tensor, Tensor]`
             The attentional vectors, (batch_size, num_steps, output_size), and the weights of the
             source's tokens, (batch_size, num_steps, source_length).
+
+        # Raises
+
+        `ValueError`
+            If there is no step.
         """
+        check_positive(num_steps=embedded.size(1))
         attentional_steps, weight_steps = [], []
         if self.input_feeding:
             for token in embedded.unbind(1):  # (B, D)

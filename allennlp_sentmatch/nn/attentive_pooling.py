@@ -15,7 +15,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.autocast import widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 
 
 class AttentivelyPooled(NamedTuple):
@@ -80,7 +80,7 @@ class AttentivePooling(torch.nn.Module):
             The vector of an empty sentence is zero. A sentence paired with an empty one is pooled
             to its mean.
         """
-        first, second = widened(first, self.weight), widened(second, self.weight)
+        first, second = cast_to_parameter(first, self.weight), cast_to_parameter(second, self.weight)
         # Clear the padding, because NaN times a weight of zero is NaN.
         first = first.masked_fill(~first_mask.unsqueeze(-1), 0.0)
         second = second.masked_fill(~second_mask.unsqueeze(-1), 0.0)

@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
 
@@ -42,13 +43,7 @@ class LSTMDecoder(RecurrentDecoder):
         self, input_size: int, hidden_size: int, num_layers: int = 2, dropout: float = 0.0
     ) -> None:
         super().__init__(input_size, hidden_size, num_layers)
-        for name, size in (
-            ("input_size", input_size),
-            ("hidden_size", hidden_size),
-            ("num_layers", num_layers),
-        ):
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
         self.lstm = nn.LSTM(

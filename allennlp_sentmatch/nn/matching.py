@@ -16,6 +16,8 @@ Sentence Pair Modeling", Seoul National University.
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.checks import check_positive
+
 
 def concat(a: Tensor, b: Tensor) -> Tensor:
     """Return [a; b], (..., 2d)."""
@@ -68,9 +70,7 @@ class ElementwiseBilinear(torch.nn.Module):
         self, input_size: int, num_interactions: int = 1, commutative: bool = False
     ) -> None:
         super().__init__()
-        for name, value in [("input_size", input_size), ("num_interactions", num_interactions)]:
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
+        check_positive(input_size=input_size, num_interactions=num_interactions)
         self.input_size = input_size
         self.num_interactions = num_interactions
         self.commutative = commutative

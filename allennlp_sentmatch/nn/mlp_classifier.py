@@ -14,6 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from allennlp_sentmatch.nn.checks import check_positive
+
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh, "linear": torch.nn.Identity}
 
 
@@ -56,10 +58,7 @@ class MLPClassifier(torch.nn.Module):
         activation: str = "relu",
     ) -> None:
         super().__init__()
-        sizes = {"input_size": input_size, "num_labels": num_labels, "hidden_size": hidden_size}
-        for name, value in sizes.items():
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
+        check_positive(input_size=input_size, num_labels=num_labels, hidden_size=hidden_size)
         if num_layers < 0:
             raise ValueError(f"num_layers must be at least 0, got {num_layers}")
         if not 0.0 <= dropout < 1.0:

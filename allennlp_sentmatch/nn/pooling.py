@@ -17,7 +17,7 @@ import torch
 
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled, widened, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled, cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.padding import check_padded, zero_outputs
 from allennlp_sentmatch.nn.precision import at_least_float32
 
@@ -122,7 +122,7 @@ class Pooling(torch.nn.Module):
             inputs, mask, self.input_size, self.attention_vector.dtype if attends else inputs.dtype
         )
         if attends:
-            inputs = widened(inputs, self.attention_vector)
+            inputs = cast_to_parameter(inputs, self.attention_vector)
         elif is_autocast_enabled(inputs.device.type):
             inputs = at_least_float32(inputs)
         if inputs.size(1) == 0:  # the maximum over no steps is an error in torch

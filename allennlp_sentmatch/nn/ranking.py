@@ -11,6 +11,7 @@ one comes first; trec_eval orders documents named "0000", "0001", ... in the sam
 """
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -48,7 +49,8 @@ def reciprocal_rank(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
     """Compute reciprocal rank (B,), float64, from scores, bool relevance and mask, all (B, K)."""
     ranked = _ranked_relevance(scores, relevant, mask)
     ranks = torch.arange(1, ranked.size(-1) + 1, device=ranked.device)
-    reciprocals: Tensor = (ranked / ranks).max(dim=-1).values
+    # The appended zero is the maximum where there are no candidates.
+    reciprocals: Tensor = F.pad(ranked / ranks, (0, 1)).max(dim=-1).values
     return reciprocals
 
 

@@ -15,6 +15,7 @@ from typing import Literal, Union
 
 import torch
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.controlled.recurrence import controlled_recurrence
 from allennlp_sentmatch.nn.padding import check_padded
@@ -57,9 +58,7 @@ class RecurrentlyControlledRNN(torch.nn.Module):
         output_gate: Literal["sigmoid", "identity"] = "sigmoid",
     ) -> None:
         super().__init__()
-        for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_positive(input_size=input_size, hidden_size=hidden_size)
         if cell not in ("lstm", "gru"):
             raise ValueError(f'cell must be "lstm" or "gru", got {cell!r}')
         if output_gate not in ("sigmoid", "identity"):

@@ -13,6 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from allennlp_sentmatch.nn.checks import check_positive
+
 INITIAL_BIAS = -2.0
 """The weight of a word is softplus(-2) = 0.127 at first, of the order of a hinge loss's margin."""
 
@@ -31,10 +33,16 @@ class SharedWords(torch.nn.Module):
         (D,), v; zero at first.
     bias : `torch.nn.Parameter`
         b, a scalar.
+
+    # Raises
+
+    `ValueError`
+        If `input_size` is less than 1.
     """
 
     def __init__(self, input_size: int) -> None:
         super().__init__()
+        check_positive(input_size=input_size)
         self.weight = torch.nn.Parameter(torch.zeros(input_size))
         self.bias = torch.nn.Parameter(torch.tensor(INITIAL_BIAS))
 

@@ -5,6 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.recurrent_networks import run_networks
 
@@ -45,13 +46,7 @@ class StackedRNN(torch.nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        for name, number in (
-            ("input_size", input_size),
-            ("hidden_size", hidden_size),
-            ("num_layers", num_layers),
-        ):
-            if number < 1:
-                raise ValueError(f"{name} must be at least 1, got {number}")
+        check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
         if cell not in ("lstm", "gru"):
             raise ValueError(f'cell must be "lstm" or "gru", got {cell!r}')
         if not 0 <= dropout < 1:

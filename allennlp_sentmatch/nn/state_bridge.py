@@ -5,6 +5,7 @@ from typing import Optional
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState
 
 
@@ -26,12 +27,18 @@ class StateBridge(nn.Module):
         The number of the decoder's layers (L).
     has_states : `bool`
         Whether the encoder gives a state for each of the decoder's layers.
+
+    # Raises
+
+    `ValueError`
+        If a size is less than 1.
     """
 
     def __init__(
         self, encoder_size: int, decoder_size: int, num_layers: int, has_states: bool
     ) -> None:
         super().__init__()
+        check_positive(encoder_size=encoder_size, decoder_size=decoder_size, num_layers=num_layers)
         self.num_layers = num_layers
         self.has_states = has_states
         self.is_identity = has_states and encoder_size == decoder_size
@@ -49,7 +56,8 @@ class StateBridge(nn.Module):
         last_output : `Tensor`
             Shape (batch_size, encoder_size); read only where the encoder has no states.
         states : `tuple[Tensor, Tensor]`, optional
-            h and c of each layer, each (batch_size, num_layers, encoder_size).
+            h and c of each layer, each (batch_size, num_layers, encoder_size); required where the
+            encoder has states.
 
         # Returns
 
@@ -61,7 +69,10 @@ class StateBridge(nn.Module):
                 torch.stack([linear(last_output) for linear in self.cell], 1),
             )
         if states is None:
-            raise ValueError("has_states is true, but no states were given")
+            raise ValueError(
+                "states are missing, which a bridge with has_states=True needs; pass the encoder's "
+                "last states, or build the bridge with has_states=False to start from last_output"
+            )
         if self.is_identity:
             return DecoderState(*states)
         hidden, cell = (

@@ -79,3 +79,16 @@ def test_dropout_acts_on_what_is_fed_back():
 def test_impossible_dropout():
     with pytest.raises(ValueError, match="dropout"):
         AttentionalDecoder(LSTMDecoder(D + A, H), Bilinear(), E, A, dropout=1.0)
+
+
+@pytest.mark.parametrize(("encoder_size", "output_size"), [(0, 3), (3, 0)])
+def test_sizes_must_be_positive(encoder_size, output_size):
+    with pytest.raises(ValueError, match="_size must be at least 1, got 0"):
+        AttentionalDecoder(LSTMDecoder(6, 4), nn.Identity(), encoder_size, output_size)
+
+
+@pytest.mark.parametrize("input_feeding", [True, False])
+def test_a_target_without_steps_is_refused(input_feeding):
+    decoder, embedded, state, encoder_outputs, mask = make(input_feeding)
+    with pytest.raises(ValueError, match="num_steps must be at least 1, got 0"):
+        decoder(embedded[:, :0], state, encoder_outputs, mask)

@@ -83,3 +83,11 @@ def test_masked_candidates_come_last_whatever_their_scores():
     mask = torch.tensor([[False, True, True], [False, False, False]])
     assert rank_order(scores, mask)[0].tolist() == [1, 2, 0]
     assert reciprocal_rank(scores, ~mask, mask).tolist() == [0.0, 0.0]
+
+
+def test_questions_without_candidates():
+    nothing = torch.zeros(2, 0)
+    for measure in (average_precision, reciprocal_rank):
+        measured = measure(nothing, nothing.bool(), nothing.bool())
+        assert measured.dtype == torch.float64
+        assert measured.tolist() == [0.0, 0.0]

@@ -50,3 +50,8 @@ def test_gradients():
         lambda vectors, *parameters: module(WORDS, vectors, COUNTS, OTHER),
         (vectors, *module.parameters()),
     )
+
+
+def test_the_size_must_be_positive():
+    with pytest.raises(ValueError, match="input_size must be at least 1, got 0"):
+        SharedWords(0)

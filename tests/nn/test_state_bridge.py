@@ -1,3 +1,4 @@
+import pytest
 import torch
 
 from allennlp_sentmatch.nn import StateBridge
@@ -34,3 +35,15 @@ def test_without_states_the_last_output_starts_every_layer():
         cell = last @ bridge.cell[k].weight.T + bridge.cell[k].bias
         torch.testing.assert_close(start.hidden[:, k], hidden)
         torch.testing.assert_close(start.cell[:, k], cell)
+
+
+@pytest.mark.parametrize("setting", ["encoder_size", "decoder_size", "num_layers"])
+def test_sizes_must_be_positive(setting: str):
+    sizes = {"encoder_size": 4, "decoder_size": 4, "num_layers": 2, setting: 0}
+    with pytest.raises(ValueError, match=f"{setting} must be at least 1, got 0"):
+        StateBridge(**sizes, has_states=True)
+
+
+def test_missing_states_are_named():
+    with pytest.raises(ValueError, match=r"states are missing.* has_states=False"):
+        StateBridge(4, 4, 2, has_states=True)(torch.zeros(3, 4))

@@ -14,6 +14,8 @@ from typing import NamedTuple, Optional
 import torch
 import torch.nn.functional as F
 
+from allennlp_sentmatch.nn.checks import check_positive
+
 
 class LSTMState(NamedTuple):
     """The decoder's state after a word, each (B, D)."""
@@ -69,7 +71,7 @@ class ConditionalLanguageModel(torch.nn.Module):
     # Raises
 
     `ValueError`
-        If `num_labels` is negative.
+        If a size is less than 1 or `num_labels` is negative.
     """
 
     def __init__(
@@ -81,6 +83,9 @@ class ConditionalLanguageModel(torch.nn.Module):
         label_embedding_size: int = 50,
     ) -> None:
         super().__init__()
+        check_positive(
+            vocab_size=vocab_size, embedding_size=embedding_size, latent_size=latent_size
+        )
         if num_labels < 0:
             raise ValueError(f"num_labels is {num_labels}; it cannot be negative")
         self.vocab_size = vocab_size
@@ -90,6 +95,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         input_size = embedding_size + latent_size
         self.label_embedding: Optional[torch.nn.Embedding] = None
         if num_labels > 0:
+            check_positive(label_embedding_size=label_embedding_size)
             self.label_embedding = torch.nn.Embedding(num_labels, label_embedding_size)
             input_size += label_embedding_size
         self.decoder = torch.nn.LSTM(input_size, embedding_size, batch_first=True)
@@ -99,6 +105,11 @@ class ConditionalLanguageModel(torch.nn.Module):
         """Return the condition of every step, [y; z], (B, label_embedding_size + m)."""
         if self.label_embedding is None:
             return latent
+        if labels is None:
+            raise ValueError(
+                f"labels are missing, which this generator needs: its num_labels is "
+                f"{self.num_labels}; pass a label for each sentence"
+            )
         return torch.cat([self.label_embedding(labels), latent], dim=-1)
 
     def log_likelihood(
@@ -121,7 +132,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         latent : `torch.Tensor`
             z, (B, m).
         labels : `torch.Tensor`, optional
-            (B,), ignored by a generator without labels.
+            (B,), required by a generator with labels and ignored by one without.
         word_embeddings : `torch.Tensor`
             E, (V, D).
 

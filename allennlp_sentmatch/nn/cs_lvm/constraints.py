@@ -14,6 +14,8 @@ from collections.abc import Sequence
 import torch
 from torch.distributions import Distribution
 
+from allennlp_sentmatch.nn.checks import check_positive
+
 
 def label_constraint(label_log_probs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Compute R^y, eq. 6.20, averaged over the batch.
@@ -70,10 +72,16 @@ class UncertaintyWeighting(torch.nn.Module):
 
     num_losses : `int`
         K.
+
+    # Raises
+
+    `ValueError`
+        If `num_losses` is less than 1.
     """
 
     def __init__(self, num_losses: int) -> None:
         super().__init__()
+        check_positive(num_losses=num_losses)
         self.log_variances = torch.nn.Parameter(torch.zeros(num_losses))
 
     def forward(self, losses: Sequence[torch.Tensor]) -> torch.Tensor:

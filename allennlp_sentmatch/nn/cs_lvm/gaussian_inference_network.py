@@ -9,6 +9,7 @@ keeps the posterior from collapsing onto the prior (KL cost annealing, Bowman et
 import torch
 from torch.distributions import Distribution, Independent, Normal, kl_divergence
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.cs_lvm.inference_network import InferenceNetwork
 from allennlp_sentmatch.nn.cs_lvm.linear_schedule import LinearSchedule
 
@@ -29,11 +30,12 @@ class GaussianInferenceNetwork(InferenceNetwork):
     # Raises
 
     `ValueError`
-        If `kl_annealing_rate` is not positive.
+        If a size is less than 1 or `kl_annealing_rate` is not positive.
     """
 
     def __init__(self, input_size: int, latent_size: int, kl_annealing_rate: float = 1e-4) -> None:
         super().__init__()
+        check_positive(input_size=input_size, latent_size=latent_size)
         self.input_size = input_size
         self.latent_size = latent_size
         self.mean_projection = torch.nn.Linear(input_size, latent_size)

@@ -8,6 +8,7 @@ from typing import NamedTuple, Optional
 
 import torch
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.cs_lvm.conditional_language_model import ConditionalLanguageModel
 from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise, straight_through_gumbel_softmax
 
@@ -63,7 +64,13 @@ def generate_relaxed(
     `RelaxedSentence`
         A sentence ends before the first step whose most probable word is </s>. Every sentence has
         at least one word, because encoders need one.
+
+    # Raises
+
+    `ValueError`
+        If `max_length` is less than 1, or `labels` are missing.
     """
+    check_positive(max_length=max_length)
     batch_size = latent.size(0)
     allowed = allowed_words.expand(batch_size, -1)
     allowed_first = allowed.clone()

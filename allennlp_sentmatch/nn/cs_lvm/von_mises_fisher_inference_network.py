@@ -10,8 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch.distributions import Distribution, kl_divergence
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.cs_lvm.inference_network import InferenceNetwork
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
+from allennlp_sentmatch.nn.precision import at_least_float32
 
 
 class VonMisesFisherInferenceNetwork(InferenceNetwork):
@@ -22,7 +24,7 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
     input_size : `int`
         The size of an encoded sentence.
     latent_size : `int`
-        m, the size of z.
+        m >= 2, the size of z.
     concentration : `float`, optional (default = `100.0`)
         kappa > 0, the same for every sentence and not trained. The best values were 100 to 150
         (thesis tables 6.6 and 6.7).
@@ -30,13 +32,17 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
     # Raises
 
     `ValueError`
-        If `concentration` is not positive.
+        If `input_size` is less than 1, `latent_size` is less than 2 or `concentration` is not
+        positive.
     """
 
     concentration: torch.Tensor
 
     def __init__(self, input_size: int, latent_size: int, concentration: float = 100.0) -> None:
         super().__init__()
+        check_positive(input_size=input_size)
+        if latent_size < 2:
+            raise ValueError(f"latent_size must be at least 2, for a sphere; got {latent_size}")
         if not concentration > 0:
             raise ValueError(f"concentration is {concentration}; it must be positive")
         self.input_size = input_size
@@ -46,9 +52,8 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
 
     def forward(self, sentence: torch.Tensor) -> VonMisesFisher:
         """Return q(z | x) for `sentence` (B, input_size): batch shape (B,), event shape (m,)."""
-        # At least float32: half precision is too coarse for a unit vector.
-        projected = self.projection(sentence)
-        projected = projected.to(torch.promote_types(projected.dtype, torch.float32))
+        # Half precision is too coarse for a unit vector.
+        projected = at_least_float32(self.projection(sentence))
         # The arguments are valid by construction; a check would synchronize with the GPU.
         return VonMisesFisher(
             F.normalize(projected, dim=-1),

@@ -5,6 +5,8 @@ from typing import NamedTuple, Optional
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.checks import check_positive
+
 
 class BestSpans(NamedTuple):
     """The result of `best_spans`."""
@@ -42,9 +44,9 @@ def best_spans(
     `ValueError`
         If `count` or `max_length` is less than 1.
     """
-    for name, value in (("count", count), ("max_length", max_length)):
-        if value is not None and value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value}")
+    check_positive(count=count)
+    if max_length is not None:
+        check_positive(max_length=max_length)
     B, T = start.shape
     spans = torch.full((B, count, 2), -1, dtype=torch.long, device=start.device)
     scores = start.new_full((B, count), -torch.inf)

@@ -7,10 +7,3 @@ def uniform_parameter(*shape: int) -> torch.nn.Parameter:
     """A vector or matrix from U(-1/sqrt(K), 1/sqrt(K)) with K columns, as in `torch.nn.Linear`."""
     bound = shape[-1] ** -0.5
     return torch.nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
-
-
-def check_positive(**sizes: int) -> None:
-    """Raise a `ValueError` that names the first size below 1."""
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")

@@ -15,12 +15,10 @@ from typing import Optional
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
-from allennlp_sentmatch.nn.reading_comprehension.initialization import (
-    check_positive,
-    uniform_parameter,
-)
+from allennlp_sentmatch.nn.reading_comprehension.initialization import uniform_parameter
 
 
 class PointerNetwork(torch.nn.Module):

@@ -145,3 +145,19 @@ def test_every_parameter_and_the_embeddings_get_a_gradient():
 def test_bad_settings():
     with pytest.raises(ValueError, match="num_labels is -1"):
         ConditionalLanguageModel(4, 3, 2, num_labels=-1)
+
+
+@pytest.mark.parametrize(
+    "setting", ["vocab_size", "embedding_size", "latent_size", "label_embedding_size"]
+)
+def test_sizes_must_be_positive(setting: str):
+    sizes = {"vocab_size": 5, "embedding_size": 3, "latent_size": 2, setting: 0}
+    with pytest.raises(ValueError, match=f"{setting} must be at least 1, got 0"):
+        ConditionalLanguageModel(num_labels=2, **sizes)
+
+
+def test_missing_labels_are_named():
+    module, latent = ConditionalLanguageModel(5, 3, 2, num_labels=2), torch.zeros(1, 2)
+    state, words = module.initial_state(latent), torch.zeros(5, 3)
+    with pytest.raises(ValueError, match=r"labels are missing.* num_labels is 2"):
+        module.step(words[:1], state, latent, None, words)

@@ -55,3 +55,8 @@ def test_uncertainty_weighting_by_hand():
     weighting(losses).backward()
     # d/ds (exp(-s) R + s/2) = -exp(-s) R + 1/2
     torch.testing.assert_close(weighting.log_variances.grad, tensor(0.0, -2.5, 20.5))
+
+
+def test_weighting_of_no_losses():
+    with pytest.raises(ValueError, match="num_losses must be at least 1, got 0"):
+        UncertaintyWeighting(0)

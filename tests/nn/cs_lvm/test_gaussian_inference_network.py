@@ -29,3 +29,9 @@ def test_gaussian_divergence_by_hand():
 def test_bad_rate():
     with pytest.raises(ValueError, match="rate is -1"):
         GaussianInferenceNetwork(2, 3, kl_annealing_rate=-1)
+
+
+@pytest.mark.parametrize("sizes", [(0, 2), (3, 0)])
+def test_sizes_must_be_positive(sizes: tuple[int, int]):
+    with pytest.raises(ValueError, match="_size must be at least 1, got 0"):
+        GaussianInferenceNetwork(*sizes)

@@ -100,3 +100,8 @@ def test_a_sentence_has_at_least_one_word(parts):
     sentence = generate(parts, straight_through=True)
     assert sentence.mask.tolist() == [[True]] * 6
     assert set(torch.cdist(sentence.embedded[:, 0], parts[1]).argmin(-1).tolist()) <= {A, B}
+
+
+def test_sentences_without_words_are_refused(parts):
+    with pytest.raises(ValueError, match="max_length must be at least 1, got 0"):
+        generate(parts, max_length=0)

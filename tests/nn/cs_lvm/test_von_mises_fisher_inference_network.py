@@ -41,3 +41,11 @@ def test_von_mises_fisher_under_autocast():
 def test_bad_concentration():
     with pytest.raises(ValueError, match="concentration is 0"):
         VonMisesFisherInferenceNetwork(2, 3, concentration=0)
+
+
+def test_a_sphere_needs_two_dimensions():
+    VonMisesFisherInferenceNetwork(1, 2)
+    with pytest.raises(ValueError, match=r"latent_size must be at least 2, .* got 1"):
+        VonMisesFisherInferenceNetwork(3, 1)
+    with pytest.raises(ValueError, match="input_size must be at least 1, got 0"):
+        VonMisesFisherInferenceNetwork(0, 2)
