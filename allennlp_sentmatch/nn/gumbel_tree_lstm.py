@@ -28,6 +28,7 @@ from typing import Literal, NamedTuple, Optional, Union
 import torch
 
 from allennlp_sentmatch.nn import gumbel_softmax
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.lstm_states import lstm_states
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.scan import is_exporting
@@ -81,9 +82,7 @@ class GumbelTreeLSTM(torch.nn.Module):
         temperature: float = 1.0,
     ) -> None:
         super().__init__()
-        for name, size in [("input_size", input_size), ("hidden_size", hidden_size)]:
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_positive(input_size=input_size, hidden_size=hidden_size)
         if leaf not in ("lstm", "bilstm", "affine"):
             raise ValueError(f'leaf must be "lstm", "bilstm" or "affine", got {leaf!r}')
         if not temperature > 0:
@@ -151,6 +150,8 @@ class GumbelTreeLSTM(torch.nn.Module):
 
         # Raises
 
+        `TypeError`
+            If `merges` is not long.
         `ValueError`
             If `merges` has another shape or holds an index without a pair.
         """

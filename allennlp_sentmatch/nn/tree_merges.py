@@ -9,6 +9,8 @@ from typing import Union
 
 import torch
 
+from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing
+
 
 def bracketing(merges: Union[torch.Tensor, Sequence[int]], tokens: Sequence[str]) -> str:
     """Render a tree as nested parentheses, such as "((the cat) (sat down))".
@@ -54,21 +56,28 @@ def check_merges(merges: torch.Tensor, mask: torch.Tensor) -> None:
     # Parameters
 
     merges : `torch.Tensor`
-        Shape (batch_size, sequence_length - 1), as in `TreeComposition.merges`.
+        Shape (batch_size, sequence_length - 1), long, as in `TreeComposition.merges`. The values
+        are not checked under `torch.compile` and `torch.export`.
     mask : `torch.Tensor`
         Shape (batch_size, sequence_length), bool, right-padded.
 
     # Raises
 
+    `TypeError`
+        If `merges` has another type.
     `ValueError`
         If `merges` has another shape or holds an index without a pair.
     """
+    if merges.dtype != torch.long:
+        raise TypeError(f"merges must be long, got {merges.dtype}; call merges.long()")
     steps = max(mask.size(1) - 1, 0)
     if merges.shape != (mask.size(0), steps):
         raise ValueError(
             f"merges must have the shape (batch_size, sequence_length - 1) = "
             f"{(mask.size(0), steps)}, got {tuple(merges.shape)}"
         )
+    if is_compiling_or_tracing():
+        return
     pairs = mask.sum(1, keepdim=True) - 1 - torch.arange(steps, device=mask.device)  # (B, T - 1)
     wrong = ((merges < 0) | (merges >= pairs)) & (pairs > 0)
     if wrong.any():

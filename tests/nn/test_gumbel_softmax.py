@@ -118,3 +118,27 @@ def test_the_temperature_must_be_positive(temperature: float):
 def test_the_mask_must_have_the_shape_of_the_logits():
     with pytest.raises(ValueError, match=r"\(3, 2\), got \(2\,\)"):
         straight_through_gumbel_softmax(torch.zeros(3, 2), torch.ones(2, dtype=torch.bool))
+
+
+INFINITY = float("inf")
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    ("logits", "mask", "choice"),
+    [
+        ([5.0, -INFINITY], [False, True], 1),
+        ([5.0, -INFINITY, -INFINITY], [False, True, True], 1),
+        ([-INFINITY, -INFINITY], [True, True], 0),
+        ([-INFINITY, 2.0], [True, True], 1),
+        ([2.0, INFINITY], [True, True], 1),
+        ([INFINITY, 2.0], [False, True], 1),
+    ],
+)
+def test_infinite_logits(logits, mask, choice, dtype, temperature):
+    scores = torch.tensor(logits, dtype=dtype, requires_grad=True)
+    sample = straight_through_gumbel_softmax(scores, torch.tensor(mask), temperature)
+    assert sample.tolist() == [float(k == choice) for k in range(len(logits))]
+    sample.square().sum().backward()
+    assert scores.grad.isfinite().all()

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from allennlp_sentmatch.nn import tree_merges
 from allennlp_sentmatch.nn.tree_merges import bracketing, check_merges
 
 
@@ -53,3 +54,17 @@ def test_possible_merges():
     check_merges(torch.tensor([[1, 0], [0, -1], [-1, 7]]), mask)
     check_merges(torch.empty(3, 0, dtype=torch.long), mask[:, :1])
     check_merges(torch.empty(3, 0, dtype=torch.long), mask[:, :0])
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.float32])
+def test_merges_must_be_long(dtype: torch.dtype):
+    with pytest.raises(TypeError, match=r"merges must be long, got .*; call merges.long\(\)"):
+        check_merges(torch.zeros(1, 2, dtype=dtype), torch.ones(1, 3, dtype=torch.bool))
+
+
+def test_values_are_not_checked_while_torch_records_operations(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tree_merges, "is_compiling_or_tracing", lambda: True)
+    mask = torch.ones(1, 3, dtype=torch.bool)
+    check_merges(torch.full((1, 2), 9), mask)
+    with pytest.raises(ValueError, match="shape"):
+        check_merges(torch.full((1, 3), 9), mask)
