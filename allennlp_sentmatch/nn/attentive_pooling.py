@@ -80,7 +80,10 @@ class AttentivePooling(torch.nn.Module):
             The vector of an empty sentence is zero. A sentence paired with an empty one is pooled
             to its mean.
         """
-        first, second = cast_to_parameter(first, self.weight), cast_to_parameter(second, self.weight)
+        first, second = (
+            cast_to_parameter(first, self.weight),
+            cast_to_parameter(second, self.weight),
+        )
         # Clear the padding, because NaN times a weight of zero is NaN.
         first = first.masked_fill(~first_mask.unsqueeze(-1), 0.0)
         second = second.masked_fill(~second_mask.unsqueeze(-1), 0.0)

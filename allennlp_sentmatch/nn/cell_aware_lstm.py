@@ -24,12 +24,9 @@ from typing import Literal, Union, overload
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates
-from allennlp_sentmatch.nn.ops.lstm.recurrence import (
-    lstm_gates,
-    lstm_last_states,
-    lstm_recurrence,
-)
+from allennlp_sentmatch.nn.ops.lstm.recurrence import lstm_gates, lstm_last_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.lstm.weights import LayerWeights
 from allennlp_sentmatch.nn.padding import check_padded
 
@@ -87,13 +84,7 @@ class CellAwareLSTM(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        for name, size in (
-            ("input_size", input_size),
-            ("hidden_size", hidden_size),
-            ("num_layers", num_layers),
-        ):
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
         if vertical_gate not in ("hidden", "peephole"):
             raise ValueError(f'vertical_gate must be "hidden" or "peephole", got {vertical_gate!r}')
         if isinstance(vertical_weight, str):
@@ -107,10 +98,12 @@ class CellAwareLSTM(nn.Module):
                     'vertical_weight="trainable" needs vertical_gate="hidden": the peephole '
                     "variant has no vertical weight"
                 )
-        elif vertical_weight is not None and not 0 < vertical_weight < 1:
-            raise ValueError(
-                f"vertical_weight must lie between 0 and 1 exclusive, got {vertical_weight}"
-            )
+        elif vertical_weight is not None:
+            if not 0 < vertical_weight < 1:
+                raise ValueError(
+                    f"vertical_weight must lie between 0 and 1 exclusive, got {vertical_weight}"
+                )
+            vertical_weight = float(vertical_weight)  # of NumPy's numbers
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
         if dropout > 0 and num_layers == 1:
@@ -220,7 +213,17 @@ class CellAwareLSTM(nn.Module):
             The top layer's hidden states, shape (batch_size, num_tokens, output_size), left-to-
             right first, zero at padded steps. With `return_gates`, also each layer's gates, one
             `CellAwareLSTMGates` for each direction.
+
+        # Raises
+
+        `TypeError`
+            If the type of `inputs` or `mask` is wrong.
+        `ValueError`
+            If a shape is wrong, a token follows padding, or both `return_gates` and
+            `return_states` are true.
         """
+        if return_gates and return_states:
+            raise ValueError("return_gates and return_states cannot both be true; choose one")
         layers = self._all_weights()
         check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
         if return_gates:
@@ -257,18 +260,15 @@ class CellAwareLSTM(nn.Module):
             name: getattr(self, f"{name}_l{layer}{suffix}")
             for name, _ in self._parameter_shapes(layer)
         }
-        if "vertical_logit" in named:
+        weight = self.vertical_weight
+        if not layer or weight is None or self.vertical_gate == "peephole":
+            return LayerWeights(**named)
+        if isinstance(weight, str):  # "trainable"
             logit = named.pop("vertical_logit")
             return LayerWeights(
                 **named, left_weight=torch.sigmoid(-logit), lower_weight=torch.sigmoid(logit)
             )
-        if layer and isinstance(self.vertical_weight, float) and self.vertical_gate == "hidden":
-            return LayerWeights(
-                **named,
-                left_weight=1 - self.vertical_weight,
-                lower_weight=self.vertical_weight,
-            )
-        return LayerWeights(**named)
+        return LayerWeights(**named, left_weight=1 - weight, lower_weight=weight)
 
     def _all_weights(self) -> list[list[LayerWeights]]:
         return [

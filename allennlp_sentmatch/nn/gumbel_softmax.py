@@ -39,39 +39,6 @@ def gumbel_noise(logits: torch.Tensor, generator: Optional[torch.Generator] = No
     return -exponential.clamp_min(torch.finfo(dtype).tiny).log()
 
 
-def straight_through(
-    scores: torch.Tensor, mask: torch.Tensor, temperature: float = 1.0
-) -> torch.Tensor:
-    """Return the argmax of `scores` as a one-hot vector with the gradient of their softmax.
-
-    # Parameters
-
-    scores : `torch.Tensor`
-        Shape (..., K).
-    mask : `torch.Tensor`
-        Shape (..., K), bool: the entries that may be chosen. Other scores, including NaN, have no
-        effect and get no gradient.
-    temperature : `float`, optional (default = `1.0`)
-        Divides the scores in the softmax.
-
-    # Returns
-
-    `torch.Tensor`
-        Shape (..., K): exactly one-hot, or zero with a zero gradient in a row where no entry may
-        be chosen. Of equal scores, the first is chosen. Infinite scores get no gradient.
-    """
-    largest = torch.finfo(scores.dtype).max
-    # Infinite scores would give NaN; without the product with the mask, a row without choices would
-    # be uniform.
-    bounded = (scores / temperature).clamp(-largest, largest)
-    relaxed = bounded.masked_fill(~mask, -largest).softmax(-1) * mask
-    # An entry that may be chosen, even at -inf, comes before all that may not.
-    best = scores.clamp(min=-largest).masked_fill(~mask, -torch.inf).argmax(-1, keepdim=True)
-    chosen = torch.zeros_like(scores).scatter(-1, best, 1.0) * mask
-    # The difference is exactly zero, so the value is exactly one-hot.
-    return chosen + (relaxed - relaxed.detach())
-
-
 def straight_through_gumbel_softmax(
     logits: torch.Tensor,
     mask: torch.Tensor,

@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple, Optional, Union, overload
 
 import torch
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
 from allennlp_sentmatch.nn.ops.lstmn.recurrence import lstmn_recurrence
@@ -70,13 +71,9 @@ class LSTMN(torch.nn.Module):
     ) -> None:
         super().__init__()
         attention_size = hidden_size if attention_size is None else attention_size
-        for name, size in [
-            ("input_size", input_size),
-            ("hidden_size", hidden_size),
-            ("attention_size", attention_size),
-        ]:
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_positive(
+            input_size=input_size, hidden_size=hidden_size, attention_size=attention_size
+        )
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.attention_size = attention_size
@@ -163,14 +160,22 @@ class LSTMN(torch.nn.Module):
             (batch_size, sequence_length, sequence_length): row t holds s_i^t, over the tokens i
             before t (after t in the second direction). The row of the first token read and the
             rows of padding are zero. With two directions a pair, both in the sentence's order.
+
+        # Raises
+
+        `TypeError`
+            If the type of `inputs` or `mask` is wrong.
+        `ValueError`
+            If a shape is wrong, or a token follows padding.
         """
         weights = [
-            LSTMNWeights(*(self.get_parameter(name + suffix) for name in LSTMNWeights._fields))
+            LSTMNWeights(*(getattr(self, name + suffix) for name in LSTMNWeights._fields))
             for suffix in self._suffixes
         ]
         check_padded(inputs, mask, self.input_size, weights[0].bias_l0.dtype)
         start = None
         if initial_state is not None:
+            _check_initial_state(initial_state, (inputs.size(0), self.output_size))
             halves = [torch.stack(state.chunk(len(weights), 1)) for state in initial_state]
             start = torch.stack(halves)  # (2, S, B, H)
             start = cast_to_parameter(start, weights[0].weight_ih_l0)
@@ -180,3 +185,14 @@ class LSTMN(torch.nn.Module):
             return Tapes(hidden, cell, attention[0])
         columns_reversed = reverse_sentences(attention[1].transpose(1, 2), mask).transpose(1, 2)
         return Tapes(hidden, cell, (attention[0], reverse_sentences(columns_reversed, mask)))
+
+
+def _check_initial_state(
+    initial_state: tuple[torch.Tensor, torch.Tensor], shape: tuple[int, int]
+) -> None:
+    for name, state in zip(("hidden state", "cell"), initial_state):
+        if state.shape != shape:
+            raise ValueError(
+                f"the {name} of initial_state must have the shape (batch_size, output_size), "
+                f"{shape}, got {tuple(state.shape)}"
+            )

@@ -17,7 +17,11 @@ import torch
 
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled, cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import (
+    cast_to_parameter,
+    is_autocast_enabled,
+    without_autocast,
+)
 from allennlp_sentmatch.nn.padding import check_padded, zero_outputs
 from allennlp_sentmatch.nn.precision import at_least_float32
 

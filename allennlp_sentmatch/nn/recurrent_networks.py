@@ -21,6 +21,7 @@ from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.common.scan import Tensors, is_exporting, scan
 from allennlp_sentmatch.nn.ops.lstm.recurrence import lstm_recurrence
 from allennlp_sentmatch.nn.ops.lstm.weights import LayerWeights
+from allennlp_sentmatch.nn.padding import zero_outputs
 
 Network = Union[torch.nn.LSTM, torch.nn.GRU]
 
@@ -43,8 +44,9 @@ def run_networks(networks: Sequence[Network], inputs: Tensor, mask: Tensor) -> l
         The outputs of each network, (B, T, E), zero at padding.
     """
     if inputs.size(1) == 0:
+        B = inputs.size(0)
         return [
-            inputs.new_zeros(inputs.size(0), 0, network.hidden_size * (1 + network.bidirectional))
+            zero_outputs(network, inputs, (B, 0, network.hidden_size * (1 + network.bidirectional)))
             for network in networks
         ]
     # Padding must not matter, not even NaN in a product with zero.

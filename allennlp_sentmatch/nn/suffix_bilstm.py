@@ -29,12 +29,13 @@ from typing import Literal, Optional, Union
 import torch
 from torch.nn import functional as F
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 from allennlp_sentmatch.nn.ops.suffix.recurrence import suffix_recurrence
 from allennlp_sentmatch.nn.ops.suffix.weights import SuffixWeights
-from allennlp_sentmatch.nn.padding import check_padded
+from allennlp_sentmatch.nn.padding import check_padded, zero_outputs
 
 
 class SuffixCell(torch.nn.Module):
@@ -104,9 +105,7 @@ class SuffixBiLSTM(torch.nn.Module):
         max_context: Optional[int] = None,
     ) -> None:
         super().__init__()
-        for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_positive(input_size=input_size, hidden_size=hidden_size)
         if combination not in ("max", "mean", "concat", "gate"):
             raise ValueError(
                 f'combination must be "max", "mean", "concat" or "gate", got {combination!r}'
@@ -158,7 +157,7 @@ class SuffixBiLSTM(torch.nn.Module):
         lengths, order = mask.sum(1).sort(descending=True, stable=True)
         sizes = _num_sentences_at_each_token(lengths, inputs.size(1))
         if not sizes:
-            return self._zeros(inputs)
+            return zero_outputs(self, inputs, (*inputs.shape[:2], self.output_size))
         T = len(sizes)
         outputs = self._encode_batch(inputs[order, :T], mask[order, :T], sizes)
         outputs = F.pad(outputs, (0, 0, 0, inputs.size(1) - T))
@@ -181,11 +180,6 @@ class SuffixBiLSTM(torch.nn.Module):
             mirrored_prefixes[reverse], mirrored_suffixes[reverse], "reverse_gate"
         )
         return torch.cat([outputs_forward, outputs_reverse], -1).masked_fill(padding, 0.0)
-
-    def _zeros(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Return the outputs of empty sentences, with gradients of zero for the parameters."""
-        zero = sum(x[:0].sum() for x in (inputs, *self.parameters()))
-        return inputs.new_zeros(*inputs.shape[:2], self.output_size) + zero
 
     def _encode(
         self, tokens: torch.Tensor, sizes: Union[list[int], torch.Tensor]

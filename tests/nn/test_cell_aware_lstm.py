@@ -282,3 +282,15 @@ def test_impossible_settings_are_named(settings, message):
 def test_dropout_without_a_second_layer_warns():
     with pytest.warns(UserWarning, match="num_layers=1"):
         CellAwareLSTM(D, H, num_layers=1, dropout=0.5)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_vertical_weight_of_numpy_is_one(kind):
+    encoder, other = build(vertical_weight=kind(0.25)), build(vertical_weight=0.25)
+    assert torch.equal(encoder(*batch([3, 2])), other(*batch([3, 2])))
+    assert repr(encoder) == repr(other)
+
+
+def test_gates_and_states_are_not_returned_together():
+    with pytest.raises(ValueError, match="return_gates and return_states cannot both be true"):
+        build()(*batch([3, 2]), return_gates=True, return_states=True)

@@ -19,6 +19,11 @@ from allennlp_sentmatch.nn import (
 )
 from allennlp_sentmatch.nn.ops.backends import use_backend
 
+if hasattr(torch, "func"):
+    functional_call = torch.func.functional_call
+else:  # torch < 2.0
+    from torch.nn.utils.stateless import functional_call
+
 D, H = 5, 4
 LENGTHS = (6, 1, 0, 4, 3)
 T = 8  # no sentence is as long as the batch
@@ -185,6 +190,32 @@ def test_batch_of_empty_sentences(variant, device, num_tokens):
 
 
 @every_device
+@pytest.mark.parametrize(
+    "variant",
+    [
+        pytest.param(variant, id=name)
+        for name, variant in VARIANTS.items()
+        if variant.encoder in (Pooling, RecurrentlyControlledRNN, StackedRNN, SuffixBiLSTM)
+    ],
+)
+@pytest.mark.parametrize("num_tokens", [0, 3])
+@pytest.mark.parametrize("input_dtype", [torch.float32, torch.bfloat16])
+def test_a_batch_of_empty_sentences_has_a_type_and_a_gradient(
+    variant, device, num_tokens, input_dtype
+):
+    """Those of any other batch."""
+    encoder = variant.build().to(device).train()
+    inputs, mask = batch(device, input_dtype, lengths=(0, 0), num_tokens=num_tokens)
+    inputs.requires_grad_()
+    with torch.autocast(device, dtype=torch.bfloat16):
+        outputs = encoder(inputs, mask)
+    assert outputs.dtype == torch.float32
+    outputs.sum().backward()
+    assert inputs.grad.shape == inputs.shape
+    assert not inputs.grad.any()
+
+
+@every_device
 @every_variant
 def test_training_goes_through_a_batch_of_empty_sentences(variant, device):
     encoder = variant.build().to(device).train()
@@ -329,6 +360,26 @@ def test_tracing_is_refused(encoder):
     """A trace would hold the steps of its example's length: wrong at any other one."""
     with pytest.raises(BackendError, match=r"torch.jit.trace would record .* torch.export"):
         torch.jit.trace(encoder(D, H), batch())
+
+
+@every_device
+@every_variant
+def test_parameters_can_be_other_tensors(variant, device):
+    """As in `torch.func.functional_call`, weight normalization and pruning."""
+    encoder = variant.build(seed=0).to(device).eval()
+    other = variant.build(seed=1).to(device).eval()
+    inputs, mask = batch(device)
+    tensors = {
+        name: parameter.detach().clone().requires_grad_()
+        for name, parameter in other.named_parameters()
+    }
+    outputs = functional_call(encoder, tensors, (inputs, mask))
+    assert_same(outputs, other(inputs, mask), 1e-6)
+    if tensors:
+        outputs.sum().backward()
+    for name, tensor in tensors.items():
+        if name != "query":  # the choice of a tree has no gradient in evaluation
+            assert tensor.grad.any(), name
 
 
 @every_variant

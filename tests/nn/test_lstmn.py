@@ -228,3 +228,14 @@ def test_sizes_must_be_positive(setting: str):
     sizes = {"input_size": 2, "hidden_size": 2, "attention_size": 2, setting: 0}
     with pytest.raises(ValueError, match=f"{setting} must be at least 1, got 0"):
         LSTMN(**sizes)
+
+
+@pytest.mark.parametrize("name", ["hidden state", "cell"])
+@pytest.mark.parametrize("wrong", [(slice(None), slice(1)), (slice(1), slice(None))], ids=str)
+def test_initial_states_of_other_shapes_are_refused(name: str, wrong: tuple[slice, slice]):
+    inputs, mask = batch()
+    states = {name: inputs.new_zeros(len(inputs), H) for name in ("hidden state", "cell")}
+    states[name] = states[name][wrong]
+    expected = rf"the {name} of initial_state must have .* \({len(inputs)}, {H}\), got"
+    with pytest.raises(ValueError, match=expected):
+        make().read(inputs, mask, tuple(states.values()))

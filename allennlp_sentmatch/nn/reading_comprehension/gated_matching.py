@@ -18,13 +18,12 @@ from typing import Optional
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.gated_matching.recurrence import gated_matching_recurrence
 from allennlp_sentmatch.nn.ops.gated_matching.weights import GatedMatchingWeights
-from allennlp_sentmatch.nn.reading_comprehension.initialization import (
-    check_positive,
-    uniform_parameter,
-)
+from allennlp_sentmatch.nn.padding import check_padded
+from allennlp_sentmatch.nn.reading_comprehension.initialization import uniform_parameter
 
 
 class GatedMatching(torch.nn.Module):
@@ -67,7 +66,10 @@ class GatedMatching(torch.nn.Module):
         P, Q, H = passage_size, question_size, hidden_size
         A = hidden_size if attention_size is None else attention_size
         check_positive(passage_size=P, question_size=Q, hidden_size=H, attention_size=A)
+        self.passage_size = passage_size
+        self.question_size = question_size
         self.hidden_size = hidden_size
+        self.attention_size = A
         self.bidirectional = bidirectional
         self._suffixes = ("", "_reverse") if bidirectional else ("",)
         for suffix in self._suffixes:
@@ -108,13 +110,30 @@ class GatedMatching(torch.nn.Module):
         `Tuple[Tensor, List[Tensor]]`
             v^P, (B, T, output_size), zero at padding; and a for each direction, (B, T, M), in the
             passage's order and zero at padding. With an empty question, c_t is zero.
+
+        # Raises
+
+        `TypeError`
+            If the type of an argument is wrong.
+        `ValueError`
+            If a shape is wrong, or a token follows padding.
         """
         weights = [
             GatedMatchingWeights(
-                *(self.get_parameter(name + suffix) for name in GatedMatchingWeights._fields)
+                *(getattr(self, name + suffix) for name in GatedMatchingWeights._fields)
             )
             for suffix in self._suffixes
         ]
+        dtype = weights[0].gate.dtype
+        check_padded(passage, passage_mask, self.passage_size, dtype, ("passage", "passage_mask"))
+        check_padded(
+            question, question_mask, self.question_size, dtype, ("question", "question_mask")
+        )
+        if passage.size(0) != question.size(0):
+            raise ValueError(
+                "passage and question must have the same batch size, "
+                f"got {passage.size(0)} and {question.size(0)}"
+            )
         passage = cast_to_parameter(passage, weights[0].gate)
         question = cast_to_parameter(question, weights[0].gate)
         return gated_matching_recurrence(passage, passage_mask, question, question_mask, weights)

@@ -18,13 +18,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.self_attention.scores import additive_scores
-from allennlp_sentmatch.nn.reading_comprehension.initialization import (
-    check_positive,
-    uniform_parameter,
-)
+from allennlp_sentmatch.nn.padding import check_padded
+from allennlp_sentmatch.nn.reading_comprehension.initialization import uniform_parameter
 from allennlp_sentmatch.nn.recurrent_networks import run_networks
 
 
@@ -55,6 +54,7 @@ class GatedSelfMatching(torch.nn.Module):
         super().__init__()
         D, A = input_size, hidden_size if attention_size is None else attention_size
         check_positive(input_size=D, hidden_size=hidden_size, attention_size=A)
+        self.input_size = input_size
         self.attention_key = uniform_parameter(A, D)
         self.attention_query = uniform_parameter(A, D)
         self.attention_vector = uniform_parameter(A)
@@ -80,7 +80,15 @@ class GatedSelfMatching(torch.nn.Module):
 
         `Tuple[Tensor, Tensor]`
             h^P, (B, T, output_size), and a, (B, T, T), a row for each t; both zero at padding.
+
+        # Raises
+
+        `TypeError`
+            If the type of an argument is wrong.
+        `ValueError`
+            If a shape is wrong, or a token follows padding.
         """
+        check_padded(passage, mask, self.input_size, self.gate.dtype, ("passage", "mask"))
         padding = ~mask.unsqueeze(-1)  # (B, T, 1)
         passage = cast_to_parameter(passage, self.gate).masked_fill(padding, 0.0)
         dtype = passage.dtype

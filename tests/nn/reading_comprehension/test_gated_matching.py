@@ -7,6 +7,11 @@ from torch import Tensor
 from allennlp_sentmatch.nn.reading_comprehension import GatedMatching
 from tests.nn.reading_comprehension.equations import assert_same, batch, gru_step, normal, softmax
 
+if hasattr(torch, "func"):
+    functional_call = torch.func.functional_call
+else:  # torch < 2.0
+    from torch.nn.utils.stateless import functional_call
+
 P, Q, H, A = 3, 4, 5, 6
 PASSAGE_LENGTHS = [5, 1, 3, 0, 2, 4]
 QUESTION_LENGTHS = [2, 4, 1, 3, 0, 4]
@@ -178,3 +183,32 @@ def test_sizes_must_be_positive(setting: str):
     sizes = {"passage_size": 2, "question_size": 2, "hidden_size": 2, setting: 0}
     with pytest.raises(ValueError, match=f"{setting} must be at least 1, got 0"):
         GatedMatching(**sizes)
+
+
+def test_parameters_can_be_other_tensors():
+    """As in `torch.func.functional_call`, weight normalization and pruning."""
+    model, other = make(), normal(GatedMatching(P, Q, H, A))
+    outputs, _ = functional_call(
+        model, {name: x.detach().clone() for name, x in other.named_parameters()}, pairs()
+    )
+    assert_same(outputs, other(*pairs())[0])
+
+
+def test_wrong_inputs_are_named():
+    model, (passage, passage_mask, question, question_mask) = make(), pairs()
+    with pytest.raises(ValueError, match="passage_mask must be right-padded, but token 1 of sen"):
+        model(passage, passage_mask.flip(1), question, question_mask)
+    with pytest.raises(ValueError, match="question_mask must be right-padded, but token 2 of sen"):
+        model(passage, passage_mask, question, question_mask.flip(1))
+    with pytest.raises(TypeError, match="passage_mask must be bool"):
+        model(passage, passage_mask.long(), question, question_mask)
+    with pytest.raises(TypeError, match="question_mask must be bool"):
+        model(passage, passage_mask, question, question_mask.long())
+    with pytest.raises(ValueError, match=rf"passage must have the shape .* {P}\)"):
+        model(passage[..., 1:], passage_mask, question, question_mask)
+    with pytest.raises(ValueError, match=rf"question must have the shape .* {Q}\)"):
+        model(passage, passage_mask, question[..., 1:], question_mask)
+    with pytest.raises(TypeError, match=r"question must have the type .* torch.float32"):
+        model(passage, passage_mask, question.float(), question_mask)
+    with pytest.raises(ValueError, match="the same batch size, got 6 and 5"):
+        model(passage, passage_mask, question[1:], question_mask[1:])

@@ -118,3 +118,15 @@ def test_sizes_must_be_positive(setting: str):
     sizes = {"input_size": 2, "hidden_size": 2, setting: 0}
     with pytest.raises(ValueError, match=f"{setting} must be at least 1, got 0"):
         GatedSelfMatching(**sizes)
+
+
+def test_wrong_inputs_are_named():
+    model, (inputs, mask) = make(), passages()
+    with pytest.raises(ValueError, match="mask must be right-padded"):
+        model(inputs, mask.flip(1))
+    with pytest.raises(TypeError, match="mask must be bool"):
+        model(inputs, mask.long())
+    with pytest.raises(ValueError, match="passage must have the shape"):
+        model(inputs[..., 1:], mask)
+    with pytest.raises(TypeError, match="passage must have the type"):
+        model(inputs.float(), mask)

@@ -22,12 +22,15 @@ def straight_through(
 
     `torch.Tensor`
         Shape (..., K): exactly one-hot, or zero with a zero gradient in a row where no entry may
-        be chosen. Of equal scores, the first is chosen.
+        be chosen. Of equal scores, the first is chosen. Infinite scores get no gradient.
     """
-    lowest = torch.finfo(scores.dtype).min
-    # Without the products with the mask, a row without choices would be uniform.
-    relaxed = (scores / temperature).masked_fill(~mask, lowest).softmax(-1) * mask
-    best = scores.masked_fill(~mask, lowest).argmax(-1, keepdim=True)
+    largest = torch.finfo(scores.dtype).max
+    # Infinite scores would give NaN; without the product with the mask, a row without choices would
+    # be uniform.
+    bounded = (scores / temperature).clamp(-largest, largest)
+    relaxed = bounded.masked_fill(~mask, -largest).softmax(-1) * mask
+    # An entry that may be chosen, even at -inf, comes before all that may not.
+    best = scores.clamp(min=-largest).masked_fill(~mask, -torch.inf).argmax(-1, keepdim=True)
     chosen = torch.zeros_like(scores).scatter(-1, best, 1.0) * mask
     # The difference is exactly zero, so the value is exactly one-hot.
     return chosen + (relaxed - relaxed.detach())
