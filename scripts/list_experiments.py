@@ -9,6 +9,8 @@ fixture data of fixtures/training_config/ (`<folder>.json`, one for each folder 
 No pretrained weights are read and nothing is downloaded. What depends on the data's characters,
 tags and words (embeddings of the first two, a generator's output bias) is smaller there than on the
 published data.
+
+Tables that a benchmark repeats follow the configurations.
 """
 
 import argparse
@@ -51,12 +53,25 @@ class Experiment(NamedTuple):
     """A line of the list."""
 
     configuration: str
-    """The path under training_config/, without the suffix."""
+    """The path under training_config/, without the suffix, or the benchmark's path."""
     paper: str
     table: str
     row: str
     published: str
     parameters: str
+
+
+BENCHMARKS = [
+    Experiment(
+        "benchmarks/rcrn_runtime.py",
+        "RCRN",
+        "10",
+        "Time of RCRN relative to a 3-layer BiLSTM, 16 to 256 tokens",
+        "with CUDA kernels 0.91 to 1.00 in training and 0.89 to 1.00 in inference, without 1.90 to "
+        "2.74 and 2.00 to 2.56",
+        "-",
+    ),
+]
 
 
 def configurations() -> list[Path]:
@@ -115,7 +130,7 @@ def is_chosen(listed: Experiment, paper: str = "", data_set: str = "", model: st
     paper : `str`, optional (default = `""`)
         A part of the paper's name, in upper or lower case; so are the others.
     data_set : `str`, optional (default = `""`)
-        The beginning of the configuration's folder.
+        The beginning of the configuration's folder; that of benchmarks is `benchmarks`.
     model : `str`, optional (default = `""`)
         A part of the configuration's name, without its folder, or of the table's row.
     """
@@ -249,10 +264,11 @@ def main() -> None:
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
     paths = [path for path in configurations() if is_chosen(described(path), **chosen)]
-    if not paths:
+    benchmarks = [benchmark for benchmark in BENCHMARKS if is_chosen(benchmark, **chosen)]
+    if not paths and not benchmarks:
         parser.exit(1, "no experiment is listed under these names\n")
     bar = tqdm(paths, "building the models", leave=False, disable=None)
-    for line in in_lines([experiment(path) for path in bar]):
+    for line in in_lines([*map(experiment, bar), *benchmarks]):
         print(line)
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -678,6 +679,7 @@ def test_a_source_is_a_table_or_a_section():
 
 def test_the_list_fits_100_columns():
     listed = [list_experiments.described(path) for path in CONFIGURATION_PATHS]
+    listed += list_experiments.BENCHMARKS
     largest = [one._replace(parameters="123,456,789") for one in listed]
     assert max(map(len, list_experiments.in_lines(largest))) <= 100
 
@@ -696,6 +698,39 @@ def test_experiments_are_chosen_by_paper_data_set_and_model():
     assert all(name.startswith("snli/") and "cas_lstm" in name for name in names)
     assert "snli/bi_cas_lstm_3_layers" not in chosen(paper="rcrn")
     assert chosen(data_set="trec", model="snli") == set()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--model", "rcrn_runtime"], ["--paper", "rcrn", "--data-set", "benchmarks"]],
+    ids=["model", "paper and data set"],
+)
+def test_table_10_of_rcrn_is_listed_with_its_published_ratios(monkeypatch, capsys, arguments):
+    monkeypatch.setattr("sys.argv", ["list_experiments.py", *arguments])
+    monkeypatch.setattr(list_experiments.logging, "disable", lambda level: None)
+    monkeypatch.setattr(torch, "set_num_threads", lambda number: None)
+    monkeypatch.chdir(REPOSITORY)
+    list_experiments.main()
+    _, _, first, *rest = capsys.readouterr().out.splitlines()
+    assert first.split() == ["benchmarks/rcrn_runtime.py", "-"]
+    text = " ".join(" ".join(rest).split())
+    assert "(RCRN 10)" in text
+    monkeypatch.syspath_prepend(str(REPOSITORY / "benchmarks"))
+    runtime = import_module("rcrn_runtime")
+    for name in (runtime.RCRN, runtime.NAIVE):
+        for times in runtime.PUBLISHED.values():
+            ratios = [a / b for a, b in zip(times[name], times[runtime.THREE])]
+            assert f"{min(ratios):.2f} to {max(ratios):.2f}" in text
+
+
+def test_names_under_which_nothing_is_listed(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["list_experiments.py", "--model", "nothing"])
+    monkeypatch.setattr(list_experiments.logging, "disable", lambda level: None)
+    monkeypatch.setattr(torch, "set_num_threads", lambda number: None)
+    monkeypatch.chdir(REPOSITORY)
+    with pytest.raises(SystemExit):
+        list_experiments.main()
+    assert "no experiment is listed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
