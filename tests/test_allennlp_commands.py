@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
 
@@ -71,11 +72,22 @@ def test_recover_continues_where_the_training_stopped(allennlp, tmp_path, schedu
     assert metrics(broken)["validation_loss"] == metrics(whole)["validation_loss"]
 
 
+def number_of_updates(folder: Path) -> int:
+    """How many steps the optimizer has made in a training of one epoch."""
+    state = torch.load(folder / "training_state_e1_b0.th")  # plain values and tensors
+    (number,) = {int(of_parameter["step"]) for of_parameter in state["optimizer"]["state"].values()}
+    return number
+
+
 def test_distributed_training_with_two_processes(allennlp, tmp_path):
-    out = tmp_path / "out"
+    """With half the batch size, there are as many updates as in one process."""
+    alone, out = tmp_path / "alone", tmp_path / "out"
+    changes = {"test_data_path": None, "evaluate_on_test": False}
+    allennlp("train", CONFIG, "-s", alone, "-o", overrides(**changes))
     distributed = {"cuda_devices": [-1, -1]}
-    changes = {"distributed": distributed, "test_data_path": None, "evaluate_on_test": False}
+    changes = {**changes, "distributed": distributed, "data_loader.batch_size": 50}
     allennlp("train", CONFIG, "-s", out, "-o", overrides(**changes))
+    assert number_of_updates(out) == number_of_updates(alone) == 6  # of 600 pairs
     assert 0.0 <= metrics(out)["best_validation_accuracy"] <= 1.0
     assert (out / "model.tar.gz").is_file()
     assert "worker_1_memory_MB" in " ".join(metrics(out))
