@@ -9,8 +9,8 @@
     sum_difference        [a + b; |a - b|]             thesis eq. 6.25
     ElementwiseBilinear   tanh(g^T W g), g = [a_i, b_i, 1]   thesis eqs 5.1-5.3 (ElBiS)
 
-CAS-LSTM: Choi, Kim and Lee 2019, arXiv:1809.02279. Thesis: Choi 2020, "Deep Neural Networks for
-Sentence Pair Modeling", Seoul National University.
+CAS-LSTM: Choi, Kim and Lee 2019, arXiv:1809.02279. Thesis: Choi 2020, "Sentence Pair Modeling using
+Deep Neural Network Sentence Encoders", Seoul National University.
 """
 
 import torch

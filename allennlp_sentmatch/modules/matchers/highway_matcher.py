@@ -17,7 +17,7 @@ from allennlp_sentmatch.modules.matchers.matcher import Matcher
 @Matcher.register("highway")
 class HighwayMatcher(Matcher):
     """Another matcher's features through AllenNLP's `Highway` layers: RCRN's entailment model (Tay,
-    Tuan and Hui 2018, section 4.2), with the default matcher.
+    Luu and Hui 2018, section 4.2), with the default matcher.
 
     Registered as a `Matcher` with name "highway".
 

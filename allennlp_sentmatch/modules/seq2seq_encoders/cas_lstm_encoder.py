@@ -31,8 +31,8 @@ class CasLstmEncoder(ModuleEncoder):
         one has 1 - lambda. `"trainable"` learns one for each dimension; `None` (`null` in a
         configuration) is the plain sum of the two.
     vertical_gate : `str`, optional (default = `"hidden"`).
-        `"hidden"`: the gate of the lower cell reads the hidden states (the paper's equation 12);
-        `"peephole"`: it reads the cells (equations 17 and 18).
+        `"hidden"`: the gate of the lower cell reads the hidden states (the paper's equation 9);
+        `"peephole"`: it reads the cells (equation 17).
     dropout : `float`, optional (default = `0.0`).
         Dropout between the layers.
     """

@@ -26,7 +26,7 @@ class SequentialEncoder(Seq2SeqEncoder):
     def __init__(self, encoders: list[Seq2SeqEncoder]) -> None:
         super().__init__()
         if not encoders:
-            raise ConfigurationError("encoders must be at least one, got none")
+            raise ConfigurationError("encoders is empty; list at least one")
         for position, (encoder, following) in enumerate(zip(encoders, encoders[1:])):
             check_dimensions_match(
                 encoder.get_output_dim(),

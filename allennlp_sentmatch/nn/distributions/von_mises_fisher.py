@@ -45,7 +45,7 @@ class VonMisesFisher(Distribution):
     # Raises
 
     `ValueError`
-        If `loc` has fewer than 2 dimensions, or `concentration` has no last dimension of size 1.
+        If m is less than 2, or `concentration` has no last dimension of size 1.
     """
 
     arg_constraints: dict[str, constraints.Constraint] = {

@@ -54,5 +54,5 @@ def test_encoders_of_other_sizes_are_an_error():
 
 
 def test_no_encoders_are_an_error():
-    with pytest.raises(ConfigurationError, match="encoders must be at least one, got none"):
+    with pytest.raises(ConfigurationError, match="encoders is empty; list at least one"):
         build()
