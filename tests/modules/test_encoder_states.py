@@ -15,7 +15,7 @@ INPUTS = torch.randn(3, 5, 3, generator=torch.Generator().manual_seed(1))
 MASK = torch.arange(5) < torch.tensor([[5], [2], [0]])
 
 
-@pytest.mark.parametrize("kind", ["lstm", "cas_lstm"])
+@pytest.mark.parametrize("kind", ["lstm", "stacked_rnn", "cas_lstm"])
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_last_states_are_those_of_each_sentence_alone(kind, bidirectional):
     encoder = make(type=kind, hidden_size=4, num_layers=2, bidirectional=bidirectional)
@@ -36,17 +36,44 @@ def test_last_states_are_those_of_each_sentence_alone(kind, bidirectional):
             assert states.cell[b].eq(0).all()
 
 
-def test_lstm_states_are_those_that_torch_returns():
-    encoder = make(type="lstm", hidden_size=4, num_layers=2, bidirectional=True)
+@pytest.mark.parametrize("kind", ["lstm", "stacked_rnn"])
+def test_lstm_states_are_those_that_torch_returns(kind):
+    """Of each sentence alone."""
+    encoder = make(type=kind, hidden_size=4, num_layers=2, bidirectional=True).double()
+    network = encoder._module if kind == "lstm" else encoder.module.network
+    inputs = INPUTS.double()
+    outputs, _, states = encode_with_states(encoder, inputs, MASK)
+    for b, length in enumerate((5, 2)):
+        expected_outputs, last = network(inputs[b : b + 1, :length])
+        torch.testing.assert_close(outputs[b, :length], expected_outputs[0], atol=1e-10, rtol=0)
+        for mine, expected in zip(states, last):  # (layers * directions, 1, H)
+            for layer in range(2):
+                both = torch.cat([expected[2 * layer, 0], expected[2 * layer + 1, 0]])
+                torch.testing.assert_close(mine[b, layer], both, atol=1e-10, rtol=0)
+
+
+def test_an_lstm_without_biases():
+    encoder = make(type="lstm", hidden_size=4, bias=False)
     _, _, states = encode_with_states(encoder, INPUTS[:1], MASK[:1])
-    _, (hidden, cell) = encoder._module(INPUTS[:1])  # (layers * directions, 1, H)
-    for layer in range(2):
-        for mine, expected in ((states.hidden, hidden), (states.cell, cell)):
-            both = torch.cat([expected[2 * layer, 0], expected[2 * layer + 1, 0]])
-            torch.testing.assert_close(mine[0, layer], both)
+    _, (_, cell) = encoder._module(INPUTS[:1])
+    torch.testing.assert_close(states.cell[0], cell[0])
+
+
+@pytest.mark.parametrize("kind", ["lstm", "stacked_rnn", "cas_lstm", "rcrn"])
+def test_a_batch_without_tokens(kind):
+    encoder = make(type=kind, hidden_size=4)
+    width = encoder.get_output_dim()
+    outputs, last_output, states = encode_with_states(encoder, INPUTS[:, :0], MASK[:, :0])
+    assert outputs.shape == (3, 0, width)
+    assert torch.equal(last_output, torch.zeros(3, width))
+    if kind != "rcrn":
+        assert states.hidden.shape == states.cell.shape == (3, *state_sizes(encoder))
+        assert not states.hidden.any()
+        assert not states.cell.any()
 
 
 def test_other_encoders_have_their_last_output_alone():
+    assert state_sizes(make(type="stacked_rnn", cell="gru", hidden_size=4)) is None
     encoder = make(type="rcrn", hidden_size=4)
     assert state_sizes(encoder) is None
     outputs, last_output, states = encode_with_states(encoder, INPUTS[:2], MASK[:2])

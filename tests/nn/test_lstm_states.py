@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from allennlp_sentmatch.nn.lstm_states import lstm_states
+from allennlp_sentmatch.nn.lstm_states import _packed_final_states, lstm_final_states, lstm_states
 from allennlp_sentmatch.nn.ops.backends import use_backend
 
 D, H = 3, 4
@@ -98,3 +98,32 @@ def test_nothing_but_padding(num_tokens: int, fast: bool):
     for state in states:
         assert state.shape == (2, num_tokens, 2 * H)
         assert not state.any()
+
+
+@in_one_direction_or_two
+@pytest.mark.parametrize("run", [lstm_final_states, _packed_final_states])
+def test_last_states_are_torch_s(bidirectional: bool, run):
+    """On a CPU, and packed as on a GPU; the last sentence is empty."""
+    torch.manual_seed(0)
+    lstm = torch.nn.LSTM(D, H, 3, batch_first=True, bidirectional=bidirectional).double()
+    inputs, mask = batch()
+    inputs, mask = torch.cat([inputs, inputs[:1]]), torch.cat([mask, torch.zeros_like(mask[:1])])
+    outputs, hidden, cell = run(lstm, inputs.masked_fill(~mask.unsqueeze(-1), float("nan")), mask)
+    assert hidden.shape == cell.shape == (4, 3, H * (1 + bidirectional))
+    for row, length in enumerate(LENGTHS):
+        expected, last = lstm(inputs[row : row + 1, :length])
+        assert_same(outputs[row, :length], expected[0])
+        for states, of_each in zip((hidden, cell), last):  # (layers * directions, 1, H)
+            assert_same(states[row], of_each[:, 0].reshape(3, -1))
+    for states in (outputs, hidden, cell):
+        assert not states[3].any()
+    assert not outputs[~mask].any()
+
+
+def test_dropout_between_the_layers_alone():
+    lstm = torch.nn.LSTM(D, H, 2, batch_first=True, dropout=0.5).double()
+    outputs, hidden, _ = lstm_final_states(lstm.train(), *batch())
+    expected_outputs, expected, _ = lstm_final_states(lstm.eval(), *batch())
+    assert_same(hidden[:, 0], expected[:, 0])
+    assert not torch.isclose(hidden[:, 1], expected[:, 1]).all()
+    assert not torch.isclose(outputs, expected_outputs).all()

@@ -93,3 +93,28 @@ def test_without_biases(kind):
     network, (inputs, mask) = make(kind, bias=False), batch(LENGTHS, 6)
     (outputs,) = run_networks([network], inputs, mask)
     torch.testing.assert_close(outputs[0, :5], network(inputs[:1, :5])[0][0])
+
+
+@KINDS
+@pytest.mark.parametrize("hidden_size", [H, 256])
+def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size: int, monkeypatch):
+    """A batch of mostly padding is packed; one of mostly tokens, and one in training, are not."""
+    packed = []
+    run_packed = recurrent_networks._run_packed
+
+    def record(*arguments):
+        packed.append(True)
+        return run_packed(*arguments)
+
+    monkeypatch.setattr(recurrent_networks, "_run_packed", record)
+    network = kind(D, hidden_size, batch_first=True, bidirectional=True)
+    for lengths, saves in [([20, 1, 0, 3], True), ([20, 20, 19, 20], False)]:
+        inputs, mask = batch(lengths, 20)
+        inputs = inputs.float()
+        (expected,) = run_networks([network], inputs, mask)
+        assert not packed
+        with torch.no_grad():
+            (outputs,) = run_networks([network], inputs, mask)
+        torch.testing.assert_close(outputs, expected, atol=1e-5, rtol=0)
+        assert bool(packed) == saves
+        packed.clear()

@@ -44,3 +44,13 @@ def test_wrong_inputs_are_named():
         encoder(inputs, torch.tensor([[False, True]]))
     with pytest.raises(ValueError, match=r"inputs must have the shape .* 3"):
         encoder(inputs[..., 1:], torch.tensor([[True, True]]))
+
+
+def test_dropout_without_a_second_layer_warns():
+    with pytest.warns(UserWarning, match="num_layers"):
+        StackedRNN(3, 4, num_layers=1, dropout=0.5)
+
+
+def test_a_gru_has_no_memory_cells():
+    with pytest.raises(ValueError, match='need cell="lstm"'):
+        StackedRNN(3, 4, "gru").last_states(torch.zeros(1, 2, 3), torch.ones(1, 2) > 0)

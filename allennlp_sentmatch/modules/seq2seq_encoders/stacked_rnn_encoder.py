@@ -12,7 +12,8 @@ from allennlp_sentmatch.nn import StackedRNN
 @Seq2SeqEncoder.register("stacked_rnn")
 class StackedRnnEncoder(ModuleEncoder):
     """torch's stacked LSTMs or GRUs: `allennlp_sentmatch.nn.StackedRNN`. The same as AllenNLP's
-    `lstm` and `gru`, but on CPUs several times as fast where sentences differ in length.
+    `lstm` and `gru`, but on CPUs faster in training where sentences differ in length: about 1.5
+    times for sentences, up to 9 times for passages of 200 tokens.
 
     Registered as a `Seq2SeqEncoder` with name "stacked_rnn".
 
