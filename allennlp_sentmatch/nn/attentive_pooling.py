@@ -58,6 +58,10 @@ class AttentivePooling(torch.nn.Module):
         self.weight = torch.nn.Parameter(torch.empty(input_size, input_size))
         torch.nn.init.xavier_uniform_(self.weight)
 
+    def extra_repr(self) -> str:
+        """The settings."""
+        return str(len(self.weight))
+
     def forward(
         self, first: Tensor, first_mask: Tensor, second: Tensor, second_mask: Tensor
     ) -> AttentivelyPooled:

@@ -1,8 +1,8 @@
 r"""Gumbel Tree-LSTM: a sentence encoder that learns its trees without parses.
 
-Choi 2020, "Sentence pair modeling" (thesis), chapter 3; Choi, Yoo and Lee 2018, "Learning to
-Compose Task-Specific Tree Structures" (arXiv:1707.02786). A parent is composed from its children
-l and r by
+Choi 2020, "Sentence Pair Modeling using Deep Neural Network Sentence Encoders" (thesis), chapter 3;
+Choi, Yoo and Lee 2018, "Learning to Compose Task-Specific Tree Structures" (arXiv:1707.02786). A
+parent is composed from its children l and r by
 
     [i; f_l; f_r; o; g] = [sigmoid x 4; tanh] (W_comp [h_l; h_r] + b_comp)      (3.1)
     c_p = f_l * c_l + f_r * c_r + i * g                                         (3.2)
@@ -89,6 +89,7 @@ class GumbelTreeLSTM(torch.nn.Module):
             raise ValueError(f"temperature must be positive, got {temperature}")
         self.input_size = input_size
         self.hidden_size = hidden_size
+        self.leaf_kind = leaf
         self.temperature = temperature
         self.leaf: Union[torch.nn.LSTM, torch.nn.Linear]
         if leaf == "affine":
@@ -107,6 +108,13 @@ class GumbelTreeLSTM(torch.nn.Module):
         """The size of a node, which is the size of the encoding."""
         bidirectional = isinstance(self.leaf, torch.nn.LSTM) and self.leaf.bidirectional
         return self.hidden_size * (2 if bidirectional else 1)
+
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return (
+            f"{self.input_size}, {self.hidden_size}, leaf={self.leaf_kind!r}, "
+            f"temperature={self.temperature}"
+        )
 
     def forward(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return the hidden state of each sentence's root.

@@ -31,7 +31,8 @@ class LSTMDecoder(RecurrentDecoder):
         The width of each layer's states.
     num_layers : `int`, optional (default = `2`)
     dropout : `float`, optional (default = `0.0`)
-        The dropout probability of the hidden states between two layers.
+        The dropout probability of the hidden states between two layers. With one layer it has no
+        effect, and torch warns.
 
     # Raises
 
@@ -46,13 +47,7 @@ class LSTMDecoder(RecurrentDecoder):
         check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
-        self.lstm = nn.LSTM(
-            input_size,
-            hidden_size,
-            num_layers,
-            dropout=dropout if num_layers > 1 else 0.0,
-            batch_first=True,
-        )
+        self.lstm = nn.LSTM(input_size, hidden_size, num_layers, dropout=dropout, batch_first=True)
 
     def step(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Take one step; see `RecurrentDecoder`."""

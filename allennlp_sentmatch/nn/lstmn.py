@@ -103,6 +103,13 @@ class LSTMN(torch.nn.Module):
         for parameter in self.parameters():
             torch.nn.init.uniform_(parameter, -bound, bound)
 
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return (
+            f"{self.input_size}, {self.hidden_size}, attention_size={self.attention_size}, "
+            f"bidirectional={self.bidirectional}"
+        )
+
     @overload
     def forward(
         self, inputs: torch.Tensor, mask: torch.Tensor, return_attention: Literal[False] = False

@@ -17,6 +17,7 @@ import torch
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.lstmn import LSTMN
+from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 
 
 class PairAttention(NamedTuple):
@@ -82,6 +83,13 @@ class LSTMNInterAttention(torch.nn.Module):
     def output_size(self) -> int:
         """The size of the pair's vector."""
         return self.hidden_size
+
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return (
+            f"{self.input_size}, {self.hidden_size}, attention_size={self.attention_size}, "
+            f"start_from_premise={self.start_from_premise}"
+        )
 
     @overload
     def forward(
@@ -154,8 +162,7 @@ class LSTMNInterAttention(torch.nn.Module):
             + F.linear(query, self.attention_hypothesis).unsqueeze(1)
         )  # (B, T, A)
         scores = (hidden_layer @ self.attention_vector).to(tape.dtype)  # (B, T)
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-        weights = scores.softmax(1) * mask  # zero for an empty premise, else sums to one
+        weights = masked_softmax(scores, mask)  # zero for an empty premise, else sums to one
         summary = (weights.unsqueeze(2) * tape).sum(1)  # (B, H)
         encoding = torch.tanh(
             F.linear(summary, self.output_premise) + F.linear(query, self.output_hypothesis)

@@ -88,6 +88,10 @@ class Pooling(torch.nn.Module):
             bound = input_size**-0.5  # as torch.nn.Linear's own weights
             torch.nn.init.uniform_(self.attention_vector, -bound, bound)
 
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return f"{self.input_size}, {list(self.poolings)}, bidirectional={self.bidirectional}"
+
     def forward(
         self, inputs: torch.Tensor, mask: torch.Tensor, return_attention: bool = False
     ) -> Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:

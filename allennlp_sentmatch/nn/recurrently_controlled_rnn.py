@@ -82,6 +82,13 @@ class RecurrentlyControlledRNN(torch.nn.Module):
         """The width of the outputs: `hidden_size` times the number of directions."""
         return self.hidden_size * (2 if self.bidirectional else 1)
 
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return (
+            f"{self.input_size}, {self.hidden_size}, cell={self.cell!r}, "
+            f"bidirectional={self.bidirectional}, output_gate={self.output_gate!r}"
+        )
+
     def forward(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Encode a batch of sentences.
 

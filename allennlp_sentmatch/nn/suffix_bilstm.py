@@ -55,6 +55,13 @@ class SuffixCell(torch.nn.Module):
         bound = 1 / math.sqrt(hidden_size)
         for parameter in self.parameters():
             torch.nn.init.uniform_(parameter, -bound, bound)
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_gates = num_gates
+
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return f"{self.input_size}, {self.hidden_size}, num_gates={self.num_gates}"
 
 
 class SuffixBiLSTM(torch.nn.Module):
@@ -134,6 +141,13 @@ class SuffixBiLSTM(torch.nn.Module):
     def output_size(self) -> int:
         """The size of the outputs: `2 * hidden_size`, or `4 * hidden_size` with "concat"."""
         return self.hidden_size * (4 if self.combination == "concat" else 2)
+
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return (
+            f"{self.input_size}, {self.hidden_size}, tied={self.tied}, "
+            f"combination={self.combination!r}, cell={self.cell!r}, max_context={self.max_context}"
+        )
 
     def forward(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Encode a batch of sentences.

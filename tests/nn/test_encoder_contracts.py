@@ -330,6 +330,21 @@ def test_bfloat16_autocast(variant, device, input_dtype):
             assert (parameter.grad != 0).any(), name
 
 
+@every_variant
+def test_printing_shows_the_settings(variant):
+    """As arguments of the constructor."""
+    encoder = variant.build()
+    name = type(encoder).__name__
+    rebuilt = eval(f"{name}({encoder.extra_repr()})", {name: type(encoder)})
+    assert repr(rebuilt) == repr(encoder)
+    for shown in (encoder, rebuilt):
+        assert repr(shown).startswith(f"{name}(")
+    shapes = [{key: x.shape for key, x in e.state_dict().items()} for e in (encoder, rebuilt)]
+    assert shapes[0] == shapes[1]
+    for value in variant.settings.values():
+        assert str(value) in encoder.extra_repr()
+
+
 RECURRENT = [CellAwareLSTM, SuffixBiLSTM, RecurrentlyControlledRNN, LSTMN, GumbelTreeLSTM]
 every_encoder = pytest.mark.parametrize("encoder", RECURRENT)
 

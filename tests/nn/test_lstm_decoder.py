@@ -61,7 +61,8 @@ def test_dropout_is_between_layers_only():
     _, without = decoder.step(inputs[:, 0], state)
     torch.testing.assert_close(after.hidden[:, 0], without.hidden[:, 0], rtol=0, atol=1e-12)
     assert not torch.allclose(after.hidden[:, 1], without.hidden[:, 1])
-    one_layer, inputs, state = make(num_layers=1, dropout=0.5)
+    one_layer, inputs, state = make(num_layers=1)
+    one_layer.lstm.dropout = 0.5
     trained, _ = one_layer.train().step(inputs[:, 0], state)
     evaluated, _ = one_layer.eval().step(inputs[:, 0], state)
     torch.testing.assert_close(trained, evaluated, rtol=0, atol=1e-12)
@@ -89,3 +90,8 @@ def test_states_keep_their_precision_under_autocast():
 def test_impossible_settings(settings, name):
     with pytest.raises(ValueError, match=name):
         LSTMDecoder(3, 5, **settings)
+
+
+def test_dropout_without_a_second_layer_warns():
+    with pytest.warns(UserWarning, match="num_layers"):
+        LSTMDecoder(3, 5, num_layers=1, dropout=0.5)

@@ -89,6 +89,13 @@ class GatedMatching(torch.nn.Module):
         """The size of a token's vector: `hidden_size` times the number of directions."""
         return self.hidden_size * len(self._suffixes)
 
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return (
+            f"{self.passage_size}, {self.question_size}, {self.hidden_size}, "
+            f"attention_size={self.attention_size}, bidirectional={self.bidirectional}"
+        )
+
     def forward(
         self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
