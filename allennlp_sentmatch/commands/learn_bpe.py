@@ -32,10 +32,14 @@ class LearnBpe(Subcommand):
             action="append",
             required=True,
             metavar=("LANGUAGE", "FILE"),
-            help="a training text, one sentence per line, with its language as Moses abbreviates "
-            "it; give it twice for a joint encoding of two languages",
+            help="a training text, one sentence per line, a file or a URL, with its language as "
+            "Moses abbreviates it; give it twice for a joint encoding of two languages",
         )
-        subparser.add_argument("--vocabulary-size", type=int, default=10000, help="subwords")
+        size = subparser.add_mutually_exclusive_group()
+        size.add_argument("--merges", type=int, default=10000, help="(default: %(default)s)")
+        size.add_argument(
+            "--vocabulary-size", type=int, help="the number of characters and merges together"
+        )
         subparser.add_argument("--lowercase", action="store_true", help="lower-case the text")
         add_verbose_option(subparser)
         subparser.set_defaults(func=_from_args)
@@ -52,7 +56,7 @@ def _from_args(args: argparse.Namespace) -> None:
             for _, line in read_lines(file):
                 yield line, language
 
-    encoding = learn_bpe(texts(), args.vocabulary_size, args.lowercase)
+    encoding = learn_bpe(texts(), args.merges, args.lowercase, args.vocabulary_size)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(encoding, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
     print(f"{output}: {len(encoding['alphabet'])} characters, {len(encoding['merges'])} merges")

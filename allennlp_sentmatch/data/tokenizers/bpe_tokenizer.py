@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -98,7 +99,10 @@ class BpeTokenizer(Tokenizer):
 
 
 def learn_bpe(
-    texts: Iterable[tuple[str, str]], vocabulary_size: int, lowercase: bool = False
+    texts: Iterable[tuple[str, str]],
+    num_merges: int = 10000,
+    lowercase: bool = False,
+    vocabulary_size: Optional[int] = None,
 ) -> dict[str, Any]:
     """Train a byte pair encoding.
 
@@ -107,28 +111,42 @@ def learn_bpe(
     texts : `Iterable[tuple[str, str]]`
         Each text and the abbreviation of its language. Texts of two languages give a joint
         encoding.
-    vocabulary_size : `int`
-        The number of subwords: those of one character and those that a merge makes.
+    num_merges : `int`, optional (default = `10000`)
+        The number of merges: fewer only if no pair of subwords is left.
     lowercase : `bool`, optional (default = `False`)
+    vocabulary_size : `int`, optional (default = `None`)
+        The number of subwords, those of one character and those that a merge makes, instead of
+        `num_merges`.
 
     # Returns
 
     `dict[str, Any]`
         The encoding: `alphabet`, a list of subwords, and `merges`, pairs of subwords, the first
         merge first. Saved as JSON, it is the file of a `BpeTokenizer`.
+
+    # Raises
+
+    `ConfigurationError`
+        If a number is less than 1.
     """
+    for name, number in (("merges", num_merges), ("vocabulary size", vocabulary_size)):
+        if number is not None and number < 1:
+            raise ConfigurationError(f"{name}: expected at least 1, got {number}")
     moses: dict[str, MosesTokenizer] = {}
-
-    def sentences() -> Iterator[str]:
-        for text, language in texts:
-            tokenizer = moses.setdefault(language, MosesTokenizer(language))
-            yield " ".join(_words(tokenizer, text, lowercase))
-
-    model = tokenizers.models.BPE(end_of_word_suffix=END_OF_WORD)
-    trained = tokenizers.Tokenizer(model)
+    counts: Counter[str] = Counter()
+    for text, language in texts:
+        if language not in moses:
+            moses[language] = MosesTokenizer(language)
+        counts.update(_words(moses[language], text, lowercase))
+    if vocabulary_size is None:
+        # The library counts subwords. Its alphabet has every character, and those that end a word
+        # once more.
+        alphabet_size = len(set().union(*counts)) + len({word[-1] for word in counts})
+        vocabulary_size = alphabet_size + num_merges
+    trained = tokenizers.Tokenizer(tokenizers.models.BPE(end_of_word_suffix=END_OF_WORD))
     trained.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     trained.train_from_iterator(
-        sentences(),
+        (" ".join([word] * count) for word, count in counts.items()),
         tokenizers.trainers.BpeTrainer(
             vocab_size=vocabulary_size, end_of_word_suffix=END_OF_WORD, show_progress=False
         ),

@@ -13,7 +13,7 @@ TEXTS = [("low lower lowest low low", "en"), ("new newer newest new", "en")]
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "bpe.json"
-    path.write_text(json.dumps(learn_bpe(TEXTS, 30)), encoding="utf-8")
+    path.write_text(json.dumps(learn_bpe(TEXTS, 15)), encoding="utf-8")
     return path
 
 
@@ -28,7 +28,7 @@ def test_merges_are_those_of_sennrich_et_al():
         for word in text.split():
             symbols = (*word[:-1], word[-1] + "</w>")
             words[symbols] = words.get(symbols, 0) + 1
-    encoding = learn_bpe(TEXTS, 30)
+    encoding = learn_bpe(TEXTS, 15)
     for merge in encoding["merges"]:
         pairs = {}
         for symbols, number in words.items():
@@ -66,7 +66,7 @@ def test_text_comes_back(file):
 )
 def test_words_are_those_of_the_language(tmp_path, language, text, words):
     path = tmp_path / "bpe.json"
-    path.write_text(json.dumps(learn_bpe([*TEXTS, ("l ' s .", "fr")], 60)), encoding="utf-8")
+    path.write_text(json.dumps(learn_bpe([*TEXTS, ("l ' s .", "fr")], 40)), encoding="utf-8")
     tokens = [token.text for token in make(path, language=language).tokenize(text)]
     assert "".join(tokens).replace("</w>", " ").split() == words
 
@@ -80,8 +80,28 @@ def test_words_are_joined_as_in_the_language(file, language, text):
 
 
 def test_vocabulary_size_counts_characters_and_merges():
-    encoding = learn_bpe(TEXTS, 18)
+    encoding = learn_bpe(TEXTS, vocabulary_size=18)
     assert len(encoding["alphabet"]) + len(encoding["merges"]) == 18
+
+
+@pytest.mark.parametrize("num_merges", [1, 7])
+def test_number_of_merges(num_merges):
+    encoding = learn_bpe(TEXTS, num_merges)
+    assert len(encoding["merges"]) == num_merges
+    # The characters of the texts, and those at the end of a word once more.
+    assert encoding["alphabet"] == sorted([*"lowerstn", "w</w>", "r</w>", "t</w>"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"num_merges": 0}, "merges: expected at least 1, got 0"),
+        ({"vocabulary_size": -5}, "vocabulary size: expected at least 1, got -5"),
+    ],
+)
+def test_sizes_out_of_range(settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        learn_bpe(TEXTS, **settings)
 
 
 def test_unknown_characters_are_out_of_vocabulary(file):
