@@ -6,7 +6,8 @@ The first line of a configuration says what it is, in the form
 
 and its parameters are counted, without the word embeddings, in the model that it makes on the
 fixture data of fixtures/training_config/ (`<folder>.json`, one for each folder of configurations).
-No pretrained weights are read and nothing is downloaded. What depends on the data's characters,
+No pretrained weights are read and nothing is downloaded. Of a translation model the output matrix,
+whose size depends on the vocabulary, is left out too. What else depends on the data's characters,
 tags and words (embeddings of the first two, a generator's output bias) is smaller there than on the
 published data.
 
@@ -34,6 +35,7 @@ from allennlp.models import Model
 from tqdm import tqdm
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
+from allennlp_sentmatch.models import EncoderDecoder
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CONFIGURATIONS = REPOSITORY / "training_config"
@@ -226,11 +228,16 @@ def build_model(path: Path, overrides: Optional[dict[str, Any]] = None) -> Model
 
 
 def count_parameters(model: Model) -> int:
-    """How many numbers a model learns, those of its word embeddings left out."""
+    """How many numbers a model learns, those of its word embeddings left out, and of a translation
+    model those of its output matrix.
+    """
+    of_words = ["token_embedder_tokens"]
+    if isinstance(model, EncoderDecoder):
+        of_words += ["_target_embedder.", "_output_layer."]
     return sum(
         parameter.numel()
         for name, parameter in model.named_parameters()
-        if parameter.requires_grad and "token_embedder_tokens" not in name
+        if parameter.requires_grad and not any(part in name for part in of_words)
     )
 
 

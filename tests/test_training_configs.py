@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from copy import deepcopy
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -314,6 +315,22 @@ def test_translation_models_are_of_the_published_size(name: str):
     assert number == pytest.approx(8.23e6, rel=0.004)
 
 
+@pytest.mark.parametrize(("name", "size"), [("lstm", 256), ("cas_lstm_247d", 247)])
+def test_the_listed_size_of_a_translation_model_lacks_what_depends_on_its_words(
+    name: str, size: int
+):
+    """The encoder, the decoder with input feeding, its attention and the attentional vectors."""
+    cells = 4 * size * ((256 + size) + (2 * size) + (256 + 2 * size) + (2 * size))
+    if name == "lstm":
+        cells += 4 * 4 * size * 2  # the LSTM has two biases
+    else:
+        # A second layer has a fifth gate for the cell below; it reads that cell's hidden state.
+        cells += 4 * 4 * size + 2 * (size * 2 * size + size)
+    attention = size * size + 1 + 2 * size * size
+    model = list_experiments.build_model(CONFIGURATIONS / f"multi30k/{name}.jsonnet")
+    assert list_experiments.count_parameters(model) == cells + attention
+
+
 def kind_of(path: Path) -> tuple[str, ...]:
     """The registered parts of the model, reader and trainer, which a training step depends on.
 
@@ -488,6 +505,7 @@ LOCAL_DATA = {
     "mr(files='../shared/data/mr')": None,
     "fairytaleqa()": "fairytaleqa",
     "msrp()": "msrp",
+    "multi30k()": "multi30k",
     "sick()": "sick",
     "snli()": "snli",
     "sst2()": "sst",
@@ -517,13 +535,19 @@ def test_local_data_is_in_the_form_that_the_configurations_read(
     configuration = dataset(call, local or "", tmp_path)
     reader = configuration["dataset_reader"]
     other_reader = configuration.get("validation_dataset_reader", reader)
+    for settings in (reader, other_reader):
+        for side in ("source_tokenizer", "target_tokenizer"):
+            if side in settings:  # its encoding is learned from the data
+                settings[side]["file"] = "fixtures/data/bpe.json"
     has_test_data = local is not None and call != "ling_in_loop()"
     assert (configuration["test_data_path"] is not None) == has_test_data
     assert configuration["evaluate_on_test"] == has_test_data
     for key in PATHS:
         if configuration[key] is not None:
             settings = reader if key == "train_data_path" else other_reader
-            instances = DatasetReader.from_params(Params(settings.copy())).read(configuration[key])
+            instances = DatasetReader.from_params(Params(deepcopy(settings))).read(
+                configuration[key]
+            )
             fields = set(next(iter(instances)).fields)
             assert {"label", "labels", "score", "span_start", "target_tokens"} & fields
 
