@@ -4,9 +4,10 @@
 
 `path/to/de-en` is the unpacked folder of the archive de-en.tgz of the IWSLT 2014 evaluation
 campaign (WIT3). The script removes the markup and the lines of talk metadata, keeps training pairs
-of 1 to 175 words a side whose lengths differ by at most 1.5 times, holds out every 23rd of them for
-validation, and tests on dev2010, dev2012 and tst2010 to tst2012. The texts keep their case: the
-tokenizer lower-cases them.
+of 1 to 175 words a side whose lengths differ by at most 1.5 times, holds out every 23rd of them
+(the 23rd, the 46th, ...) for validation, and tests on dev2010, dev2012 and tst2010 to tst2012, in
+which right single quotation marks become apostrophes. The texts keep their case: the tokenizer
+lower-cases them.
 """
 
 import argparse
@@ -38,9 +39,9 @@ def training_lines(file: Path) -> list[str]:
 
 
 def segments(file: Path) -> list[str]:
-    """The sentences of a development or test file, which is XML."""
-    found = SEGMENT.findall(file.read_text(encoding="utf-8"))
-    return [html.unescape(segment).strip() for segment in found]
+    """The sentences of a development or test file, which is XML, with ASCII apostrophes."""
+    text = file.read_text(encoding="utf-8").replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    return [html.unescape(segment).strip() for segment in SEGMENT.findall(text)]
 
 
 def clean(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -88,7 +89,7 @@ def main() -> None:
         )
     )
     parts: dict[str, list[tuple[str, str]]] = {"train": [], "valid": [], "test": []}
-    for number, pair in enumerate(training):
+    for number, pair in enumerate(training, start=1):
         parts["train" if number % VALIDATION_EVERY else "valid"].append(pair)
     for name in TEST_SETS:
         files = [segments(arguments.source / f"IWSLT14.{name}.de-en.{x}.xml") for x in LANGUAGES]
