@@ -1,0 +1,171 @@
+"""Compare translation systems: does X translate a test set better than Y?
+
+    python scripts/compare_translations.py comparison.json
+
+`data` in that file is a path for the reader `parallel_text`, and `systems` has, for each system, an
+archive or a file of translations (one per line) for each seed. An archive is translated, and its
+translations are written beside it, to `translations_<name of the data>.txt`; where that file exists
+it is read instead. `comparisons` names two systems each (`higher` and `lower`), and `lowercase`,
+false by default, whether BLEU ignores case. This script writes `signature`, SacreBLEU's, and
+`records`, from which scripts/fill_tables.py makes a table:
+
+- The BLEU of X and Y and the difference, for each pair of their seeds in the given order.
+- The p of SacreBLEU's paired bootstrap for that pair (1,000 resamples of the sentences): for these
+  two translations of the test set, whatever another seed would give.
+- With several seeds, the means over them, each with the standard deviation.
+
+X is better if each pair of seeds has a positive difference and p < 0.05, not if each has a negative
+one and p < 0.05; otherwise the question is open.
+"""
+
+import argparse
+import json
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from allennlp.data.tokenizers import WhitespaceTokenizer
+from allennlp.predictors import Predictor
+from sacrebleu import BLEU
+from sacrebleu.significance import PairedTest
+from tqdm import tqdm
+
+from allennlp_sentmatch.data.dataset_readers import ParallelTextReader
+from allennlp_sentmatch.models.archival import load_archive
+
+COLUMNS = {
+    "X": "higher",
+    "Y": "lower",
+    "seeds": "seeds",
+    "BLEU of X": "bleu_higher",
+    "BLEU of Y": "bleu_lower",
+    "X - Y": "difference",
+    "p": "p",
+    "X is better": "better",
+}
+LEVEL = 0.05
+BATCH_SIZE = 100
+
+
+def read_pairs(path: str) -> tuple[list[str], list[str]]:
+    """The sentences of parallel files and their references."""
+    reader = ParallelTextReader(WhitespaceTokenizer())
+    pairs = [instance["metadata"].metadata for instance in reader.read(path)]
+    return [pair["source"] for pair in pairs], [pair["target"] for pair in pairs]
+
+
+def translations_of(path: Path, sources: Sequence[str], data: str) -> list[str]:
+    """The translations in a file, or those of an archive, which are written beside it.
+
+    # Raises
+
+    `ValueError` if there is not one for each of the `sources`.
+    """
+    if path.name.endswith(".tar.gz"):
+        file = path.parent / f"translations_{Path(data).name.partition('.')[0]}.txt"
+        if not file.exists():
+            lines = translate(path, sources)
+            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        path = file
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+    if len(lines) != len(sources):
+        raise ValueError(f"{path} has {len(lines)} lines, but {data} has {len(sources)} pairs")
+    return lines
+
+
+def translate(archive: Path, sources: Sequence[str]) -> list[str]:
+    """The translations of an archive's model."""
+    predictor = Predictor.from_archive(load_archive(archive))
+    translations = []
+    for start in tqdm(range(0, len(sources), BATCH_SIZE), f"translating with {archive}"):
+        batch = [{"source": source} for source in sources[start : start + BATCH_SIZE]]
+        translations += [output["target"] for output in predictor.predict_batch_json(batch)]
+    return translations
+
+
+def compare(
+    names: tuple[str, str],
+    higher: Sequence[list[str]],
+    lower: Sequence[list[str]],
+    references: list[str],
+    lowercase: bool,
+) -> tuple[list[dict[str, str]], str]:
+    """The lines of the table for X and Y, each with translations for each seed, and the signature.
+
+    # Raises
+
+    `ValueError` for different numbers of seeds.
+    """
+    if len(higher) != len(lower):
+        raise ValueError(f"{names[0]} and {names[1]} need the same number of seeds")
+    figures, outcomes, records = [], [], []
+    for number, (of_higher, of_lower) in enumerate(zip(higher, lower), start=1):
+        signatures, scores = PairedTest(
+            [(names[1], of_lower), (names[0], of_higher)],
+            {"BLEU": BLEU(lowercase=lowercase)},
+            [references],
+            test_type="bs",
+        )()
+        baseline, system = scores["BLEU"]
+        difference = system.score - baseline.score
+        # SacreBLEU's p of two equal translations is small: all resamples have their difference.
+        significant = system.p_value < LEVEL and difference != 0
+        outcomes.append(("yes" if difference > 0 else "no") if significant else "open")
+        figures.append((system.score, baseline.score))
+        records.append(
+            {
+                "seeds": str(number),
+                "bleu_higher": f"{system.score:.2f}",
+                "bleu_lower": f"{baseline.score:.2f}",
+                "difference": f"{difference:+.2f}",
+                "p": f"{system.p_value:.3f}" if difference else "",
+                "better": outcomes[-1],
+            }
+        )
+    if len(figures) > 1:
+        means = [statistics.mean(system) for system in zip(*figures)]
+        spreads = [statistics.stdev(system) for system in zip(*figures)]
+        records.append(
+            {
+                "seeds": "all",
+                "bleu_higher": f"{means[0]:.2f} ± {spreads[0]:.2f}",
+                "bleu_lower": f"{means[1]:.2f} ± {spreads[1]:.2f}",
+                "difference": f"{means[0] - means[1]:+.2f}",
+                "better": outcomes[0] if len(set(outcomes)) == 1 else "open",
+            }
+        )
+    named = [{"higher": names[0], "lower": names[1], **record} for record in records]
+    return named, str(signatures["BLEU"])
+
+
+def main() -> None:
+    """Compare the systems and write the records."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("comparison", type=Path)
+    path = parser.parse_args().comparison
+    table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    sources, references = read_pairs(table["data"])
+    systems = {
+        name: [translations_of(Path(seed), sources, table["data"]) for seed in seeds]
+        for name, seeds in table["systems"].items()
+    }
+    table.update(columns=COLUMNS, records=[])
+    for pair in table["comparisons"]:
+        names = (pair["higher"], pair["lower"])
+        translations = (systems[name] for name in names)
+        records, table["signature"] = compare(
+            names, *translations, references, table.get("lowercase", False)
+        )
+        table["records"] += records
+    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    for record in table["records"]:
+        print(
+            ", ".join(f"{title}: {record[key]}" for title, key in COLUMNS.items() if key in record)
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Translation systems are compared seed by seed."""
+
+import json
+import sys
+
+import numpy
+import pytest
+import sacrebleu
+from allennlp.commands.train import train_model_from_file
+from allennlp.predictors import Predictor
+
+from scripts import compare_translations, fill_tables
+
+REFERENCES = [
+    f"a {x} dog runs over the {y} grass ." for x in ["big", "old", "red"] for y in "0123456789"
+]
+GOOD = [line.replace("over", "across") if i % 9 == 0 else line for i, line in enumerate(REFERENCES)]
+BAD = [line.replace("runs over", "is on") if i % 3 else line for i, line in enumerate(REFERENCES)]
+
+
+def compare(higher, lower, lowercase=False):
+    return compare_translations.compare(("X", "Y"), higher, lower, REFERENCES, lowercase)
+
+
+def bleu(translations):
+    return sacrebleu.corpus_bleu(translations, [REFERENCES]).score
+
+
+def test_pairs_of_seeds_and_their_means():
+    records, signature = compare([GOOD, REFERENCES], [BAD, GOOD])
+    assert [record["seeds"] for record in records] == ["1", "2", "all"]
+    assert records[0]["bleu_higher"] == f"{bleu(GOOD):.2f}"
+    assert records[0]["bleu_lower"] == f"{bleu(BAD):.2f}"
+    assert records[0]["difference"] == f"{bleu(GOOD) - bleu(BAD):+.2f}"
+    means = (100 + bleu(GOOD)) / 2, (bleu(GOOD) + bleu(BAD)) / 2
+    spread = (100 - bleu(GOOD)) / 2**0.5
+    assert records[2]["bleu_higher"] == f"{means[0]:.2f} ± {spread:.2f}"
+    assert records[2]["difference"] == f"{means[0] - means[1]:+.2f}"
+    assert "bs:1000" in signature
+    assert "case:mixed" in signature
+
+
+def test_p_is_that_of_a_paired_bootstrap():
+    """Koehn's test as SacreBLEU has it: how often a centred difference exceeds the measured one."""
+    other = [line if i % 7 else line.replace("dog", "cat") for i, line in enumerate(REFERENCES)]
+    generator = numpy.random.default_rng(1)
+    differences = []
+    for _ in range(500):
+        chosen = generator.integers(0, 30, 30)
+        figures = [
+            sacrebleu.corpus_bleu([x[i] for i in chosen], [[REFERENCES[i] for i in chosen]]).score
+            for x in (GOOD, other)
+        ]
+        differences.append(abs(figures[0] - figures[1]))
+    centred = numpy.array(differences) - numpy.mean(differences)
+    expected = (centred > abs(bleu(GOOD) - bleu(other))).mean()
+    (record,), _ = compare([GOOD], [other])
+    assert 0.05 < expected < 0.9
+    assert float(record["p"]) == pytest.approx(expected, abs=0.08)
+    assert record["better"] == "open"
+
+
+@pytest.mark.parametrize(
+    ("higher", "lower", "better"),
+    [
+        ([GOOD, REFERENCES], [BAD, BAD], ["yes", "yes", "yes"]),
+        ([BAD, BAD], [GOOD, REFERENCES], ["no", "no", "no"]),
+        ([GOOD, BAD], [BAD, GOOD], ["yes", "no", "open"]),
+        ([GOOD, GOOD], [BAD, GOOD], ["yes", "open", "open"]),  # equal translations
+    ],
+)
+def test_all_pairs_must_agree(higher, lower, better):
+    records, _ = compare(higher, lower)
+    assert [record["better"] for record in records] == better
+
+
+def test_case():
+    (record,), signature = compare([[line.upper() for line in GOOD]], [BAD], lowercase=True)
+    assert record["bleu_higher"] == f"{bleu(GOOD):.2f}"
+    assert "case:lc" in signature
+
+
+def test_different_numbers_of_seeds():
+    with pytest.raises(ValueError, match="X and Y need the same number of seeds"):
+        compare([GOOD, GOOD], [BAD])
+
+
+def test_an_archive_and_a_file_of_translations(repository, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(repository)
+    archive = tmp_path / "model" / "model.tar.gz"
+    train_model_from_file("fixtures/models/encoder_decoder.jsonnet", archive.parent)
+    (tmp_path / "other.txt").write_text("The dog runs.\n" * 8)
+    path = tmp_path / "comparison.json"
+    comparison = {
+        "data": "fixtures/data/parallel.{de,en}",
+        "systems": {"A": [str(archive)], "B": [str(tmp_path / "other.txt")]},
+        "comparisons": [{"higher": "B", "lower": "A"}],
+    }
+    path.write_text(json.dumps(comparison))
+    monkeypatch.setattr(sys, "argv", ["compare_translations.py", str(path)])
+    compare_translations.main()
+    written = archive.parent / "translations_parallel.txt"
+    sources = (repository / "fixtures/data/parallel.de").read_text(encoding="utf-8").splitlines()
+    predictor = Predictor.from_path(str(archive))
+    expected = [predictor.predict_json({"source": source})["target"] for source in sources]
+    assert written.read_text().split("\n")[:-1] == expected
+    (table,) = fill_tables.measured_blocks(json.loads(path.read_text()))
+    assert "| B | A | 1 | " in table
+    assert "X: B, Y: A, seeds: 1, BLEU of X: " in capsys.readouterr().out
+
+    written.write_text("A file is not made twice.\n")
+    with pytest.raises(ValueError, match=r"parallel\.txt has 1 lines, but .* has 8 pairs"):
+        compare_translations.main()
