@@ -77,6 +77,10 @@ class EncoderDecoder(Model):
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
     regularizer : `RegularizerApplicator`, optional (default = `None`)
 
+    # Attributes
+
+    bleu : `SacreBleu`
+
     # Raises
 
     `ConfigurationError`
@@ -166,7 +170,7 @@ class EncoderDecoder(Model):
         for symbol in (vocab._padding_token, vocab._oov_token, START_SYMBOL):
             allowed[vocab.get_token_index(symbol, target_namespace)] = False
         self.register_buffer("_allowed_tokens", allowed, persistent=False)
-        self._bleu = bleu or SacreBleu()
+        self.bleu = bleu or SacreBleu()
         initializer(self)
 
     def forward(
@@ -215,7 +219,7 @@ class EncoderDecoder(Model):
             _, attention = self._read(best, state, encoder_outputs, source_mask)
             output.update(predictions=predictions, scores=scores, attention=attention)
             if target_tokens is not None:
-                self._bleu(
+                self.bleu(
                     [self._detokenize(tokens) for tokens in self._tokens(predictions[:, 0])],
                     [pair["target"] for pair in metadata],
                 )
@@ -261,7 +265,7 @@ class EncoderDecoder(Model):
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Corpus-level `BLEU` of detokenized translations, where some were made."""
-        return {} if self.training else self._bleu.get_metric(reset)
+        return {} if self.training else self.bleu.get_metric(reset)
 
     def _encode(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, AttentionalState]:
         mask = get_text_field_mask(tokens)

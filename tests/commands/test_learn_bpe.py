@@ -75,6 +75,7 @@ def test_an_archive_translates_raw_text_elsewhere(allennlp, tmp_path, capsys):
     )
     configuration = "training_config/multi30k/lstm.jsonnet"
     allennlp("train", configuration, "-s", model, "-o", json.dumps(overrides))
+    assert "case:lc" in json.loads((model / "metrics.json").read_text())["BLEU_signature"]
     archive = tmp_path / "elsewhere" / "model.tar.gz"
     archive.parent.mkdir()
     shutil.move(model / "model.tar.gz", archive)

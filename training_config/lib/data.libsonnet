@@ -60,7 +60,7 @@ local answers(format, tokenizer) = {
 };
 
 // German to English in lower case, in subwords of both languages together. `bpe` is what
-// `allennlp learn-bpe` writes (training_config/README.md).
+// `allennlp learn-bpe` writes (docs/translation.md).
 local de_en(bpe) =
   local tokenizer(language) = { type: 'bpe', file: bpe, language: language, lowercase: true };
   local reader = {

@@ -43,6 +43,7 @@ local recurrent = {
       optimizer: { type: 'adam', lr: 0.001 },
       learning_rate_scheduler: { type: 'reduce_on_plateau', factor: 0.5, patience: 1, mode: 'max' },
       grad_norm: 5.0,
+      callbacks: ['bleu_signature'],
     },
     include_in_archive: ['bpe.json'],
   },

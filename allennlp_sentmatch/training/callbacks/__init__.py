@@ -1,6 +1,7 @@
 """Trainer callbacks."""
 
 from allennlp_sentmatch.training.callbacks.bfloat16_products import Bfloat16ProductsCallback
+from allennlp_sentmatch.training.callbacks.bleu_signature import BleuSignatureCallback
 from allennlp_sentmatch.training.callbacks.exact_recovery import ExactRecovery
 from allennlp_sentmatch.training.callbacks.label_check import LabelCheckCallback
 from allennlp_sentmatch.training.callbacks.minimum_learning_rate import MinimumLearningRate
@@ -8,6 +9,7 @@ from allennlp_sentmatch.training.callbacks.thread_check import ThreadCheckCallba
 
 __all__ = [
     "Bfloat16ProductsCallback",
+    "BleuSignatureCallback",
     "ExactRecovery",
     "LabelCheckCallback",
     "MinimumLearningRate",

@@ -1,9 +1,12 @@
 """BLEU as SacreBLEU computes it."""
 
+import logging
 from collections.abc import Sequence
 
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
+
+logger = logging.getLogger(__name__)
 
 
 @Metric.register("sacre_bleu")
@@ -12,7 +15,9 @@ class SacreBleu(Metric):
 
     [Post (2018)](https://aclanthology.org/W18-6319): the reference's own tokenization plays no
     part, so that figures compare across papers. Computed by the `sacrebleu` library (the extra
-    `translation`) from counts that are summed over batches and workers, never averaged.
+    `translation`) from counts that are summed over batches and workers, never averaged. The log has
+    SacreBLEU's signature with each figure that ends an evaluation; the callback `bleu_signature`
+    puts it into metrics.json.
 
     Registered as a `Metric` with name "sacre_bleu".
 
@@ -28,6 +33,8 @@ class SacreBleu(Metric):
 
         self._counts: list[int]
         self._bleu = BLEU(lowercase=lowercase, tokenize=tokenize)
+        # Its signature has the number of references, which it knows once it has seen some.
+        self._bleu.corpus_score(["a"], [["a"]])
         self.reset()
 
     def __call__(  # type: ignore[override]
@@ -44,8 +51,6 @@ class SacreBleu(Metric):
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """`{"BLEU": ...}`, over all workers; 0 where nothing was translated."""
         counts = [int(dist_reduce_sum(count)) for count in self._counts]
-        if reset:
-            self.reset()
         order = self._bleu.max_ngram_order
         score = self._bleu.compute_bleu(
             correct=counts[:order],
@@ -55,6 +60,9 @@ class SacreBleu(Metric):
             smooth_method=self._bleu.smooth_method,
             max_ngram_order=order,
         )
+        if reset:
+            self.reset()
+            logger.info("BLEU %.2f (%s)", score.score, self.signature)
         return {"BLEU": score.score}
 
     @property

@@ -31,6 +31,20 @@ def test_lower_case():
     assert "case:lc" in lower.signature
 
 
+def test_the_signature_is_the_library_s_before_and_after_a_batch(caplog):
+    library = sacrebleu.BLEU(lowercase=True, tokenize="char")
+    library.corpus_score(TRANSLATIONS, [REFERENCES])
+    metric = SacreBleu(lowercase=True, tokenize="char")
+    assert metric.signature == str(library.get_signature())
+    metric(TRANSLATIONS, REFERENCES)
+    assert metric.signature == str(library.get_signature())
+    with caplog.at_level("INFO"):
+        figure = metric.get_metric()["BLEU"]
+        assert not caplog.messages
+        metric.get_metric(reset=True)
+    assert caplog.messages == [f"BLEU {figure:.2f} ({metric.signature})"]
+
+
 def measure(rank):
     metric = SacreBleu()
     metric(TRANSLATIONS[rank::2], REFERENCES[rank::2])

@@ -1,0 +1,47 @@
+"""SacreBLEU's signature beside the figures of a training."""
+
+from typing import Any, Optional
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.training import GradientDescentTrainer, TrainerCallback
+
+from allennlp_sentmatch.training.metrics import SacreBleu
+
+
+@TrainerCallback.register("bleu_signature")
+class BleuSignatureCallback(TrainerCallback):
+    """Adds SacreBLEU's signature, as `BLEU_signature`, to the metrics.json of a training.
+
+    A model's metrics are numbers, since AllenNLP plots and averages them; metrics.json, which it
+    writes when the training has ended, may hold text too.
+
+    Registered as a `TrainerCallback` with name "bleu_signature".
+
+    # Raises
+
+    `ConfigurationError`
+        If the model has no attribute `bleu`, a `SacreBleu`.
+    """
+
+    def on_start(
+        self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
+    ) -> None:
+        """Check the model."""
+        super().on_start(trainer, is_primary, **kwargs)
+        if not isinstance(getattr(trainer.model, "bleu", None), SacreBleu):
+            raise ConfigurationError(
+                "the callback bleu_signature needs a model that measures BLEU, as encoder_decoder "
+                f"does, got {type(trainer.model).__name__}"
+            )
+
+    def on_end(
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: Optional[dict[str, Any]] = None,
+        epoch: Optional[int] = None,
+        is_primary: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        """Add the signature to the metrics that the trainer returns."""
+        if metrics is not None:  # they are None after an error
+            metrics["BLEU_signature"] = trainer.model.bleu.signature
