@@ -46,8 +46,9 @@ class EncoderDecoder(Model):
     vocab : `Vocabulary`
     source_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
-        Any encoder. AllenNLP's `lstm` and this package's `cas_lstm` hand over the states of all of
-        their layers, if they are as many as the decoder's; others their last output.
+        Any encoder. AllenNLP's `lstm` and this package's `cas_lstm` and `stacked_rnn` (of LSTMs)
+        hand over the states of all of their layers, if they are as many as the decoder's; others
+        their last output.
     target_embedder : `Embedding`
     decoder : `Lazy[StepDecoder]`
         The recurrent layers; the model fills in `input_size`.
