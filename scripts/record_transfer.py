@@ -25,8 +25,12 @@ def record(table: dict[str, Any], model: str, reports: list[dict[str, Any]], **f
 
     # Raises
 
-    `ValueError` for reports that lack a task or have an error: a mean of other seeds would mislead.
+    `ValueError` for reports that lack a task or have an error, as a mean of other seeds would
+    mislead; and for another number of seeds than of reports.
     """
+    seeds = fields.get("seeds")
+    if seeds is not None and len(seeds) != len(reports):
+        raise ValueError(f"{model}: {len(seeds)} seeds for {len(reports)} reports")
     names = [sorted(report["metrics"]) for report in reports]
     if any(report["errors"] for report in reports) or any(other != names[0] for other in names):
         raise ValueError(f"{model}: the reports have failed tasks, or not the same ones")
@@ -55,6 +59,7 @@ def main() -> None:
     parser.add_argument("table", type=Path, help="a JSON file of results that exists")
     parser.add_argument("model", help="the name of the row")
     parser.add_argument("reports", type=Path, nargs="+", help="one for each seed")
+    parser.add_argument("--seeds", type=int, nargs="+", help="those of the reports")
     parser.add_argument("--configuration", help="that the model was trained with")
     parser.add_argument("--command", help="that the reports were made with")
     parser.add_argument("--differs", help="what differs from the published experiment")
@@ -65,6 +70,7 @@ def main() -> None:
         table,
         options.model,
         reports,
+        seeds=options.seeds,
         configuration=options.configuration,
         command=options.command,
         differs=options.differs,

@@ -26,12 +26,14 @@ def test_the_figures_of_the_seeds_become_a_list(tmp_path, monkeypatch):
     files = [str(tmp_path / name) for name in ("table.json", "0.json", "1.json")]
     for model in ("BiLSTM", "LSTMN", "BiLSTM"):
         arguments = ["record_transfer.py", files[0], model, *files[1:], "--command", "run it"]
+        arguments += ["--seeds", "1", "3"]
         monkeypatch.setattr(sys, "argv", arguments)
         record_transfer.main()
     table = json.loads((tmp_path / "table.json").read_text())
     assert [row["model"] for row in table["rows"]] == ["BiLSTM", "LSTMN"]
     assert table["rows"][0]["metrics"] == {"mr_accuracy": [0.75, 0.77], "average": [70.0, 72.0]}
     assert table["rows"][0]["command"] == "run it"
+    assert table["rows"][0]["seeds"] == [1, 3]
     rows, *_ = fill_tables.result_blocks(table)
     assert "| BiLSTM | 76.0 ± 1.4 |" in rows
 
@@ -46,6 +48,11 @@ def test_the_figures_of_the_seeds_become_a_list(tmp_path, monkeypatch):
 def test_incomplete_reports_are_refused(reports):
     with pytest.raises(ValueError, match="failed tasks, or not the same"):
         record_transfer.record({"rows": []}, "BiLSTM", reports)
+
+
+def test_seeds_and_reports_are_as_many():
+    with pytest.raises(ValueError, match="BiLSTM: 3 seeds for 2 reports"):
+        record_transfer.record({"rows": []}, "BiLSTM", [report(0.7)] * 2, seeds=[1, 2, 3])
 
 
 def test_the_published_row_of_the_table_agrees_with_the_configurations():
