@@ -1,4 +1,4 @@
-"""SacreBLEU's signature beside the figures of a training."""
+"""SacreBLEU's signature beside the figures of a training run."""
 
 from typing import Any, Optional
 
@@ -10,10 +10,10 @@ from allennlp_sentmatch.training.metrics import SacreBleu
 
 @TrainerCallback.register("bleu_signature")
 class BleuSignatureCallback(TrainerCallback):
-    """Adds SacreBLEU's signature, as `BLEU_signature`, to the metrics.json of a training.
+    """Adds SacreBLEU's signature, as `BLEU_signature`, to the metrics.json of a training run.
 
     A model's metrics are numbers, since AllenNLP plots and averages them; metrics.json, which it
-    writes when the training has ended, may hold text too.
+    writes when training has ended, may hold text too.
 
     Registered as a `TrainerCallback` with name "bleu_signature".
 
@@ -43,5 +43,6 @@ class BleuSignatureCallback(TrainerCallback):
         **kwargs: Any,
     ) -> None:
         """Add the signature to the metrics that the trainer returns."""
+        bleu: Any = trainer.model.bleu
         if metrics is not None:  # they are None after an error
-            metrics["BLEU_signature"] = trainer.model.bleu.signature
+            metrics["BLEU_signature"] = bleu.signature
