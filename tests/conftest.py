@@ -1,6 +1,7 @@
 """Fixtures that every test may use."""
 
 import json
+import logging
 import shutil
 import sys
 import sysconfig
@@ -46,6 +47,25 @@ def _plugins_are_imported_once() -> Iterator[None]:
         for module in (plugins, commands):
             patch.setattr(module, "import_plugins", import_plugins)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _logs_end_with_a_test() -> Iterator[None]:
+    """`allennlp train` logs to a file and to the streams of the moment, which pytest closes, until
+    the process ends.
+    """
+    _remove_log_handlers()
+    yield
+    _remove_log_handlers()
+
+
+def _remove_log_handlers() -> None:
+    root = logging.getLogger()
+    for handler in root.handlers[:]:
+        # pytest's own handlers are of subclasses.
+        if type(handler) in (logging.StreamHandler, logging.FileHandler):
+            root.removeHandler(handler)
+            handler.close()
 
 
 @pytest.fixture(scope="session")
