@@ -3,8 +3,9 @@
     python scripts/compare_transfer.py docs/results/transfer_comparison.json
     python scripts/fill_tables.py
 
-`comparisons` in that file names two rows (`higher` and `lower`) of the file `results`, each of
-which has a figure for each seed. This script writes `records`, from which the page's table is made:
+`comparisons` in that file names two rows (`higher` and `lower`) of the file `results`, each with a
+figure for each seed. They are compared over the seeds that both have. This script writes `records`,
+from which the page's table is made:
 
 - The averages of X and Y over the ten tasks: the means over the seeds, each with the standard
   deviation.
@@ -42,18 +43,22 @@ def compare(higher: dict[str, Any], lower: dict[str, Any]) -> dict[str, str]:
 
     # Raises
 
-    `ValueError` for rows with different numbers of seeds, or with less than two.
+    `ValueError` for rows with less than two seeds in common.
     """
-    averages = [row["metrics"]["average"] for row in (higher, lower)]
-    num_seeds = len(averages[0])
-    if num_seeds != len(averages[1]) or num_seeds < 2:
+    seeds = sorted({*higher["seeds"]} & {*lower["seeds"]})
+    if len(seeds) < 2:
         raise ValueError(
-            f"{higher['model']} and {lower['model']} need the same number of seeds, at least two"
+            f"{higher['model']} and {lower['model']} have fewer than two seeds in common"
         )
+
+    def figures(row: dict[str, Any], name: str) -> list[float]:
+        return [row["metrics"][name][row["seeds"].index(seed)] for seed in seeds]
+
+    averages = [figures(row, "average") for row in (higher, lower)]
     difference = statistics.mean(averages[0]) - statistics.mean(averages[1])
     spread = math.hypot(*map(statistics.stdev, averages))
     by_task = [
-        statistics.mean(higher["metrics"][name]) - statistics.mean(lower["metrics"][name])
+        statistics.mean(figures(higher, name)) - statistics.mean(figures(lower, name))
         for name in (metric_key(task, figure) for task, figure in AVERAGED.items())
     ]
     return {
@@ -64,7 +69,7 @@ def compare(higher: dict[str, Any], lower: dict[str, Any]) -> dict[str, str]:
         "difference": f"{difference:+.1f} ± {spread:.1f}",
         "tasks": f"{sum(task > 0 for task in by_task)} of {len(by_task)}",
         "p": f"{wilcoxon(by_task).pvalue:.3f}",
-        "seeds": str(num_seeds),
+        "seeds": ", ".join(map(str, seeds)),
     }
 
 

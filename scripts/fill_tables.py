@@ -16,6 +16,7 @@ A file under docs/results/ has a row for each configuration that was trained on 
 
 import argparse
 import json
+import math
 import re
 import statistics
 import sys
@@ -160,9 +161,18 @@ def metric(value: Any, title: str) -> str:
         value = {"mean": statistics.mean(value), "std": spread(value)}
     elif not isinstance(value, dict):
         value = {"mean": value, "std": None}
-    digits = "{:.1f}" if percent else "{:.3g}"
+    digits = ".1f" if percent else digits_for(value["mean"])
     figures = [value["mean"]] if value["std"] is None else [value["mean"], value["std"]]
-    return " ± ".join(digits.format(100 * figure if percent else figure) for figure in figures)
+    return " ± ".join(f"{100 * figure if percent else figure:{digits}}" for figure in figures)
+
+
+def digits_for(mean: float) -> str:
+    """The format of three significant digits of a mean, and of as many decimals of its deviation;
+    of small figures, without zeros at the end.
+    """
+    if abs(mean) < 0.1:
+        return ".3g"
+    return f".{max(0, 2 - math.floor(math.log10(abs(mean))))}f"
 
 
 def spread(values: Sequence[float]) -> Any:

@@ -21,7 +21,8 @@ def row(model, averages, gains):
     }
     # Figures that have no part in the comparison.
     others = {"mrpc_accuracy": [0.0] * len(averages), "stsb_spearman": [0.0] * len(averages)}
-    return {"model": model, "metrics": {**tasks, **others, "average": averages}}
+    seeds = list(range(1, len(averages) + 1))
+    return {"model": model, "seeds": seeds, "metrics": {**tasks, **others, "average": averages}}
 
 
 # Of the 2^10 combinations of signs, the smaller sum of ranks is 0 in two and at most 1 in four.
@@ -38,14 +39,21 @@ def test_difference_spread_and_test(gains, tasks, p):
     assert record["average_higher"] == "82.0 ± 2.0"
     assert record["average_lower"] == "79.5 ± 0.5"
     assert record["difference"] == "+2.5 ± 2.1"  # the root of 4 + 0.25
-    assert (record["tasks"], record["p"], record["seeds"]) == (tasks, f"{p:.3f}", "3")
+    assert (record["tasks"], record["p"], record["seeds"]) == (tasks, f"{p:.3f}", "1, 2, 3")
     assert compare_transfer.compare(lower, higher)["difference"] == "-2.5 ± 2.1"
 
 
-@pytest.mark.parametrize("averages", [[80.0], [80.0, 81.0]])
-def test_rows_without_as_many_seeds(averages):
-    rows = row("X", averages, [0.1] * 10), row("Y", [79.0], [0.0] * 10)
-    with pytest.raises(ValueError, match="X and Y need the same number of seeds, at least two"):
+def test_seeds_that_both_rows_have():
+    higher, lower = row("X", [80.0, 82.0, 84.0], [0.1] * 10), row("Y", [70.0, 79.0], [0.0] * 10)
+    lower["seeds"] = [3, 2]
+    record = compare_transfer.compare(higher, lower)
+    assert (record["average_higher"], record["average_lower"]) == ("83.0 ± 1.4", "74.5 ± 6.4")
+    assert record["seeds"] == "2, 3"
+
+
+def test_a_single_seed_in_common():
+    rows = row("X", [80.0, 81.0], [0.1] * 10), row("Y", [79.0], [0.0] * 10)
+    with pytest.raises(ValueError, match="X and Y have fewer than two seeds in common"):
         compare_transfer.compare(*rows)
 
 
@@ -59,4 +67,4 @@ def test_the_table(tmp_path, monkeypatch, capsys):
     compare_transfer.main()
     assert capsys.readouterr().out == "X against Y: +1.5 ± 1.6\n"
     (table,) = fill_tables.measured_blocks(json.loads(path.read_text()))
-    assert "| X | Y | 81.0 ± 1.4 | 79.5 ± 0.7 | +1.5 ± 1.6 | 10 of 10 | 0.002 | 2 |" in table
+    assert "| X | Y | 81.0 ± 1.4 | 79.5 ± 0.7 | +1.5 ± 1.6 | 10 of 10 | 0.002 | 1, 2 |" in table

@@ -27,6 +27,9 @@ def test_every_file_of_results_is_on_a_page():
         ([0.81], "accuracy, %", "81.0"),
         ({"mean": 0.5, "std": 0.004}, "accuracy, %", "50.0 ± 0.4"),
         (0.00055, "distinct-1", "0.00055"),
+        (0.82, "STSB", "0.820"),
+        ([0.8041, 0.8059], "SICK-R", "0.805 ± 0.001"),
+        ([79.5, 80.5], "average", "80.0 ± 0.7"),
         (None, "accuracy, %", ""),
     ],
 )
