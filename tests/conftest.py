@@ -60,12 +60,12 @@ def _logs_end_with_a_test() -> Iterator[None]:
 
 
 def _remove_log_handlers() -> None:
-    root = logging.getLogger()
-    for handler in root.handlers[:]:
-        # pytest's own handlers are of subclasses.
-        if type(handler) in (logging.StreamHandler, logging.FileHandler):
-            root.removeHandler(handler)
-            handler.close()
+    for logger in (logging.getLogger(), logging.getLogger("tqdm")):
+        for handler in logger.handlers[:]:
+            # pytest's own handlers are of subclasses.
+            if type(handler) in (logging.StreamHandler, logging.FileHandler):
+                logger.removeHandler(handler)
+                handler.close()
 
 
 @pytest.fixture(scope="session")
