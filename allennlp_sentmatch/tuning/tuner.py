@@ -153,20 +153,32 @@ class Tuner:
         study = self._open()
         self._repeat_interrupted(study)
         study.sampler = self._sampler(study)
-        finished = [
-            trial
-            for trial in study.trials
-            if trial.state.is_finished() and not is_interrupted(trial)
-        ]
+
+        def num_missing() -> int:
+            finished = [
+                trial
+                for trial in study.trials
+                if trial.state.is_finished() and not is_interrupted(trial)
+            ]
+            return num_trials - len(finished)
+
+        def optimize(n_trials: int) -> None:
+            study.optimize(
+                self._train,
+                n_trials=n_trials,
+                n_jobs=self._num_jobs,
+                catch=(TrainingError,),
+                callbacks=[lambda _, trial: on_trial(describe_trial(trial))],
+            )
+
+        waiting = (self._optuna.trial.TrialState.WAITING,)
         try:
-            if len(finished) < num_trials:
-                study.optimize(
-                    self._train,
-                    n_trials=num_trials - len(finished),
-                    n_jobs=self._num_jobs,
-                    catch=(TrainingError,),
-                    callbacks=[lambda _, trial: on_trial(describe_trial(trial))],
-                )
+            if num_missing() > 0:
+                optimize(num_missing())
+            # The grid sampler takes an interrupted combination for a finished one, and may end the
+            # study before it is repeated.
+            while num_missing() > 0 and (left := len(study.get_trials(states=waiting))):
+                optimize(min(left, num_missing()))
         finally:
             report = self._write_report(study)
         if report["best"] is None:

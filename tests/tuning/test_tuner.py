@@ -135,6 +135,21 @@ def test_an_interrupted_study_goes_on(curves, study, tmp_path, num_jobs, number)
     assert study().run() == report
 
 
+def test_all_interrupted_trials_are_repeated(curves, study, tmp_path, monkeypatch):
+    """Optuna's grid sampler ends a study when no combination seems to be left."""
+    curves.set_all([0.5, "hang"])
+    interrupt_when(tmp_path / "study" / "trials" / "1" / "metrics_epoch_0.json", signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        study(num_jobs=2).run()
+    curves.set_all([0.5])
+    monkeypatch.setattr(
+        "optuna.samplers.GridSampler.after_trial", lambda self, study, *_: study.stop()
+    )
+    report = study().run()
+    values = [trial["values"][LR] for trial in report["trials"]]
+    assert sorted(values[2:]) == sorted(values[:2])
+
+
 def test_a_study_that_was_killed_goes_on(curves, study, monkeypatch):
     def killed(*_):
         raise SystemExit  # Optuna leaves the trial running, as if the process had been killed
