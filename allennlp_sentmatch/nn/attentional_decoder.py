@@ -10,7 +10,7 @@ recurrent layers,
     a_j = tanh(W_o [c_j; h_j])                          no bias
 
 a_j, the attentional vector, is what predicts the next token. It is fed back after its dropout.
-Without input feeding h_j = layers(e_j), so that all steps of a known target are read at once.
+Without input feeding h_j = layers(e_j), and all steps of a known target are read at once.
 """
 
 from typing import NamedTuple
@@ -111,8 +111,11 @@ class AttentionalDecoder(nn.Module):
         """
         inputs = torch.cat([embedded, state.attentional], -1) if self.input_feeding else embedded
         hidden, layers = self.decoder.step(inputs, state.layers)  # (B, H)
-        weights, attentional = self._attend(hidden, encoder_outputs, source_mask)
-        return weights, AttentionalState(layers, attentional)
+        weights = self.attention(hidden, encoder_outputs, source_mask)  # (B, S)
+        attentional = self._attentional(
+            hidden.unsqueeze(1), weights.unsqueeze(1), encoder_outputs
+        )  # (B, 1, A)
+        return weights, AttentionalState(layers, attentional.squeeze(1))
 
     def forward(
         self,
@@ -147,25 +150,22 @@ class AttentionalDecoder(nn.Module):
             If there is no step.
         """
         check_positive(num_steps=embedded.size(1))
-        attentional_steps, weight_steps = [], []
-        if self.input_feeding:
-            for token in embedded.unbind(1):  # (B, D)
-                weights, state = self.step(token, state, encoder_outputs, source_mask)
-                weight_steps.append(weights)
-                attentional_steps.append(state.attentional)
-        else:
+        if not self.input_feeding:
             hidden, _ = self.decoder(embedded, state.layers)  # (B, T, H)
-            for step in hidden.unbind(1):
-                weights, attentional = self._attend(step, encoder_outputs, source_mask)
-                weight_steps.append(weights)
-                attentional_steps.append(attentional)
+            weights = torch.stack(
+                [self.attention(step, encoder_outputs, source_mask) for step in hidden.unbind(1)], 1
+            )  # (B, T, S)
+            return self._attentional(hidden, weights, encoder_outputs), weights
+        attentional_steps, weight_steps = [], []
+        for token in embedded.unbind(1):  # (B, D)
+            weights, state = self.step(token, state, encoder_outputs, source_mask)
+            weight_steps.append(weights)
+            attentional_steps.append(state.attentional)
         return torch.stack(attentional_steps, 1), torch.stack(weight_steps, 1)
 
-    def _attend(
-        self, hidden: Tensor, encoder_outputs: Tensor, source_mask: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """w_j (B, S) and a_j (B, A)."""
-        weights = self.attention(hidden, encoder_outputs, source_mask)  # (B, S)
-        context = torch.bmm(weights.unsqueeze(1), encoder_outputs).squeeze(1)  # (B, E)
-        attentional = torch.tanh(self.output_projection(torch.cat([context, hidden], -1)))
-        return weights, self.dropout(attentional)
+    def _attentional(self, hidden: Tensor, weights: Tensor, encoder_outputs: Tensor) -> Tensor:
+        """a_j after dropout (B, T, A), from h_j (B, T, H) and w_j (B, T, S)."""
+        context = torch.bmm(weights, encoder_outputs)  # (B, T, E)
+        projected = self.output_projection(torch.cat([context, hidden], -1))
+        attentional: Tensor = self.dropout(torch.tanh(projected))
+        return attentional

@@ -13,6 +13,7 @@ from torch import Tensor
 from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.lstm.naive import run_step
+from allennlp_sentmatch.nn.ops.lstm.recurrence import lstm_last_states
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
 
 
@@ -75,3 +76,17 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
                 hiddens.append(hidden)
                 cells.append(lower)
         return hidden, DecoderState(torch.stack(hiddens, 1), torch.stack(cells, 1))
+
+    def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """Take all steps of a known sequence layer by layer; see `RecurrentDecoder`."""
+        layers = [[self.lstm.layer_weights(layer)] for layer in range(self.num_layers)]
+        hidden, cell = (cast_to_parameter(x, layers[0][0].weight_ih) for x in state)
+        outputs, *last = lstm_last_states(
+            inputs,
+            torch.ones(inputs.shape[:2], dtype=torch.bool, device=inputs.device),
+            layers,
+            self.lstm.dropout,
+            self.training,
+            (hidden, cell),
+        )
+        return outputs, DecoderState(*last)

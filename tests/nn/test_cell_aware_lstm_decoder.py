@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import CellAwareLSTM, CellAwareLSTMDecoder, DecoderState
+from tests.nn.ops.conftest import BACKENDS, run_by
 
 VARIANTS = [
     {},
@@ -46,7 +47,6 @@ def test_a_step_is_the_papers_equations():
 
 @pytest.mark.parametrize("settings", VARIANTS)
 def test_from_zero_states_it_is_the_encoder(settings):
-    """The encoder runs its kernels; the decoder, one step at a time."""
     decoder, inputs, state = make(**settings)
     state = DecoderState(*(torch.zeros_like(x) for x in state))
     mask = torch.ones(4, 6, dtype=torch.bool)
@@ -59,14 +59,46 @@ def test_from_zero_states_it_is_the_encoder(settings):
     torch.testing.assert_close(last.cell, cell, rtol=0, atol=1e-10)
 
 
+def by_steps(decoder, inputs, state):
+    """As `decoder(inputs, state)`, one step at a time."""
+    outputs = []
+    for step in inputs.unbind(1):
+        output, state = decoder.step(step, state)
+        outputs.append(output)
+    return torch.stack(outputs, 1), state
+
+
+@pytest.mark.parametrize("num_steps", [0, 1, 6])
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("settings", VARIANTS)
-def test_all_steps_are_one_step_at_a_time(settings):
+def test_all_steps_are_one_step_at_a_time(settings, backend, num_steps):
+    """Their gradients too, also where only the outputs or only the last states have some."""
     decoder, inputs, state = make(**settings)
-    outputs, last = decoder(inputs, state)
-    for t in range(inputs.size(1)):
-        output, state = decoder.step(inputs[:, t], state)
-        torch.testing.assert_close(outputs[:, t], output, rtol=0, atol=1e-10)
-    torch.testing.assert_close(last, state, rtol=0, atol=1e-10)
+    inputs = inputs[:, :num_steps]
+    if num_steps == 0:
+        with run_by(backend):
+            outputs, last = decoder(inputs, state)
+        assert outputs.shape == (4, 0, 5)
+        torch.testing.assert_close(last, state, rtol=0, atol=0)
+        return
+    leaves = [x.requires_grad_() for x in (inputs, *state, *decoder.parameters())]
+    expected, expected_last = by_steps(decoder, inputs, state)
+    with run_by(backend):
+        outputs, last = decoder(inputs, state)
+        torch.testing.assert_close(outputs, expected, rtol=0, atol=1e-10)
+        torch.testing.assert_close(last, expected_last, rtol=0, atol=1e-10)
+        for chosen in ([0], [1], [2], [0, 1, 2]):
+            upstream = [torch.randn_like(expected), *map(torch.randn_like, expected_last)]
+            actual, wanted = (
+                torch.autograd.grad(
+                    sum((results[k] * upstream[k]).sum() for k in chosen),
+                    leaves,
+                    retain_graph=True,
+                    materialize_grads=True,
+                )
+                for results in ((outputs, *last), (expected, *expected_last))
+            )
+            torch.testing.assert_close(actual, wanted, rtol=0, atol=1e-10)
 
 
 def test_gradients_of_a_step():

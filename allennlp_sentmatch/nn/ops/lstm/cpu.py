@@ -26,7 +26,8 @@ def forward(backend: Backend, tables: LayerTables) -> None:
     bound = BoundForward(tables, tables.cell, recurrent_width=tables.weight_hh[0].size(0))
     starts = [0, *accumulate(sizes)]
     for s, weight in enumerate(map(backend.products.prepacked, tables.weight_hh)):
-        bound.run(s, 0, 0, sizes[0], None)
+        if tables.first_step == 0:
+            bound.run(s, 0, 0, sizes[0], None)
         for t in range(1, len(sizes)):
             left, n = starts[t - 1], sizes[t]
             recurrent = backend.products.linear(hidden[s, left : left + n], weight)  # (n, R)
@@ -45,18 +46,22 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
         if grads.lower is None and tables.lower is not None
         else grads.lower,
     )
-    bound = BoundBackward(tables, tables.cell, grads, carried=gates.new_zeros(S, sizes[0], H))
+    carried = gates.new_zeros(S, sizes[0], H)
+    bound = BoundBackward(tables, tables.cell, grads, carried)
     starts = [0, *accumulate(sizes)]
     for s, weight in enumerate(tables.weight_hh):
         recurrent, num_after = None, 0
-        for t in range(len(sizes) - 1, -1, -1):
+        for t in range(len(sizes) - 1, tables.first_step - 1, -1):
             n, start = sizes[t], starts[t]
             bound.run(s, start, starts[t - 1] if t > 0 else -1, n, num_after, recurrent)
-            if t > 0:
+            if t > tables.first_step:
                 after = gates[s, start : start + n, :R]
                 recurrent, num_after = backend.products.linear(after, weight.t()), n  # (n, H)
     if grads.left_weight is not None:
         grads.left_weight.add_(bound.grad_left_weight.sum(1, keepdim=True))
+    if grads.initial_cell is not None:
+        outer = 0 if grads.cell is None else grads.cell[:, : sizes[0]]
+        grads.initial_cell.copy_(carried + outer)
 
 
 class BoundForward:

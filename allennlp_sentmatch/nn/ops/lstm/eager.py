@@ -36,7 +36,8 @@ def forward(backend: Backend, tables: LayerTables) -> None:
     # The table that U h is added to, and h, for each direction.
     recurrent_at = [steps(x[:, :R], sizes) for x in gates]
     left_hidden_at = [steps(x, sizes) for x in tables.hidden]
-    for t, n in enumerate(sizes):
+    for t in range(tables.first_step, len(sizes)):
+        n = sizes[t]
         a, c = gates_at[t], cell_at[t]  # (S, n, GH), (S, n, H)
         i, f, g, o = a.chunk(a.size(-1) // H, -1)[:4]
         if t > 0:
@@ -65,7 +66,7 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
     """Make of the gates the gradients of their arguments, and fill the buffers of `grads`."""
     weights = [weight.t() for weight in tables.weight_hh]
     after: Optional[_Step] = None
-    for first, chunk, rows in reversed(_chunks(tables.sizes)):
+    for first, chunk, rows in reversed(_chunks(tables.sizes, tables.first_step)):
         factors = _factors(backend, tables, first, chunk, rows, grads.left_weight is not None)
         after = _backward_chunk(
             backend,
@@ -82,6 +83,14 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
         if grads.left_weight is not None and factors.by_left_weight is not None:
             by_weight = factors.by_left_weight.mul_(factors.grad_cell)
             grads.left_weight.add_(by_weight.sum(1, keepdim=True))
+    if grads.initial_cell is not None:
+        if grads.cell is None:
+            grads.initial_cell.zero_()
+        else:
+            grads.initial_cell.copy_(grads.cell[:, : tables.sizes[0]])
+        if after is not None:
+            n = after.grad_cell.size(1)
+            grads.initial_cell[:, :n].addcmul_(after.grad_cell, after.by_left_cell)
 
 
 class _Factors(NamedTuple):
@@ -134,12 +143,12 @@ def _factors(
     return _Factors(by_cell, by_left_cell, by_lower, by_left_weight, buffer)
 
 
-def _chunks(sizes: list[int]) -> list[tuple[int, list[int], slice]]:
-    """Steps in succession: their first, their sizes and their rows."""
+def _chunks(sizes: list[int], first: int) -> list[tuple[int, list[int], slice]]:
+    """The steps from `first` on in succession: a chunk's first step, its sizes and its rows."""
     chunks = []
-    first = offset = num_rows = 0
-    for t, n in enumerate(sizes):
-        num_rows += n
+    offset, num_rows = sum(sizes[:first]), 0
+    for t in range(first, len(sizes)):
+        num_rows += sizes[t]
         if num_rows >= ROWS_PER_CHUNK or t + 1 == len(sizes):
             chunks.append((first, sizes[first : t + 1], slice(offset, offset + num_rows)))
             first, offset, num_rows = t + 1, offset + num_rows, 0

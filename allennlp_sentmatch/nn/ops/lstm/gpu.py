@@ -35,8 +35,8 @@ def forward(backend: Backend, tables: LayerTables) -> None:
     vectors = _vectors(tables)
     starts = [0, *accumulate(sizes)]
     with torch.cuda.device_of(hidden):
-        for t, n in enumerate(sizes):
-            start, left_start = starts[t], starts[max(t - 1, 0)]
+        for t in range(tables.first_step, len(sizes)):
+            n, start, left_start = sizes[t], starts[t], starts[max(t - 1, 0)]
             if t > 0:
                 left_hidden = hidden[:, left_start : left_start + n]
                 gates[:, start : start + n, :R].baddbmm_(left_hidden, weights)
@@ -67,10 +67,10 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
     total_grad_hidden = grads.hidden.clone(memory_format=torch.contiguous_format)
     grad_cell = None if grads.cell is None else grads.cell.contiguous()
     from_after = hidden.new_zeros(S, sizes[0], H)  # the gradient of c from the step after
-    by_left_weight = None if grads.left_weight is None else torch.empty_like(hidden)
+    by_left_weight = None if grads.left_weight is None else torch.zeros_like(hidden)
     starts = [0, *accumulate(sizes)]
     with torch.cuda.device_of(hidden):
-        for t in range(len(sizes) - 1, -1, -1):
+        for t in range(len(sizes) - 1, tables.first_step - 1, -1):
             n, start, left_start = sizes[t], starts[t], starts[max(t - 1, 0)]
             if t + 1 < len(sizes):
                 after = slice(starts[t + 1], starts[t + 2])
@@ -102,6 +102,9 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
             )
     if grads.left_weight is not None and by_left_weight is not None:
         grads.left_weight.add_(by_left_weight.sum(1, keepdim=True))
+    if grads.initial_cell is not None:
+        outer = 0 if grad_cell is None else grad_cell[:, : sizes[0]]
+        grads.initial_cell.copy_(from_after + outer)
 
 
 def _vectors(tables: LayerTables) -> list[Optional[Tensor]]:

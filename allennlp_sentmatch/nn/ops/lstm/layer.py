@@ -29,6 +29,7 @@ def lstm_layer(
     inputs: Tensor,
     lower: Optional[Tensor],
     parameters: LayerParameters,
+    initial: Optional[tuple[Tensor, Tensor]] = None,
 ) -> tuple[Tensor, Tensor]:
     """Run a layer over packed sentences in S directions side by side.
 
@@ -43,6 +44,9 @@ def lstm_layer(
     lower : `Optional[Tensor]`
         Shape (S, N, H): the cells of the layer below, if it has one.
     parameters : `LayerParameters`
+    initial : `Optional[Tuple[Tensor, Tensor]]`
+        h and c before the first token, (S, num_sentences, H) each; zero if `None`. They take the
+        place of the packing's first step, whose inputs are not read.
 
     # Returns
 
@@ -53,7 +57,9 @@ def lstm_layer(
         lower = lower * parameters.lower_weight
         parameters = parameters._replace(lower_weight=1.0)
     lower = None if lower is None else lower.contiguous()
-    arguments = _Arguments(backend, packing, inputs, lower, **parameters._asdict())
+    arguments = _Arguments(
+        backend, packing, inputs, lower, *(initial or (None, None)), **parameters._asdict()
+    )
     if torch.is_grad_enabled() and any(
         x.requires_grad for x in arguments.flatten() if isinstance(x, Tensor)
     ):
@@ -72,6 +78,8 @@ class _Arguments(NamedTuple):
     packing: Any = None
     inputs: Any = None
     lower: Any = None
+    initial_hidden: Any = None
+    initial_cell: Any = None
     bias: Any = None
     left_weight: Any = None
     lower_weight: Any = None
@@ -100,6 +108,9 @@ def _forward(arguments: _Arguments) -> LayerTables:
     if x.peephole_lower is not None:
         gates[..., R:].addcmul_(x.lower, x.peephole_lower)
     hidden, cell = gates.new_empty(2, S, N, H)
+    if x.initial_hidden is not None:
+        num_sentences = x.packing.num_sentences
+        hidden[:, :num_sentences], cell[:, :num_sentences] = x.initial_hidden, x.initial_cell
     tables = _tables(x, gates, hidden, cell)
     if N > 0:
         STEPS[x.backend.name].forward(x.backend, tables)
@@ -117,6 +128,7 @@ def _tables(arguments: _Arguments, gates: Tensor, hidden: Tensor, cell: Tensor) 
         left_weight=arguments.left_weight,
         lower_weight=arguments.lower_weight,
         peephole_left=arguments.peephole_left,
+        first_step=0 if arguments.initial_hidden is None else 1,
     )
 
 
@@ -150,6 +162,7 @@ class _LSTMLayer(torch.autograd.Function):
             cell=grad_cell,
             lower=torch.empty_like(x.lower) if needed.lower else None,
             left_weight=torch.zeros_like(x.left_weight) if needed.left_weight else None,
+            initial_cell=torch.empty_like(x.initial_cell) if needed.initial_cell else None,
         )
         if hidden.size(1) > 0:
             STEPS[x.backend.name].backward(x.backend, tables, grads)
@@ -165,6 +178,10 @@ def _gradients(
     grad_gates = tables.gates  # (S, N, GH)
     # The rows from the second step on, and what they have on their left.
     first = packing.num_sentences
+    if x.initial_hidden is not None:  # no step was run in their rows
+        grad_gates[:, :first] = 0
+        if grads.lower is not None:
+            grads.lower[:, :first] = 0
     grad_v = grad_gates[..., 4 * H :]  # (S, N, H), or without columns
     gradients: dict[str, Any] = {
         "left_weight": grads.left_weight,
@@ -177,6 +194,16 @@ def _gradients(
         if x.peephole_lower is not None:
             grads.lower.addcmul_(grad_v, x.peephole_lower)
         gradients["lower"] = grads.lower
+    if needed.initial_hidden:
+        grad_initial = grads.hidden[:, :first].clone()  # (S, B, H)
+        if len(packing.sizes) > 1:
+            n = packing.sizes[1]
+            grad_initial[:, :n] += products.input_gradient(
+                x.weight_hh, grad_gates[:, first : first + n, :R]
+            )
+        gradients["initial_hidden"] = grad_initial
+    if needed.initial_cell:
+        gradients["initial_cell"] = grads.initial_cell
     if needed.bias:
         gradients["bias"] = grad_gates.sum(1)
     if needed.peephole_left:

@@ -53,8 +53,12 @@ def run_stack(
     layers: Sequence[Sequence[LayerWeights]],
     dropout: float,
     training: bool,
+    initial: Optional[tuple[Tensor, Tensor]] = None,
 ) -> list[list[LayerStates]]:
-    """The states of each layer in each of its directions; the arguments are `lstm_recurrence`'s."""
+    """The states of each layer in each of its directions.
+
+    The arguments are those of `lstm_last_states`.
+    """
     num_tokens = inputs.size(1)
     if num_tokens == 0:  # run one padded step instead, which `in_order` drops again
         inputs, mask = (x.new_zeros(x.size(0), 1, *x.shape[2:]) for x in (inputs, mask))
@@ -71,7 +75,11 @@ def run_stack(
         # padding stays on the right, so that no state passes through it to a token.
         reverse = direction == 1
         stack = _run_direction(
-            reverse_sentences(inputs, mask) if reverse else inputs, weights, dropout, training
+            reverse_sentences(inputs, mask) if reverse else inputs,
+            weights,
+            dropout,
+            training,
+            initial,
         )
         stacks.append(
             [
@@ -88,24 +96,41 @@ def run_stack(
 
 
 def _run_direction(
-    inputs: Tensor, layers: Sequence[LayerWeights], dropout: float, training: bool
+    inputs: Tensor,
+    layers: Sequence[LayerWeights],
+    dropout: float,
+    training: bool,
+    initial: Optional[tuple[Tensor, Tensor]],
 ) -> list[LayerStates]:
     """Run one direction over `inputs` (B, T, D) from left to right, layer by layer."""
-    stack = [run_layer(inputs, None, layers[0])]
-    for weights in layers[1:]:
-        below = stack[-1]
-        # Contiguous, since the noise is drawn in the order of memory.
-        hidden = F.dropout(below.hidden.contiguous(), dropout, training)
-        stack.append(run_layer(hidden, below.gates.cell, weights))
+    stack: list[LayerStates] = []
+    lower_cell: Optional[Tensor] = None
+    for number, weights in enumerate(layers):
+        if number > 0:
+            # Contiguous, since the noise is drawn in the order of memory.
+            inputs = F.dropout(stack[-1].hidden.contiguous(), dropout, training)
+            lower_cell = stack[-1].gates.cell
+        before = None if initial is None else (initial[0][:, number], initial[1][:, number])
+        stack.append(run_layer(inputs, lower_cell, weights, before))
     return stack
 
 
-def run_layer(inputs: Tensor, lower_cell: Optional[Tensor], weights: LayerWeights) -> LayerStates:
-    """One layer over its inputs (B, T, D) and the cells below (B, T, H), token by token."""
-    # The states keep the parameters' precision where autocast lowers that of the products.
-    initial = inputs.new_zeros(
-        inputs.size(0), weights.weight_hh.size(1), dtype=weights.weight_hh.dtype
-    )
+def run_layer(
+    inputs: Tensor,
+    lower_cell: Optional[Tensor],
+    weights: LayerWeights,
+    initial: Optional[tuple[Tensor, Tensor]] = None,
+) -> LayerStates:
+    """One layer over its inputs (B, T, D) and the cells below (B, T, H), token by token.
+
+    `initial`, h and c before the first token (B, H), is zero by default.
+    """
+    if initial is None:
+        # The states keep the parameters' precision where autocast lowers that of the products.
+        zeros = inputs.new_zeros(
+            inputs.size(0), weights.weight_hh.size(1), dtype=weights.weight_hh.dtype
+        )
+        initial = (zeros, zeros)
 
     def step(state: Tensors, at_step: Tensors) -> StepResult:
         hidden, cell = state
@@ -115,7 +140,7 @@ def run_layer(inputs: Tensor, lower_cell: Optional[Tensor], weights: LayerWeight
         return (states.hidden, states.gates.cell), (states.hidden, *gates)
 
     by_token = [inputs] if lower_cell is None else [inputs, lower_cell]
-    _, outputs = scan(step, (initial, initial), [x.transpose(0, 1) for x in by_token])
+    _, outputs = scan(step, initial, [x.transpose(0, 1) for x in by_token])
     hidden, *gates, cell = (x.transpose(0, 1) for x in outputs)
     vertical = None if lower_cell is None else gates.pop()
     return LayerStates(hidden, CellAwareLSTMGates._make([*gates, vertical, cell]))

@@ -46,31 +46,52 @@ def lstm_recurrence(
 
 
 def lstm_last_states(
-    inputs: Tensor, mask: Tensor, layers: Layers, dropout: float = 0.0, training: bool = False
+    inputs: Tensor,
+    mask: Tensor,
+    layers: Layers,
+    dropout: float = 0.0,
+    training: bool = False,
+    initial: Optional[tuple[Tensor, Tensor]] = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The top layer's h (B, T, S * H), and h and c of all L layers after the last token.
 
-    The arguments are those of `lstm_recurrence`. The last states have the shape (B, L, S * H), the
-    second direction's being those of the first token, and are zero for empty sentences.
+    The arguments are those of `lstm_recurrence`, and, for a single direction, `initial`: h and c
+    before the first token, (B, L, H) each, zero by default. The last states have the shape
+    (B, L, S * H), the second direction's being those of the first token. Those of an empty sentence
+    are the initial ones.
     """
-    states = _run(inputs, mask, layers, dropout, training, first=0)
+    states = _run(inputs, mask, layers, dropout, training, first=0, initial=initial)
     last_hidden, last_cell = (
         torch.stack([_last(layer[k], mask, len(layers[0])) for layer in states], 1) for k in (0, 1)
     )
+    if initial is not None:
+        has_tokens = mask.any(1).view(-1, 1, 1)
+        last_hidden = torch.where(has_tokens, last_hidden, initial[0])
+        last_cell = torch.where(has_tokens, last_cell, initial[1])
     return states[-1][0], last_hidden, last_cell
 
 
 def _run(
-    inputs: Tensor, mask: Tensor, layers: Layers, dropout: float, training: bool, first: int
+    inputs: Tensor,
+    mask: Tensor,
+    layers: Layers,
+    dropout: float,
+    training: bool,
+    first: int,
+    initial: Optional[tuple[Tensor, Tensor]] = None,
 ) -> list[tuple[Tensor, Tensor]]:
     """H and c of the layers from number `first` on, (B, T, S * H) each."""
     inputs = cast_to_parameter(inputs, layers[0][0].weight_ih)
-    backend = resolve("LSTM", IMPLEMENTATIONS, inputs, *_parameters(layers))
+    if initial is not None and len(layers[0]) > 1:
+        raise ValueError("initial states are for a single direction")
+    backend = resolve("LSTM", IMPLEMENTATIONS, inputs, *_parameters(layers), *(initial or ()))
     if backend.name in ("naive", "scan"):
         return [
             (torch.cat([x.hidden for x in layer], -1), torch.cat([x.gates.cell for x in layer], -1))
-            for layer in naive.run_stack(inputs, mask, layers, dropout, training)[first:]
+            for layer in naive.run_stack(inputs, mask, layers, dropout, training, initial)[first:]
         ]
+    if initial is not None:  # which take the place of a token before the first one
+        inputs, mask = F.pad(inputs, (0, 0, 1, 0)), F.pad(mask, (1, 0), value=True)
     with without_autocast(inputs.device):
         packing = Packing.of(mask, bidirectional=len(layers[0]) == 2)
         hidden = packing.pack(inputs)  # (S, N, D)
@@ -80,9 +101,15 @@ def _run(
             if number > 0:
                 hidden = F.dropout(hidden, dropout, training)
             parameters = LayerParameters.of(directions)
-            hidden, cell = lstm_layer(backend, packing, hidden, cell, parameters)  # (S, N, H)
-            if number >= first:
+            before = None
+            if initial is not None:
+                h, c = (x[packing.order, number].unsqueeze(0) for x in initial)  # (1, B, H) each
+                before = (h, c)
+            hidden, cell = lstm_layer(backend, packing, hidden, cell, parameters, before)
+            if number >= first:  # (S, N, H) each
                 states.append((packing.unpack(hidden), packing.unpack(cell)))
+        if initial is not None:
+            states = [(h[:, 1:], c[:, 1:]) for h, c in states]
         return states
 
 

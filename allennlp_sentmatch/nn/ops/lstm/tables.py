@@ -23,6 +23,8 @@ class LayerTables(NamedTuple):
     left_weight: Union[Tensor, float]  # (S, 1, H), as is `peephole_left`
     lower_weight: float
     peephole_left: Optional[Tensor]
+    #: The first step to run: 1 if the rows of step 0 hold the initial states.
+    first_step: int = 0
 
 
 class LayerGradients(NamedTuple):
@@ -33,3 +35,5 @@ class LayerGradients(NamedTuple):
     #: (S, N, H): to be filled with the gradient of `lower`, without what passes through a peephole.
     lower: Optional[Tensor]
     left_weight: Optional[Tensor]  # (S, 1, H): zeros, to which that of `left_weight` is added
+    #: (S, B, H): to be filled with the gradient of the initial c, that from outside included.
+    initial_cell: Optional[Tensor] = None

@@ -13,6 +13,8 @@ from allennlp_sentmatch.nn import CellAwareLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.ops.lstm import eager, layer
+from allennlp_sentmatch.nn.ops.lstm.naive import run_step
+from allennlp_sentmatch.nn.ops.lstm.recurrence import lstm_last_states
 from tests.nn.ops.conftest import BACKENDS, run_by
 
 D, H = 5, 3
@@ -98,6 +100,48 @@ def test_single_precision(variant):
     expected = naive_outputs_and_gradients(encoder.double(), inputs.double(), mask)
     for ours, theirs in zip(actual, expected):
         torch.testing.assert_close(ours.double(), theirs, rtol=0, atol=2e-5)
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_initial_states(variant, lengths):
+    """Against the equations, token by token from these states."""
+    encoder = build(num_layers=3, **VARIANTS[variant])
+    inputs, mask = batch(LENGTHS[lengths])
+    B = len(inputs)
+    initial = tuple(torch.randn(2, B, 3, H, dtype=torch.float64).requires_grad_())
+    layers = list(map(encoder.layer_weights, range(3)))
+    expected = []
+    for b in range(B):
+        states = [(h[None], c[None]) for h, c in zip(initial[0][b], initial[1][b])]
+        outputs = inputs.new_zeros(inputs.size(1), H)
+        for t in range(int(mask[b].sum())):
+            hidden, lower = inputs[b, t][None], None
+            for number, weights in enumerate(layers):
+                hidden, gates = run_step(hidden, *states[number], lower, weights)
+                states[number] = hidden, lower = hidden, gates.cell
+            outputs = outputs.index_put((torch.tensor(t),), hidden[0])
+        expected.append((outputs, *(torch.cat(x) for x in zip(*states))))
+    wanted = [torch.stack(x) for x in zip(*expected)]
+    actual = lstm_last_states(
+        inputs, mask, [[encoder.layer_weights(layer)] for layer in range(3)], initial=initial
+    )
+    leaves = [inputs, *initial, *encoder.parameters()]
+    upstream = [torch.randn_like(x) for x in wanted]
+    gradients, wanted_gradients = (
+        torch.autograd.grad(x, leaves, upstream, materialize_grads=True) for x in (actual, wanted)
+    )
+    torch.testing.assert_close([*actual], wanted, rtol=0, atol=1e-9)
+    torch.testing.assert_close(gradients, wanted_gradients, rtol=0, atol=1e-9)
+
+
+def test_initial_states_are_of_one_direction():
+    encoder = build(bidirectional=True)
+    inputs, mask = batch([2])
+    layers = [[encoder.layer_weights(k, s) for s in ("", "_reverse")] for k in range(2)]
+    with pytest.raises(ValueError, match="single direction"):
+        lstm_last_states(inputs, mask, layers, initial=torch.zeros(2, 1, 2, 2 * H))
 
 
 @pytest.mark.usefixtures("backend")
