@@ -5,9 +5,10 @@
 `data` in that file is a path for the reader `parallel_text`, and `systems` has, for each system, an
 archive or a file of translations (one per line) for each seed. An archive is translated, and its
 translations are written beside it, to `translations_<name of the data>.txt`; where that file exists
-it is read instead. `comparisons` names two systems each (`higher` and `lower`), and `lowercase`,
-false by default, whether BLEU ignores case. This script writes `signature`, SacreBLEU's, and
-`records`, from which scripts/fill_tables.py makes a table:
+it is read instead. `comparisons` names two systems each (`higher` and `lower`), `lowercase`, false
+by default, says whether BLEU ignores case, and `overrides`, such as
+`{"model.beam_search.beam_size": 10}`, changes the archives' settings. This script writes
+`signature`, SacreBLEU's, and `records`, from which scripts/fill_tables.py makes a table:
 
 - The BLEU of X and Y and the difference, for each pair of their seeds in the given order.
 - The p of SacreBLEU's paired bootstrap for that pair (1,000 resamples of the sentences): for these
@@ -55,7 +56,9 @@ def read_pairs(path: str) -> tuple[list[str], list[str]]:
     return [pair["source"] for pair in pairs], [pair["target"] for pair in pairs]
 
 
-def translations_of(path: Path, sources: Sequence[str], data: str) -> list[str]:
+def translations_of(
+    path: Path, sources: Sequence[str], data: str, overrides: dict[str, Any]
+) -> list[str]:
     """The translations in a file, or those of an archive, which are written beside it.
 
     # Raises
@@ -65,7 +68,7 @@ def translations_of(path: Path, sources: Sequence[str], data: str) -> list[str]:
     if path.name.endswith(".tar.gz"):
         file = path.parent / f"translations_{Path(data).name.partition('.')[0]}.txt"
         if not file.exists():
-            lines = translate(path, sources)
+            lines = translate(path, sources, overrides)
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         path = file
     lines = path.read_text(encoding="utf-8").split("\n")[:-1]
@@ -74,9 +77,9 @@ def translations_of(path: Path, sources: Sequence[str], data: str) -> list[str]:
     return lines
 
 
-def translate(archive: Path, sources: Sequence[str]) -> list[str]:
-    """The translations of an archive's model."""
-    predictor = Predictor.from_archive(load_archive(archive))
+def translate(archive: Path, sources: Sequence[str], overrides: dict[str, Any]) -> list[str]:
+    """The translations of an archive's model, with overrides of its configuration."""
+    predictor = Predictor.from_archive(load_archive(archive, overrides=json.dumps(overrides)))
     translations = []
     for start in tqdm(range(0, len(sources), BATCH_SIZE), f"translating with {archive}"):
         batch = [{"source": source} for source in sources[start : start + BATCH_SIZE]]
@@ -148,8 +151,9 @@ def main() -> None:
     path = parser.parse_args().comparison
     table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     sources, references = read_pairs(table["data"])
+    overrides = table.get("overrides", {})
     systems = {
-        name: [translations_of(Path(seed), sources, table["data"]) for seed in seeds]
+        name: [translations_of(Path(seed), sources, table["data"], overrides) for seed in seeds]
         for name, seeds in table["systems"].items()
     }
     table.update(columns=COLUMNS, records=[])

@@ -93,6 +93,7 @@ def test_an_archive_and_a_file_of_translations(repository, tmp_path, monkeypatch
     path = tmp_path / "comparison.json"
     comparison = {
         "data": "fixtures/data/parallel.{de,en}",
+        "overrides": {"model.beam_search.max_steps": 3},
         "systems": {"A": [str(archive)], "B": [str(tmp_path / "other.txt")]},
         "comparisons": [{"higher": "B", "lower": "A"}],
     }
@@ -101,8 +102,9 @@ def test_an_archive_and_a_file_of_translations(repository, tmp_path, monkeypatch
     compare_translations.main()
     written = archive.parent / "translations_parallel.txt"
     sources = (repository / "fixtures/data/parallel.de").read_text(encoding="utf-8").splitlines()
-    predictor = Predictor.from_path(str(archive))
+    predictor = Predictor.from_path(str(archive), overrides={"model.beam_search.max_steps": 3})
     expected = [predictor.predict_json({"source": source})["target"] for source in sources]
+    assert max(len(line.split()) for line in expected) == 3
     assert written.read_text().split("\n")[:-1] == expected
     (table,) = fill_tables.measured_blocks(json.loads(path.read_text()))
     assert "| B | A | 1 | " in table
