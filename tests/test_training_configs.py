@@ -681,6 +681,24 @@ def test_a_quarter_of_allnli_has_256_units_in_each_direction(path: Path):
     assert model._encoder.get_output_dim() == 2 * 256
 
 
+@pytest.mark.parametrize("name", ["lstm", "cas_lstm", "cas_lstm_247d"])
+def test_a_short_run_on_multi30k_changes_the_optimization_alone(name: str):
+    before = Params.from_file(str(CONFIGURATIONS / f"multi30k/{name}.jsonnet")).as_dict()
+    text = f"""
+        (import 'training_config/local/multi30k_short.libsonnet')(
+          import 'training_config/multi30k/{name}.jsonnet'
+        )
+    """
+    after = with_overrides(before, json.loads(evaluate_snippet("", text)))
+    assert after["model"].pop("beam_search").pop("beam_size") == 1
+    assert before["model"].pop("beam_search").pop("beam_size") == 10
+    assert after["model"] == before["model"]
+    assert after["trainer"]["callbacks"] == ["bleu_signature", {"type": "bfloat16_products"}]
+    changed = {"num_epochs", "callbacks", "learning_rate_scheduler", "optimizer"}
+    for key in set(before["trainer"]) - changed:
+        assert after["trainer"][key] == before["trainer"][key]
+
+
 def test_the_list_has_two_lines_for_each_experiment():
     sources = ("thesis; CAS-LSTM", "4.3, 4.11; 1")
     listed = [
