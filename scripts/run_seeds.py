@@ -243,10 +243,10 @@ def processor() -> str:
 
 
 def revision() -> str:
-    """The commit of the repository; "-dirty" if other files than the results differ from it."""
+    """The commit of the repository; "-dirty" if files outside docs/ differ from it or are new."""
     commit = git("describe", "--always").stdout.strip()
-    is_clean = git("diff", "--quiet", "HEAD", "--", ".", ":!docs").returncode == 0
-    return commit if is_clean else f"{commit}-dirty"
+    changes = git("status", "--porcelain", "--", ".", ":!docs").stdout
+    return f"{commit}-dirty" if changes else commit
 
 
 def git(*arguments: str) -> "subprocess.CompletedProcess[str]":

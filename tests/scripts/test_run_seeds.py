@@ -236,3 +236,22 @@ def test_a_shell_reads_the_recorded_arguments(argument, expected):
     assert expected is None or text == expected
     printed = subprocess.run(["bash", "-c", f"printf %s {text}"], capture_output=True, text=True)
     assert printed.stdout == argument
+
+
+def test_a_revision_is_dirty_with_changed_and_with_new_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_seeds, "REPOSITORY", tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "a.jsonnet").write_text("{}")
+    run_seeds.git("init", "--quiet")
+    run_seeds.git("add", ".")
+    author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    run_seeds.git(*author, "commit", "--quiet", "--message", "A")
+    commit = run_seeds.git("describe", "--always").stdout.strip()
+    assert commit
+    (tmp_path / "docs" / "results.json").write_text("{}")
+    assert run_seeds.revision() == commit
+    (tmp_path / "new.libsonnet").write_text("{}")
+    assert run_seeds.revision() == f"{commit}-dirty"
+    (tmp_path / "new.libsonnet").unlink()
+    (tmp_path / "a.jsonnet").write_text("[]")
+    assert run_seeds.revision() == f"{commit}-dirty"
