@@ -2,27 +2,27 @@
 
     python scripts/compare_translations.py comparison.json
 
-`data` in that file is a path for the reader `parallel_text`, and `systems` has, for each system, an
-archive or a file of translations (one per line) for each seed. An archive is translated, and its
-translations are written beside it, to `translations_<name of the data>.txt`; where that file exists
-it is read instead. `comparisons` names two systems each (`higher` and `lower`), `lowercase`, false
-by default, says whether BLEU ignores case, and `overrides`, such as
+`data` in that file is a path for the reader `parallel_text`, and `systems` has, for each system and
+each of its seeds, an archive or a file of translations (one per line). An archive is translated,
+and its translations are written beside it, to `translations_<name of the data>.txt`; where that
+file exists it is read instead. `comparisons` names two systems each (`higher` and `lower`),
+`lowercase`, false by default, says whether BLEU ignores case, and `overrides`, such as
 `{"model.beam_search.beam_size": 10}`, changes the archives' settings. This script writes
 `signature`, SacreBLEU's, and `records`, from which scripts/fill_tables.py makes a table:
 
-- The BLEU of X and Y and the difference, for each pair of their seeds in the given order.
-- The p of SacreBLEU's paired bootstrap for that pair (1,000 resamples of the sentences): for these
+- The BLEU of X and Y and the difference, for each seed that both have.
+- The p of SacreBLEU's paired bootstrap for that seed (1,000 resamples of the sentences): for these
   two translations of the test set, whatever another seed would give.
 - With several seeds, the means over them, each with the standard deviation.
 
-X is better if each pair of seeds has a positive difference and p < 0.05, not if each has a negative
-one and p < 0.05; otherwise the question is open.
+X is better if each seed has a positive difference and p < 0.05, not if each has a negative one and
+p < 0.05; otherwise the question is open.
 """
 
 import argparse
 import json
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,23 +89,24 @@ def translate(archive: Path, sources: Sequence[str], overrides: dict[str, Any]) 
 
 def compare(
     names: tuple[str, str],
-    higher: Sequence[list[str]],
-    lower: Sequence[list[str]],
+    higher: Mapping[str, list[str]],
+    lower: Mapping[str, list[str]],
     references: list[str],
     lowercase: bool,
 ) -> tuple[list[dict[str, str]], str]:
-    """The lines of the table for X and Y, each with translations for each seed, and the signature.
+    """The lines of the table for X and Y, with each seed's translations, and the signature.
 
     # Raises
 
-    `ValueError` for different numbers of seeds.
+    `ValueError` if they have no seed in common.
     """
-    if len(higher) != len(lower):
-        raise ValueError(f"{names[0]} and {names[1]} need the same number of seeds")
+    seeds = [seed for seed in higher if seed in lower]
+    if not seeds:
+        raise ValueError(f"{names[0]} and {names[1]} have no seed in common")
     figures, outcomes, records = [], [], []
-    for number, (of_higher, of_lower) in enumerate(zip(higher, lower), start=1):
+    for seed in seeds:
         signatures, scores = PairedTest(
-            [(names[1], of_lower), (names[0], of_higher)],
+            [(names[1], lower[seed]), (names[0], higher[seed])],
             {"BLEU": BLEU(lowercase=lowercase)},
             [references],
             test_type="bs",
@@ -118,7 +119,7 @@ def compare(
         figures.append((system.score, baseline.score))
         records.append(
             {
-                "seeds": str(number),
+                "seeds": seed,
                 "bleu_higher": f"{system.score:.2f}",
                 "bleu_lower": f"{baseline.score:.2f}",
                 "difference": f"{difference:+.2f}",
@@ -153,8 +154,11 @@ def main() -> None:
     sources, references = read_pairs(table["data"])
     overrides = table.get("overrides", {})
     systems = {
-        name: [translations_of(Path(seed), sources, table["data"], overrides) for seed in seeds]
-        for name, seeds in table["systems"].items()
+        name: {
+            seed: translations_of(Path(file), sources, table["data"], overrides)
+            for seed, file in files.items()
+        }
+        for name, files in table["systems"].items()
     }
     table.update(columns=COLUMNS, records=[])
     for pair in table["comparisons"]:

@@ -3,19 +3,18 @@
 import json
 import math
 import os
-import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
-from types import FrameType, MappingProxyType
+from types import MappingProxyType
 from typing import Any, Callable, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import with_overrides
 from filelock import FileLock, Timeout
 
+from allennlp_sentmatch.tuning.interruption import interruptible
 from allennlp_sentmatch.tuning.optuna_library import optuna_library
 from allennlp_sentmatch.tuning.report import SETTINGS, describe_trial, is_interrupted, study_report
 from allennlp_sentmatch.tuning.search_space import SearchSpace
@@ -140,7 +139,7 @@ class Tuner:
             raise ConfigurationError(f"{self.folder} is not empty and has no study.db")
         (self.folder / "trials").mkdir(parents=True, exist_ok=True)
         try:
-            with FileLock(str(self.folder / "study.lock"), timeout=0), self._interruptible():
+            with FileLock(str(self.folder / "study.lock"), timeout=0), interruptible(self._stop):
                 return self._run(num_trials, on_trial)
         except Timeout:
             raise ConfigurationError(f"another process runs the study in {self.folder}") from None
@@ -155,12 +154,10 @@ class Tuner:
         study.sampler = self._sampler(study)
 
         def num_missing() -> int:
-            finished = [
-                trial
-                for trial in study.trials
-                if trial.state.is_finished() and not is_interrupted(trial)
-            ]
-            return num_trials - len(finished)
+            num_finished: int = sum(
+                trial.state.is_finished() and not is_interrupted(trial) for trial in study.trials
+            )
+            return num_trials - num_finished
 
         def optimize(n_trials: int) -> None:
             study.optimize(
@@ -221,6 +218,9 @@ class Tuner:
                     "use another folder for another study"
                 )
         study.set_user_attr(SETTINGS, settings)
+        # Two threads that ask at the same time could get the same waiting trial: SQLite does not
+        # lock the row between Optuna's reading and writing of its state.
+        study.ask = _one_at_a_time(study.ask)
         return study
 
     def _repeat_interrupted(self, study: Any) -> None:
@@ -305,21 +305,15 @@ class Tuner:
             raise ConfigurationError(f"the number of trials must be at least 1, got {num_trials}")
         return num_trials
 
-    @contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """Let Ctrl-C and SIGTERM end the runs of all threads, and then the study."""
 
-        def interrupt(number: int, frame: Optional[FrameType]) -> None:
-            self._stop.set()
-            raise KeyboardInterrupt
+def _one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
+    lock = threading.Lock()
 
-        signals = (signal.SIGINT, signal.SIGTERM)
-        previous = [signal.signal(number, interrupt) for number in signals]
-        try:
-            yield
-        finally:
-            for number, handler in zip(signals, previous):
-                signal.signal(number, handler)
+    def locked(*args: Any, **kwargs: Any) -> Any:
+        with lock:
+            return function(*args, **kwargs)
+
+    return locked
 
 
 def _metric(configuration: Mapping[str, Any]) -> str:

@@ -19,7 +19,12 @@ BAD = [line.replace("runs over", "is on") if i % 3 else line for i, line in enum
 
 
 def compare(higher, lower, lowercase=False):
-    return compare_translations.compare(("X", "Y"), higher, lower, REFERENCES, lowercase)
+    """Of lists of translations for the seeds 1, 2 and so on, or of mappings from the seeds."""
+    systems = (
+        dict(zip("123", system)) if isinstance(system, list) else system
+        for system in (higher, lower)
+    )
+    return compare_translations.compare(("X", "Y"), *systems, REFERENCES, lowercase)
 
 
 def bleu(translations):
@@ -80,9 +85,16 @@ def test_case():
     assert "case:lc" in signature
 
 
-def test_different_numbers_of_seeds():
-    with pytest.raises(ValueError, match="X and Y need the same number of seeds"):
-        compare([GOOD, GOOD], [BAD])
+def test_seeds_that_both_have():
+    records, _ = compare(
+        {"1": REFERENCES, "2": BAD, "3": GOOD}, {"3": BAD, "2": GOOD, "4": REFERENCES}
+    )
+    figures = [(x["seeds"], x["bleu_higher"], x["bleu_lower"]) for x in records[:-1]]
+    good, bad = (f"{bleu(system):.2f}" for system in (GOOD, BAD))
+    assert figures == [("2", bad, good), ("3", good, bad)]
+    assert records[-1]["seeds"] == "all"
+    with pytest.raises(ValueError, match="X and Y have no seed in common"):
+        compare({"1": GOOD}, {"2": BAD})
 
 
 def test_an_archive_and_a_file_of_translations(repository, tmp_path, monkeypatch, capsys):
@@ -94,7 +106,7 @@ def test_an_archive_and_a_file_of_translations(repository, tmp_path, monkeypatch
     comparison = {
         "data": "fixtures/data/parallel.{de,en}",
         "overrides": {"model.beam_search.max_steps": 3},
-        "systems": {"A": [str(archive)], "B": [str(tmp_path / "other.txt")]},
+        "systems": {"A": {"1": str(archive)}, "B": {"1": str(tmp_path / "other.txt")}},
         "comparisons": [{"higher": "B", "lower": "A"}],
     }
     path.write_text(json.dumps(comparison))

@@ -135,6 +135,21 @@ def test_an_interrupted_study_goes_on(curves, study, tmp_path, num_jobs, number)
     assert study().run() == report
 
 
+def test_two_threads_do_not_repeat_the_same_trial(curves, study, tmp_path, monkeypatch):
+    """Optuna reads the state of a waiting trial, checks it and writes the new one."""
+    curves.set_all([0.5, "hang"])
+    interrupt_when(tmp_path / "study" / "trials" / "1" / "metrics_epoch_0.json", signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        study(num_jobs=2).run()
+    curves.set_all([0.5])
+    monkeypatch.setattr(
+        "optuna.storages.RDBStorage.check_trial_is_updatable", lambda *_: time.sleep(0.2)
+    )
+    report = study(num_jobs=2).run()
+    assert sorted(trial["values"][LR] for trial in report["trials"][2:]) == sorted(RATES)
+    assert {trial["state"] for trial in report["trials"][2:]} == {"complete"}
+
+
 def test_all_interrupted_trials_are_repeated(curves, study, tmp_path, monkeypatch):
     """Optuna's grid sampler ends a study when no combination seems to be left."""
     curves.set_all([0.5, "hang"])

@@ -60,8 +60,7 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
     if grads.left_weight is not None:
         grads.left_weight.add_(bound.grad_left_weight.sum(1, keepdim=True))
     if grads.initial_cell is not None:
-        outer = 0 if grads.cell is None else grads.cell[:, : sizes[0]]
-        grads.initial_cell.copy_(carried + outer)
+        grads.initial_cell.copy_(carried)
 
 
 class BoundForward:

@@ -84,13 +84,10 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
             by_weight = factors.by_left_weight.mul_(factors.grad_cell)
             grads.left_weight.add_(by_weight.sum(1, keepdim=True))
     if grads.initial_cell is not None:
-        if grads.cell is None:
-            grads.initial_cell.zero_()
-        else:
-            grads.initial_cell.copy_(grads.cell[:, : tables.sizes[0]])
+        grads.initial_cell.zero_()
         if after is not None:
             n = after.grad_cell.size(1)
-            grads.initial_cell[:, :n].addcmul_(after.grad_cell, after.by_left_cell)
+            torch.mul(after.grad_cell, after.by_left_cell, out=grads.initial_cell[:, :n])
 
 
 class _Factors(NamedTuple):

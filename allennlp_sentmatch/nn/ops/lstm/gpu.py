@@ -103,8 +103,7 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
     if grads.left_weight is not None and by_left_weight is not None:
         grads.left_weight.add_(by_left_weight.sum(1, keepdim=True))
     if grads.initial_cell is not None:
-        outer = 0 if grad_cell is None else grad_cell[:, : sizes[0]]
-        grads.initial_cell.copy_(from_after + outer)
+        grads.initial_cell.copy_(from_after)
 
 
 def _vectors(tables: LayerTables) -> list[Optional[Tensor]]:

@@ -46,7 +46,8 @@ def lstm_layer(
     parameters : `LayerParameters`
     initial : `Optional[Tuple[Tensor, Tensor]]`
         h and c before the first token, (S, num_sentences, H) each; zero if `None`. They take the
-        place of the packing's first step, whose inputs are not read.
+        place of the packing's first step, whose inputs are not read; the gradients of that step's
+        outputs must be zero.
 
     # Returns
 
@@ -195,10 +196,10 @@ def _gradients(
             grads.lower.addcmul_(grad_v, x.peephole_lower)
         gradients["lower"] = grads.lower
     if needed.initial_hidden:
-        grad_initial = grads.hidden[:, :first].clone()  # (S, B, H)
+        grad_initial = torch.zeros_like(x.initial_hidden)  # (S, B, H)
         if len(packing.sizes) > 1:
             n = packing.sizes[1]
-            grad_initial[:, :n] += products.input_gradient(
+            grad_initial[:, :n] = products.input_gradient(
                 x.weight_hh, grad_gates[:, first : first + n, :R]
             )
         gradients["initial_hidden"] = grad_initial

@@ -35,5 +35,5 @@ class LayerGradients(NamedTuple):
     #: (S, N, H): to be filled with the gradient of `lower`, without what passes through a peephole.
     lower: Optional[Tensor]
     left_weight: Optional[Tensor]  # (S, 1, H): zeros, to which that of `left_weight` is added
-    #: (S, B, H): to be filled with the gradient of the initial c, that from outside included.
+    #: (S, B, H): to be filled with the gradient of the initial c.
     initial_cell: Optional[Tensor] = None
