@@ -33,7 +33,7 @@ from typing import Callable, Literal, NamedTuple, Optional, get_args
 import torch
 
 from allennlp_sentmatch.nn.ops.common.activations import tanh_by_sigmoid
-from allennlp_sentmatch.nn.ops.common.products import HAS_ONEDNN, OneDNNProducts, Products
+from allennlp_sentmatch.nn.ops.common.products import Products, fastest_products
 from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 
 Name = Literal["naive", "scan", "eager", "cpu", "gpu"]
@@ -143,8 +143,7 @@ def _backend(name: Name, like: torch.Tensor) -> Backend:
     """The backend `name` with the fastest operations for tensors like this one."""
     if like.device.type != "cpu" or like.dtype != torch.float32:
         return Backend(name)
-    onednn = HAS_ONEDNN and getattr(torch.backends.mkldnn, "enabled", True)
-    return Backend(name, OneDNNProducts if onednn else Products, tanh_by_sigmoid)
+    return Backend(name, fastest_products(), tanh_by_sigmoid)
 
 
 _EXTENSIONS = ("_lstm_steps", "_lstmn_attention", "_suffix_steps", "_tree_steps", "_tree_gradient")

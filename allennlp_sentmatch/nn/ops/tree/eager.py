@@ -84,8 +84,8 @@ class _Candidates:
         self._linear = backend.products.linear
         self._query = weights.query
         weight = torch.cat(weights.weight.chunk(2, 1))  # (10H, H), for a left and right child
-        # Prepacked, it also gives a row the same product among many rows as among few: a sentence
-        # has the same bits in most batches.
+        # With oneDNN, it gives a row the same product among many rows as among few: a sentence has
+        # the same bits in most batches.
         self._weight = backend.products.prepacked(weight)
         self._bias = F.pad(weights.bias, (0, 5 * H))  # (10H)
         self.nodes = EagerTreeTables(hidden.new_empty(rows, 2 * H), hidden.new_empty(rows, 10 * H))

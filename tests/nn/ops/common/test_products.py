@@ -2,9 +2,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from allennlp_sentmatch.nn.bfloat16_products import bfloat16_products
 from allennlp_sentmatch.nn.ops.backends import resolve
+from allennlp_sentmatch.nn.ops.common import products as products_module
 from allennlp_sentmatch.nn.ops.common.products import (
     HAS_ONEDNN,
+    MKLProducts,
     OneDNNProducts,
     Products,
     affine,
@@ -14,6 +17,7 @@ NEEDS_ONEDNN = pytest.mark.skipif(not HAS_ONEDNN, reason="this torch has no oneD
 CASES = [
     (Products, torch.float64, 1e-12),
     (Products, torch.float32, 1e-5),
+    (MKLProducts, torch.float32, 1e-5),
     pytest.param(OneDNNProducts, torch.float32, 1e-5, marks=NEEDS_ONEDNN),
 ]
 
@@ -43,16 +47,51 @@ def test_products_of_all_layouts(products, dtype, tolerance):
             torch.testing.assert_close(actual.double(), value, rtol=0, atol=tolerance)
 
 
+def chosen(dtype=torch.float32):
+    return resolve("LSTM", ("naive", "eager"), torch.zeros(2, dtype=dtype)).products
+
+
 @NEEDS_ONEDNN
 @pytest.mark.filterwarnings("ignore:TF32 acceleration")  # torch's own, of the switch
-def test_onednn_takes_single_precision_unless_switched_off():
-    def chosen(dtype):
-        return resolve("LSTM", ("naive", "eager"), torch.zeros(2, dtype=dtype)).products
-
-    assert chosen(torch.float32) is OneDNNProducts
+def test_onednn_takes_single_precision_unless_switched_off(monkeypatch):
+    monkeypatch.setattr(products_module, "is_intel", lambda: False)
+    assert chosen() is OneDNNProducts
     assert chosen(torch.float64) is Products
     with torch.backends.mkldnn.flags(enabled=False):
-        assert chosen(torch.float32) is Products
+        assert chosen() is Products
+
+
+@NEEDS_ONEDNN
+@pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="this torch has no MKL")
+def test_mkl_takes_single_precision_on_intel_s_processors(monkeypatch):
+    monkeypatch.setattr(products_module, "is_intel", lambda: True)
+    assert chosen() is MKLProducts
+    assert chosen(torch.float64) is Products
+    with bfloat16_products():
+        assert chosen() is OneDNNProducts
+    monkeypatch.setattr("torch.backends.mkl.is_available", lambda: False)
+    assert chosen() is OneDNNProducts
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "processor", "expected"),
+    [
+        ("vendor_id\t: GenuineIntel\n", "", True),
+        ("vendor_id\t: AuthenticAMD\n", "", False),
+        (None, "Intel64 Family 6 Model 85 Stepping 7, GenuineIntel", True),
+        (None, "arm", False),
+    ],
+)
+def test_the_processor_s_maker(monkeypatch, cpuinfo, processor, expected):
+    def read_text(path):
+        assert str(path) == "/proc/cpuinfo"
+        if cpuinfo is None:
+            raise FileNotFoundError(path)
+        return cpuinfo
+
+    monkeypatch.setattr("pathlib.Path.read_text", read_text)
+    monkeypatch.setattr("platform.processor", lambda: processor)
+    assert products_module.is_intel.__wrapped__() is expected
 
 
 @pytest.mark.parametrize(("products", "dtype", "tolerance"), CASES)
