@@ -7,7 +7,14 @@ from setuptools import Extension, find_packages, setup
 
 HERE = Path(__file__).parent
 NATIVE = "allennlp_sentmatch/nn/ops/native"
-EXTENSIONS = ("_lstm_steps", "_lstmn_attention", "_suffix_steps", "_tree_steps", "_tree_gradient")
+EXTENSIONS = (
+    "_lstm_steps",
+    "_gru_steps",
+    "_lstmn_attention",
+    "_suffix_steps",
+    "_tree_steps",
+    "_tree_gradient",
+)
 COMPILE_ARGS = ["-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
 CLASSIC = ["allennlp==2.10.1", "numpy<1.24"]  # NumPy: AllenNLP's own pin on torch has no limit
 PLOTS = ["matplotlib>=3.5", "seaborn>=0.12", "svgling>=0.4"]

@@ -1,4 +1,4 @@
-"""Stacked LSTMs or GRUs, torch's own, which train fast on CPUs as well."""
+"""Stacked LSTMs or GRUs: torch's modules, whose layers run as fast as they can on a CPU."""
 
 from typing import Literal, Union, overload
 

@@ -4,8 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn import recurrent_networks
+from allennlp_sentmatch.nn import recurrent_networks, use_backend
+from allennlp_sentmatch.nn.ops.backends import COMPILED
 from allennlp_sentmatch.nn.recurrent_networks import run_networks
+from tests.nn.ops.conftest import NEEDS_COMPILED
 
 D, H = 3, 4
 LENGTHS = [5, 1, 0, 3]
@@ -13,6 +15,16 @@ LENGTHS = [5, 1, 0, 3]
 KINDS = pytest.mark.parametrize("kind", [torch.nn.GRU, torch.nn.LSTM])
 LAYERS = pytest.mark.parametrize("num_layers", [1, 3])
 DIRECTIONS = pytest.mark.parametrize("bidirectional", [False, True])
+#: "naive" leaves torch's networks to torch.
+BACKENDS = pytest.mark.parametrize(
+    "backend", ["naive", pytest.param("cpu", marks=NEEDS_COMPILED)], indirect=True
+)
+
+
+@pytest.fixture
+def backend(request):
+    with use_backend(request.param):
+        yield request.param
 
 
 def make(kind, num_layers: int = 1, bidirectional: bool = True, **settings):
@@ -35,9 +47,13 @@ def batch(lengths: list[int], num_tokens: int) -> tuple[Tensor, Tensor]:
 @LAYERS
 @DIRECTIONS
 @pytest.mark.parametrize("lengths", [LENGTHS, [6, 6]], ids=str)
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("backend", "packed"),
+    [("naive", False), ("naive", True), pytest.param("cpu", False, marks=NEEDS_COMPILED)],
+    indirect=["backend"],
+)
 def test_each_sentence_is_read_as_if_alone(
-    kind, num_layers: int, bidirectional: bool, lengths: list[int], packed: bool, monkeypatch
+    kind, num_layers, bidirectional, lengths, backend, packed, monkeypatch
 ):
     if packed:  # as on a GPU
         monkeypatch.setattr(recurrent_networks, "_run_padded", recurrent_networks._run_packed)
@@ -61,7 +77,8 @@ def test_each_sentence_is_read_as_if_alone(
 
 
 @KINDS
-def test_dropout_is_between_the_layers_and_in_training_only(kind):
+@BACKENDS
+def test_dropout_is_between_the_layers_and_in_training_only(kind, backend):
     network, (inputs, mask) = make(kind, num_layers=2, dropout=0.5), batch(LENGTHS, 6)
     network.eval()
     (expected,) = run_networks([network], inputs, mask)
@@ -79,7 +96,8 @@ def test_dropout_is_between_the_layers_and_in_training_only(kind):
 
 
 @KINDS
-def test_several_networks_and_no_tokens(kind):
+@BACKENDS
+def test_several_networks_and_no_tokens(kind, backend):
     networks = [make(kind), make(kind, bidirectional=False)]
     inputs, mask = batch([0, 0], 3)
     assert [x.shape[2] for x in run_networks(networks, inputs, mask)] == [2 * H, H]
@@ -89,7 +107,8 @@ def test_several_networks_and_no_tokens(kind):
 
 
 @KINDS
-def test_without_biases(kind):
+@BACKENDS
+def test_without_biases(kind, backend):
     network, (inputs, mask) = make(kind, bias=False), batch(LENGTHS, 6)
     (outputs,) = run_networks([network], inputs, mask)
     torch.testing.assert_close(outputs[0, :5], network(inputs[:1, :5])[0][0])
@@ -97,7 +116,8 @@ def test_without_biases(kind):
 
 @KINDS
 @pytest.mark.parametrize("hidden_size", [H, 256])
-def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size: int, monkeypatch):
+@pytest.mark.parametrize("backend", ["naive"], indirect=True)
+def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size, backend, monkeypatch):
     """A batch of mostly padding is packed; one of mostly tokens, and one in training, are not."""
     packed = []
     run_packed = recurrent_networks._run_packed
@@ -118,3 +138,25 @@ def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size: int, 
         torch.testing.assert_close(outputs, expected, atol=1e-5, rtol=0)
         assert bool(packed) == saves
         packed.clear()
+
+
+@KINDS
+def test_the_compiled_steps_run_where_they_are_faster(kind, monkeypatch):
+    compiled = []
+    run_layers = recurrent_networks._run_layers
+
+    def record(*arguments):
+        compiled.append(True)
+        return run_layers(*arguments)
+
+    monkeypatch.setattr(recurrent_networks, "_run_layers", record)
+    network, (inputs, mask) = make(kind), batch(LENGTHS, 6)
+    runs = {}
+    for trained in (True, False):
+        for backend in (None, "eager"):
+            with torch.set_grad_enabled(trained), use_backend(backend):
+                run_networks([network], inputs, mask)
+            runs[trained, backend] = bool(compiled)
+            compiled.clear()
+    expected = COMPILED and {(True, None), *([(False, None)] if kind is torch.nn.GRU else [])}
+    assert {case for case, is_compiled in runs.items() if is_compiled} == (expected or set())

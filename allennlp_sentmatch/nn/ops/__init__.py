@@ -8,6 +8,7 @@ An encoder calls one function, which decides once which implementation runs:
 - SuBiLSTM: `suffix/recurrence.py`, `suffix_recurrence`
 - Gumbel Tree-LSTM: `tree/recurrence.py`, `tree_recurrence`
 - RCRN: `controlled/recurrence.py`, `controlled_recurrence`
+- torch's GRUs: `gru/recurrence.py`, `gru_recurrence`, a layer
 - R-NET's gated matching: `gated_matching/recurrence.py`, `gated_matching_recurrence`
 - R-NET's self-matching, which has no recurrence: `self_attention/scores.py`, `additive_scores`
 

@@ -146,7 +146,14 @@ def _backend(name: Name, like: torch.Tensor) -> Backend:
     return Backend(name, fastest_products(), tanh_by_sigmoid)
 
 
-_EXTENSIONS = ("_lstm_steps", "_lstmn_attention", "_suffix_steps", "_tree_steps", "_tree_gradient")
+_EXTENSIONS = (
+    "_lstm_steps",
+    "_gru_steps",
+    "_lstmn_attention",
+    "_suffix_steps",
+    "_tree_steps",
+    "_tree_gradient",
+)
 
 
 def _import_extensions() -> Optional[str]:

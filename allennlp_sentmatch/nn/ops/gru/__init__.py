@@ -1,0 +1,1 @@
+"""GRUs over packed sentences."""

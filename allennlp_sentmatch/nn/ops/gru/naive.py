@@ -1,0 +1,44 @@
+r"""The equations of a GRU (Cho et al. 2014, as `torch.nn.GRU` has them), token by token.
+
+r_t = sigmoid(W_r x_t + b_r + U_r h_{t-1} + c_r),   z_t likewise
+n_t = tanh(W_n x_t + b_n + r_t * (U_n h_{t-1} + c_n))
+h_t = (1 - z_t) * n_t + z_t * h_{t-1}
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from allennlp_sentmatch.nn.ops.common.cells import gru_cell
+from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
+from allennlp_sentmatch.nn.ops.gru.weights import GRUWeights
+
+
+def gru_recurrence(inputs: Tensor, mask: Tensor, directions: Sequence[GRUWeights]) -> Tensor:
+    """Compute the function of the same name in `ops.gru.recurrence`."""
+    padding = ~mask.unsqueeze(-1)  # (B, T, 1)
+    # Clear the padding: NaN in it would reach the weights' gradients.
+    inputs = inputs.masked_fill(padding, 0.0)
+    states = []
+    for direction, weights in enumerate(directions):
+        in_order = reverse_sentences(inputs, mask) if direction else inputs
+        hidden = _one_direction(in_order, weights)
+        states.append(reverse_sentences(hidden, mask) if direction else hidden)
+    return torch.cat(states, -1).masked_fill(padding, 0.0)
+
+
+def _one_direction(inputs: Tensor, weights: GRUWeights) -> Tensor:
+    """The states (B, T, H) from left to right."""
+
+    def step(state: Tensors, at_step: Tensors) -> StepResult:
+        (h,), (x,) = state, at_step  # (B, H), (B, 3H)
+        h = gru_cell(x, F.linear(h, weights.weight_hh, weights.bias_hh), h)
+        return (h,), (h,)
+
+    projected = F.linear(inputs, weights.weight_ih, weights.bias_ih)  # (B, T, 3H)
+    initial = projected.new_zeros(inputs.size(0), weights.weight_hh.size(1))
+    _, (states,) = scan(step, (initial,), [projected.transpose(0, 1)])
+    return states.transpose(0, 1)
