@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn import recurrent_networks, use_backend
-from allennlp_sentmatch.nn.ops.backends import COMPILED
+from allennlp_sentmatch.nn.ops.common.products import HAS_ONEDNN, MKLProducts, OneDNNProducts
 from allennlp_sentmatch.nn.recurrent_networks import run_networks
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
@@ -22,7 +22,9 @@ BACKENDS = pytest.mark.parametrize(
 
 
 @pytest.fixture
-def backend(request):
+def backend(request, monkeypatch):
+    if request.param == "cpu":  # also where torch would be faster
+        monkeypatch.setattr(recurrent_networks, "_is_faster_compiled", lambda *_: True)
     with use_backend(request.param):
         yield request.param
 
@@ -140,8 +142,24 @@ def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size, backe
         packed.clear()
 
 
-@KINDS
-def test_the_compiled_steps_run_where_they_are_faster(kind, monkeypatch):
+@NEEDS_COMPILED
+@pytest.mark.skipif(not HAS_ONEDNN, reason="this torch has no oneDNN product")
+@pytest.mark.parametrize(
+    ("kind", "products", "trained", "backend", "expected"),
+    [
+        (torch.nn.GRU, MKLProducts, True, None, True),
+        (torch.nn.GRU, OneDNNProducts, True, None, True),
+        (torch.nn.GRU, OneDNNProducts, False, None, True),
+        (torch.nn.GRU, MKLProducts, True, "eager", False),
+        (torch.nn.LSTM, MKLProducts, True, None, True),
+        (torch.nn.LSTM, OneDNNProducts, True, None, False),
+        (torch.nn.LSTM, MKLProducts, False, None, False),
+        (torch.nn.LSTM, MKLProducts, True, "naive", False),
+    ],
+)
+def test_the_compiled_steps_run_where_they_are_faster(
+    kind, products, trained, backend, expected, monkeypatch
+):
     compiled = []
     run_layers = recurrent_networks._run_layers
 
@@ -150,13 +168,8 @@ def test_the_compiled_steps_run_where_they_are_faster(kind, monkeypatch):
         return run_layers(*arguments)
 
     monkeypatch.setattr(recurrent_networks, "_run_layers", record)
-    network, (inputs, mask) = make(kind), batch(LENGTHS, 6)
-    runs = {}
-    for trained in (True, False):
-        for backend in (None, "eager"):
-            with torch.set_grad_enabled(trained), use_backend(backend):
-                run_networks([network], inputs, mask)
-            runs[trained, backend] = bool(compiled)
-            compiled.clear()
-    expected = COMPILED and {(True, None), *([(False, None)] if kind is torch.nn.GRU else [])}
-    assert {case for case, is_compiled in runs.items() if is_compiled} == (expected or set())
+    monkeypatch.setattr("allennlp_sentmatch.nn.ops.backends.fastest_products", lambda: products)
+    network, (inputs, mask) = make(kind).float(), batch(LENGTHS, 6)
+    with torch.set_grad_enabled(trained), use_backend(backend):
+        run_networks([network], inputs.float(), mask)
+    assert bool(compiled) == expected
