@@ -113,6 +113,15 @@ def test_no_training_is_complete(curves, study):
         study().run()
 
 
+def interrupt_two_trials(curves, study, folder):
+    """Leave a study with two interrupted trials, which will not hang the next time."""
+    curves.set_all([0.5, "hang"])
+    interrupt_when(folder / "study" / "trials" / "1" / "metrics_epoch_0.json", signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        study(num_jobs=2).run()
+    curves.set_all([0.5])
+
+
 @pytest.mark.parametrize(("num_jobs", "number"), [(1, signal.SIGINT), (2, signal.SIGTERM)])
 def test_an_interrupted_study_goes_on(curves, study, tmp_path, num_jobs, number):
     curves.set_all([0.5, "hang"])
@@ -137,11 +146,7 @@ def test_an_interrupted_study_goes_on(curves, study, tmp_path, num_jobs, number)
 
 def test_two_threads_do_not_repeat_the_same_trial(curves, study, tmp_path, monkeypatch):
     """Optuna reads the state of a waiting trial, checks it and writes the new one."""
-    curves.set_all([0.5, "hang"])
-    interrupt_when(tmp_path / "study" / "trials" / "1" / "metrics_epoch_0.json", signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        study(num_jobs=2).run()
-    curves.set_all([0.5])
+    interrupt_two_trials(curves, study, tmp_path)
     monkeypatch.setattr(
         "optuna.storages.RDBStorage.check_trial_is_updatable", lambda *_: time.sleep(0.2)
     )
@@ -152,11 +157,7 @@ def test_two_threads_do_not_repeat_the_same_trial(curves, study, tmp_path, monke
 
 def test_all_interrupted_trials_are_repeated(curves, study, tmp_path, monkeypatch):
     """Optuna's grid sampler ends a study when no combination seems to be left."""
-    curves.set_all([0.5, "hang"])
-    interrupt_when(tmp_path / "study" / "trials" / "1" / "metrics_epoch_0.json", signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        study(num_jobs=2).run()
-    curves.set_all([0.5])
+    interrupt_two_trials(curves, study, tmp_path)
     monkeypatch.setattr(
         "optuna.samplers.GridSampler.after_trial", lambda self, study, *_: study.stop()
     )
