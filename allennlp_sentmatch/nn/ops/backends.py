@@ -158,12 +158,13 @@ _EXTENSIONS = (
 
 def _import_extensions() -> Optional[str]:
     """Import the steps compiled from C++; return why they are missing, or `None`."""
-    try:
-        for name in _EXTENSIONS:
-            importlib.import_module(f"allennlp_sentmatch.nn.ops.native.{name}")
-    except ModuleNotFoundError:
+    modules = [f"allennlp_sentmatch.nn.ops.native.{name}" for name in _EXTENSIONS]
+    if not any(map(find_spec, modules)):
         return "the package was installed without a C++ compiler"
-    except ImportError as error:
+    try:
+        for module in modules:
+            importlib.import_module(module)
+    except ImportError as error:  # also if some are missing, as after an update in a checkout
         reason = f"its compiled steps cannot be imported ({error}); reinstall the package"
         warnings.warn(f'There is no backend "cpu": {reason}', RuntimeWarning, stacklevel=2)
         return reason

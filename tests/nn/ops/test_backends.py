@@ -47,6 +47,14 @@ def test_steps_that_cannot_be_imported_are_not_taken_for_missing_ones(monkeypatc
         chosen()
 
 
+@NEEDS_COMPILED
+def test_steps_that_are_missing_among_others_ask_for_a_new_installation(monkeypatch):
+    """As after an update in a checkout that was installed before."""
+    monkeypatch.setattr(backends, "_EXTENSIONS", ("_missing", *backends._EXTENSIONS))
+    with pytest.warns(RuntimeWarning, match=r"native\._missing'\); reinstall the package"):
+        assert backends._import_extensions() is not None
+
+
 def test_a_request_holds_until_the_context_ends():
     default = chosen()
     with use_backend("naive"):
