@@ -39,6 +39,19 @@ def make(kind, num_layers: int = 1, bidirectional: bool = True, **settings):
     return network
 
 
+def record_calls(name, monkeypatch):
+    """A list that has an item for each call of a function of `recurrent_networks` from now on."""
+    calls = []
+    function = getattr(recurrent_networks, name)
+
+    def record(*arguments):
+        calls.append(name)
+        return function(*arguments)
+
+    monkeypatch.setattr(recurrent_networks, name, record)
+    return calls
+
+
 def batch(lengths: list[int], num_tokens: int) -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(1)
     inputs = torch.randn(len(lengths), num_tokens, D, dtype=torch.float64, generator=generator)
@@ -121,14 +134,7 @@ def test_without_biases(kind, backend):
 @pytest.mark.parametrize("backend", ["naive"], indirect=True)
 def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size, backend, monkeypatch):
     """A batch of mostly padding is packed; one of mostly tokens, and one in training, are not."""
-    packed = []
-    run_packed = recurrent_networks._run_packed
-
-    def record(*arguments):
-        packed.append(True)
-        return run_packed(*arguments)
-
-    monkeypatch.setattr(recurrent_networks, "_run_packed", record)
+    packed = record_calls("_run_packed", monkeypatch)
     network = kind(D, hidden_size, batch_first=True, bidirectional=True)
     for lengths, saves in [([20, 1, 0, 3], True), ([20, 20, 19, 20], False)]:
         inputs, mask = batch(lengths, 20)
@@ -160,14 +166,7 @@ def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size, backe
 def test_the_compiled_steps_run_where_they_are_faster(
     kind, products, trained, backend, expected, monkeypatch
 ):
-    compiled = []
-    run_layers = recurrent_networks._run_layers
-
-    def record(*arguments):
-        compiled.append(True)
-        return run_layers(*arguments)
-
-    monkeypatch.setattr(recurrent_networks, "_run_layers", record)
+    compiled = record_calls("_run_layers", monkeypatch)
     monkeypatch.setattr("allennlp_sentmatch.nn.ops.backends.fastest_products", lambda: products)
     network, (inputs, mask) = make(kind).float(), batch(LENGTHS, 6)
     with torch.set_grad_enabled(trained), use_backend(backend):

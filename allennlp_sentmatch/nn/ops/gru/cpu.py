@@ -18,13 +18,13 @@ if COMPILED:
 
 
 def forward(backend: Backend, tables: GRUTables) -> None:
-    """Run the steps: fill `candidate` and `hidden`, and make of the gates' arguments the gates."""
+    """Run the steps: fill `candidate` and `hidden`, and replace the gates' arguments by the gates."""
     sizes, hidden, bias = tables.sizes, tables.hidden, tables.bias_hh
     bound = BoundForward(tables)
     starts = [0, *accumulate(sizes)]
     for s, weight in enumerate(map(backend.products.prepacked, tables.weight_hh)):
         for t, n in enumerate(sizes):
-            if t == 0:  # of the state zero
+            if t == 0:  # after the state zero
                 recurrent, left = bias[s].repeat(n, 1), -1
             else:
                 left = starts[t - 1]

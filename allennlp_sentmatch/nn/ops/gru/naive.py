@@ -1,8 +1,13 @@
-r"""The equations of a GRU (Cho et al. 2014, as `torch.nn.GRU` has them), token by token.
+r"""The equations of a GRU, token by token.
 
-r_t = sigmoid(W_r x_t + b_r + U_r h_{t-1} + c_r),   z_t likewise
-n_t = tanh(W_n x_t + b_n + r_t * (U_n h_{t-1} + c_n))
-h_t = (1 - z_t) * n_t + z_t * h_{t-1}
+Those of Cho et al. 2014 (https://arxiv.org/abs/1406.1078) as `torch.nn.GRU` has them. With x the
+inputs,
+
+    r_t = sigmoid(W_r x_t + b_r + U_r h_{t-1} + c_r),   z_t likewise
+    n_t = tanh(W_n x_t + b_n + r_t * (U_n h_{t-1} + c_n))
+    h_t = (1 - z_t) * n_t + z_t * h_{t-1}
+
+where W, U, b and c are `weight_ih`, `weight_hh`, `bias_ih` and `bias_hh`.
 """
 
 from collections.abc import Sequence

@@ -18,8 +18,8 @@ class GRUTables(NamedTuple):
     #: U_r, U_z and U_n of each direction, (3H, H).
     weight_hh: Sequence[Tensor]
     bias_hh: Tensor  # (S, 3H)
-    #: (S, N, 3H): W x + b before a step, then r, z and n. A backward step makes of them their
-    #: gradients before the activations, which are those of W x + b.
+    #: (S, N, 3H): W x + b before a step, then r, z and n. A backward step replaces these by the
+    #: gradients of W x + b.
     gates: Tensor
     candidate: Tensor  # (S, N, H): U_n h_{t-1} + c_n
     hidden: Tensor  # (S, N, H)
