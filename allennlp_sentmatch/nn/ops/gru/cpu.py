@@ -18,7 +18,7 @@ if COMPILED:
 
 
 def forward(backend: Backend, tables: GRUTables) -> None:
-    """Run the steps: fill `candidate` and `hidden`, and replace the gates' arguments by the gates."""
+    """Run the steps: fill `candidate` and `hidden`, and replace the gates' arguments by gates."""
     sizes, hidden, bias = tables.sizes, tables.hidden, tables.bias_hh
     bound = BoundForward(tables)
     starts = [0, *accumulate(sizes)]
