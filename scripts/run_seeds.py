@@ -90,7 +90,8 @@ def record(
     """Put the figures of a run into the file's row of the configuration and overrides.
 
     The file is made if it does not exist. The row keeps its other seeds, and fields such as `model`
-    and `differs`. `command` trains the seed; the row's command has all of its seeds.
+    and `differs`. `command` trains the seed; the row's command has all of its seeds, and its
+    `machine` all of their processors.
     """
     table = read_table(path)
     row = row_of(table, config, overrides)
@@ -98,6 +99,7 @@ def record(
     by_seed = {**others, seed: figures_of(run)}
     seeds = sorted(by_seed)
     revisions = [*(row["revision"].split(", ") if others else ()), revision()]
+    processors = [*(row["machine"]["processor"].split(" and ") if others else ()), processor()]
     names = set.intersection(*(set(by_seed[seed]["metrics"]) for seed in seeds))
     row.update(
         {
@@ -110,7 +112,7 @@ def record(
             "epochs": [by_seed[seed]["epochs"] for seed in seeds],
             "minutes": [by_seed[seed]["minutes"] for seed in seeds],
             "machine": {
-                "processor": processor(),
+                "processor": " and ".join(dict.fromkeys(processors)),
                 "cores": os.cpu_count(),
                 "threads": threads or int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
                 "python": platform.python_version(),

@@ -132,6 +132,19 @@ def test_recorded_figures_replace_those_of_the_same_row(output, tmp_path, monkey
     assert [len(row["metrics"]["accuracy"]) for row in recorded["rows"][1:]] == [2, 1]
 
 
+def test_a_row_names_the_processors_of_all_its_seeds(output, tmp_path, monkeypatch):
+    path = tmp_path / "sick.json"
+    processors = iter(["EPYC", "EPYC", "Xeon"])
+    monkeypatch.setattr(run_seeds, "processor", lambda: next(processors))
+    shutil.copytree(output / "1", output / "3")
+    run(monkeypatch, CONFIG, output, "--seeds", 1, 2, "--record", path)
+    (row,) = json.loads(path.read_text())["rows"]
+    assert row["machine"]["processor"] == "EPYC"
+    run(monkeypatch, CONFIG, output, "--seeds", 3, "--record", path)
+    (row,) = json.loads(path.read_text())["rows"]
+    assert row["machine"]["processor"] == "EPYC and Xeon"
+
+
 @pytest.mark.parametrize("is_output_kept", [True, False])
 def test_recorded_seeds_are_neither_trained_nor_recorded_again(
     output, tmp_path, monkeypatch, is_output_kept
