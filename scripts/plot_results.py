@@ -1,6 +1,8 @@
-"""Draw one figure of a file of results: a point for each seed, a bar for their mean.
+"""Draw one figure of a file of results.
 
-python scripts/plot_results.py docs/results/sick.json docs/images/sick.png --metric accuracy
+    python scripts/plot_results.py docs/results/sick_glove.json docs/images/sick.png
+
+The picture has a point for each seed of a configuration and a bar for their mean.
 """
 
 import argparse
@@ -29,8 +31,9 @@ def main() -> None:
         axes.plot(values, [y] * len(values), "o", color="tab:blue", alpha=0.5)
         axes.plot(statistics.mean(values), y, "|", color="tab:blue", markersize=18)
     axes.set_yticks(range(len(rows)), [row["model"] for row in rows])
-    name = arguments.results.stem.upper()
-    axes.set_xlabel(f"{name}: test {results['metrics'][arguments.metric]} (each seed and the mean)")
+    data_set = results["data"].split(":")[0]
+    title = results["metrics"][arguments.metric]
+    axes.set_xlabel(f"{data_set}: {title} (each seed and the mean)")
     axes.grid(axis="x", alpha=0.3)
     figure.savefig(arguments.picture, dpi=120)
 
