@@ -1,4 +1,4 @@
-"""Draw one figure of a file of results.
+"""Draw the accuracies in a file of results.
 
     python scripts/plot_results.py docs/results/sick_glove.json docs/images/sick.png
 
@@ -8,34 +8,37 @@ The picture has a point for each seed of a configuration and a bar for their mea
 import argparse
 import json
 import statistics
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 
-def main() -> None:
-    """Draw the rows of a file of results that were trained."""
-    parser = argparse.ArgumentParser(description="Plot a figure of every configuration.")
-    parser.add_argument("results", type=Path)
-    parser.add_argument("picture", type=Path)
-    parser.add_argument("--metric", default="accuracy")
-    arguments = parser.parse_args()
-    results = json.loads(arguments.results.read_text(encoding="utf-8"))
+def accuracy_figure(results: Mapping[str, Any]) -> Figure:
+    """Draw the rows that were trained, from top to bottom."""
     rows = [row for row in reversed(results["rows"]) if "configuration" in row]
-    figure, axes = plt.subplots(figsize=(7, 0.4 * len(rows)), layout="constrained")
+    figure = Figure(figsize=(7, 0.4 * len(rows)), layout="constrained")
+    axes = figure.subplots()
     for y, row in enumerate(rows):
-        values = [100 * value for value in row["metrics"][arguments.metric]]
+        values = [100 * value for value in row["metrics"]["accuracy"]]
         axes.plot(values, [y] * len(values), "o", color="tab:blue", alpha=0.5)
         axes.plot(statistics.mean(values), y, "|", color="tab:blue", markersize=18)
     axes.set_yticks(range(len(rows)), [row["model"] for row in rows])
     data_set = results["data"].split(":")[0]
-    title = results["metrics"][arguments.metric]
-    axes.set_xlabel(f"{data_set}: {title} (each seed and the mean)")
+    axes.set_xlabel(f"{data_set}: {results['metrics']['accuracy']} (each seed and the mean)")
     axes.grid(axis="x", alpha=0.3)
-    figure.savefig(arguments.picture, dpi=120)
+    return figure
+
+
+def main() -> None:
+    """Draw the file of the command line."""
+    parser = argparse.ArgumentParser(description="Plot the accuracy of every configuration.")
+    parser.add_argument("results", type=Path)
+    parser.add_argument("picture", type=Path)
+    arguments = parser.parse_args()
+    results = json.loads(arguments.results.read_text(encoding="utf-8"))
+    accuracy_figure(results).savefig(arguments.picture, dpi=120)
 
 
 if __name__ == "__main__":

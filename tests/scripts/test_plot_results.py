@@ -1,0 +1,41 @@
+import json
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from scripts import plot_results
+
+RESULTS = {
+    "data": "SICK: 4,500 training pairs",
+    "metrics": {"accuracy": "test accuracy, %"},
+    "rows": [
+        {"model": "majority class", "metrics": {"accuracy": 0.5}},
+        {"model": "BiLSTM", "configuration": "a", "metrics": {"accuracy": [0.5, 0.625, 0.75]}},
+        {"model": "RCRN", "configuration": "b", "metrics": {"accuracy": [0.25]}},
+    ],
+}
+
+
+def test_each_seed_has_a_point_and_each_trained_row_a_mean():
+    (axes,) = plot_results.accuracy_figure(RESULTS).axes
+    drawn = [
+        (line.get_marker(), list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines
+    ]
+    assert drawn == [
+        ("o", [25], [0]),
+        ("|", [25], [0]),
+        ("o", [50, 62.5, 75], [1, 1, 1]),
+        ("|", [62.5], [1]),
+    ]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["RCRN", "BiLSTM"]
+    assert axes.get_xlabel() == "SICK: test accuracy, % (each seed and the mean)"
+
+
+def test_the_picture_is_written(tmp_path, monkeypatch):
+    (tmp_path / "sick.json").write_text(json.dumps(RESULTS))
+    picture = tmp_path / "sick.png"
+    arguments = ["plot_results.py", str(tmp_path / "sick.json"), str(picture)]
+    monkeypatch.setattr("sys.argv", arguments)
+    plot_results.main()
+    assert picture.read_bytes().startswith(b"\x89PNG")
