@@ -49,7 +49,7 @@ def train(encoder: str, seconds: float, folder: Path, processes: int) -> None:
         candidate = Candidate.lstm(lstm)
     else:
         mask = torch.ones(BATCH_SIZE, NUM_TOKENS, dtype=torch.bool)
-        candidate = Candidate.encoder(CellAwareLSTM(SIZE, SIZE), mask, fast=True)
+        candidate = Candidate.encoder(CellAwareLSTM(SIZE, SIZE), mask, backend=None)
     inputs = torch.randn(BATCH_SIZE, NUM_TOKENS, SIZE)
     candidate.training(inputs)
     (folder / str(os.getpid())).touch()

@@ -1,0 +1,7 @@
+// Gumbel Tree-LSTM with a bidirectional leaf LSTM on the ling_in_loop pairs, from scratch.
+local data = import '../lib/data.libsonnet';
+local from_scratch = import '../lib/from_scratch.libsonnet';
+
+from_scratch.siamese(
+  data.ling_in_loop(), { type: 'gumbel_tree_lstm', leaf: 'bilstm' }, pooling=null
+)
