@@ -3,26 +3,17 @@
 import gzip
 import json
 import sys
-from importlib import import_module
-from types import SimpleNamespace
 
 import pytest
 import torch
 
 from allennlp_sentmatch.transfer.report import COLUMNS, TaskResult, TransferReport
-from tests.conftest import REPOSITORY
 
 
 @pytest.fixture
-def benchmark(monkeypatch):
-    """The benchmark's modules, which are scripts in one folder."""
-    names = ("measure", "report", "distillation")
-    monkeypatch.syspath_prepend(str(REPOSITORY / "benchmarks"))
-    for name in names:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    yield SimpleNamespace(**{name: import_module(name) for name in names})
-    for name in names:
-        del sys.modules[name]
+def benchmark(import_scripts):
+    """The benchmark's modules."""
+    return import_scripts("measure", "report", "distillation")
 
 
 @pytest.fixture

@@ -1,6 +1,4 @@
 import json
-import sys
-from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
@@ -8,25 +6,17 @@ import torch
 
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.lstm import recurrence
-from tests.conftest import REPOSITORY
-
-NAMES = ("cases", "measure", "report", "encoders")
 
 
 @pytest.fixture
-def benchmark(monkeypatch):
-    """The benchmark's modules, which are scripts in one folder."""
+def benchmark(import_scripts, monkeypatch):
+    """The benchmark's modules."""
     pytest.importorskip("matplotlib")
-    monkeypatch.syspath_prepend(str(REPOSITORY / "benchmarks"))
-    for name in NAMES:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    modules = SimpleNamespace(**{name: import_module(name) for name in NAMES})
+    modules = import_scripts("cases", "measure", "report", "encoders")
     for module in (modules.measure, modules.encoders):  # slow in a process as large as this one
         monkeypatch.setattr(module, "return_freed_memory", lambda: None)
     monkeypatch.setattr(modules.encoders, "keep_freed_memory", lambda: None)  # until it ends
-    yield modules
-    for name in NAMES:
-        del sys.modules[name]
+    return modules
 
 
 @pytest.fixture(autouse=True)

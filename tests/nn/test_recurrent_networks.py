@@ -151,24 +151,27 @@ def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size, backe
 @NEEDS_COMPILED
 @pytest.mark.skipif(not HAS_ONEDNN, reason="this torch has no oneDNN product")
 @pytest.mark.parametrize(
-    ("kind", "products", "trained", "backend", "expected"),
+    ("kind", "products", "lengths", "trained", "backend", "expected"),
     [
-        (torch.nn.GRU, MKLProducts, True, None, True),
-        (torch.nn.GRU, OneDNNProducts, True, None, True),
-        (torch.nn.GRU, OneDNNProducts, False, None, True),
-        (torch.nn.GRU, MKLProducts, True, "eager", False),
-        (torch.nn.LSTM, MKLProducts, True, None, True),
-        (torch.nn.LSTM, OneDNNProducts, True, None, False),
-        (torch.nn.LSTM, MKLProducts, False, None, False),
-        (torch.nn.LSTM, MKLProducts, True, "naive", False),
+        (torch.nn.GRU, MKLProducts, LENGTHS, True, None, True),
+        (torch.nn.GRU, MKLProducts, [6, 6], True, None, True),
+        (torch.nn.GRU, OneDNNProducts, LENGTHS, True, None, True),
+        (torch.nn.GRU, OneDNNProducts, LENGTHS, False, None, True),
+        (torch.nn.GRU, MKLProducts, LENGTHS, True, "eager", False),
+        (torch.nn.LSTM, MKLProducts, LENGTHS, True, None, True),
+        (torch.nn.LSTM, MKLProducts, [6, 4], True, None, True),
+        (torch.nn.LSTM, MKLProducts, [6, 5], True, None, False),
+        (torch.nn.LSTM, OneDNNProducts, LENGTHS, True, None, False),
+        (torch.nn.LSTM, MKLProducts, LENGTHS, False, None, False),
+        (torch.nn.LSTM, MKLProducts, LENGTHS, True, "naive", False),
     ],
 )
 def test_the_compiled_steps_run_where_they_are_faster(
-    kind, products, trained, backend, expected, monkeypatch
+    kind, products, lengths, trained, backend, expected, monkeypatch
 ):
     compiled = record_calls("_run_layers", monkeypatch)
     monkeypatch.setattr("allennlp_sentmatch.nn.ops.backends.fastest_products", lambda: products)
-    network, (inputs, mask) = make(kind).float(), batch(LENGTHS, 6)
+    network, (inputs, mask) = make(kind).float(), batch(lengths, 6)
     with torch.set_grad_enabled(trained), use_backend(backend):
         run_networks([network], inputs.float(), mask)
     assert bool(compiled) == expected
