@@ -9,12 +9,13 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 from allennlp.models import Model
 from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
-from allennlp.nn import InitializerApplicator, RegularizerApplicator
+from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
+from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn.attentive_pooling import AttentivePooling
 from allennlp_sentmatch.nn.negative_sampling import answer_pairs
 from allennlp_sentmatch.nn.padding import stack_padded
@@ -66,7 +67,7 @@ class AttentiveRanker(Model):
         Which questions count in `map` and `mrr`: `"all"`, `"answered"` or `"clean"`; see
         `RankingMetric`.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    regularizer : `ModelRegularizer`, optional (default = `None`)
     """
 
     default_predictor = "answer_ranker"
@@ -83,7 +84,7 @@ class AttentiveRanker(Model):
         shared_words: bool = False,
         questions: str = "all",
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
+        regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, regularizer)
         check_dimensions_match(

@@ -8,12 +8,13 @@ from allennlp.common.checks import ConfigurationError, check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder, TextFieldEmbedder
-from allennlp.nn import Activation, InitializerApplicator, RegularizerApplicator
+from allennlp.nn import Activation, InitializerApplicator
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_attention, describe_attention
+from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.pooling import Pooling
 
@@ -65,7 +66,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
     positive_label : `str`, optional (default = `None`)
         See `ClassificationModel`.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    regularizer : `ModelRegularizer`, optional (default = `None`)
     """
 
     default_predictor = "single_sentence"
@@ -85,7 +86,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         label_namespace: str = "labels",
         positive_label: Optional[str] = None,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
+        regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, label_namespace, positive_label, regularizer)
         num_labels = vocab.get_vocab_size(label_namespace)

@@ -6,9 +6,10 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.models import Model
-from allennlp.nn import RegularizerApplicator
 from allennlp.training.metrics import CategoricalAccuracy, F1Measure
 from torch import Tensor
+
+from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
 
 
 class ClassificationModel(Model):
@@ -25,7 +26,7 @@ class ClassificationModel(Model):
     positive_label : `str`, optional (default = `None`)
         The label whose F1 is reported with the accuracy, as `f1_<label>`. By default, a binary
         task has the F1 of each of its labels and, as `f1_macro`, their mean; other tasks have none.
-    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    regularizer : `ModelRegularizer`, optional (default = `None`)
 
     # Attributes
 
@@ -47,7 +48,7 @@ class ClassificationModel(Model):
         vocab: Vocabulary,
         label_namespace: str = "labels",
         positive_label: Optional[str] = None,
-        regularizer: Optional[RegularizerApplicator] = None,
+        regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, regularizer)
         self._label_namespace = label_namespace

@@ -6,7 +6,7 @@ from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
-from allennlp.nn import InitializerApplicator, RegularizerApplicator
+from allennlp.nn import InitializerApplicator
 from torch import Tensor
 
 from allennlp_sentmatch.models.cross_encoder import LINEAR_CLASSIFIER
@@ -14,6 +14,7 @@ from allennlp_sentmatch.models.cross_encoder_model import CrossEncoderModel
 from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn.similarity import expected_grade, grade_divergence, num_grades
 
 
@@ -40,7 +41,7 @@ class CrossEncoderRegressor(CrossEncoderModel, ScoreModel):
         Predicts the grade. A configuration leaves out its `input_size` and `num_labels`. By default
         linear, with dropout 0.1.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    regularizer : `ModelRegularizer`, optional (default = `None`)
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class CrossEncoderRegressor(CrossEncoderModel, ScoreModel):
         encoder: Optional[Seq2VecEncoder] = None,
         classifier: Lazy[Classifier] = LINEAR_CLASSIFIER,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
+        regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, lowest_score, highest_score, regularizer)
         with configuration_errors():

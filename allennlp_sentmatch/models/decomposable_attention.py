@@ -9,13 +9,14 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import FeedForward, MatrixAttention, Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.modules.matrix_attention import DotProductMatrixAttention
-from allennlp.nn import Activation, InitializerApplicator, RegularizerApplicator
+from allennlp.nn import Activation, InitializerApplicator
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_attention, describe_attention
 from allennlp_sentmatch.modules import Classifier
+from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.padding import stack_padded
 
@@ -61,7 +62,7 @@ class DecomposableAttention(ClassificationModel):
     positive_label : `str`, optional (default = `None`)
         See `ClassificationModel`.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    regularizer : `ModelRegularizer`, optional (default = `None`)
     """
 
     default_predictor = "sentence_pair"
@@ -78,7 +79,7 @@ class DecomposableAttention(ClassificationModel):
         label_namespace: str = "labels",
         positive_label: Optional[str] = None,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
+        regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, label_namespace, positive_label, regularizer)
         check_dimensions_match(

@@ -13,7 +13,7 @@ from allennlp.models import Model
 from allennlp.modules import Attention, Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.modules.attention import BilinearAttention
 from allennlp.modules.token_embedders import Embedding
-from allennlp.nn import InitializerApplicator, RegularizerApplicator
+from allennlp.nn import InitializerApplicator
 from allennlp.nn.beam_search import BeamSearch
 from allennlp.nn.util import (
     get_text_field_mask,
@@ -23,6 +23,7 @@ from allennlp.nn.util import (
 from torch import Tensor
 
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, state_sizes
+from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
 from allennlp_sentmatch.nn import AttentionalDecoder, DecoderState, StateBridge
 from allennlp_sentmatch.nn.attentional_decoder import AttentionalState
@@ -76,7 +77,7 @@ class EncoderDecoder(Model):
         The metric; `{"lowercase": true}` for a model without capital letters.
     target_namespace : `str`, optional (default = `"target_tokens"`)
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    regularizer : `ModelRegularizer`, optional (default = `None`)
 
     # Attributes
 
@@ -111,7 +112,7 @@ class EncoderDecoder(Model):
         bleu: Optional[SacreBleu] = None,
         target_namespace: str = "target_tokens",
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
+        regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, regularizer)
         check_dimensions_match(

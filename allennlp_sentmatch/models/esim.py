@@ -15,7 +15,7 @@ from allennlp.modules import (
     TextFieldEmbedder,
 )
 from allennlp.modules.matrix_attention import DotProductMatrixAttention
-from allennlp.nn import Activation, InitializerApplicator, RegularizerApplicator
+from allennlp.nn import Activation, InitializerApplicator
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
@@ -23,6 +23,7 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_attention, describe_attention
 from allennlp_sentmatch.modules import Classifier, Matcher
 from allennlp_sentmatch.modules.matchers import HeuristicDifferenceMatcher
+from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pooling import Pooling
@@ -71,7 +72,7 @@ class ESIM(ClassificationModel):
     positive_label : `str`, optional (default = `None`)
         See `ClassificationModel`.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    regularizer : `ModelRegularizer`, optional (default = `None`)
     """
 
     default_predictor = "sentence_pair"
@@ -90,7 +91,7 @@ class ESIM(ClassificationModel):
         label_namespace: str = "labels",
         positive_label: Optional[str] = None,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
+        regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, label_namespace, positive_label, regularizer)
         check_dimensions_match(

@@ -11,7 +11,6 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding
-from allennlp.nn import RegularizerApplicator
 from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from allennlp.training.metrics import Average
 from torch import Tensor
@@ -19,6 +18,7 @@ from torch.distributions import Distribution
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher
+from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
 from allennlp_sentmatch.nn.cs_lvm import teacher_forcing
@@ -56,7 +56,7 @@ class GenerativeClassificationModel(ClassificationModel):
     label_namespace : `str`
     positive_label : `str`, optional
         See `ClassificationModel`.
-    regularizer : `RegularizerApplicator`, optional
+    regularizer : `ModelRegularizer`, optional
 
     # Raises
 
@@ -80,7 +80,7 @@ class GenerativeClassificationModel(ClassificationModel):
         generate_from_label: bool,
         label_namespace: str,
         positive_label: Optional[str],
-        regularizer: Optional[RegularizerApplicator],
+        regularizer: Optional[ModelRegularizer],
     ) -> None:
         super().__init__(vocab, label_namespace, positive_label, regularizer)
         embedding = word_embedding(text_field_embedder)

@@ -7,11 +7,11 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import is_distributed
 from allennlp.data import Vocabulary
 from allennlp.models import Model
-from allennlp.nn import RegularizerApplicator
 from allennlp.training.metrics import Metric, PearsonCorrelation, SpearmanCorrelation
 from torch import Tensor
 
 from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
 from allennlp_sentmatch.training.metrics import MeanSquaredError
 
 
@@ -26,7 +26,7 @@ class ScoreModel(Model):
     vocab : `Vocabulary`
     lowest_score, highest_score : `float`
         The ends of the scale. All predictions lie between them, and all true scores must.
-    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    regularizer : `ModelRegularizer`, optional (default = `None`)
 
     # Raises
 
@@ -39,7 +39,7 @@ class ScoreModel(Model):
         vocab: Vocabulary,
         lowest_score: float,
         highest_score: float,
-        regularizer: Optional[RegularizerApplicator] = None,
+        regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, regularizer)
         if not -math.inf < lowest_score < highest_score < math.inf:

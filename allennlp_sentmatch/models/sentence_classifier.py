@@ -8,7 +8,7 @@ from allennlp.common.checks import check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
-from allennlp.nn import InitializerApplicator, RegularizerApplicator
+from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
@@ -16,6 +16,7 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_internals, describe_internals
 from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.modules.interpretable_encoder import encode_with_internals
+from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
 
 
 @Model.register("sentence_classifier")
@@ -43,7 +44,7 @@ class SentenceClassifier(ClassificationModel):
     positive_label : `str`, optional (default = `None`)
         See `ClassificationModel`.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    regularizer : `ModelRegularizer`, optional (default = `None`)
     """
 
     default_predictor = "single_sentence"
@@ -58,7 +59,7 @@ class SentenceClassifier(ClassificationModel):
         label_namespace: str = "labels",
         positive_label: Optional[str] = None,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
+        regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, label_namespace, positive_label, regularizer)
         check_dimensions_match(

@@ -7,12 +7,13 @@ from allennlp.common.checks import check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
-from allennlp.nn import InitializerApplicator, RegularizerApplicator
+from allennlp.nn import InitializerApplicator
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.siamese_model import SiameseModel
 from allennlp_sentmatch.modules import Classifier, Matcher
+from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
 
 
 @Model.register("siamese_classifier")
@@ -42,7 +43,7 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
     positive_label : `str`, optional (default = `None`)
         See `ClassificationModel`.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    regularizer : `ModelRegularizer`, optional (default = `None`)
     """
 
     default_predictor = "sentence_pair"
@@ -58,7 +59,7 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
         label_namespace: str = "labels",
         positive_label: Optional[str] = None,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
+        regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, label_namespace, positive_label, regularizer)
         self._set_encoder(text_field_embedder, encoder, embedding_dropout)

@@ -6,12 +6,13 @@ from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
-from allennlp.nn import InitializerApplicator, RegularizerApplicator
+from allennlp.nn import InitializerApplicator
 from torch import Tensor
 
 from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.models.siamese_model import SiameseModel
 from allennlp_sentmatch.modules import PairScorer
+from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
 
 
 @Model.register("similarity_regressor")
@@ -39,7 +40,7 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `RegularizerApplicator`, optional (default = `None`)
+    regularizer : `ModelRegularizer`, optional (default = `None`)
     """
 
     default_predictor = "sentence_pair"
@@ -54,7 +55,7 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
         highest_score: float,
         embedding_dropout: float = 0.0,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[RegularizerApplicator] = None,
+        regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, lowest_score, highest_score, regularizer)
         self._set_encoder(text_field_embedder, encoder, embedding_dropout)

@@ -47,6 +47,13 @@ class TestSiameseClassifier(ModelTestCase):
     def test_a_prediction_does_not_depend_on_its_batch(self):
         self.ensure_batch_predictions_are_consistent(keys_to_ignore=["loss"])
 
+    def test_the_norm_of_the_parameters_is_a_term_of_the_loss(self):
+        """Section 4.4.1 of the thesis."""
+        model = self.from_params(regularizer={"norm_weight": 0.002})
+        squares = sum(x.pow(2).sum().item() for x in model.parameters() if x.requires_grad)
+        penalty = model.get_regularization_penalty()
+        assert penalty.item() == pytest.approx(0.002 * squares**0.5, rel=1e-5)
+
     def test_equations(self):
         """CAS-LSTM eqs 14-15 with max-pooling, one pair at a time."""
         model = self.model.eval()

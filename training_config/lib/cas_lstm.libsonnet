@@ -15,14 +15,12 @@ local encoder(input_size, hidden_size, num_layers, bidirectional) = {
   pooling: 'max',
 };
 
-// The L2 norm of all parameters, as a term of the loss.
-local l2_penalty(weight) = { regexes: [['.*', { type: 'l2', alpha: weight }]] };
-
 {
   // Sections 4.4.1 and 4.4.2: fixed 300D GloVe vectors, a 300D encoder with max-pooling, an MLP
   // with 1024D layers, Adam with a cosine schedule from 0.001, batches of 128.
   // num_layers, bidirectional: the encoder's; mlp_layers: the classifier's hidden layers;
-  // p_w, p_c: dropout on the word embeddings and in the classifier; l2: the penalty's weight.
+  // p_w, p_c: dropout on the word embeddings and in the classifier; l2: the weight of the
+  // parameters' norm in the loss.
   siamese(dataset, num_layers, bidirectional, mlp_layers, p_w, p_c, l2, matcher='heuristic'):
     local hidden_size = 300;
     dataset {
@@ -36,7 +34,7 @@ local l2_penalty(weight) = { regexes: [['.*', { type: 'l2', alpha: weight }]] };
         matcher: matcher,
         classifier: { num_layers: mlp_layers, hidden_size: 1024, dropout: p_c },
         initializer: initializers.orthogonal(hidden_size),
-        regularizer: l2_penalty(l2),
+        regularizer: { norm_weight: l2 },
       },
       data_loader: { batch_size: 128, shuffle: true },
       trainer: {
@@ -59,7 +57,7 @@ local l2_penalty(weight) = { regexes: [['.*', { type: 'l2', alpha: weight }]] };
       encoder: encoder(vectors.dim, hidden_size, num_layers=2, bidirectional=bidirectional),
       classifier: { num_layers: 1, hidden_size: 300, dropout: dropout },
       initializer: initializers.orthogonal(hidden_size),
-      regularizer: l2_penalty(l2),
+      regularizer: { norm_weight: l2 },
     },
     data_loader: { batch_size: 128, shuffle: true },
     trainer: {
