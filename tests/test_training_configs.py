@@ -704,6 +704,22 @@ def test_a_short_run_on_multi30k_changes_the_optimization_alone(name: str):
         assert after["trainer"][key] == before["trainer"][key]
 
 
+@pytest.mark.parametrize("name", ["ling_in_loop/rcrn", "snli/esim_subilstm"])
+def test_twenty_thousand_pairs_keep_the_optimization_but_for_its_length(name: str):
+    before = Params.from_file(str(CONFIGURATIONS / f"{name}.jsonnet")).as_dict()
+    text = f"""
+        (import 'training_config/local/ling_in_loop_20k.libsonnet')(
+          import 'training_config/{name}.jsonnet'
+        )
+    """
+    after = with_overrides(before, json.loads(evaluate_snippet("", text)))
+    expected = {**before["trainer"], "num_epochs": 5, "callbacks": [{"type": "bfloat16_products"}]}
+    if "learning_rate_scheduler" in expected:
+        expected["learning_rate_scheduler"] = {"type": "cosine", "t_initial": 5}
+    assert after["trainer"] == expected
+    assert len(after["train_data_path"]["folds"]["keep"]) / 9 * 44983 == pytest.approx(20000, 1e-3)
+
+
 def test_the_list_has_two_lines_for_each_experiment():
     sources = ("thesis; CAS-LSTM", "4.3, 4.11; 1")
     listed = [

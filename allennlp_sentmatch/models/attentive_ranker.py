@@ -15,7 +15,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn.attentive_pooling import AttentivePooling
 from allennlp_sentmatch.nn.negative_sampling import answer_pairs
 from allennlp_sentmatch.nn.padding import stack_padded

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_attention, describe_attention
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.pooling import Pooling
 

@@ -9,7 +9,7 @@ from allennlp.models import Model
 from allennlp.training.metrics import CategoricalAccuracy, F1Measure
 from torch import Tensor
 
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
 
 class ClassificationModel(Model):

@@ -12,7 +12,7 @@ from torch import Tensor
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.cross_encoder_model import CrossEncoderModel
 from allennlp_sentmatch.modules import Classifier
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
 LINEAR_CLASSIFIER = Lazy(Classifier, num_layers=0, dropout=0.1, batch_norm=False)
 

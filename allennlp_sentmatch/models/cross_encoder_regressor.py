@@ -14,7 +14,7 @@ from allennlp_sentmatch.models.cross_encoder_model import CrossEncoderModel
 from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn.similarity import expected_grade, grade_divergence, num_grades
 
 

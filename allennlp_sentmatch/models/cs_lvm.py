@@ -16,7 +16,7 @@ from torch import Tensor
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher
 from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
 from allennlp_sentmatch.modules.sentence_beam_search import search_sentences

@@ -23,7 +23,7 @@ from allennlp.nn.util import (
 from torch import Tensor
 
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, state_sizes
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
 from allennlp_sentmatch.nn import AttentionalDecoder, DecoderState, StateBridge
 from allennlp_sentmatch.nn.attentional_decoder import AttentionalState

@@ -23,7 +23,7 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_attention, describe_attention
 from allennlp_sentmatch.modules import Classifier, Matcher
 from allennlp_sentmatch.modules.matchers import HeuristicDifferenceMatcher
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pooling import Pooling

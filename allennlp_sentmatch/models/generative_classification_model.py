@@ -18,7 +18,7 @@ from torch.distributions import Distribution
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
 from allennlp_sentmatch.nn.cs_lvm import teacher_forcing

@@ -15,7 +15,7 @@ from torch import Tensor
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_attention, describe_attention
 from allennlp_sentmatch.modules import Classifier, LstmnPairEncoder
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
 
 @Model.register("lstmn_classifier")

@@ -14,7 +14,7 @@ from allennlp.training.metrics import Metric
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.reading_comprehension import (
     BestSpans,

@@ -11,7 +11,7 @@ from allennlp.training.metrics import Metric, PearsonCorrelation, SpearmanCorrel
 from torch import Tensor
 
 from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.training.metrics import MeanSquaredError
 
 

@@ -16,7 +16,7 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_internals, describe_internals
 from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.modules.interpretable_encoder import encode_with_internals
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
 
 @Model.register("sentence_classifier")

@@ -13,7 +13,7 @@ from torch import Tensor
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.siamese_model import SiameseModel
 from allennlp_sentmatch.modules import Classifier, Matcher
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
 
 @Model.register("siamese_classifier")

@@ -12,7 +12,7 @@ from torch import Tensor
 from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.models.siamese_model import SiameseModel
 from allennlp_sentmatch.modules import PairScorer
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
 
 @Model.register("similarity_regressor")

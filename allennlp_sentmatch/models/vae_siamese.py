@@ -12,7 +12,7 @@ from torch.distributions import Distribution
 
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
 

@@ -13,7 +13,7 @@ from allennlp_sentmatch.modules.classifier import Classifier
 from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
 from allennlp_sentmatch.modules.lstmn_pair_encoder import LstmnPairEncoder
 from allennlp_sentmatch.modules.matchers import Matcher
-from allennlp_sentmatch.modules.norm_regularizer import ModelRegularizer, NormRegularizer
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.pair_scorers import PairScorer
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
@@ -26,7 +26,6 @@ __all__ = [
     "LstmnPairEncoder",
     "Matcher",
     "ModelRegularizer",
-    "NormRegularizer",
     "PairScorer",
     "Posterior",
     "SemanticConstraints",

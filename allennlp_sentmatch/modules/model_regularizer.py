@@ -1,0 +1,50 @@
+"""The penalty on a model's parameters."""
+
+from typing import Optional
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.nn import RegularizerApplicator
+from allennlp.nn.regularizers import Regularizer
+
+from allennlp_sentmatch.nn.parameter_norm import parameter_norm
+
+
+class ModelRegularizer(RegularizerApplicator):
+    """AllenNLP's penalties on single parameters and the norm of all parameters, as a loss.
+
+    Choi's thesis (section 4.4.1) adds the L2 norm of the parameters to the loss, w * ||theta||, as
+    `regularizer: { norm_weight: 0.002 }` does. The sum of AllenNLP's "l2" over all parameters is
+    its square, w * ||theta||^2, whose gradient grows with the norm; with the thesis's w of 0.002 it
+    pulls the weights to zero. The author's code (https://github.com/jihunchoi/ca-stacked-lstm)
+    takes the norm, too.
+
+    # Parameters
+
+    regexes : `List[Tuple[str, Regularizer]]`, optional (default = `None`)
+        As those of `RegularizerApplicator`.
+    norm_weight : `float`, optional (default = `0.0`)
+        w, the weight of the norm of all parameters that are trained.
+
+    # Raises
+
+    `ConfigurationError`
+        If the weight is negative.
+    """
+
+    def __init__(
+        self,
+        regexes: Optional[list[tuple[str, Regularizer]]] = None,
+        norm_weight: float = 0.0,
+    ) -> None:
+        if not norm_weight >= 0:  # also if it is not a number
+            raise ConfigurationError(f"norm_weight must not be negative, got {norm_weight}")
+        super().__init__(regexes)
+        self._norm_weight = norm_weight
+
+    def __call__(self, module: torch.nn.Module) -> torch.Tensor:
+        """The penalty of a module: a scalar, or, as AllenNLP's, 0.0 if nothing is penalized."""
+        penalty = super().__call__(module)
+        if self._norm_weight > 0:
+            penalty = penalty + self._norm_weight * parameter_norm(module)
+        return penalty
