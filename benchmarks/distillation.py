@@ -22,7 +22,7 @@ import time
 from functools import partial
 from itertools import cycle
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 import numpy
 import torch
@@ -114,7 +114,7 @@ def _column(file: Path, name: Any) -> list[str]:
 
 def measure_speed(
     encoders: dict[str, Encode], sentences: list[str], num_rounds: int
-) -> dict[str, dict[str, float]]:
+) -> dict[str, dict[str, Optional[float]]]:
     """Sentences a second of each encoder, by the clock and of CPU time, and its ratio to MiniLM."""
     for encode in encoders.values():
         encode(sentences[::10])  # a warm-up

@@ -134,7 +134,7 @@ def _expected_seconds(
     """The expected time of a step: 0 without a record of shorter sentences."""
     if shorter is None:
         return 0.0
-    growth = (num_tokens / shorter["num_tokens"]) ** 2
+    growth: float = (num_tokens / shorter["num_tokens"]) ** 2
     time: float = shorter.get(f"{_prefix(name)}{kind}_ms", math.inf)
     return growth * time / 1000
 

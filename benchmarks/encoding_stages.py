@@ -45,6 +45,7 @@ def main() -> None:
     info["sentences"] = len(sentences)
     encoder, slow = (SentenceEncoder.from_archive(options.archive) for _ in range(2))
     slow.__dict__["_indexer"] = None  # the cached property: no short cut
+    model: Any = encoder._model
     indexer: Any = encoder._indexer
     rows = sorted(map(indexer.indices, sentences), key=len)
     batches = [rows[i : i + options.batch_size] for i in range(0, len(rows), options.batch_size)]
@@ -53,7 +54,7 @@ def main() -> None:
     @torch.no_grad()
     def network() -> None:
         for tensor in tensors:
-            encoder._model.encode({"tokens": {"tokens": tensor}})
+            model.encode({"tokens": {"tokens": tensor}})
 
     def network_in_bfloat16() -> None:
         with bfloat16_products():

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 from allennlp.common import Params
@@ -43,7 +44,7 @@ class Parts:
     """The records of the parts of a training run."""
 
     def __init__(self) -> None:
-        self.records: list[dict[str, object]] = []
+        self.records: list[dict[str, Any]] = []
         self.seconds: dict[str, float] = {}
 
     @contextmanager

@@ -6,9 +6,10 @@ import math
 import re
 import statistics
 import time
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable, Optional, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,8 @@ from torch import Tensor, nn
 from allennlp_sentmatch.nn.ops.backends import Name, use_backend
 
 Forward = Callable[[Tensor], Tensor]
+Step = TypeVar("Step", bound=Hashable)
+"""The name of a step to time."""
 
 
 class Candidate:
@@ -74,18 +77,19 @@ def disagreement(module: nn.Module, inputs: Tensor, mask: Tensor) -> float:
         leaves = [leaf, *module.parameters()]
         gradients = torch.autograd.grad(outputs.square().sum(), leaves)
         results.append([outputs, *gradients])
-    return max(
+    errors: list[float] = [
         ((ours - theirs).norm() / theirs.norm().clamp(min=1e-12)).item()
         for ours, theirs in zip(*results)
-    )
+    ]
+    return max(errors)
 
 
 def interleave(
-    steps: dict[str, Callable[[], None]],
+    steps: Mapping[Step, Callable[[], object]],
     seconds: float,
     device: torch.device,
     longest: float = math.inf,
-) -> dict[str, list[float]]:
+) -> dict[Step, list[float]]:
     """Time the steps in turn until `seconds` have passed; return the seconds of every run.
 
     The first run of each step is a warm-up and does not count. There are at least three rounds. A
@@ -93,7 +97,7 @@ def interleave(
     warm-up takes longer than `longest` seconds in none.
     """
     warm_ups = {name: _run(step, device) for name, step in steps.items()}
-    times: dict[str, list[float]] = {name: [] for name in steps}
+    times: dict[Step, list[float]] = {name: [] for name in steps}
     again = [name for name, warm_up in warm_ups.items() if warm_up <= longest]
     start = time.perf_counter()
     num_rounds = 0
@@ -105,7 +109,7 @@ def interleave(
     return times
 
 
-def _run(step: Callable[[], None], device: torch.device) -> float:
+def _run(step: Callable[[], object], device: torch.device) -> float:
     _synchronize(device)
     start = time.perf_counter()
     step()

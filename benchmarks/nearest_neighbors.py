@@ -159,7 +159,7 @@ def main() -> None:
     real = sentence_vectors(options.word_vectors, options.sentences)
     queries, real = real[:NUM_QUERIES], real[NUM_QUERIES:]
     info["real_sentences"], info["vector_size"] = real.shape
-    records = {kind: [] for kind in options.kinds}
+    records: dict[str, list[dict[str, Any]]] = {kind: [] for kind in options.kinds}
     with TemporaryDirectory() as folder:
         write_perturbed(Path(folder, "vectors.npy"), real, max(options.sizes))
         for size in sorted(options.sizes):

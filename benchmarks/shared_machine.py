@@ -80,7 +80,8 @@ def step_time(encoder: str, setting: Setting, seconds: float) -> float:
             for _ in range(setting.processes)
         ]
         outputs = [process.communicate()[0] for process in running]
-    return statistics.mean(json.loads(output) for output in outputs)
+    times: list[float] = [json.loads(output) for output in outputs]
+    return statistics.mean(times)
 
 
 def main() -> None:

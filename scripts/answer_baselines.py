@@ -26,6 +26,7 @@ import spacy
 from allennlp.common import Params
 from allennlp.common.params import parse_overrides
 from allennlp.data import DatasetReader, Instance
+from spacy.language import Language
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch.training.metrics import AnswerOverlap
@@ -88,14 +89,16 @@ def score(instances: Iterable[Instance], answer: Answerer) -> dict[str, float]:
 
 def metadata(instance: Instance) -> dict[str, Any]:
     """The instance's texts and tokens."""
-    about: dict[str, Any] = instance["metadata"].metadata
+    field: Any = instance["metadata"]
+    about: dict[str, Any] = field.metadata
     return about
 
 
 def target(instance: Instance) -> tuple[int, int]:
     """The first and the last token of the span to learn."""
-    start, end = (instance[f"span_{name}"].sequence_index for name in ("start", "end"))
-    return start, end
+    start: Any = instance["span_start"]
+    end: Any = instance["span_end"]
+    return start.sequence_index, end.sequence_index
 
 
 def span_text(instance: Instance, start: int, end: int) -> str:
@@ -113,7 +116,7 @@ def words(text: str) -> set[str]:
 
 
 @cache
-def sentencizer() -> spacy.Language:
+def sentencizer() -> Language:
     """The rules of spaCy for words and sentences."""
     language = spacy.blank("en")
     language.add_pipe("sentencizer")

@@ -114,10 +114,12 @@ def figure_of(items: numpy.ndarray) -> numpy.ndarray:
     """
     means = items.mean(axis=-2, keepdims=True)  # (..., 1, 1) or (..., 1, 2)
     if items.shape[-1] == 1:
-        return means[..., 0, 0]
+        only: numpy.ndarray = means[..., 0, 0]
+        return only
     predicted, true = numpy.moveaxis(items - means, -1, 0)  # (..., items) each
     variances = (predicted**2).sum(-1) * (true**2).sum(-1)
-    return (predicted * true).sum(-1) / numpy.sqrt(variances)
+    correlation: numpy.ndarray = (predicted * true).sum(-1) / numpy.sqrt(variances)
+    return correlation
 
 
 def compare(claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row]) -> dict[str, str]:
@@ -173,10 +175,10 @@ def interval(higher: numpy.ndarray, lower: numpy.ndarray) -> tuple[float, float]
 
     def difference(chosen: numpy.ndarray, axis: int) -> numpy.ndarray:
         """Of the items with the indices `chosen`, (resamples, items)."""
-        return sum(
-            sign * figure_of(row[:, chosen]).mean(axis=0)  # over the seeds
-            for sign, row in ((1, higher), (-1, lower))
-        )
+        figures = (figure_of(row[:, chosen]).mean(axis=0) for row in (higher, lower))
+        figure, other = figures  # (resamples,) each, means over the seeds
+        gap: numpy.ndarray = figure - other
+        return gap
 
     result = bootstrap(
         (numpy.arange(higher.shape[1]),),

@@ -22,7 +22,7 @@ p < 0.05; otherwise the question is open.
 import argparse
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,8 @@ BATCH_SIZE = 100
 def read_pairs(path: str) -> tuple[list[str], list[str]]:
     """The sentences of parallel files and their references."""
     reader = ParallelTextReader(WhitespaceTokenizer())
-    pairs = [instance["metadata"].metadata for instance in reader.read(path)]
+    fields: Iterator[Any] = (instance["metadata"] for instance in reader.read(path))
+    pairs = [field.metadata for field in fields]
     return [pair["source"] for pair in pairs], [pair["target"] for pair in pairs]
 
 
@@ -111,7 +112,8 @@ def compare(
             [references],
             test_type="bs",
         )()
-        baseline, system = scores["BLEU"]
+        results: Any = scores["BLEU"]  # instances of sacrebleu.significance.Result
+        baseline, system = results
         difference = system.score - baseline.score
         # SacreBLEU's p of two equal translations is small: all resamples have their difference.
         significant = system.p_value < LEVEL and difference != 0
@@ -162,10 +164,13 @@ def main() -> None:
     }
     table.update(columns=COLUMNS, records=[])
     for pair in table["comparisons"]:
-        names = (pair["higher"], pair["lower"])
-        translations = (systems[name] for name in names)
+        higher, lower = pair["higher"], pair["lower"]
         records, table["signature"] = compare(
-            names, *translations, references, table.get("lowercase", False)
+            (higher, lower),
+            systems[higher],
+            systems[lower],
+            references,
+            table.get("lowercase", False),
         )
         table["records"] += records
     path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

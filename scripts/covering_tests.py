@@ -22,10 +22,9 @@ GRACE = 15
 OPTIONS = ("-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=line")
 
 
-class TestRecord(NamedTuple):
+class RecordedTest(NamedTuple):
     """A test's name, its seconds of the CPU, and the lines that it runs in each file."""
 
-    __test__ = False
     name: str
     seconds: float
     lines: dict[str, list[int]]
@@ -37,7 +36,7 @@ class Recorder:
     def __init__(self, folder: Path) -> None:
         self._folder = f"{folder}{os.sep}"
         self._lines: defaultdict[str, set[int]] = defaultdict(set)
-        self.records: list[TestRecord] = []
+        self.records: list[RecordedTest] = []
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
@@ -49,7 +48,7 @@ class Recorder:
         sys.settrace(None)
         seconds = sum(os.times()[:4]) - start
         lines = {path: sorted(numbers) for path, numbers in self._lines.items()}
-        self.records.append(TestRecord(item.nodeid, seconds, lines))
+        self.records.append(RecordedTest(item.nodeid, seconds, lines))
 
     def _record(self, frame: Any, event: str, argument: Any) -> Any:
         path = frame.f_code.co_filename
@@ -108,9 +107,9 @@ class CoveringTests:
         if not passed:
             raise ValueError(f"the tests fail before any change:\n{output}")
         records = json.loads((root / "records.json").read_text())
-        self.records = [TestRecord(*record) for record in records]
+        self.records = [RecordedTest(*record) for record in records]
 
-    def select(self, file: Path, *lines: Optional[int]) -> list[TestRecord]:
+    def select(self, file: Path, *lines: Optional[int]) -> list[RecordedTest]:
         """The quickest tests that run the first of the `lines` that any test runs.
 
         If no test runs any of them, the quickest tests that run any line of the file.
@@ -125,7 +124,7 @@ class CoveringTests:
         number = sum(total <= self._seconds for total in totals)
         return running[: max(number, 1)]
 
-    def run(self, tests: Sequence[TestRecord]) -> tuple[bool, str]:
+    def run(self, tests: Sequence[RecordedTest]) -> tuple[bool, str]:
         """Whether tests pass on the files as they are now, and what pytest prints.
 
         They fail, too, if they take much longer than they took at first.

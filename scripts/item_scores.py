@@ -21,7 +21,6 @@ from typing import Any
 import torch
 from allennlp.data import Instance
 from allennlp.models import Model
-from allennlp.training.metrics import Metric
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch.models import AttentiveRanker, ClassificationModel, RNet, ScoreModel
@@ -47,7 +46,7 @@ def scores_of(archive_path: Path, data: str = "test") -> Any:
         return [float(right) for right in correctness(model, instances)]
     if isinstance(model, ScoreModel):
         return [
-            [round(float(output["score"]), 6), float(instance["score"].tensor)]
+            [round(float(output["score"]), 6), float(field_of(instance, "score").tensor)]
             for instance, output in zip(instances, outputs_of(model, instances))
         ]
     questions = archive.config["model"].get("questions", "all")
@@ -57,14 +56,14 @@ def scores_of(archive_path: Path, data: str = "test") -> Any:
 def correctness(model: Model, instances: list[Instance]) -> Iterator[bool]:
     """Whether the label of each instance is right."""
     for instance, output in zip(instances, outputs_of(model, instances)):
-        yield output["label"] == instance["label"].label
+        yield output["label"] == field_of(instance, "label").label
 
 
 def average_precisions(model: Model, instances: list[Instance], questions: str) -> Iterator[float]:
     """The average precision of each question that counts."""
     for instance, output in zip(instances, outputs_of(model, instances)):
-        metric: Metric = MeanAveragePrecision(questions)
-        labels = instance["labels"].tensor
+        metric = MeanAveragePrecision(questions)
+        labels = field_of(instance, "labels").tensor
         relevant = int(labels.sum())
         counts = {"all": True, "answered": relevant > 0, "clean": 0 < relevant < len(labels)}
         if counts[questions]:
@@ -84,7 +83,12 @@ def answer_scores(model: Model, instances: list[Instance]) -> dict[str, list[flo
     return scores
 
 
-def outputs_of(model: Model, instances: list[Instance]) -> Iterable[dict]:
+def field_of(instance: Instance, name: str) -> Any:
+    """A field, whose class is that of the model's reader."""
+    return instance[name]
+
+
+def outputs_of(model: Model, instances: list[Instance]) -> Iterable[dict[str, Any]]:
     """The model's readable output for each instance."""
     for start in range(0, len(instances), BATCH_SIZE):
         yield from model.forward_on_instances(instances[start : start + BATCH_SIZE])

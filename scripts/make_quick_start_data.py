@@ -17,6 +17,7 @@ be classified without its premise. Each premise is in only one of the three file
 
 import argparse
 import random
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -139,7 +140,7 @@ def sentence(*parts: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def kind_of(word: str, kinds: dict[str, tuple[str, ...]]) -> str:
+def kind_of(word: str, kinds: Mapping[str, tuple[str, ...]]) -> str:
     """The kind that the word belongs to."""
     return next(kind for kind, members in kinds.items() if word in members)
 
@@ -200,7 +201,7 @@ def make_pairs(count: int, seen: set[Scene], rng: random.Random) -> list[tuple[s
         "contradiction": contradiction,
         "neutral": neutral,
     }
-    pairs = []
+    pairs: list[tuple[str, str, str]] = []
     while len(pairs) < count:
         scene = Scene(
             rng.choice(ADJECTIVES),

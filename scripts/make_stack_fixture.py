@@ -44,10 +44,9 @@ def main() -> None:
         train_model_from_file("training_config/quick_start.jsonnet", out, json.dumps(OVERRIDES))
         shutil.copy(out / "model.tar.gz", folder)
     predictor = Predictor.from_path(folder / "model.tar.gz")
+    pairs = [{"premise": premise, "hypothesis": hypothesis} for premise, hypothesis in PAIRS]
     predictions = [
-        {"premise": premise, "hypothesis": hypothesis}
-        | {"label_probs": predictor.predict(premise, hypothesis)["label_probs"]}
-        for premise, hypothesis in PAIRS
+        {**pair, "label_probs": predictor.predict_json(pair)["label_probs"]} for pair in pairs
     ]
     text = json.dumps(predictions, indent=2) + "\n"
     (folder / "predictions.json").write_text(text, encoding="utf-8")

@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("output", type=Path, help="the folder that `allennlp calibrate` made")
     arguments = parser.parse_args()
     report = json.loads((arguments.output / "calibration.json").read_text(encoding="utf-8"))
-    table = {"records": []}
+    table: dict[str, Any] = {"records": []}
     if arguments.table.exists():
         table = json.loads(arguments.table.read_text(encoding="utf-8"))
     others = [record for record in table["records"] if record["name"] != arguments.name]

@@ -89,8 +89,8 @@ def run_tests(run: Run, arguments: list[str]) -> tuple[int, str, float]:
         multiprocessing.Process(target=keep_busy, daemon=True)
         for _ in range((os.cpu_count() or 1) if run.busy else 0)
     ]
-    for process in disturbers:
-        process.start()
+    for disturber in disturbers:
+        disturber.start()
     start = time.monotonic()
     try:
         with subprocess.Popen(
@@ -101,7 +101,7 @@ def run_tests(run: Run, arguments: list[str]) -> tuple[int, str, float]:
             text=True,
         ) as process:
             lines = []
-            for line in process.stdout:
+            for line in process.stdout or ():
                 if re.match(r"(FAILED|ERROR)\b", line):
                     print(f"    {line.rstrip()}", flush=True)
                 lines.append(line.strip())

@@ -35,7 +35,7 @@ START = """
 import json, sys
 from pathlib import Path
 from scripts import covering_tests
-from scripts.covering_tests import CoveringTests, TestRecord
+from scripts.covering_tests import CoveringTests, RecordedTest
 
 tests = CoveringTests(Path.cwd(), "shop", ["tests"])
 module = Path("shop/prices.py").resolve()
@@ -82,9 +82,9 @@ def test_the_tests_of_a_line(session, lines, expected):
 def test_the_quickest_tests_come_first_and_the_slow_ones_are_left_out(session):
     selected = session(
         "lines = {str(module): [3]}\n"
-        "tests.records = [TestRecord(f'::{s}', s, lines) for s in (7.0, 1.0, 20.0, 3.0, 2.0)]\n"
+        "tests.records = [RecordedTest(f'::{s}', s, lines) for s in (7.0, 1.0, 20.0, 3.0, 2.0)]\n"
         "some = names(tests.select(module, 3))\n"
-        "tests.records = [TestRecord(f'::{s}', s, lines) for s in (30.0, 20.0)]\n"
+        "tests.records = [RecordedTest(f'::{s}', s, lines) for s in (30.0, 20.0)]\n"
         "other = Path('shop/other.py')\n"
         "print(json.dumps([some, names(tests.select(module, 3)), tests.select(other, 3)]))"
     )
