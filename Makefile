@@ -122,7 +122,7 @@ $(CLASSIC)/.installed: requirements/classic.txt setup.py $(COMPILED)
 		-c requirements/classic.txt
 	touch $@
 
-experiments: $(VENV)/.installed  ## List the papers' experiments (PAPER=thesis DATA=snli MODEL=esim)
+experiments: $(VENV)/.installed  ## List the papers' experiments (PAPER=thesis DATA=snli MODEL=cas_lstm)
 	@$(BIN)/python scripts/list_experiments.py --paper "$(PAPER)" --data-set "$(DATA)" \
 		--model "$(MODEL)"
 

@@ -52,7 +52,10 @@ class ClassificationModel(Model):
     ) -> None:
         super().__init__(vocab, regularizer)
         self._label_namespace = label_namespace
-        labels = vocab.get_token_to_index_vocabulary(label_namespace)
+        # For a namespace that it lacks, the vocabulary may return symbols for padding and unknown
+        # words as if they were labels.
+        known = label_namespace in vocab.get_namespaces()
+        labels = vocab.get_token_to_index_vocabulary(label_namespace) if known else {}
         if not labels:
             raise ConfigurationError(
                 f"the vocabulary's namespace {label_namespace!r} has no label; is the training "

@@ -23,7 +23,7 @@ from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 class SentenceClassifier(ClassificationModel):
     """Classifies a sentence by the vector that an encoder makes of it.
 
-    With the right encoder and pooling this is the sentiment model of the thesis (sections 3.3.2 and
+    With the right encoder and pooling this is the sentiment model of the thesis (sections 3.5.2 and
     4.4.3), RCRN's classification model (Tay, Luu and Hui 2018, section 4.2: max, mean and min
     pooling and a hidden layer) and the LSTMN's (Ersü, section 4.1: the last state).
 

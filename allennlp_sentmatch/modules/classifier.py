@@ -28,6 +28,8 @@ class Classifier(FromParams):
         Normalize the input and the output of each hidden layer over the batch.
     activation : `str`, optional (default = `"relu"`)
         Of the hidden layers: `"relu"`, `"tanh"` (ESIM's) or `"linear"` (none, InferSent's).
+    between_layers : `bool`, optional (default = `True`)
+        Apply batch normalization and dropout after each hidden layer, not only after the last.
     """
 
     def __init__(
@@ -39,8 +41,16 @@ class Classifier(FromParams):
         dropout: float = 0.0,
         batch_norm: bool = True,
         activation: str = "relu",
+        between_layers: bool = True,
     ) -> None:
         with configuration_errors():
             self.module = MLPClassifier(
-                input_size, num_labels, hidden_size, num_layers, dropout, batch_norm, activation
+                input_size,
+                num_labels,
+                hidden_size,
+                num_layers,
+                dropout,
+                batch_norm,
+                activation,
+                between_layers,
             )

@@ -101,7 +101,7 @@ class GumbelTreeLSTM(torch.nn.Module):
         node_size = self.output_size
         self.composition = torch.nn.Linear(2 * node_size, 5 * node_size)
         self.query = torch.nn.Parameter(torch.empty(node_size))
-        torch.nn.init.normal_(self.query, std=0.01)  # as in the authors' code
+        torch.nn.init.normal_(self.query, std=0.01)  # thesis section 3.5.1
 
     @property
     def output_size(self) -> int:

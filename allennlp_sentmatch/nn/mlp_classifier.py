@@ -1,7 +1,8 @@
 """A multi-layer perceptron from features to label scores.
 
 BN is batch normalization and D is dropout. Both are applied to the input and after each hidden
-layer (thesis section 4.4.1, with dropout probability p_c; CAS-LSTM eq. 14):
+layer (thesis section 4.4.1, with dropout probability p_c; CAS-LSTM eq. 14), or to the input and
+after the last hidden layer only (section 3.5.1):
 
     x_0 = D(BN(features))
     x_k = D(BN(ReLU(W_k x_{k-1} + b_k)))      k = 1 .. num_layers; ReLU, tanh or none
@@ -39,6 +40,8 @@ class MLPClassifier(torch.nn.Module):
     activation : `str`, optional (default = `"relu"`)
         The hidden layers' activation: `"relu"`, `"tanh"` as in ESIM, or `"linear"` for none, as in
         InferSent.
+    between_layers : `bool`, optional (default = `True`)
+        Apply batch normalization and dropout after each hidden layer, not only after the last.
 
     # Raises
 
@@ -56,6 +59,7 @@ class MLPClassifier(torch.nn.Module):
         dropout: float = 0.0,
         batch_norm: bool = True,
         activation: str = "relu",
+        between_layers: bool = True,
     ) -> None:
         super().__init__()
         check_positive(input_size=input_size, num_labels=num_labels, hidden_size=hidden_size)
@@ -75,12 +79,13 @@ class MLPClassifier(torch.nn.Module):
         self.input_regularization = regularization(input_size)
         self.hidden_layers = torch.nn.Sequential()
         for layer in range(num_layers):
+            regularized = between_layers or layer == num_layers - 1
             self.hidden_layers.add_module(
                 str(layer),
                 torch.nn.Sequential(
                     torch.nn.Linear(input_size if layer == 0 else hidden_size, hidden_size),
                     ACTIVATIONS[activation](),
-                    regularization(hidden_size),
+                    regularization(hidden_size) if regularized else torch.nn.Identity(),
                 ),
             )
         self.output_layer = torch.nn.Linear(hidden_size if num_layers else input_size, num_labels)

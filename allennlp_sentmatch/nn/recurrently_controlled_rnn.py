@@ -7,8 +7,9 @@ outputs of the controller's two networks (eqs 1-9) and h3 those of the listener'
     c_t = f_t * c_{t-1} + (1 - f_t) * h3_t,   c_0 = 0      (15)
     h_t = o_t * c_t                                        (16)
 
-Equation 16 is printed as h_t = h2_t * c_t, but the text below it says that sigmoid(h2) acts as the
-output gate; both are implemented.
+Equation 16 is printed without the sigmoid, but the text below it says that sigmoid(h2) acts as the
+output gate; both are implemented. It is also printed with the listener's c3_t, which would leave
+c_t unused.
 """
 
 from typing import Literal, Union

@@ -9,6 +9,7 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.standalone.networks import load_state, sentence_network
 from allennlp_sentmatch.standalone.splitters import splitter_from
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
@@ -183,7 +184,17 @@ class StandaloneEncoder(nn.Module):
 
         `Tensor`
             (N, E), in the order of the sentences, on the CPU.
+
+        # Raises
+
+        `ValueError`
+            If the batch size is below 1.
+        `TypeError`
+            If `sentences` is a single string.
         """
+        check_positive(batch_size=batch_size)
+        if isinstance(sentences, str):
+            raise TypeError("sentences must be a sequence of strings, not a string; try [sentence]")
         rows = [self.indexer.indices(sentence) for sentence in sentences]
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         device = self.embedding.weight.device

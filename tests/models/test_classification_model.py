@@ -71,6 +71,12 @@ def test_fewer_than_two_labels(labels, message):
         Model.from_params(Params(params), vocab=vocabulary(*labels))
 
 
+def test_a_namespace_that_the_vocabulary_lacks():
+    """`Vocabulary` returns the symbols for padding and unknown words for it."""
+    with pytest.raises(ConfigurationError, match="namespace 'label' has no label"):
+        ClassificationModel(vocabulary("a", "b"), label_namespace="label")
+
+
 def test_logits_are_divided_by_the_temperature():
     model = ClassificationModel(vocabulary("a", "b"))
     model.temperature.fill_(2.0)

@@ -79,3 +79,20 @@ def test_impossible_settings(name, value):
     arguments = {"input_size": 5, "num_labels": 3, name: value}
     with pytest.raises(ValueError, match=name):
         MLPClassifier(**arguments)
+
+
+def test_batch_norm_and_dropout_of_the_input_and_the_last_layer_only():
+    torch.manual_seed(0)
+    classifier = MLPClassifier(5, 3, hidden_size=4, num_layers=3, between_layers=False).double()
+    for parameter in classifier.parameters():
+        torch.nn.init.normal_(parameter)
+    features = torch.randn(7, 5, dtype=torch.float64)
+    weights = list(classifier.parameters())
+    x = batch_norm(features, *weights[:2])
+    for W, b in (weights[2:4], weights[4:6], weights[6:8]):
+        x = (x @ W.T + b).clamp(min=0)
+    x = batch_norm(x, *weights[8:10])
+    W, b = weights[10:]
+    torch.testing.assert_close(classifier(features), x @ W.T + b, atol=1e-9, rtol=0)
+    modules = MLPClassifier(5, 3, num_layers=3, dropout=0.2, between_layers=False).modules()
+    assert sum(isinstance(module, torch.nn.Dropout) for module in modules) == 2

@@ -129,3 +129,11 @@ def test_missing_and_damaged_files(folder, tmp_path, name):
     (tmp_path / "copy" / name).unlink()
     with pytest.raises(FileNotFoundError, match=name):
         StandaloneEncoder.load(tmp_path / "copy")
+
+
+def test_wrong_arguments():
+    encoder = make()
+    with pytest.raises(ValueError, match="batch_size must be at least 1, got -1"):
+        encoder.encode(["a b"], batch_size=-1)
+    with pytest.raises(TypeError, match=r"not a string; try \[sentence\]"):
+        encoder.encode("a b")

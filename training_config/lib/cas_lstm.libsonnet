@@ -17,7 +17,10 @@ local encoder(input_size, hidden_size, num_layers, bidirectional) = {
 
 {
   // Sections 4.4.1 and 4.4.2: fixed 300D GloVe vectors, a 300D encoder with max-pooling, an MLP
-  // with 1024D layers, Adam with a cosine schedule from 0.001, batches of 128.
+  // with 1024D layers, Adam with a cosine schedule from 0.001, batches of 128. The schedule takes a
+  // step after each epoch, as AllenNLP's does; the section does not say when. Its words put batch
+  // normalization on the word embeddings too, which neither the paper nor the authors' code does,
+  // and which is left out.
   // num_layers, bidirectional: the encoder's; mlp_layers: the classifier's hidden layers;
   // p_w, p_c: dropout on the word embeddings and in the classifier; l2: the weight of the
   // parameters' norm in the loss.

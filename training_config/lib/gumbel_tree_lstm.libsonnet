@@ -60,7 +60,8 @@ local siamese(
     embedders.glove_840b,
     hidden_size=600,
     leaf='lstm',
-    classifier={ num_layers: 3, hidden_size: 1024, dropout: 0.2 },
+    // Batch normalization and dropout are at "the input and the output of the MLP".
+    classifier={ num_layers: 3, hidden_size: 1024, dropout: 0.2, between_layers: false },
     embedding_dropout=0.2,
   ),
 

@@ -10,7 +10,7 @@ local rest(last_layer) = [
 
 {
   // Section 3.5: all weights as He et al. have them but the last layer's, which are uniform in
-  // (-last_layer, last_layer).
+  // (-last_layer, last_layer), and the query's, which the encoder draws itself.
   he(last_layer): { regexes: rest(last_layer) },
 
   // Sections 4.4 and 5.3.1: as above, with recurrent matrices orthogonal, each gate's block alone.

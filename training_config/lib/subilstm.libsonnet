@@ -89,7 +89,10 @@ local bilstm = { type: 'lstm', bidirectional: true };
     },
 
   // Table 4: ESIM trained as by Chen et al. (2017), the first encoder replaced: 300D GloVe vectors
-  // that are trained too, 300D layers, dropout of 0.5, Adam with 0.0004, batches of 32.
+  // that are trained too, 300D layers, dropout of 0.5, Adam with 0.0004, batches of 32. As in
+  // AllenNLP's ESIM, a dropout mask is the same for all tokens; theirs is not. Their code also clips
+  // gradients at 10, halves the learning rate after worse epochs and leaves out training pairs of 100
+  // words or more, which their paper does not say: not here.
   esim(dataset, encoder):
     local size = 300;
     local dropout = 0.5;

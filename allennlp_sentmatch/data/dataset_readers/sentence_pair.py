@@ -30,9 +30,6 @@ from allennlp_sentmatch.data.files.table import Table
 
 logger = logging.getLogger(__name__)
 
-NO_GOLD_LABEL = "-"
-"""SNLI's mark for a pair on which the annotators did not agree."""
-
 
 @DatasetReader.register("sentence_pair")
 class SentencePairReader(TokenizingReader):
@@ -53,11 +50,11 @@ class SentencePairReader(TokenizingReader):
     - `sts`: STS Benchmark, tab-separated without a header. Scores from 0 to 5, and no labels.
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
-    Labels are strings, even 0 and 1. A pair with the label `-` (SNLI: no gold label) is skipped,
-    and the log says how many were. A pair without a label (no such column, or a JSON null) is read
-    without one, for prediction. Files may be gzip-compressed, URLs, or `archive!member`. A list of
-    paths is read as one file (SNLI and MultiNLI together). For a part of a file (MSRP has no
-    validation set), see `Folds`.
+    Labels are strings, even 0 and 1. In the formats `snli`, `multinli` and `scitail`, a pair with
+    the label `-` has no gold label and is skipped, and the log says how many were. A pair without a
+    label (no such column, or a JSON null) is read without one, for prediction. Files may be
+    gzip-compressed, URLs, or `archive!member`. A list of paths is read as one file (SNLI and
+    MultiNLI together). For a part of a file (MSRP has no validation set), see `Folds`.
 
     An instance has the fields of AllenNLP's own readers of pairs:
 
@@ -192,7 +189,7 @@ class SentencePairReader(TokenizingReader):
         labels, scores = AllOrNone("label"), AllOrNone("score")
         for row in self._format.rows(file_path, self._encoding):
             label = row.label(self._format.label)
-            if label == NO_GOLD_LABEL:
+            if label is not None and label == self._format.no_gold_label:
                 skipped += 1
                 continue
             read += 1
@@ -203,7 +200,8 @@ class SentencePairReader(TokenizingReader):
             yield row, None if label is None else self._format.rename_label(label), score
         if not read:
             raise ConfigurationError(
-                f"{file_path}: all {skipped} pairs have the label '{NO_GOLD_LABEL}', which means "
+                f"{file_path}: all {skipped} pairs have the label "
+                f"{self._format.no_gold_label!r}, which means "
                 "that there is no gold label; to predict on them, leave the label out"
             )
         logger.info(

@@ -34,6 +34,8 @@ class PairFormat:
         The lowest and the highest score; by default, a score may be any finite number.
     id : `tuple[Column, ...]`, optional (default = `()`)
         The columns whose values, joined by hyphens, are the pair's id.
+    no_gold_label : `str`, optional (default = `None`)
+        The label of pairs on which the annotators did not agree, which are skipped.
     rename_label : `Callable[[str], str]`, optional
         From the label in the file to the label in the instance. By default they are the same.
     """
@@ -45,6 +47,7 @@ class PairFormat:
     score: Columns = ()
     score_range: Optional[tuple[float, float]] = None
     id: Columns = ()
+    no_gold_label: Optional[str] = None
     rename_label: Callable[[str], str] = _as_published
 
 
@@ -87,6 +90,7 @@ _NLI = PairFormat(
     premise=("sentence1", "premise"),
     hypothesis=("sentence2", "hypothesis"),
     label=("gold_label", "label"),
+    no_gold_label="-",
     id=("pairID",),
 )
 
@@ -122,6 +126,7 @@ FORMATS: dict[str, PairFormat] = {
         premise=("sentence1", "premise"),
         hypothesis=("sentence2", "hypothesis"),
         label=("gold_label", "label"),
+        no_gold_label="-",
         rename_label=_scitail_label,
     ),
     "sts": PairFormat(

@@ -1,6 +1,7 @@
 """The base class of this package's readers."""
 
 import logging
+from inspect import signature
 from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
@@ -53,6 +54,11 @@ class TokenizingReader(DatasetReader):
         max_length: Optional[int] = None,
         **kwargs: Any,
     ) -> None:
+        for name in kwargs.keys() - signature(DatasetReader.__init__).parameters.keys():
+            raise ConfigurationError(
+                f"{type(self).__name__} has no setting {name!r}; its settings are "
+                f"{', '.join(_settings(type(self)))}"
+            )
         super().__init__(
             manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
         )
@@ -130,6 +136,12 @@ def without_padding_word(tokens: list[Token], unknown_word: str) -> list[Token]:
         else token
         for token in tokens
     ]
+
+
+def _settings(reader: type[DatasetReader]) -> list[str]:
+    """The names of the settings that a reader has in a configuration."""
+    names = (name for cls in reader.__mro__[:-1] for name in signature(cls).parameters)
+    return [name for name in dict.fromkeys(names) if name not in ("self", "args", "kwargs")]
 
 
 def _unknown_word(token_indexers: dict[str, TokenIndexer]) -> str:

@@ -97,6 +97,8 @@ class ConditionalLanguageModel(torch.nn.Module):
         if num_labels > 0:
             check_positive(label_embedding_size=label_embedding_size)
             self.label_embedding = torch.nn.Embedding(num_labels, label_embedding_size)
+            # AllenNLP's initialization of embeddings (thesis section 6.4.5).
+            torch.nn.init.xavier_uniform_(self.label_embedding.weight)
             input_size += label_embedding_size
         self.decoder = torch.nn.LSTM(input_size, embedding_size, batch_first=True)
         self.output_bias = torch.nn.Parameter(torch.zeros(vocab_size))

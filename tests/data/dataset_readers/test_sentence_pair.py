@@ -164,6 +164,11 @@ class TestFormats:
         assert scores.dtype == torch.float32
         assert scores.tolist() == pytest.approx([5.0, 3.8, 0.4, 1.25])
 
+    def test_a_hyphen_is_a_label_in_a_table(self, tmp_path):
+        path = tmp_path / "pairs.tsv"
+        path.write_text("sentence1\tsentence2\tlabel\na\tb\t+\na\tc\t-\n")
+        assert [i["label"].label for i in read("table", path)] == ["+", "-"]
+
     def test_gzip(self, fixtures, tmp_path):
         path = tmp_path / "pairs"
         path.write_bytes(gzip.compress((fixtures / "data/sick.txt").read_bytes()))

@@ -3,8 +3,9 @@ from collections import Counter
 import numpy
 import pytest
 import torch
+from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch, Vocabulary
+from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.token_indexers import (
     PretrainedTransformerIndexer,
@@ -171,3 +172,9 @@ def test_the_cut_of_a_pair_is_logged_once(tiny_bert, caplog):
     for _ in range(2):
         reader.text_to_instance("a man sleeps", "a dog sleeps")
     assert len(cuts(caplog)) == 1
+
+
+def test_a_misspelled_setting_is_named():
+    params = Params({"type": "sentence_pair", "format": "table", "sentense1": "a"})
+    with pytest.raises(ConfigurationError, match=r"'sentense1'; .*sentence1, .*max_inst"):
+        DatasetReader.from_params(params)

@@ -22,6 +22,15 @@ def log_likelihood(module, words, tokens, latent, labels):
     return module.log_likelihood(words[inputs], targets, mask, latent, labels, words)
 
 
+def test_label_embeddings_are_initialized_as_allennlp_initializes_embeddings():
+    """Uniformly within the bound of Glorot and Bengio 2010, (6 / (rows + columns)) ** 0.5."""
+    torch.manual_seed(0)
+    weight = ConditionalLanguageModel(4, 3, 2, 40, label_embedding_size=50).label_embedding.weight
+    bound = math.sqrt(6 / (40 + 50))
+    assert bound * 0.99 < weight.abs().max() < bound
+    assert weight.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.03)
+
+
 def test_teacher_forcing():
     tokens = torch.tensor([[A, B, A], [B, 0, 0], [0, 0, 0]])
     mask = torch.tensor([[True, True, True], [True, False, False], [False, False, False]])
