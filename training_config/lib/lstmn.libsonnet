@@ -7,7 +7,8 @@ local embedders = import 'embedders.libsonnet';
 
 local size = 72;
 local encoder(type) = { type: type, hidden_size: size };
-// The report trains the vectors of words that GloVe lacks; an embedding is trained whole or not.
+// The report trains the vectors of words that GloVe lacks, which start from a uniform distribution
+// (Knet's `xavier`); here all vectors are trained, and those start with GloVe's spread.
 local word_vectors = embedders.glove_42b { trainable: true };
 // The last state of an encoder without its `input_size`.
 local last_state(encoder, vectors) = {
@@ -70,8 +71,9 @@ local pairs(dataset) =
     },
   },
 
-  // The same without inter-attention. The report does not say how its two sentences meet: here one
-  // encoder reads both and the classifier gets both last states.
+  // Without inter-attention. The report's section 4.2 has two networks for these rows too, and the
+  // last state of the second goes to the classifier. Here one encoder reads both sentences and the
+  // classifier gets both last states.
   siamese(dataset, encoder): pairs(dataset) {
     local vectors = self.word_vectors,
     model+: {
