@@ -54,10 +54,11 @@ class TokenizingReader(DatasetReader):
         max_length: Optional[int] = None,
         **kwargs: Any,
     ) -> None:
-        for name in kwargs.keys() - signature(DatasetReader.__init__).parameters.keys():
+        unknown = kwargs.keys() - signature(DatasetReader.__init__).parameters.keys()
+        if unknown:
             raise ConfigurationError(
-                f"{type(self).__name__} has no setting {name!r}; its settings are "
-                f"{', '.join(_settings(type(self)))}"
+                f"{type(self).__name__} has no setting {', '.join(sorted(unknown))}; its settings "
+                f"are {', '.join(_settings(type(self)))}"
             )
         super().__init__(
             manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs

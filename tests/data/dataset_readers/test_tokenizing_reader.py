@@ -176,5 +176,5 @@ def test_the_cut_of_a_pair_is_logged_once(tiny_bert, caplog):
 
 def test_a_misspelled_setting_is_named():
     params = Params({"type": "sentence_pair", "format": "table", "sentense1": "a"})
-    with pytest.raises(ConfigurationError, match=r"'sentense1'; .*sentence1, .*max_inst"):
+    with pytest.raises(ConfigurationError, match=r"setting sentense1; .*sentence1, .*max_inst"):
         DatasetReader.from_params(params)
