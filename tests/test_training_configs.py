@@ -89,6 +89,7 @@ TRAINED = [
     "ling_in_loop/lstmn",
     "ling_in_loop/rcrn",
     "ling_in_loop/subilstm",
+    "msrp/rcrn",
     "msrp/subilstm",
     "multi30k/cas_lstm",
     "multi30k/lstm",
@@ -718,6 +719,27 @@ def test_twenty_thousand_pairs_keep_the_optimization_but_for_its_length(name: st
         expected["learning_rate_scheduler"] = {"type": "cosine", "t_initial": 5}
     assert after["trainer"] == expected
     assert len(after["train_data_path"]["folds"]["keep"]) / 9 * 44983 == pytest.approx(20000, 1e-3)
+
+
+@pytest.mark.parametrize("name", ["sst2/cas_lstm", "sst5/bcn_subilstm"])
+def test_a_short_run_on_sst_changes_the_vectors_and_the_epochs_alone(name: str):
+    before = Params.from_file(str(CONFIGURATIONS / f"{name}.jsonnet")).as_dict()
+    text = f"""
+        (import 'training_config/local/sst_short.libsonnet')(
+          import 'training_config/{name}.jsonnet', num_epochs=2
+        )
+    """
+    after = with_overrides(before, json.loads(evaluate_snippet("", text)))
+    callbacks = [{"type": "bfloat16_products"}]
+    assert after["trainer"] == {**before["trainer"], "num_epochs": 2, "callbacks": callbacks}
+    vectors = after["model"]["text_field_embedder"]["token_embedders"]["tokens"]
+    assert vectors["embedding_dim"] == 100
+    assert "glove.6B.100d" in vectors["pretrained_file"]
+    assert vectors["trainable"] == (name == "sst2/cas_lstm")
+    for key in ("granularity", "use_subtrees", "min_phrase_length"):
+        assert after["dataset_reader"][key] == before["dataset_reader"][key]
+    part = "classifier" if name == "sst2/cas_lstm" else "integrator"
+    assert after["model"][part] == before["model"][part]
 
 
 def test_the_list_has_two_lines_for_each_experiment():
