@@ -34,9 +34,14 @@ BATCH_SIZE, PASSAGE_LENGTH, QUESTION_LENGTH, INPUT_SIZE, H = 32, 200, 12, 175, 7
 E = 2 * H
 
 ENCODERS: dict[str, dict[str, Any]] = {
-    "BiGRU, 3 layers": {"type": "stacked_rnn", "cell": "gru", "num_layers": 3},
+    "BiGRU, 3 layers": {
+        "type": "stacked_rnn",
+        "cell": "gru",
+        "num_layers": 3,
+        "bidirectional": True,
+    },
     "BiGRU, 3 layers, AllenNLP's gru": {"type": "gru", "num_layers": 3, "bidirectional": True},
-    "BiGRU, 1 layer": {"type": "stacked_rnn", "cell": "gru"},
+    "BiGRU, 1 layer": {"type": "stacked_rnn", "cell": "gru", "bidirectional": True},
     "RCRN (GRU)": {"type": "rcrn", "cell": "gru"},
 }
 
@@ -96,7 +101,7 @@ def training_step(
 def cases() -> Iterator[tuple[str, Case]]:
     """The baseline first."""
     passage, question = tokens(PASSAGE_LENGTH, E), tokens(QUESTION_LENGTH, E)
-    gru = StackedRNN(2 * E, H, cell="gru")
+    gru = StackedRNN(2 * E, H, cell="gru", bidirectional=True)
     matching, self_matching = GatedMatching(E, E, H), GatedSelfMatching(E, H)
     gated = tokens(PASSAGE_LENGTH, 2 * E)  # of the size that the layers' GRUs read
     reference = "torch's BiGRU, as in both matching layers"

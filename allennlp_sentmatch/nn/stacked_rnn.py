@@ -28,7 +28,7 @@ class StackedRNN(torch.nn.Module):
     cell : `str`, optional (default = `"lstm"`)
         "lstm" or "gru".
     num_layers : `int`, optional (default = `1`)
-    bidirectional : `bool`, optional (default = `True`)
+    bidirectional : `bool`, optional (default = `False`)
         Whether each layer reads the sentence in both directions.
     dropout : `float`, optional (default = `0.0`)
         The dropout probability between layers. With one layer it has no effect, and torch warns.
@@ -45,7 +45,7 @@ class StackedRNN(torch.nn.Module):
         hidden_size: int,
         cell: Literal["lstm", "gru"] = "lstm",
         num_layers: int = 1,
-        bidirectional: bool = True,
+        bidirectional: bool = False,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()

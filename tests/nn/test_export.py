@@ -38,7 +38,7 @@ OTHERS = {
     "subilstm, others": lambda: SuffixBiLSTM(
         D, H, tied=False, combination="gate", cell="gru", max_context=2
     ),
-    "stacked_rnn": lambda: StackedRNN(D, H, num_layers=2),
+    "stacked_rnn": lambda: StackedRNN(D, H, num_layers=2, bidirectional=True),
     "rcrn, gru": lambda: RecurrentlyControlledRNN(D, H, cell="gru"),
     "gumbel_tree_lstm, affine": lambda: GumbelTreeLSTM(D, H, leaf="affine"),
 }

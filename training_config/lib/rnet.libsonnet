@@ -11,7 +11,7 @@ local size = 75;
 
 {
   // The encoders of questions and passages, without the size of the input.
-  bigru: { type: 'stacked_rnn', cell: 'gru', hidden_size: size },
+  bigru: { type: 'stacked_rnn', cell: 'gru', hidden_size: size, bidirectional: true },
   bigru_3_layers: self.bigru { num_layers: 3 },
   rcrn: { type: 'rcrn', cell: 'gru', hidden_size: size },
 

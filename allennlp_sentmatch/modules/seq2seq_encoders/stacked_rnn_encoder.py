@@ -25,7 +25,7 @@ class StackedRnnEncoder(ModuleEncoder):
     cell : `str`, optional (default = `"lstm"`).
         `"lstm"` or `"gru"`.
     num_layers : `int`, optional (default = `1`).
-    bidirectional : `bool`, optional (default = `True`).
+    bidirectional : `bool`, optional (default = `False`).
         Whether each layer reads the sentence in both directions; the output is then
         `2 * hidden_size` wide.
     dropout : `float`, optional (default = `0.0`).
@@ -38,7 +38,7 @@ class StackedRnnEncoder(ModuleEncoder):
         hidden_size: int,
         cell: Literal["lstm", "gru"] = "lstm",
         num_layers: int = 1,
-        bidirectional: bool = True,
+        bidirectional: bool = False,
         dropout: float = 0.0,
     ) -> None:
         with configuration_errors():

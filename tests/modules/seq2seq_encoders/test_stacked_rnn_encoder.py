@@ -24,6 +24,14 @@ def test_is_allennlp_s_encoder(cell, bidirectional):
     assert encoder.is_bidirectional() == theirs.is_bidirectional()
 
 
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_has_allennlp_s_defaults(cell):
+    encoder, theirs = from_json(type="stacked_rnn", cell=cell), from_json(type=cell)
+    encoder.module.network.load_state_dict(theirs._module.state_dict())
+    assert not encoder.is_bidirectional()
+    assert encoder.get_output_dim() == theirs.get_output_dim() == 3
+
+
 def test_impossible_settings_are_configuration_errors():
     with pytest.raises(ConfigurationError, match=r"cell must be .*'rnn'"):
         from_json(type="stacked_rnn", cell="rnn")

@@ -35,7 +35,7 @@ ENCODERS = {
     "SuffixBiLSTM": lambda: SuffixBiLSTM(D, H),
     "GumbelTreeLSTM": lambda: GumbelTreeLSTM(D, H, leaf="affine"),
     "GatedMatching": Matching,
-    "GRU": lambda: StackedRNN(D, H, cell="gru"),
+    "GRU": lambda: StackedRNN(D, H, cell="gru", bidirectional=True),
 }
 BACKENDS = {"GatedMatching": ["eager"], "GRU": ["cpu"]}
 
