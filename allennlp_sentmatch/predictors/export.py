@@ -19,6 +19,7 @@ from allennlp_sentmatch.models import DistilledEncoder, SentenceClassifier, Siam
 from allennlp_sentmatch.modules.seq2seq_encoders.module_encoder import ModuleEncoder
 from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder, PooledEncoder
 from allennlp_sentmatch.modules.token_embedders import PretrainedEmbedding
+from allennlp_sentmatch.nn import StackedRNN
 from allennlp_sentmatch.predictors.text_indexing import text_indexer
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.networks import load_state, settings_of
@@ -154,6 +155,8 @@ def _sequence_encoder(encoder: torch.nn.Module) -> _Described:
     prefix = ""
     if isinstance(encoder, ModuleEncoder):
         module = encoder.module
+        if isinstance(module, StackedRNN):  # written as the network that it holds
+            module, prefix = module.network, "network."
     elif isinstance(encoder, PytorchSeq2SeqWrapper) and not encoder.stateful:
         module, prefix = encoder._module, "network."
     try:
@@ -161,6 +164,6 @@ def _sequence_encoder(encoder: torch.nn.Module) -> _Described:
     except KeyError:
         raise ConfigurationError(
             f"the encoder in its pooled encoder is a {type(encoder).__name__}; that must be "
-            "cas_lstm, subilstm, rcrn, lstmn, lstm, gru or pass_through"
+            "cas_lstm, subilstm, rcrn, lstmn, stacked_rnn, lstm, gru or pass_through"
         ) from None
     return settings, {prefix + name: tensor for name, tensor in module.state_dict().items()}

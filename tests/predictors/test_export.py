@@ -26,6 +26,8 @@ SEQUENCE_ENCODERS = [
     {"type": "subilstm", "hidden_size": 3, "combination": "concat", "max_context": 2},
     {"type": "rcrn", "hidden_size": 3, "cell": "gru", "output_gate": "identity"},
     {"type": "lstmn", "hidden_size": 3, "attention_size": 2, "bidirectional": True},
+    {"type": "stacked_rnn", "hidden_size": 3, "num_layers": 2, "bidirectional": True},
+    {"type": "stacked_rnn", "hidden_size": 3, "cell": "gru"},
     {"type": "lstm", "hidden_size": 3, "num_layers": 2, "bidirectional": True},
     {"type": "gru", "hidden_size": 3, "bias": False},
 ]
