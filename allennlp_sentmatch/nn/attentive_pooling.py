@@ -8,14 +8,16 @@ With q_i and a_j the token vectors of a question and an answer, and U learned:
     sigma^a = softmax_j(max_i G_ij),   r^a = sum_j sigma^a_j a_j
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.padding import mask_of
 
 
 class AttentivelyPooled(NamedTuple):
@@ -63,7 +65,11 @@ class AttentivePooling(torch.nn.Module):
         return str(len(self.weight))
 
     def forward(
-        self, first: Tensor, first_mask: Tensor, second: Tensor, second_mask: Tensor
+        self,
+        first: Tensor,
+        first_mask: Optional[Tensor],
+        second: Tensor,
+        second_mask: Optional[Tensor],
     ) -> AttentivelyPooled:
         """Pool B pairs of sentences.
 
@@ -71,12 +77,12 @@ class AttentivePooling(torch.nn.Module):
 
         first : `Tensor`
             (B, M, E)
-        first_mask : `Tensor`
-            (B, M), bool.
+        first_mask : `Optional[Tensor]`
+            (B, M), bool. `None`: nothing is padding.
         second : `Tensor`
             (B, L, E)
-        second_mask : `Tensor`
-            (B, L), bool.
+        second_mask : `Optional[Tensor]`
+            (B, L), bool. `None`: nothing is padding.
 
         # Returns
 
@@ -84,6 +90,7 @@ class AttentivePooling(torch.nn.Module):
             The vector of an empty sentence is zero. A sentence paired with an empty one is pooled
             to its mean.
         """
+        first_mask, second_mask = mask_of(first, first_mask), mask_of(second, second_mask)
         first, second = (
             cast_to_parameter(first, self.weight),
             cast_to_parameter(second, self.weight),
@@ -94,9 +101,12 @@ class AttentivePooling(torch.nn.Module):
         with without_autocast(first.device):
             # Shape: (B, M, L)
             scores = torch.tanh(first.matmul(self.weight).bmm(second.transpose(1, 2)))
-            # No score is less than -1, so padding is never the maximum.
-            first_best = scores.masked_fill(~second_mask.unsqueeze(1), -1.0).max(dim=2).values
-            second_best = scores.masked_fill(~first_mask.unsqueeze(2), -1.0).max(dim=1).values
+            # No score is less than -1, so padding is never the maximum. One more step of padding
+            # gives sentences without tokens a maximum.
+            is_pair = first_mask.unsqueeze(2) & second_mask.unsqueeze(1)
+            scores = F.pad(scores.masked_fill(~is_pair, -1.0), (0, 1, 0, 1), value=-1.0)
+            first_best = scores[:, :-1].max(dim=2).values  # (B, M)
+            second_best = scores[:, :, :-1].max(dim=1).values  # (B, L)
             first_attention = masked_softmax(first_best, first_mask)  # (B, M)
             second_attention = masked_softmax(second_best, second_mask)  # (B, L)
             return AttentivelyPooled(

@@ -19,7 +19,7 @@ no lambda either, and its vertical gate takes the cells instead of the left hidd
 import math
 import warnings
 from collections.abc import Iterator
-from typing import Literal, Union, overload
+from typing import Literal, Optional, Union, overload
 
 import torch
 from torch import Tensor, nn
@@ -158,7 +158,7 @@ class CellAwareLSTM(nn.Module):
     def forward(
         self,
         inputs: Tensor,
-        mask: Tensor,
+        mask: Optional[Tensor] = None,
         return_gates: Literal[False] = False,
         return_states: Literal[False] = False,
     ) -> Tensor: ...
@@ -167,7 +167,8 @@ class CellAwareLSTM(nn.Module):
     def forward(
         self,
         inputs: Tensor,
-        mask: Tensor,
+        mask: Optional[Tensor] = None,
+        *,
         return_gates: Literal[True],
         return_states: Literal[False] = False,
     ) -> tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]]: ...
@@ -176,7 +177,7 @@ class CellAwareLSTM(nn.Module):
     def forward(
         self,
         inputs: Tensor,
-        mask: Tensor,
+        mask: Optional[Tensor] = None,
         return_gates: Literal[False] = False,
         *,
         return_states: Literal[True],
@@ -185,7 +186,7 @@ class CellAwareLSTM(nn.Module):
     def forward(
         self,
         inputs: Tensor,
-        mask: Tensor,
+        mask: Optional[Tensor] = None,
         return_gates: bool = False,
         return_states: bool = False,
     ) -> Union[
@@ -199,8 +200,9 @@ class CellAwareLSTM(nn.Module):
 
         inputs : `Tensor`
             Shape (batch_size, num_tokens, input_size).
-        mask : `Tensor`
-            Shape (batch_size, num_tokens), bool, true at tokens, right-padded.
+        mask : `Tensor`, optional (default = `None`)
+            Shape (batch_size, num_tokens), bool, true at tokens, right-padded. `None`: nothing is
+            padding.
         return_gates : `bool`, optional (default = `False`)
             Whether to return the gates and the memory cells as well, which only the backend
             "naive" has.
@@ -225,7 +227,7 @@ class CellAwareLSTM(nn.Module):
         if return_gates and return_states:
             raise ValueError("return_gates and return_states cannot both be true; choose one")
         layers = self._all_weights()
-        check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
+        mask = check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
         if return_gates:
             return lstm_gates(inputs, mask, layers, self.dropout, self.training)
         if return_states:
@@ -233,15 +235,18 @@ class CellAwareLSTM(nn.Module):
         hidden, _ = lstm_recurrence(inputs, mask, layers, self.dropout, self.training)
         return hidden
 
-    def last_states(self, inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def last_states(
+        self, inputs: Tensor, mask: Optional[Tensor] = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Encode a batch of sentences for a decoder that starts from the last states.
 
         # Parameters
 
         inputs : `Tensor`
             Shape (batch_size, num_tokens, input_size).
-        mask : `Tensor`
-            Shape (batch_size, num_tokens), bool, true at tokens, right-padded.
+        mask : `Tensor`, optional (default = `None`)
+            Shape (batch_size, num_tokens), bool, true at tokens, right-padded. `None`: nothing is
+            padding.
 
         # Returns
 

@@ -14,6 +14,7 @@ from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.lstm.naive import run_step
 from allennlp_sentmatch.nn.ops.lstm.recurrence import lstm_last_states
+from allennlp_sentmatch.nn.padding import mask_of
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
 
 
@@ -83,7 +84,7 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
         hidden, cell = (cast_to_parameter(x, layers[0][0].weight_ih) for x in state)
         outputs, *last = lstm_last_states(
             inputs,
-            torch.ones(inputs.shape[:2], dtype=torch.bool, device=inputs.device),
+            mask_of(inputs, None),
             layers,
             self.lstm.dropout,
             self.training,

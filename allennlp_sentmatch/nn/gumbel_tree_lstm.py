@@ -116,15 +116,15 @@ class GumbelTreeLSTM(torch.nn.Module):
             f"temperature={self.temperature}"
         )
 
-    def forward(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
         """Return the hidden state of each sentence's root.
 
         # Parameters
 
         inputs : `torch.Tensor`
             Shape (batch_size, sequence_length, input_size).
-        mask : `torch.Tensor`
-            Shape (batch_size, sequence_length), bool, right-padded.
+        mask : `torch.Tensor`, optional (default = `None`)
+            Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
 
         # Returns
 
@@ -134,7 +134,10 @@ class GumbelTreeLSTM(torch.nn.Module):
         return self.compose(inputs, mask).hidden
 
     def compose(
-        self, inputs: torch.Tensor, mask: torch.Tensor, merges: Optional[torch.Tensor] = None
+        self,
+        inputs: torch.Tensor,
+        mask: Optional[torch.Tensor] = None,
+        merges: Optional[torch.Tensor] = None,
     ) -> TreeComposition:
         """Compose each sentence into a single node.
 
@@ -142,8 +145,8 @@ class GumbelTreeLSTM(torch.nn.Module):
 
         inputs : `torch.Tensor`
             Shape (batch_size, sequence_length, input_size).
-        mask : `torch.Tensor`
-            Shape (batch_size, sequence_length), bool, right-padded.
+        mask : `torch.Tensor`, optional (default = `None`)
+            Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
         merges : `torch.Tensor`, optional (default = `None`)
             Shape (batch_size, sequence_length - 1), long, as in the result: the trees to use, for
             instance a parser's. By default the model chooses its own.
@@ -163,7 +166,7 @@ class GumbelTreeLSTM(torch.nn.Module):
         `ValueError`
             If `merges` has another shape or holds an index without a pair.
         """
-        check_padded(inputs, mask, self.input_size, self.query.dtype)
+        mask = check_padded(inputs, mask, self.input_size, self.query.dtype)
         if merges is not None:
             check_merges(merges, mask)
         inputs = cast_to_parameter(inputs, self.query)

@@ -112,16 +112,26 @@ class LSTMN(torch.nn.Module):
 
     @overload
     def forward(
-        self, inputs: torch.Tensor, mask: torch.Tensor, return_attention: Literal[False] = False
+        self,
+        inputs: torch.Tensor,
+        mask: Optional[torch.Tensor] = None,
+        return_attention: Literal[False] = False,
     ) -> torch.Tensor: ...
 
     @overload
     def forward(
-        self, inputs: torch.Tensor, mask: torch.Tensor, return_attention: Literal[True]
+        self,
+        inputs: torch.Tensor,
+        mask: Optional[torch.Tensor] = None,
+        *,
+        return_attention: Literal[True],
     ) -> tuple[torch.Tensor, Attention]: ...
 
     def forward(
-        self, inputs: torch.Tensor, mask: torch.Tensor, return_attention: bool = False
+        self,
+        inputs: torch.Tensor,
+        mask: Optional[torch.Tensor] = None,
+        return_attention: bool = False,
     ) -> Union[torch.Tensor, tuple[torch.Tensor, Attention]]:
         """Return the hidden tape and, on request, the attention.
 
@@ -129,8 +139,8 @@ class LSTMN(torch.nn.Module):
 
         inputs : `torch.Tensor`
             Shape (batch_size, sequence_length, input_size).
-        mask : `torch.Tensor`
-            Shape (batch_size, sequence_length), bool, right-padded.
+        mask : `torch.Tensor`, optional (default = `None`)
+            Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
         return_attention : `bool`, optional (default = `False`)
 
         # Returns
@@ -144,7 +154,7 @@ class LSTMN(torch.nn.Module):
     def read(
         self,
         inputs: torch.Tensor,
-        mask: torch.Tensor,
+        mask: Optional[torch.Tensor] = None,
         initial_state: Optional[tuple[torch.Tensor, torch.Tensor]] = None,
     ) -> Tapes:
         """Compute the tapes of a batch of sentences.
@@ -153,8 +163,8 @@ class LSTMN(torch.nn.Module):
 
         inputs : `torch.Tensor`
             Shape (batch_size, sequence_length, input_size).
-        mask : `torch.Tensor`
-            Shape (batch_size, sequence_length), bool, right-padded.
+        mask : `torch.Tensor`, optional (default = `None`)
+            Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
         initial_state : `Tuple[torch.Tensor, torch.Tensor]`, optional (default = zeros)
             h~ and c~ at the first token of each direction, when the tapes are empty: two tensors of
             shape (batch_size, output_size).
@@ -179,7 +189,7 @@ class LSTMN(torch.nn.Module):
             LSTMNWeights(*(getattr(self, name + suffix) for name in LSTMNWeights._fields))
             for suffix in self._suffixes
         ]
-        check_padded(inputs, mask, self.input_size, weights[0].bias_l0.dtype)
+        mask = check_padded(inputs, mask, self.input_size, weights[0].bias_l0.dtype)
         start = None
         if initial_state is not None:
             _check_initial_state(initial_state, (inputs.size(0), self.output_size))

@@ -1,6 +1,7 @@
 """Batches of sentences of different lengths, padded on the right."""
 
 from collections.abc import Sequence
+from typing import Optional
 
 import torch
 import torch.nn.functional as F
@@ -10,14 +11,19 @@ from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing
 from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled
 
 
+def mask_of(inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
+    """Return the mask of a batch (B, T, ...): the one given, or for `None` one without padding."""
+    return inputs.new_ones(inputs.shape[:2], dtype=torch.bool) if mask is None else mask
+
+
 def check_padded(
     inputs: Tensor,
-    mask: Tensor,
+    mask: Optional[Tensor],
     input_size: int,
     dtype: torch.dtype,
     names: tuple[str, str] = ("inputs", "mask"),
-) -> None:
-    """Check the arguments of an encoder.
+) -> Tensor:
+    """Check the arguments of an encoder, and return its mask.
 
     Only on the CPU are the values of the mask checked: a GPU would have to finish all earlier work
     first. They are not checked under `torch.compile` and `torch.export` either.
@@ -27,14 +33,20 @@ def check_padded(
     inputs : `Tensor`
         Must have the shape (batch_size, num_tokens, input_size) and, except under autocast, the
         type `dtype`.
-    mask : `Tensor`
-        Must have the shape (batch_size, num_tokens), be bool, and be right-padded.
+    mask : `Optional[Tensor]`
+        Must have the shape (batch_size, num_tokens), be bool, and be right-padded. `None`: nothing
+        is padding.
     input_size : `int`
         The encoder's.
     dtype : `torch.dtype`
         The type of the encoder's parameters.
     names : `Tuple[str, str]`, optional (default = `("inputs", "mask")`)
         The names of the first two arguments in errors.
+
+    # Returns
+
+    `Tensor`
+        Shape (batch_size, num_tokens), bool: `mask`, or one without padding.
 
     # Raises
 
@@ -49,6 +61,7 @@ def check_padded(
             f"{inputs_name} must have the shape (batch_size, num_tokens, {input_size}), "
             f"got {tuple(inputs.shape)}"
         )
+    mask = mask_of(inputs, mask)
     if mask.shape != inputs.shape[:2]:
         raise ValueError(
             f"{mask_name} must have the shape (batch_size, num_tokens) of the {inputs_name}, "
@@ -69,7 +82,7 @@ def check_padded(
             f"{mask_name} must be bool, true at tokens, got {mask.dtype}; call {mask_name}.bool()"
         )
     if mask.device.type != "cpu" or is_compiling_or_tracing():
-        return
+        return mask
     after_padding = mask[:, 1:] > mask[:, :-1]  # (B, T - 1)
     if after_padding.any():
         sentence, index = (int(x) for x in after_padding.nonzero()[0])
@@ -77,6 +90,7 @@ def check_padded(
             f"{mask_name} must be right-padded, but token {index + 1} of sentence {sentence} "
             "follows padding; move the tokens of each sentence to its beginning"
         )
+    return mask
 
 
 def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) -> Tensor:

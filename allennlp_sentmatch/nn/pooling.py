@@ -11,7 +11,7 @@ Document Classification", equations 5 to 7, with v for the context vector u_w.
 """
 
 from collections.abc import Sequence
-from typing import Union
+from typing import Optional, Union
 
 import torch
 
@@ -93,7 +93,10 @@ class Pooling(torch.nn.Module):
         return f"{self.input_size}, {list(self.poolings)}, bidirectional={self.bidirectional}"
 
     def forward(
-        self, inputs: torch.Tensor, mask: torch.Tensor, return_attention: bool = False
+        self,
+        inputs: torch.Tensor,
+        mask: Optional[torch.Tensor] = None,
+        return_attention: bool = False,
     ) -> Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
         """Pool the steps of each sentence.
 
@@ -101,8 +104,8 @@ class Pooling(torch.nn.Module):
 
         inputs : `torch.Tensor`
             Shape (B, T, E).
-        mask : `torch.Tensor`
-            Shape (B, T), bool, right-padded.
+        mask : `torch.Tensor`, optional (default = `None`)
+            Shape (B, T), bool, right-padded. `None`: nothing is padding.
         return_attention : `bool`, optional (default = `False`)
             Whether to return the weights of "attention" as well.
 
@@ -126,7 +129,7 @@ class Pooling(torch.nn.Module):
                 f"this module has {', '.join(self.poolings)}"
             )
         attends = "attention" in self.poolings
-        check_padded(
+        mask = check_padded(
             inputs, mask, self.input_size, self.attention_vector.dtype if attends else inputs.dtype
         )
         if attends:

@@ -12,7 +12,7 @@ output gate; both are implemented. It is also printed with the listener's c3_t, 
 c_t unused.
 """
 
-from typing import Literal, Union
+from typing import Literal, Optional, Union
 
 import torch
 
@@ -90,22 +90,23 @@ class RecurrentlyControlledRNN(torch.nn.Module):
             f"bidirectional={self.bidirectional}, output_gate={self.output_gate!r}"
         )
 
-    def forward(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
         """Encode a batch of sentences.
 
         # Parameters
 
         inputs : `torch.Tensor`
             Shape (B, T, D).
-        mask : `torch.Tensor`
-            Shape (B, T), bool, right-padded.
+        mask : `torch.Tensor`, optional (default = `None`)
+            Shape (B, T), bool, right-padded. `None`: nothing is padding.
 
         # Returns
 
         `torch.Tensor`
             Shape (B, T, output_size), zero at padded steps.
         """
-        check_padded(inputs, mask, self.input_size, self.listener.all_weights[0][0].dtype)
+        dtype = self.listener.all_weights[0][0].dtype
+        mask = check_padded(inputs, mask, self.input_size, dtype)
         h1, h2, h3 = run_networks(  # (B, T, output_size)
             (self.forget_controller, self.output_controller, self.listener), inputs, mask
         )

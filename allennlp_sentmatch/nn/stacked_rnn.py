@@ -1,6 +1,6 @@
 """Stacked LSTMs or GRUs: torch's modules, whose layers run as fast as they can on a CPU."""
 
-from typing import Literal, Union, overload
+from typing import Literal, Optional, Union, overload
 
 import torch
 from torch import Tensor
@@ -92,16 +92,19 @@ class StackedRNN(torch.nn.Module):
 
     @overload
     def forward(
-        self, inputs: Tensor, mask: Tensor, return_states: Literal[False] = False
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        return_states: Literal[False] = False,
     ) -> Tensor: ...
 
     @overload
     def forward(
-        self, inputs: Tensor, mask: Tensor, return_states: Literal[True]
+        self, inputs: Tensor, mask: Optional[Tensor] = None, *, return_states: Literal[True]
     ) -> tuple[Tensor, Tensor, Tensor]: ...
 
     def forward(
-        self, inputs: Tensor, mask: Tensor, return_states: bool = False
+        self, inputs: Tensor, mask: Optional[Tensor] = None, return_states: bool = False
     ) -> Union[Tensor, tuple[Tensor, Tensor, Tensor]]:
         """Encode a batch of sentences.
 
@@ -109,8 +112,8 @@ class StackedRNN(torch.nn.Module):
 
         inputs : `Tensor`
             Shape (B, T, D).
-        mask : `Tensor`
-            Shape (B, T), bool, right-padded.
+        mask : `Tensor`, optional (default = `None`)
+            Shape (B, T), bool, right-padded. `None`: nothing is padding.
         return_states : `bool`, optional (default = `False`)
             Whether to return what `last_states` does.
 
@@ -126,7 +129,7 @@ class StackedRNN(torch.nn.Module):
         `ValueError`
             If a shape is wrong, a token follows padding, or the states of a GRU are requested.
         """
-        check_padded(inputs, mask, self.input_size, self.network.all_weights[0][0].dtype)
+        mask = check_padded(inputs, mask, self.input_size, self.network.all_weights[0][0].dtype)
         if return_states:
             if not isinstance(self.network, torch.nn.LSTM):
                 raise ValueError('the last states need cell="lstm": a GRU has no memory cells')
@@ -134,15 +137,17 @@ class StackedRNN(torch.nn.Module):
         (outputs,) = run_networks([self.network], inputs, mask)
         return outputs
 
-    def last_states(self, inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def last_states(
+        self, inputs: Tensor, mask: Optional[Tensor] = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Encode a batch of sentences for a decoder that starts from the last states of an LSTM.
 
         # Parameters
 
         inputs : `Tensor`
             Shape (B, T, D).
-        mask : `Tensor`
-            Shape (B, T), bool, right-padded.
+        mask : `Tensor`, optional (default = `None`)
+            Shape (B, T), bool, right-padded. `None`: nothing is padding.
 
         # Returns
 

@@ -149,22 +149,22 @@ class SuffixBiLSTM(torch.nn.Module):
             f"combination={self.combination!r}, cell={self.cell!r}, max_context={self.max_context}"
         )
 
-    def forward(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
         """Encode a batch of sentences.
 
         # Parameters
 
         inputs : `torch.Tensor`
             Shape (B, T, D).
-        mask : `torch.Tensor`
-            Shape (B, T), bool, right-padded.
+        mask : `torch.Tensor`, optional (default = `None`)
+            Shape (B, T), bool, right-padded. `None`: nothing is padding.
 
         # Returns
 
         `torch.Tensor`
             Shape (B, T, output_size), zero at padded steps.
         """
-        check_padded(inputs, mask, self.input_size, self.forward_cell.bias_l0.dtype)
+        mask = check_padded(inputs, mask, self.input_size, self.forward_cell.bias_l0.dtype)
         if is_exporting():  # which can have no lengths as numbers
             return self._encode_batch(inputs, mask, mask.t())
         # Sort the sentences as `suffix_recurrence` expects and trim them to the longest one.

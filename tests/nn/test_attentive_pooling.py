@@ -56,6 +56,27 @@ def test_empty_sentences():
     assert (result.second == 0).all()
 
 
+@pytest.mark.parametrize("lengths", [(0, 4), (3, 0), (0, 0)])
+def test_batches_without_tokens(lengths):
+    first, second = (torch.randn(2, length, 5) for length in lengths)
+    result = AttentivePooling(5)(first, None, second, None)
+    for inputs, vectors, attention in (
+        (first, result.first, result.first_attention),
+        (second, result.second, result.second_attention),
+    ):
+        expected = inputs.mean(dim=1) if inputs.size(1) else torch.zeros(2, 5)
+        torch.testing.assert_close(vectors, expected)
+        assert attention.shape == inputs.shape[:2]
+
+
+def test_without_masks_nothing_is_padding():
+    pooling = AttentivePooling(5).double()
+    first, first_mask, second, second_mask = batch()
+    expected = pooling(first, torch.ones_like(first_mask), second, torch.ones_like(second_mask))
+    for actual, same in zip(pooling(first, None, second, None), expected):
+        assert torch.equal(actual, same)
+
+
 def test_gradient():
     pooling = AttentivePooling(5).double()
     first, first_mask, second, second_mask = batch()

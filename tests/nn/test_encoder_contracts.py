@@ -178,6 +178,17 @@ def test_padding_is_zero_and_so_is_an_empty_sentence(variant, device):
 
 @every_device
 @every_variant
+def test_without_a_mask_nothing_is_padding(variant, device):
+    encoder = variant.build().to(device).eval()
+    for num_tokens in (3, 0):
+        inputs, mask = batch(device, lengths=(num_tokens,) * 2, num_tokens=num_tokens)
+        expected = encoder(inputs, mask)
+        assert torch.equal(encoder(inputs), expected)
+        assert torch.equal(encoder(inputs, None), expected)
+
+
+@every_device
+@every_variant
 @pytest.mark.parametrize("num_tokens", [0, 1, 3])
 def test_batch_of_empty_sentences(variant, device, num_tokens):
     encoder = variant.build().to(device)

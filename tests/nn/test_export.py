@@ -102,6 +102,17 @@ def test_exported(name):
     check(export(encoder).module(), encoder)
 
 
+@NEEDS_EXPORT
+def test_exported_without_a_mask():
+    encoder = build("cas_lstm")
+    example, _ = batch()
+    sizes = {0: torch.export.Dim("batch_size"), 1: torch.export.Dim("num_tokens")}
+    with torch.no_grad():
+        exported = torch.export.export(encoder, (example,), dynamic_shapes=(sizes,))
+    inputs, mask = batch(lengths=[7, 7, 7], num_tokens=7)
+    assert_same(exported.module()(inputs), encoder(inputs, mask), 1e-6)
+
+
 @pytest.mark.slow
 @NEEDS_EXPORT
 @every_other

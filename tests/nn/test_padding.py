@@ -25,7 +25,14 @@ def test_first_batch_first_and_padded_on_the_right(first_length, second_length):
 
 def test_right_padded_batches_pass():
     for mask in (MASK, MASK[:, :0], MASK[:0], MASK[:, :1], torch.ones_like(MASK)):
-        check_padded(torch.randn(*mask.shape, 4), mask, 4, torch.float32)
+        assert check_padded(torch.randn(*mask.shape, 4), mask, 4, torch.float32) is mask
+
+
+def test_without_a_mask_nothing_is_padding():
+    mask = check_padded(torch.randn(2, 3, 4), None, 4, torch.float32)
+    assert torch.equal(mask, torch.ones(2, 3, dtype=torch.bool))
+    with pytest.raises(ValueError, match=r"inputs must have the shape .*, got \(4,\)"):
+        check_padded(torch.randn(4), None, 4, torch.float32)
 
 
 @pytest.mark.parametrize("row", [[False, True, True], [True, False, True], [False, False, True]])

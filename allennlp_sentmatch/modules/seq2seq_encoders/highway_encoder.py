@@ -7,6 +7,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules.highway import Highway
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 
+from allennlp_sentmatch.nn.padding import mask_of
+
 
 @Seq2SeqEncoder.register("highway")
 class HighwayEncoder(Seq2SeqEncoder):
@@ -56,9 +58,7 @@ class HighwayEncoder(Seq2SeqEncoder):
 
         A tensor of shape `(batch_size, timesteps, input_dim)`, zero at padded steps.
         """
-        if mask is None:
-            mask = inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
-        padding = ~mask.unsqueeze(-1)  # (batch_size, timesteps, 1)
+        padding = ~mask_of(inputs, mask).unsqueeze(-1)  # (batch_size, timesteps, 1)
         # The inputs are cleared as well: NaN there times a gradient of zero would be NaN.
         outputs: torch.Tensor = self._highway(inputs.masked_fill(padding, 0.0))
         return outputs.masked_fill(padding, 0.0)

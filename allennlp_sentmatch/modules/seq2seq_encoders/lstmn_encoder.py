@@ -73,8 +73,6 @@ class LstmnEncoder(ModuleEncoder):
         `return_internals` a pair of it and each direction's attention, of shape
         `(batch_size, timesteps, timesteps)`: row t is over the tokens read before token t.
         """
-        if mask is None:
-            mask = inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
         if not return_internals:
             return super().forward(inputs, mask)
         outputs, attention = self.module(inputs, mask, return_attention=True)

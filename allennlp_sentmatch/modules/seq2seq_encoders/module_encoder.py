@@ -16,7 +16,7 @@ class SequenceModule(Protocol):
     def output_size(self) -> int:
         """The size of a step of the outputs."""
 
-    def __call__(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def __call__(self, inputs: torch.Tensor, mask: Optional[torch.Tensor]) -> torch.Tensor:
         """The outputs, zero at padded steps."""
 
 
@@ -59,6 +59,4 @@ class ModuleEncoder(Seq2SeqEncoder):
 
         A tensor of shape `(batch_size, timesteps, output_dim)`, zero at padded steps.
         """
-        if mask is None:
-            mask = inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
         return self.module(inputs, mask)

@@ -6,6 +6,8 @@ import torch
 from allennlp.common.checks import ConfigurationError, check_dimensions_match
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 
+from allennlp_sentmatch.nn.padding import mask_of
+
 
 @Seq2SeqEncoder.register("sequential")
 class SequentialEncoder(Seq2SeqEncoder):
@@ -65,8 +67,7 @@ class SequentialEncoder(Seq2SeqEncoder):
 
         A tensor of shape `(batch_size, timesteps, output_dim)`.
         """
-        if mask is None:
-            mask = inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
+        mask = mask_of(inputs, mask)  # not every encoder of AllenNLP does without one
         for encoder in self.encoders:
             inputs = encoder(inputs, mask)
         return inputs

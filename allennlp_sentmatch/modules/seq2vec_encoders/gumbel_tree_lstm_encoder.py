@@ -72,8 +72,6 @@ class GumbelTreeLstmEncoder(Seq2VecEncoder):
         The root of each sentence's tree, of shape `(batch_size, output_dim)`; with
         `return_internals` a pair of it and `{"merges": ...}`, as `GumbelTreeLSTM.compose` has them.
         """
-        if mask is None:
-            mask = inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
         if return_internals:
             composition = self.module.compose(inputs, mask)
             return composition.hidden, {"merges": composition.merges}

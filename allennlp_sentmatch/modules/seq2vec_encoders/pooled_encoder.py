@@ -13,6 +13,7 @@ from allennlp_sentmatch.modules.interpretable_encoder import (
     encode_with_internals,
     trim_attention,
 )
+from allennlp_sentmatch.nn.padding import mask_of
 from allennlp_sentmatch.nn.pooling import Pooling
 
 
@@ -73,8 +74,7 @@ class PooledEncoder(Seq2VecEncoder):
         `return_internals` a pair of it and the internals, `pooling_attention` being of shape
         `(batch_size, timesteps)`.
         """
-        if mask is None:
-            mask = inputs.new_ones(inputs.shape[:2], dtype=torch.bool)
+        mask = mask_of(inputs, mask)  # not every encoder of AllenNLP does without one
         outputs, internals = encode_with_internals(self.encoder, inputs, mask)
         pooled = self.pooling(outputs, mask, return_attention=self._attends())
         if isinstance(pooled, tuple):

@@ -97,7 +97,11 @@ class GatedMatching(torch.nn.Module):
         )
 
     def forward(
-        self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor
+        self,
+        passage: Tensor,
+        passage_mask: Optional[Tensor],
+        question: Tensor,
+        question_mask: Optional[Tensor],
     ) -> tuple[Tensor, list[Tensor]]:
         """Match B passages with their questions.
 
@@ -105,12 +109,12 @@ class GatedMatching(torch.nn.Module):
 
         passage : `Tensor`
             Shape (B, T, P).
-        passage_mask : `Tensor`
-            Shape (B, T), bool, right-padded.
+        passage_mask : `Optional[Tensor]`
+            Shape (B, T), bool, right-padded. `None`: nothing is padding.
         question : `Tensor`
             Shape (B, M, Q).
-        question_mask : `Tensor`
-            Shape (B, M), bool, right-padded.
+        question_mask : `Optional[Tensor]`
+            Shape (B, M), bool, right-padded. `None`: nothing is padding.
 
         # Returns
 
@@ -132,8 +136,10 @@ class GatedMatching(torch.nn.Module):
             for suffix in self._suffixes
         ]
         dtype = weights[0].gate.dtype
-        check_padded(passage, passage_mask, self.passage_size, dtype, ("passage", "passage_mask"))
-        check_padded(
+        passage_mask = check_padded(
+            passage, passage_mask, self.passage_size, dtype, ("passage", "passage_mask")
+        )
+        question_mask = check_padded(
             question, question_mask, self.question_size, dtype, ("question", "question_mask")
         )
         if passage.size(0) != question.size(0):

@@ -66,15 +66,15 @@ class GatedSelfMatching(torch.nn.Module):
         """The size of a token's vector, 2H."""
         return 2 * self.gru.hidden_size
 
-    def forward(self, passage: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, passage: Tensor, mask: Optional[Tensor] = None) -> tuple[Tensor, Tensor]:
         """Match B passages with themselves.
 
         # Parameters
 
         passage : `Tensor`
             Shape (B, T, D).
-        mask : `Tensor`
-            Shape (B, T), bool, right-padded.
+        mask : `Tensor`, optional (default = `None`)
+            Shape (B, T), bool, right-padded. `None`: nothing is padding.
 
         # Returns
 
@@ -88,7 +88,7 @@ class GatedSelfMatching(torch.nn.Module):
         `ValueError`
             If a shape is wrong, or a token follows padding.
         """
-        check_padded(passage, mask, self.input_size, self.gate.dtype, ("passage", "mask"))
+        mask = check_padded(passage, mask, self.input_size, self.gate.dtype, ("passage", "mask"))
         padding = ~mask.unsqueeze(-1)  # (B, T, 1)
         passage = cast_to_parameter(passage, self.gate).masked_fill(padding, 0.0)
         dtype = passage.dtype

@@ -18,6 +18,7 @@ from torch import Tensor
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.padding import mask_of
 from allennlp_sentmatch.nn.reading_comprehension.initialization import uniform_parameter
 
 
@@ -54,15 +55,17 @@ class PointerNetwork(torch.nn.Module):
         self.attention_vector = uniform_parameter(A)
         self.gru = torch.nn.GRUCell(passage_size, question_size)
 
-    def forward(self, passage: Tensor, mask: Tensor, question: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, passage: Tensor, mask: Optional[Tensor], question: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Score the tokens of B passages.
 
         # Parameters
 
         passage : `Tensor`
             Shape (B, T, P).
-        mask : `Tensor`
-            Shape (B, T), bool.
+        mask : `Optional[Tensor]`
+            Shape (B, T), bool. `None`: nothing is padding.
         question : `Tensor`
             r^Q, shape (B, Q).
 
@@ -71,6 +74,7 @@ class PointerNetwork(torch.nn.Module):
         `Tuple[Tensor, Tensor]`
             The scores s of the start and of the end, (B, T) each. Those of padding mean nothing.
         """
+        mask = mask_of(passage, mask)
         passage = cast_to_parameter(passage, self.attention_vector)
         question = cast_to_parameter(question, self.attention_vector)
         passage = passage.masked_fill(~mask.unsqueeze(-1), 0.0)

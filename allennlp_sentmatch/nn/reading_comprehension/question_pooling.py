@@ -15,6 +15,7 @@ from torch import Tensor
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
+from allennlp_sentmatch.nn.padding import mask_of
 from allennlp_sentmatch.nn.reading_comprehension.initialization import uniform_parameter
 
 
@@ -46,21 +47,22 @@ class QuestionPooling(torch.nn.Module):
         self.attention_vector = uniform_parameter(A)
         self.query = uniform_parameter(A)
 
-    def forward(self, question: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, question: Tensor, mask: Optional[Tensor] = None) -> tuple[Tensor, Tensor]:
         """Pool B questions.
 
         # Parameters
 
         question : `Tensor`
             Shape (B, M, Q).
-        mask : `Tensor`
-            Shape (B, M), bool.
+        mask : `Tensor`, optional (default = `None`)
+            Shape (B, M), bool. `None`: nothing is padding.
 
         # Returns
 
         `Tuple[Tensor, Tensor]`
             r^Q, (B, Q), zero for an empty question; and a, (B, M), zero at padding.
         """
+        mask = mask_of(question, mask)
         question = cast_to_parameter(question, self.query).masked_fill(~mask.unsqueeze(-1), 0.0)
         dtype = question.dtype
         keys = torch.nn.functional.linear(question, self.attention_question)  # (B, M, A)

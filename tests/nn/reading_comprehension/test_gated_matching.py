@@ -136,6 +136,15 @@ def test_padding_does_not_matter(garbage: float):
         assert parameter.grad.any(), name
 
 
+def test_without_masks_nothing_is_padding():
+    model = make()
+    passage, passage_mask, question, question_mask = pairs()
+    expected, _ = model(
+        passage, torch.ones_like(passage_mask), question, torch.ones_like(question_mask)
+    )
+    assert_same(model(passage, None, question, None)[0], expected)
+
+
 def test_a_pair_is_matched_alike_in_any_batch():
     model = make()
     outputs, attention = model(*pairs())

@@ -93,6 +93,12 @@ def test_padding_does_not_matter(garbage: float):
         assert parameter.grad.any(), name
 
 
+def test_without_a_mask_nothing_is_padding():
+    model = make()
+    passage, mask = passages()
+    assert_same(model(passage)[0], model(passage, torch.ones_like(mask))[0])
+
+
 def test_a_passage_is_matched_alike_in_any_batch():
     model = make()
     inputs, mask = passages()

@@ -47,6 +47,14 @@ def test_equations():
         assert_same(end[row, :T], torch.stack(scores_as_in_the_paper(model, passage, h_a)))
 
 
+def test_without_a_mask_nothing_is_padding():
+    model = make()
+    passages, mask, questions = arguments()
+    expected = model(passages, torch.ones_like(mask), questions)
+    for scores, same in zip(model(passages, None, questions), expected):
+        assert_same(scores, same)
+
+
 def test_gradcheck():
     model = make()
     passages, mask, questions = (x.clone() for x in arguments())

@@ -39,6 +39,11 @@ def test_equation():
         assert not attention[row, M:].any()
 
 
+def test_without_a_mask_nothing_is_padding():
+    inputs, mask = questions()
+    assert_same(make()(inputs)[0], make()(inputs, torch.ones_like(mask))[0])
+
+
 def test_gradcheck():
     model = make()
     inputs, mask = questions()
