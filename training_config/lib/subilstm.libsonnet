@@ -66,7 +66,8 @@ local bilstm = { type: 'lstm', bidirectional: true };
   // Table 3: a biattentive classification network (McCann et al. 2017, with its 300D layers) in which
   // the first encoder is replaced, fixed vectors, Adam with 0.001 and weight decay. Not said: how
   // much dropout after the embeddings and before the classification (0.25 here), how much weight
-  // decay (1e-5) and how large a batch (64).
+  // decay (1e-5) and how large a batch (64). As in AllenNLP's BCN, the maxout layers have none of the
+  // batch normalization of McCann et al.
   bcn(dataset, encoder):
     local size = 300;
     dataset {
