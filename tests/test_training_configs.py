@@ -718,6 +718,8 @@ def test_twenty_thousand_pairs_keep_the_optimization_but_for_its_length(name: st
     if "learning_rate_scheduler" in expected:
         expected["learning_rate_scheduler"] = {"type": "cosine", "t_initial": 5}
     assert after["trainer"] == expected
+    assert after["test_data_path"] is None
+    assert not after["evaluate_on_test"]
     assert len(after["train_data_path"]["folds"]["keep"]) / 9 * 44983 == pytest.approx(20000, 1e-3)
 
 

@@ -21,7 +21,8 @@ local adam = {
 // Answer selection by AP-BiLSTM (dos Santos et al. 2016) with another encoder: cosine scores, a
 // hinge loss with margin 0.1, six sampled wrong answers for each right one, Adadelta with 0.2.
 // The vectors are GloVe's alone and fixed, which the paper does not say for its rankers; a batch has
-// 8 questions, of which few have a right answer. The models without attention max-pool, as dos Santos et al. do without theirs.
+// 8 questions, of which few have a right answer. The models without attention max-pool, as dos
+// Santos et al. do without theirs.
 // questions: those that count in MAP and MRR, 'answered' for WikiQA and 'clean' for TrecQA.
 local ranking(dataset, questions, encoder, pooling) = dataset {
   local vectors = self.word_vectors,

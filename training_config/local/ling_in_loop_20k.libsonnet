@@ -12,6 +12,8 @@ function(configuration)
   with_glove(configuration) {
     train_data_path: { path: files.train_data_path, folds: { number: 9, keep: [0, 1, 2, 3] } },
     validation_data_path: files.validation_data_path,
+    test_data_path: null,
+    evaluate_on_test: false,
     trainer: configuration.trainer {
       num_epochs: num_epochs,
       [if 'learning_rate_scheduler' in configuration.trainer then 'learning_rate_scheduler']+: {
