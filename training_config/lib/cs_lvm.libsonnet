@@ -1,13 +1,13 @@
-// The cross-sentence latent variable model (CS-LVM) and its baseline LSTM-vMF-VAE: thesis chapter 6.
-// Sizes from section 6.4.5: word embeddings and LSTMs 300, label embeddings 50, one hidden layer of
-// 1200 in the classifier, no pretrained vectors; Adam with 0.001.
+// The cross-sentence latent variable model (CS-LVM) and its baseline LSTM-vMF-VAE: thesis chapter
+// 6. Sizes from section 6.4.5: word embeddings and LSTMs 300, label embeddings 50, one hidden layer
+// of 1200 in the classifier, no pretrained vectors; Adam with 0.001.
 //
 // Where the thesis is silent, the settings of its author's code
 // (github.com/jihunchoi/cross-sentence-lvm-public), with which kappa and lambda were chosen: latent
-// vectors of 50, words in lower case, 32 pairs of either kind in a batch, the parameters' norm times
-// 0.002 in the loss, gradients clipped to norm 5, at most 50 epochs, and on SNLI no more than three
-// without a better accuracy. The code also leaves out training pairs with a sentence of more than 28
-// words (SNLI) or 33 (Quora), and drops units of the classifier's last layer: not here.
+// vectors of 50, words in lower case, 32 pairs of either kind in a batch, the parameters' norm
+// times 0.002 in the loss, gradients clipped to norm 5, at most 50 epochs, and on SNLI no more than
+// three without a better accuracy. The code also leaves out training pairs with a sentence of more
+// than 28 words (SNLI) or 33 (Quora), and drops units of the classifier's last layer: not here.
 local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
 
@@ -70,8 +70,8 @@ local regularized = {
 };
 
 {
-  // Section 6.4.1. num_labeled: 28000, 59000 or 120000; 'all' for `all_labeled`, whose best settings
-  // only the author's code gives.
+  // Section 6.4.1. num_labeled: 28000, 59000 or 120000; 'all' for `all_labeled`, whose best
+  // settings only the author's code gives.
   snli(num_labeled): semi_supervised(
     data.snli(),
     num_labeled,
@@ -100,7 +100,9 @@ local regularized = {
       '10000': { kappa: 150, lambda: 0.5, p_w: 0.75, p_c: 0.1 },
       '25000': { kappa: 100, lambda: 0.5, p_w: 0.75, p_c: 0.1 },
     }['' + num_labeled],
-  ) + regularized + if num_labeled == 1000 then { trainer+: { optimizer: { type: 'sgd', lr: 0.1 } } } else {},
+  ) + regularized + {
+    [if num_labeled == 1000 then 'trainer']+: { optimizer: { type: 'sgd', lr: 0.1 } },
+  },
 
   // Small enough to train on a CPU; not from the thesis. SNLI's development set is the training
   // data, 1000 of its pairs labeled, and the first 1024 training pairs validate. The test data are
@@ -151,9 +153,9 @@ local regularized = {
   untied: { model+: { posterior_encoder: self.encoder } },
   without_cross_sentence: { model+: { cross_sentence: false } },
 
-  // Fine-tuning with the semantic constraints `names` (some of y, z and mu). The environment variable
-  // CS_LVM_ARCHIVE names an archive that the configuration without constraints has made; its weights
-  // and its vocabulary are taken.
+  // Fine-tuning with the semantic constraints `names` (some of y, z and mu). The environment
+  // variable CS_LVM_ARCHIVE names an archive that the configuration without constraints has made;
+  // its weights and its vocabulary are taken.
   fine_tuning(names): {
     local archive = std.extVar('CS_LVM_ARCHIVE'),
     vocabulary: { type: 'from_files', directory: archive },

@@ -50,7 +50,8 @@ local sentences(format, tokenizer) = {
   tokenizer: tokenizer,
 };
 
-// Tokenized sentences in two files, one per label: cross-validation, with one of ten folds held out.
+// Tokenized sentences in two files, one per label: cross-validation, with one of ten folds held
+// out.
 // files: the files by label, or a folder of them.
 local polarity(files, fold) =
   held_out(sentences('two_files', 'whitespace'), files, test=null, number=10, fold=fold);
@@ -73,8 +74,8 @@ local de_en(bpe) =
     validation_dataset_reader: reader,
   };
 
-// Questions without a word in common with their passage, a fourteenth of FairytaleQA's, have no span
-// to learn: a ROUGE-L F1 of 0.2 leaves hardly another one out.
+// Questions without a word in common with their passage, a fourteenth of FairytaleQA's, have no
+// span to learn: a ROUGE-L F1 of 0.2 leaves hardly another one out.
 local questions(format) =
   local reader = { type: 'reading_comprehension', format: format, tokenizer: 'spacy_blank' };
   { dataset_reader: reader { min_overlap: 0.2 }, validation_dataset_reader: reader };
@@ -240,10 +241,10 @@ local trec(granularity) = held_out(
   // min_phrase_length: 1 trains on all phrases of the trees, 4 on those of at least four tokens,
   // null on the sentences only.
   //
-  // With 4, whole sentences being kept, SST-2 has 56.4k phrases, as in SuBiLSTM's table 1, but SST-5
-  // 93.7k where the table has 94.2k. No rule was found that gives both: distinct phrases (93.2k), one
-  // token more or less (79.0k, 116.6k), words without punctuation (90.4k), sentences of less than four
-  // tokens left out (93.6k), words split at hyphens (95.5k).
+  // With 4, whole sentences being kept, SST-2 has 56.4k phrases, as in SuBiLSTM's table 1, but
+  // SST-5 93.7k where the table has 94.2k. No rule was found that gives both: distinct phrases
+  // (93.2k), one token more or less (79.0k, 116.6k), words without punctuation (90.4k), sentences
+  // of less than four tokens left out (93.6k), words split at hyphens (95.5k).
   sst2(min_phrase_length=null): sst('2-class', min_phrase_length),
   sst5(min_phrase_length=null): sst('5-class', min_phrase_length),
 

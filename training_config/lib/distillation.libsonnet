@@ -1,5 +1,5 @@
-// Recurrent sentence encoders that learn the vectors of a transformer (docs/distillation.md). Not from
-// a paper; the sizes are chosen to be about ten times as fast as all-MiniLM-L6-v2 on a CPU.
+// Recurrent sentence encoders that learn the vectors of a transformer (docs/distillation.md). Not
+// from a paper; the sizes are chosen to be about ten times as fast as all-MiniLM-L6-v2 on a CPU.
 local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
 

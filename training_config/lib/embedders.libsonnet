@@ -53,8 +53,9 @@ local word_vectors = {
   },
 
   // The overrides that put other `vectors` into a stated configuration: its sections that depend on
-  // them. Texts are put in lower case for words in lower case. CoVe is left out, since MT-LSTM reads
-  // its own vectors only. A configuration that is a function has the defaults of its arguments.
+  // them. Texts are put in lower case for words in lower case. CoVe is left out, since MT-LSTM
+  // reads its own vectors only. A configuration that is a function has the defaults of its
+  // arguments.
   with_vectors(stated, vectors):
     local configuration = if std.isFunction(stated) then stated() else stated;
     assert std.objectHasAll(configuration, 'word_vectors') :
@@ -69,8 +70,8 @@ local word_vectors = {
       if std.objectHas(read, section)
     },
 
-  // An `embedder` of words, together with a BiGRU over a word's characters. `data.characters` has the
-  // readers' indexers.
+  // An `embedder` of words, together with a BiGRU over a word's characters. `data.characters` has
+  // the readers' indexers.
   with_characters(embedder, characters_dim): embedder {
     token_embedders+: {
       characters: {

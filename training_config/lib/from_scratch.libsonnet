@@ -1,5 +1,6 @@
-// Sentence pairs from scratch: no pretrained vectors, and one recipe for every encoder, so that their
-// figures can be compared. Not from a paper; chosen on SICK's trial set with the 2-layer Bi-CAS-LSTM.
+// Sentence pairs from scratch: no pretrained vectors, and one recipe for every encoder, so that
+// their figures can be compared. Not from a paper; chosen on SICK's trial set with the 2-layer
+// Bi-CAS-LSTM.
 local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
 local tasks = import 'tasks.libsonnet';

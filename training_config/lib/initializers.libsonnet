@@ -1,5 +1,5 @@
-// Initializers of the thesis, for the models whose parts are `_encoder` and `_classifier`. Biases are
-// zero and the embeddings keep their own vectors.
+// Initializers of the thesis, for the models whose parts are `_encoder` and `_classifier`. Biases
+// are zero and the embeddings keep their own vectors.
 local rest(last_layer) = [
   // He et al. (2015).
   ['_encoder.*weight', { type: 'kaiming_normal' }],

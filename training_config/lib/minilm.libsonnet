@@ -1,6 +1,6 @@
 // A pretrained transformer for pairs of sentences: by default all-MiniLM-L6-v2, a sentence encoder
-// of 22M parameters. Not from a paper. The number of epochs of fine-tuning was chosen on SICK's trial
-// set, among 3, 4 and, with other settings, 5.
+// of 22M parameters. Not from a paper. The number of epochs of fine-tuning was chosen on SICK's
+// trial set, among 3, 4 and, with other settings, 5.
 //
 // transformer: a name on the Hugging Face Hub, or the folder of a saved transformer.
 // size, num_layers: of its vectors, and of it.

@@ -1,6 +1,6 @@
-// RCRN: Tay, Luu and Hui 2018 (arXiv:1811.09786), section 4.2. Where the paper is silent, AllenNLP's
-// defaults, 20 epochs among them. Batches are of 32, which is the size that the paper names, for
-// its timings; it chooses the learning rate from 0.001, 0.0003 and 0.0004: 0.0004 here.
+// RCRN: Tay, Luu and Hui 2018 (arXiv:1811.09786), section 4.2. Where the paper is silent,
+// AllenNLP's defaults, 20 epochs among them. Batches are of 32, which is the size that the paper
+// names, for its timings; it chooses the learning rate from 0.001, 0.0003 and 0.0004: 0.0004 here.
 local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
 
@@ -20,8 +20,8 @@ local adam = {
 
 // Answer selection by AP-BiLSTM (dos Santos et al. 2016) with another encoder: cosine scores, a
 // hinge loss with margin 0.1, six sampled wrong answers for each right one, Adadelta with 0.2.
-// The vectors are GloVe's alone and fixed, which the paper does not say for its rankers; a batch has
-// 8 questions, of which few have a right answer. The models without attention max-pool, as dos
+// The vectors are GloVe's alone and fixed, which the paper does not say for its rankers; a batch
+// has 8 questions, of which few have a right answer. The models without attention max-pool, as dos
 // Santos et al. do without theirs.
 // questions: those that count in MAP and MRR, 'answered' for WikiQA and 'clean' for TrecQA.
 local ranking(dataset, questions, encoder, pooling) = dataset {
@@ -66,8 +66,8 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
   },
 
   // Two sentences through a projection and two highway layers of 300, the encoder, max and mean
-  // pooling; [a, b, a * b, a - b] through two highway layers, whose size is not said (300 here), and
-  // a linear layer. Nor are the sizes of the representations of characters and tags: 50 and 20.
+  // pooling; [a, b, a * b, a - b] through two highway layers, whose size is not said (300 here),
+  // and a linear layer. Nor are the sizes of the representations of characters and tags: 50 and 20.
   entailment(dataset, encoder):
     local highway_size = 300;
     local characters_dim = 50;
@@ -107,9 +107,9 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
       trainer: adam,
     },
 
-  // Section 4.3 adds the attention of Parikh et al. (2016) between the sentences, and does not say how:
-  // it reads the encoder's outputs here, in place of pooling and matching, with the sizes of its
-  // paper, 200 in two layers of ReLU each.
+  // Section 4.3 adds the attention of Parikh et al. (2016) between the sentences, and does not say
+  // how: it reads the encoder's outputs here, in place of pooling and matching, with the sizes of
+  // its paper, 200 in two layers of ReLU each.
   attention(dataset, encoder): self.entailment(dataset, encoder) {
     model+: {
       type: 'sentmatch_decomposable_attention',

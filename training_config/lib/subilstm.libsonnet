@@ -6,18 +6,20 @@ local embedders = import 'embedders.libsonnet';
 local bilstm = { type: 'lstm', bidirectional: true };
 
 {
-  // The encoders that the tables compare, without the sizes. The tied encoder is the paper's SuBiLSTM-Tied.
+  // The encoders that the tables compare, without the sizes. The tied encoder is the paper's
+  // SuBiLSTM-Tied.
   bilstm: bilstm,
   bilstm_2_layers: bilstm { num_layers: 2 },
   subilstm: { type: 'subilstm', tied: false },
   subilstm_tied: { type: 'subilstm', tied: true },
 
   // Table 2: sentence vectors trained as InferSent's (Conneau et al. 2017), to be measured by
-  // `allennlp transfer`. Max-pooling, fixed vectors, two layers of 512; SGD with 0.1, times 0.99 after
-  // each epoch, divided by 5 after an epoch without a better validation accuracy, until it is below
-  // 1e-5; gradients clipped to norm 5, batches of 64, at most 20 epochs. InferSent's layers of 512
-  // have no activation unless asked for, and the paper does not name one: none here. Its marks at the
-  // beginning and the end of a sentence, and its omission of words without a vector, are left out.
+  // `allennlp transfer`. Max-pooling, fixed vectors, two layers of 512; SGD with 0.1, times 0.99
+  // after each epoch, divided by 5 after an epoch without a better validation accuracy, until it is
+  // below 1e-5; gradients clipped to norm 5, batches of 64, at most 20 epochs. InferSent's layers
+  // of 512 have no activation unless asked for, and the paper does not name one: none here. Its
+  // marks at the beginning and the end of a sentence, and its omission of words without a vector,
+  // are left out.
   //
   // num_words: the vocabulary has this many of the file's first words too, so that the vectors know
   // more words than those of the training data.
@@ -63,11 +65,11 @@ local bilstm = { type: 'lstm', bidirectional: true };
       data_loader: { batch_sampler: { type: 'bucket', batch_size: 64 } },
     },
 
-  // Table 3: a biattentive classification network (McCann et al. 2017, with its 300D layers) in which
-  // the first encoder is replaced, fixed vectors, Adam with 0.001 and weight decay. Not said: how
-  // much dropout after the embeddings and before the classification (0.25 here), how much weight
-  // decay (1e-5) and how large a batch (64). As in AllenNLP's BCN, the maxout layers have none of the
-  // batch normalization of McCann et al.
+  // Table 3: a biattentive classification network (McCann et al. 2017, with its 300D layers) in
+  // which the first encoder is replaced, fixed vectors, Adam with 0.001 and weight decay. Not said:
+  // how much dropout after the embeddings and before the classification (0.25 here), how much
+  // weight decay (1e-5) and how large a batch (64). As in AllenNLP's BCN, the maxout layers have
+  // none of the batch normalization of McCann et al.
   bcn(dataset, encoder):
     local size = 300;
     dataset {
@@ -91,9 +93,9 @@ local bilstm = { type: 'lstm', bidirectional: true };
 
   // Table 4: ESIM trained as by Chen et al. (2017), the first encoder replaced: 300D GloVe vectors
   // that are trained too, 300D layers, dropout of 0.5, Adam with 0.0004, batches of 32. As in
-  // AllenNLP's ESIM, a dropout mask is the same for all tokens; theirs is not. Their code also clips
-  // gradients at 10, halves the learning rate after worse epochs and leaves out training pairs of 100
-  // words or more, which their paper does not say: not here.
+  // AllenNLP's ESIM, a dropout mask is the same for all tokens; theirs is not. Their code also
+  // clips gradients at 10, halves the learning rate after worse epochs and leaves out training
+  // pairs of 100 words or more, which their paper does not say: not here.
   esim(dataset, encoder):
     local size = 300;
     local dropout = 0.5;

@@ -27,8 +27,9 @@ local groups(where, lr, weight_decay, frozen) = [
 ];
 
 {
-  // Word pieces as tokens, `[CLS]` and `[SEP]` among them. A text is cut to `max_length` word pieces.
-  // `reader`: settings for the readers of a data set. `train`: false for a frozen transformer.
+  // Word pieces as tokens, `[CLS]` and `[SEP]` among them. A text is cut to `max_length` word
+  // pieces. `reader`: settings for the readers of a data set. `train`: false for a frozen
+  // transformer.
   word_pieces(model, train, max_length=128, settings={}):: {
     local type = 'pretrained_transformer',
     reader: {
@@ -38,8 +39,8 @@ local groups(where, lr, weight_decay, frozen) = [
     text_field_embedder: embedder(type, model, train, settings),
   },
 
-  // Both sentences of a pair as one text of word pieces, for a cross-encoder. The longer sentence is
-  // cut until both have `max_length` word pieces together.
+  // Both sentences of a pair as one text of word pieces, for a cross-encoder. The longer sentence
+  // is cut until both have `max_length` word pieces together.
   joined_pairs(model, train, max_length=256, settings={}):: {
     local type = 'pretrained_transformer',
     reader: {
@@ -72,8 +73,8 @@ local groups(where, lr, weight_decay, frozen) = [
   // first part `warm_up` of all steps and falls linearly afterwards.
   //
   // lr: of the transformer's last layer. head_lr: of everything that is not pretrained.
-  // num_layers, layer_decay: with a number of layers, each layer has `layer_decay` times the learning
-  // rate of the next one, and the embeddings that of a layer below the first.
+  // num_layers, layer_decay: with a number of layers, each layer has `layer_decay` times the
+  // learning rate of the next one, and the embeddings that of a layer below the first.
   // train_embeddings: false to freeze them: often half of the parameters.
   fine_tuning(
     num_epochs,

@@ -1,5 +1,6 @@
-// Rankers: the optimizer of RCRN's section 4.2 and Adam, the dropout of word vectors, and the weights
-// of shared words, which are not from the paper. The configuration needs values of the latter two.
+// Rankers: the optimizer of RCRN's section 4.2 and Adam, the dropout of word vectors, and the
+// weights of shared words, which are not from the paper. The configuration needs values of the
+// latter two.
 {
   optimizer: {
     type: 'categorical',
