@@ -1,5 +1,7 @@
 """The states of a `torch.nn.LSTM` over sentences of different lengths."""
 
+from typing import Optional
+
 import torch
 import torch.nn.functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -31,7 +33,10 @@ def lstm_states(
 
 
 def lstm_final_states(
-    lstm: torch.nn.LSTM, inputs: torch.Tensor, mask: torch.Tensor
+    lstm: torch.nn.LSTM,
+    inputs: torch.Tensor,
+    mask: torch.Tensor,
+    initial: Optional[tuple[torch.Tensor, torch.Tensor]] = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Run an LSTM for a decoder that starts from its last states.
 
@@ -43,29 +48,38 @@ def lstm_final_states(
         Shape (batch_size, sequence_length, input_size); the padding has no effect.
     mask : `torch.Tensor`
         Shape (batch_size, sequence_length), bool, right-padded.
+    initial : `Tuple[torch.Tensor, torch.Tensor]`, optional (default = zeros)
+        h and c of all layers before the first step, each (batch_size, num_layers, hidden_size). For
+        a single direction.
 
     # Returns
 
     `Tuple[torch.Tensor, torch.Tensor, torch.Tensor]`
         The outputs, (batch_size, sequence_length, num_directions * hidden_size), zero at padding;
         and h and c of all layers after a direction's last step, each (batch_size, num_layers,
-        num_directions * hidden_size), zero for an empty sentence.
+        num_directions * hidden_size), the initial ones for an empty sentence.
     """
     if inputs.is_cuda and inputs.size(1) > 0:
-        return _packed_final_states(lstm, inputs, mask)
+        return _packed_final_states(lstm, inputs, mask, initial)
     outputs = inputs
     hidden, cell = [], []  # (B, 1, E) each
     for layer in range(lstm.num_layers):
         if layer > 0:
             outputs = F.dropout(outputs, lstm.dropout, lstm.training)
-        outputs, *states = lstm_last_states(outputs, mask, [_directions(lstm, layer)])
+        before = initial and (initial[0][:, [layer]], initial[1][:, [layer]])  # (B, 1, H) each
+        outputs, *states = lstm_last_states(
+            outputs, mask, [_directions(lstm, layer)], initial=before
+        )
         hidden.append(states[0])
         cell.append(states[1])
     return outputs, torch.cat(hidden, 1), torch.cat(cell, 1)
 
 
 def _packed_final_states(
-    lstm: torch.nn.LSTM, inputs: torch.Tensor, mask: torch.Tensor
+    lstm: torch.nn.LSTM,
+    inputs: torch.Tensor,
+    mask: torch.Tensor,
+    initial: Optional[tuple[torch.Tensor, torch.Tensor]] = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The same by cuDNN, which takes packed batches as they are."""
     lengths = mask.sum(1)
@@ -77,16 +91,22 @@ def _packed_final_states(
         batch_first=True,
         enforce_sorted=False,
     )
-    packed_outputs, last_states = lstm(packed)  # (L * directions, B, H) each
+    before = initial and tuple(x.transpose(0, 1).contiguous() for x in initial)  # (L, B, H) each
+    packed_outputs, last_states = lstm(packed, before)  # (L * directions, B, H) each
     outputs, _ = pad_packed_sequence(packed_outputs, batch_first=True, total_length=inputs.size(1))
     hidden, cell = (
         state.unflatten(0, (lstm.num_layers, -1))  # (L, directions, B, H)
         .permute(2, 0, 1, 3)
         .flatten(2)  # (B, L, directions * H)
-        .masked_fill(lengths.eq(0)[:, None, None], 0.0)
         for state in last_states
     )
-    return outputs.masked_fill(padding, 0.0), hidden, cell
+    is_empty = lengths.eq(0)[:, None, None]  # (B, 1, 1)
+    start = initial or (torch.zeros_like(hidden), torch.zeros_like(cell))
+    return (
+        outputs.masked_fill(padding, 0.0),
+        torch.where(is_empty, start[0], hidden),
+        torch.where(is_empty, start[1], cell),
+    )
 
 
 def _directions(lstm: torch.nn.LSTM, layer: int) -> list[LayerWeights]:

@@ -120,6 +120,26 @@ def test_last_states_are_torch_s(bidirectional: bool, run):
     assert not outputs[~mask].any()
 
 
+@pytest.mark.parametrize("run", [lstm_final_states, _packed_final_states])
+def test_states_before_the_first_step(run):
+    """On a CPU, and packed as on a GPU; the last sentence is empty and keeps its states."""
+    torch.manual_seed(0)
+    lstm = torch.nn.LSTM(D, H, 3, batch_first=True).double()
+    inputs, mask = batch()
+    inputs, mask = torch.cat([inputs, inputs[:1]]), torch.cat([mask, torch.zeros_like(mask[:1])])
+    initial = torch.randn(4, 3, H, dtype=torch.float64), torch.randn(4, 3, H, dtype=torch.float64)
+    outputs, *last = run(lstm, inputs, mask, initial)
+    for row, length in enumerate(LENGTHS):
+        before = (initial[0][row].unsqueeze(1), initial[1][row].unsqueeze(1))  # (3, 1, H) each
+        expected, expected_last = lstm(inputs[row : row + 1, :length], before)
+        assert_same(outputs[row, :length], expected[0])
+        for states, of_each in zip(last, expected_last):
+            assert_same(states[row], of_each[:, 0])
+    for states, start in zip(last, initial):
+        assert torch.equal(states[3], start[3])
+    assert not outputs[~mask].any()
+
+
 def test_dropout_between_the_layers_alone():
     lstm = torch.nn.LSTM(D, H, 2, batch_first=True, dropout=0.5).double()
     outputs, hidden, _ = lstm_final_states(lstm.train(), *batch())
