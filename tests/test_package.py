@@ -33,6 +33,7 @@ NAMES = {
         "sum_difference",
         "elbis",
     ],
+    "allennlp_sentmatch.modules:PairEncoder": ["lstm", "lstmn", "lstmn_inter_attention"],
     "allennlp_sentmatch.modules:PairScorer": ["cosine", "graded"],
     "allennlp_sentmatch.modules:StepDecoder": ["cas_lstm", "lstm"],
     "allennlp.models:Model": [

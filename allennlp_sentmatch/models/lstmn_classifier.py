@@ -1,4 +1,4 @@
-"""Two LSTMNs, one for each sentence of a pair, and the attention between them."""
+"""Two networks, one for each sentence of a pair, which make one vector of both."""
 
 from typing import Any, Optional
 
@@ -14,19 +14,18 @@ from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_attention, describe_attention
-from allennlp_sentmatch.modules import Classifier, LstmnPairEncoder
+from allennlp_sentmatch.modules import Classifier, PairEncoder
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
 
 @Model.register("lstmn_classifier")
 class LstmnClassifier(ClassificationModel):
-    """Classifies the relation of two sentences by the vector that two LSTMNs with inter-attention
-    make of them.
+    """Classifies the relation of two sentences by the vector that an encoder of pairs makes of
+    them: two LSTMNs with or without inter-attention, or two LSTMs.
 
-    Ersü, "Long Short-Term Memory-Networks for Machine Reading", section 3, after
-    [Cheng et al. (2016)](https://arxiv.org/abs/1601.06733). Without inter-attention, a pair is a
-    matter for "siamese_classifier" and a sentence one for "sentence_classifier", with the encoder
-    "lstmn".
+    Ersü, "Long Short-Term Memory-Networks for Machine Reading", sections 3 and 4.2, after
+    [Cheng et al. (2016)](https://arxiv.org/abs/1601.06733). Single sentences are a matter for
+    "sentence_classifier" with the encoder "lstmn".
 
     Registered as a `Model` with name "lstmn_classifier".
 
@@ -34,8 +33,8 @@ class LstmnClassifier(ClassificationModel):
 
     vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
-    encoder : `Lazy[LstmnPairEncoder]`
-        A configuration leaves out its `input_size`.
+    encoder : `Lazy[PairEncoder]`
+        A configuration leaves out its `input_size`. By default of the type "lstmn_inter_attention".
     classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)
         A configuration leaves out its `input_size` and `num_labels`. By default, one hidden layer
         of 1024 with batch normalization.
@@ -54,7 +53,7 @@ class LstmnClassifier(ClassificationModel):
         self,
         vocab: Vocabulary,
         text_field_embedder: TextFieldEmbedder,
-        encoder: Lazy[LstmnPairEncoder],
+        encoder: Lazy[PairEncoder],
         classifier: Lazy[Classifier] = Lazy(Classifier),  # noqa: B008
         embedding_dropout: float = 0.0,
         label_namespace: str = "labels",
@@ -100,9 +99,10 @@ class LstmnClassifier(ClassificationModel):
         # Returns
 
         `Dict[str, Any]`
-            See `ClassificationModel.output`; with `premise_self_attention` (B, P, P) and
-            `hypothesis_self_attention` (B, H, H), a row for each token over the tokens before it,
-            and `premise_attention` (B, P), the inter-attention.
+            See `ClassificationModel.output`; as far as the encoder has them, with
+            `premise_self_attention` (B, P, P) and `hypothesis_self_attention` (B, H, H), a row for
+            each token over the tokens before it, and `premise_attention` (B, P), the
+            inter-attention.
         """
         premise_mask, hypothesis_mask = (
             get_text_field_mask(premise),
@@ -117,12 +117,13 @@ class LstmnClassifier(ClassificationModel):
             return_attention=True,
         )
         output = self.output(self._classifier(vectors), label, metadata)
-        for name, weights, mask in (
-            ("premise_self_attention", attention.premise, premise_mask),
-            ("hypothesis_self_attention", attention.hypothesis, hypothesis_mask),
+        for name, weights, *masks in (
+            ("premise_self_attention", attention.premise, premise_mask, premise_mask),
+            ("hypothesis_self_attention", attention.hypothesis, hypothesis_mask, hypothesis_mask),
+            ("premise_attention", attention.inter, premise_mask),
         ):
-            add_attention(output, name, weights, mask, mask)
-        add_attention(output, "premise_attention", attention.inter, premise_mask)
+            if weights is not None:
+                add_attention(output, name, weights, *masks)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from allennlp_sentmatch.modules import (
     matchers,
+    pair_encoders,
     pair_scorers,
     posteriors,
     seq2seq_encoders,
@@ -11,9 +12,9 @@ from allennlp_sentmatch.modules import (
 )
 from allennlp_sentmatch.modules.classifier import Classifier
 from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
-from allennlp_sentmatch.modules.lstmn_pair_encoder import LstmnPairEncoder
 from allennlp_sentmatch.modules.matchers import Matcher
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.pair_encoders import PairEncoder
 from allennlp_sentmatch.modules.pair_scorers import PairScorer
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
@@ -23,15 +24,16 @@ from allennlp_sentmatch.modules.step_decoders import StepDecoder
 __all__ = [
     "Classifier",
     "LengthPenaltyScorer",
-    "LstmnPairEncoder",
     "Matcher",
     "ModelRegularizer",
+    "PairEncoder",
     "PairScorer",
     "Posterior",
     "SemanticConstraints",
     "SentenceGenerator",
     "StepDecoder",
     "matchers",
+    "pair_encoders",
     "pair_scorers",
     "posteriors",
     "seq2seq_encoders",

@@ -9,8 +9,10 @@ from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesF
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, TreeComposition
 from allennlp_sentmatch.nn.lstm_decoder import LSTMDecoder
+from allennlp_sentmatch.nn.lstm_pair import LSTMPair
 from allennlp_sentmatch.nn.lstmn import LSTMN
-from allennlp_sentmatch.nn.lstmn_inter_attention import LSTMNInterAttention, PairAttention
+from allennlp_sentmatch.nn.lstmn_inter_attention import LSTMNInterAttention
+from allennlp_sentmatch.nn.lstmn_pair import LSTMNPair
 from allennlp_sentmatch.nn.matching import (
     ElementwiseBilinear,
     concat,
@@ -23,6 +25,7 @@ from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
 from allennlp_sentmatch.nn.ops.backends import BackendError, use_backend
 from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates
 from allennlp_sentmatch.nn.padding import stack_padded
+from allennlp_sentmatch.nn.pair_reader import PairAttention, PairReader
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.ranking import average_precision, reciprocal_rank
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
@@ -54,8 +57,11 @@ __all__ = [
     "HypersphericalUniform",
     "LSTMDecoder",
     "LSTMNInterAttention",
+    "LSTMNPair",
+    "LSTMPair",
     "MLPClassifier",
     "PairAttention",
+    "PairReader",
     "Pooling",
     "RecurrentDecoder",
     "RecurrentlyControlledRNN",

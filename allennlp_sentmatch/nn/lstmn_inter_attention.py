@@ -11,24 +11,17 @@ and the hypothesis. With Y the premise's hidden tape and h_N the hypothesis's la
 """
 
 import math
-from typing import Literal, NamedTuple, Optional, Union, overload
+from typing import Optional
 
 import torch
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.lstmn import LSTMN
+from allennlp_sentmatch.nn.lstmn_pair import LSTMNPair
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.pair_reader import PairAttention, last_state
 
 
-class PairAttention(NamedTuple):
-    """The outputs and the attention of an `LSTMNInterAttention`; shapes as in its `forward`."""
-
-    premise: torch.Tensor
-    hypothesis: torch.Tensor
-    inter: torch.Tensor
-
-
-class LSTMNInterAttention(torch.nn.Module):
+class LSTMNInterAttention(LSTMNPair):
     """Two LSTMNs with inter-attention (equations 14-17 of the module's docstring).
 
     Its parameters are those of `premise_reader` and `hypothesis_reader`, each a left-to-right
@@ -61,13 +54,8 @@ class LSTMNInterAttention(torch.nn.Module):
         attention_size: Optional[int] = None,
         start_from_premise: bool = False,
     ) -> None:
-        super().__init__()
-        self.premise_reader = LSTMN(input_size, hidden_size, attention_size)
-        self.hypothesis_reader = LSTMN(input_size, hidden_size, attention_size)
+        super().__init__(input_size, hidden_size, attention_size)
         self.start_from_premise = start_from_premise
-        self.input_size = input_size
-        self.hidden_size = hidden_size
-        self.attention_size = self.premise_reader.attention_size
 
         def parameter(*shape: int) -> torch.nn.Parameter:
             bound = 1 / math.sqrt(hidden_size)
@@ -79,11 +67,6 @@ class LSTMNInterAttention(torch.nn.Module):
         self.output_premise = parameter(hidden_size, hidden_size)
         self.output_hypothesis = parameter(hidden_size, hidden_size)
 
-    @property
-    def output_size(self) -> int:
-        """The size of the pair's vector."""
-        return self.hidden_size
-
     def extra_repr(self) -> str:
         """The settings, in the constructor's order."""
         return (
@@ -91,67 +74,20 @@ class LSTMNInterAttention(torch.nn.Module):
             f"start_from_premise={self.start_from_premise}"
         )
 
-    @overload
-    def forward(
+    def read(
         self,
         premise: torch.Tensor,
         premise_mask: torch.Tensor,
         hypothesis: torch.Tensor,
         hypothesis_mask: torch.Tensor,
-        return_attention: Literal[False] = False,
-    ) -> torch.Tensor: ...
-
-    @overload
-    def forward(
-        self,
-        premise: torch.Tensor,
-        premise_mask: torch.Tensor,
-        hypothesis: torch.Tensor,
-        hypothesis_mask: torch.Tensor,
-        return_attention: Literal[True],
-    ) -> tuple[torch.Tensor, PairAttention]: ...
-
-    def forward(
-        self,
-        premise: torch.Tensor,
-        premise_mask: torch.Tensor,
-        hypothesis: torch.Tensor,
-        hypothesis_mask: torch.Tensor,
-        return_attention: bool = False,
-    ) -> Union[torch.Tensor, tuple[torch.Tensor, PairAttention]]:
-        """Encode a batch of pairs.
-
-        # Parameters
-
-        premise, hypothesis : `torch.Tensor`
-            Shapes (batch_size, premise_length, input_size) and
-            (batch_size, hypothesis_length, input_size).
-        premise_mask, hypothesis_mask : `torch.Tensor`
-            Shapes (batch_size, premise_length) and (batch_size, hypothesis_length), bool,
-            right-padded.
-        return_attention : `bool`, optional (default = `False`)
-
-        # Returns
-
-        `Union[torch.Tensor, Tuple[torch.Tensor, PairAttention]]`
-            h*, shape (batch_size, output_size); an empty sentence contributes zero. With
-            `return_attention`, a pair of it and the attention. Of the latter, `premise`
-            (batch_size, premise_length, premise_length) and `hypothesis`
-            (batch_size, hypothesis_length, hypothesis_length) are those of the readers, and `inter`
-            (batch_size, premise_length) is alpha, zero at padding.
-        """
-        premise_tapes = self.premise_reader.read(premise, premise_mask)
-        last = _last(premise_tapes.hidden, premise_mask), _last(premise_tapes.cell, premise_mask)
-        hypothesis_tapes = self.hypothesis_reader.read(
-            hypothesis, hypothesis_mask, last if self.start_from_premise else None
+    ) -> tuple[torch.Tensor, PairAttention]:
+        """Return h* and all attention, alpha between the sentences; see `PairReader.forward`."""
+        premise_tape, hypothesis_tape, attention = self.read_tapes(
+            premise, premise_mask, hypothesis, hypothesis_mask, self.start_from_premise
         )
-        query = _last(hypothesis_tapes.hidden, hypothesis_mask)  # h_N, (B, H)
-        encoding, weights = self._attend(premise_tapes.hidden, premise_mask, query)
-        if not return_attention:
-            return encoding
-        assert isinstance(premise_tapes.attention, torch.Tensor)  # of one direction
-        assert isinstance(hypothesis_tapes.attention, torch.Tensor)
-        return encoding, PairAttention(premise_tapes.attention, hypothesis_tapes.attention, weights)
+        query = last_state(hypothesis_tape, hypothesis_mask)  # h_N, (B, H)
+        encoding, weights = self._attend(premise_tape, premise_mask, query)
+        return encoding, attention._replace(inter=weights)
 
     def _attend(
         self, tape: torch.Tensor, mask: torch.Tensor, query: torch.Tensor
@@ -168,10 +104,3 @@ class LSTMNInterAttention(torch.nn.Module):
             F.linear(summary, self.output_premise) + F.linear(query, self.output_hypothesis)
         )
         return encoding.to(tape.dtype), weights
-
-
-def _last(tape: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Return each sentence's last state, (B, H), of a tape (B, T, H); zero if it is empty."""
-    index = torch.arange(mask.size(1), device=mask.device)
-    is_last = index == mask.sum(1, keepdim=True) - 1  # (B, T)
-    return (tape * is_last.unsqueeze(2)).sum(1)

@@ -74,6 +74,15 @@ QUESTION = {"question": "who sleeps ?", "candidates": ["the cat sleeps .", "no o
             },
         ),
         (
+            "lstmn_classifier_lstmn",
+            PAIR,
+            {
+                "Self attention of the premise": (3, 3),
+                "Self attention of the hypothesis": (5, 5),
+            },
+        ),
+        ("lstmn_classifier_lstm", PAIR, {}),
+        (
             "attentive_ranker",
             QUESTION,
             {

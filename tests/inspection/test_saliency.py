@@ -155,6 +155,8 @@ def shares(values):
         "cs_lvm",
         "esim",
         "lstmn_classifier",
+        "lstmn_classifier_lstm",
+        "lstmn_classifier_lstmn",
         "sentence_classifier",
         "similarity_regressor",
         "vae_siamese",

@@ -1,4 +1,4 @@
-"""The classifier over two LSTMNs. Their mathematics is tested in tests/nn."""
+"""The classifier over two LSTMNs or LSTMs. Their mathematics is tested in tests/nn."""
 
 import copy
 from typing import Any
@@ -48,6 +48,40 @@ class TestLstmnClassifier(ClassifierContract):
             assert not any(key.endswith("_lengths") for key in output)
 
 
+class TestWithoutInterAttention(ClassifierContract):
+    config = "lstmn_classifier_lstmn.jsonnet"
+    json = TestLstmnClassifier.json
+    text_keys = ("premise", "hypothesis")
+
+    def test_shows_the_attention_in_the_sentences_alone(self):
+        output = self.predictor.predict_json(self.json)
+        for key in self.text_keys:
+            assert len(output[f"{key}_self_attention"]) == len(self.json[key].split())
+        assert "premise_attention" not in output
+        assert not any(key.endswith("_lengths") for key in output)
+
+
+class TestLstms(ClassifierContract):
+    config = "lstmn_classifier_lstm.jsonnet"
+    json = TestLstmnClassifier.json
+    text_keys = ("premise", "hypothesis")
+
+    def test_shows_no_attention(self):
+        output = self.predictor.predict_json(self.json)
+        assert not any("attention" in key for key in output)
+
+
+@pytest.mark.parametrize("name", ["lstm", "lstmn"])
+def test_the_last_state_of_the_second_network_is_classified(vocab, name):
+    model = lstmn_classifier(vocab, type=name).double()
+    embedding = model._text_field_embedder.token_embedder_tokens
+    ids = PREMISE["tokens"]["tokens"], HYPOTHESIS["tokens"]["tokens"]
+    vectors = model._encoder(embedding(ids[0]), ids[0] > 0, embedding(ids[1]), ids[1] > 0)
+    torch.testing.assert_close(
+        model(PREMISE, HYPOTHESIS)["label_logits"], model._classifier(vectors)
+    )
+
+
 def test_equations_of_one_pair(vocab):
     """Report, equations 14-17, over the tapes of two LSTMNs, then the classifier."""
     model = lstmn_classifier(vocab).double()
@@ -94,5 +128,6 @@ def test_the_size_of_the_embeddings_is_filled_in_and_checked(vocab):
     assert lstmn_classifier(vocab)._encoder.input_size == 4
     with pytest.raises(ConfigurationError, match=r"text_field_embedder output dim.*4.*7"):
         lstmn_classifier(vocab, input_size=7)
-    with pytest.raises(ConfigurationError, match="hidden_size must be at least 1, got 0"):
-        lstmn_classifier(vocab, hidden_size=0)
+    for name in ("lstm", "lstmn", "lstmn_inter_attention"):
+        with pytest.raises(ConfigurationError, match="hidden_size must be at least 1, got 0"):
+            lstmn_classifier(vocab, type=name, hidden_size=0)
