@@ -10,35 +10,13 @@ local encoder(type) = { type: type, hidden_size: size };
 // The report trains the vectors of words that GloVe lacks, which start from a uniform distribution
 // (Knet's `xavier`); here all vectors are trained, and those start with GloVe's spread.
 local word_vectors = embedders.glove_42b { trainable: true };
-// The last state of an encoder without its `input_size`.
-local last_state(encoder, vectors) = {
-  type: 'pooled',
-  encoder: encoder { input_size: vectors.dim },
-  pooling: 'last',
-};
-
-// Shared by the models of pairs.
-local pairs(dataset) =
-  local dropout = 0.2;
-  data.lower_case(dataset) {
-    local vectors = self.word_vectors,
-    word_vectors:: word_vectors,
-    model: {
-      text_field_embedder: embedders.of(vectors),
-      embedding_dropout: dropout,
-      classifier: { num_layers: 1, hidden_size: size, dropout: dropout, batch_norm: false },
-    },
-    data_loader: { batch_size: 32, shuffle: true },
-    trainer: {
-      validation_metric: '+accuracy',
-      optimizer: { type: 'adam', lr: 0.001 },
-    },
-  };
 
 {
-  // The encoders that the report compares, without the size of the input.
+  // The networks that the report compares, without the size of the input. The first two are names of
+  // encoders of sentences and of pairs alike.
   lstm: encoder('lstm'),
   lstmn: encoder('lstmn'),
+  lstmn_inter_attention: encoder('lstmn_inter_attention') { start_from_premise: true },
 
   // Section 4.1: the treebank's sentences without its phrases, batches of 5, dropout of 0.5 at each
   // layer of the classifier.
@@ -48,7 +26,11 @@ local pairs(dataset) =
     model: {
       type: 'sentence_classifier',
       text_field_embedder: embedders.of(vectors),
-      encoder: last_state(encoder, vectors),
+      encoder: {
+        type: 'pooled',
+        encoder: encoder { input_size: vectors.dim },
+        pooling: 'last',
+      },
       classifier: { num_layers: 1, hidden_size: size, dropout: 0.5, batch_norm: false },
       // "Regularization was applied with a constant of 1E-4": the squares here, of all but the word
       // vectors, since Adam would erase those of words that the training data lack.
@@ -61,25 +43,24 @@ local pairs(dataset) =
     },
   },
 
-  // Sections 3 and 4.2: two LSTMNs with inter-attention; encoder and decoder, as the report calls
-  // them, so that the second one starts where the first one ended. Batches of 32; dropout drawn from
-  // 0.1, 0.2, 0.3 and 0.4 for all networks: 0.2 here.
-  inter_attention(dataset): pairs(dataset) {
-    model+: {
-      type: 'lstmn_classifier',
-      encoder: { hidden_size: size, start_from_premise: true },
-    },
-  },
-
-  // Without inter-attention. The report's section 4.2 has two networks for these rows too, and the
-  // last state of the second goes to the classifier. Here one encoder reads both sentences and the
-  // classifier gets both last states.
-  siamese(dataset, encoder): pairs(dataset) {
+  // Sections 3 and 4.2: two networks; encoder and decoder, as the report calls them, so that the
+  // second one starts where the first one ended. Batches of 32; dropout drawn from 0.1, 0.2, 0.3 and
+  // 0.4 for all networks: 0.2 here.
+  pairs(dataset, encoder): data.lower_case(dataset) {
+    local dropout = 0.2,
     local vectors = self.word_vectors,
-    model+: {
-      type: 'siamese_classifier',
-      encoder: last_state(encoder, vectors),
-      matcher: 'concat',
+    word_vectors:: word_vectors,
+    model: {
+      type: 'lstmn_classifier',
+      text_field_embedder: embedders.of(vectors),
+      encoder: encoder,
+      embedding_dropout: dropout,
+      classifier: { num_layers: 1, hidden_size: size, dropout: dropout, batch_norm: false },
+    },
+    data_loader: { batch_size: 32, shuffle: true },
+    trainer: {
+      validation_metric: '+accuracy',
+      optimizer: { type: 'adam', lr: 0.001 },
     },
   },
 }

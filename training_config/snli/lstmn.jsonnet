@@ -2,4 +2,4 @@
 local data = import '../lib/data.libsonnet';
 local lstmn = import '../lib/lstmn.libsonnet';
 
-lstmn.siamese(data.snli(), lstmn.lstmn)
+lstmn.pairs(data.snli(), lstmn.lstmn)

@@ -2,4 +2,4 @@
 local data = import '../lib/data.libsonnet';
 local lstmn = import '../lib/lstmn.libsonnet';
 
-lstmn.inter_attention(data.snli())
+lstmn.pairs(data.snli(), lstmn.lstmn_inter_attention)
