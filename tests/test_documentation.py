@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from _jsonnet import evaluate_snippet
 from allennlp.common import Params, Registrable
-from allennlp.data import DatasetReader, Vocabulary
+from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.models import Model
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
+from allennlp_sentmatch.nn.pooling import POOLINGS
 from allennlp_sentmatch.tuning import SearchSpace, Tuner
 from tests.conftest import REPOSITORY
 from tests.fresh_process import run_allennlp
@@ -140,6 +141,56 @@ def test_the_configurations_of_transformers_make_models(monkeypatch, source, out
     assert model.forward_on_instance(instances[0])[output].shape == shape
 
 
+COMPONENTS = (REPOSITORY / "docs" / "components.md").read_text(encoding="utf-8")
+REPLACED = {
+    "Seq2SeqEncoder": r"^ *encoder: \{ type: 'cas_lstm'.*?\n",
+    "Seq2VecEncoder": r"^ *encoder: \{\n *type: 'pooled'.*?^    \},\n",
+    "pooling": r"^ *pooling: 'max',\n",
+    "Matcher": r"^ *matcher: 'heuristic',\n",
+}
+"""What a line of docs/components.md replaces in own_pairs.jsonnet."""
+
+
+def lines_to_copy() -> list[tuple[str, str]]:
+    """The lines of docs/components.md for own_pairs.jsonnet, with the kinds of `REPLACED`."""
+    lines = []
+    for kind in ("Seq2SeqEncoder", "Seq2VecEncoder", "Matcher"):
+        (section,) = re.findall(rf"^## .*`{kind}`$(.*?)^## ", COMPONENTS, re.DOTALL | re.MULTILINE)
+        for block in re.findall(r"^```jsonnet\n(.*?)^```$", section, re.DOTALL | re.MULTILINE):
+            for line in block.splitlines():
+                lines.append(("pooling" if line.startswith("pooling") else kind, line))
+    return lines
+
+
+@pytest.mark.parametrize(("kind", "line"), lines_to_copy())
+def test_the_lines_of_components_make_models_that_train(kind, line):
+    source = (REPOSITORY / "training_config" / "own_pairs.jsonnet").read_text(encoding="utf-8")
+    edited, number = re.subn(REPLACED[kind], f"{line}\n", source, flags=re.DOTALL | re.MULTILINE)
+    assert number == 1
+    configuration = json.loads(evaluate_snippet("own_pairs.jsonnet", edited))
+    reader = DatasetReader.from_params(Params(configuration["dataset_reader"]))
+    instances = [reader.text_to_instance("A man sleeps.", "Is he?", label) for label in "01"]
+    for instance in instances:
+        reader.apply_token_indexers(instance)
+    vocab = Vocabulary.from_instances(instances)
+    model = Model.from_params(Params(configuration["model"]), vocab=vocab)
+    batch = Batch(instances)
+    batch.index_instances(vocab)
+    model(**batch.as_tensor_dict())["loss"].backward()
+    without_gradient = [name for name, value in model.named_parameters() if value.grad is None]
+    assert without_gradient == []
+
+
+def test_every_encoder_matcher_and_pooling_has_a_line():
+    lines = lines_to_copy()
+    expected = [(base, name) for base, name in registered_names() if base in REPLACED]
+    expected += [("pooling", name) for name in POOLINGS]
+    for kind, name in expected:
+        setting = kind if kind == "pooling" else "matcher" if kind == "Matcher" else "encoder"
+        first = re.compile(rf"{setting}: (\{{ type: )?'{name}'")
+        assert any(kind == other and first.match(line) for other, line in lines), name
+
+
 def registered_names() -> list[tuple[str, str]]:
     """The names that this package registers, each with its base class's name."""
     return sorted(
@@ -152,9 +203,8 @@ def registered_names() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("base", "name"), registered_names())
 def test_every_component_is_documented(base, name):
-    components = (REPOSITORY / "docs" / "components.md").read_text(encoding="utf-8")
-    assert f"`{base}`" in components or f"## {base}s" in components
-    assert f"`{name}`" in components
+    assert f"`{base}`" in COMPONENTS or f"## {base}s" in COMPONENTS
+    assert f"`{name}`" in COMPONENTS
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ function(glove=null, embedding_dim=100) {
   train_data_path: 'train.tsv',
   validation_data_path: 'validation.tsv',
   datasets_for_vocab_creation: ['train'],
-  // With GloVe, the model also knows the first words of the file, even if training has none of them.
+  // With GloVe, the vocabulary also has the first words of the file.
   [if glove != null then 'vocabulary']: {
     pretrained_files: { tokens: glove },
     min_pretrained_embeddings: { tokens: 20000 },
@@ -23,17 +23,16 @@ function(glove=null, embedding_dim=100) {
     type: 'siamese_classifier',
     text_field_embedder: {
       token_embedders: {
-        tokens: { type: 'embedding', embedding_dim: embedding_dim, pretrained_file: glove },
+        tokens: {
+          type: if glove == null then 'embedding' else 'pretrained_embedding',
+          embedding_dim: embedding_dim,
+          pretrained_file: glove,
+        },
       },
     },
     encoder: {
       type: 'pooled',
-      encoder: {
-        type: 'cas_lstm',
-        input_size: embedding_dim,
-        hidden_size: 150,
-        bidirectional: true,
-      },
+      encoder: { type: 'cas_lstm', input_size: embedding_dim, hidden_size: 150, bidirectional: true },
       pooling: 'max',
     },
     matcher: 'heuristic',
