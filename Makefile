@@ -122,9 +122,9 @@ $(CLASSIC)/.installed: requirements/classic.txt setup.py $(COMPILED)
 		-c requirements/classic.txt
 	touch $@
 
-experiments: $(VENV)/.installed  ## List the papers' experiments (PAPER=thesis DATA=snli MODEL=cas_lstm)
-	@$(BIN)/python scripts/list_experiments.py --paper "$(PAPER)" --data-set "$(DATA)" \
-		--model "$(MODEL)"
+experiments:  ## List the papers' experiments (PAPER=thesis DATA=snli MODEL=cas_lstm)
+	$(or $(wildcard $(BIN)/python),$(PYTHON)) -m scripts.list_experiments \
+		--paper "$(PAPER)" --data-set "$(DATA)" --model "$(MODEL)"
 
 benchmark: $(VENV)/.installed-benchmark  ## Measure the encoders' speed and fill docs/speed.md (about an hour)
 	$(BIN)/python benchmarks/encoders.py --threads 2 --seconds 2 --longest 20 \

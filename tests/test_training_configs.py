@@ -1,7 +1,10 @@
 """Every configuration under training_config/ loads, is listed and has its published size."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
@@ -22,7 +25,7 @@ from allennlp.modules import TextFieldEmbedder
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 
-from scripts import list_experiments
+from scripts import experiment_models, list_experiments
 from scripts.list_experiments import CONFIGURATIONS, REPOSITORY
 
 CONFIGURATION_PATHS = list_experiments.configurations()
@@ -239,7 +242,7 @@ def rounded_as(published: str, number: int) -> str:
 
 @pytest.mark.parametrize("path", CONFIGURATION_PATHS, ids=name_of)
 def test_configuration_is_listed_with_all_fields_and_its_published_size(path: Path):
-    listed = list_experiments.experiment(path)
+    listed = experiment_models.with_parameters(list_experiments.described(path))
     assert listed.configuration == name_of(path)
     assert listed.row
     if path.parent.name in NOT_FROM_PAPERS or path.stem == "ap_bilstm_shared_words":
@@ -268,7 +271,7 @@ def test_configuration_is_listed_with_all_fields_and_its_published_size(path: Pa
 def test_configurations_are_evaluated_together_as_alone(name: str):
     path = CONFIGURATIONS / f"{name}.jsonnet"
     alone = Params.from_file(str(path), ext_vars={"CS_LVM_ARCHIVE": "model.tar.gz"})
-    assert list_experiments.evaluated()[path] == alone.as_dict(quiet=True)
+    assert experiment_models.evaluated()[path] == alone.as_dict(quiet=True)
 
 
 def test_a_configuration_that_cannot_be_evaluated_is_named(monkeypatch, tmp_path):
@@ -276,7 +279,7 @@ def test_a_configuration_that_cannot_be_evaluated_is_named(monkeypatch, tmp_path
     (tmp_path / "wrong.jsonnet").write_text("{\n  a: b,\n}")
     monkeypatch.setattr(list_experiments, "CONFIGURATIONS", tmp_path)
     with pytest.raises(RuntimeError, match=f"{tmp_path}/wrong.jsonnet:2:6.* Unknown variable: b"):
-        list_experiments.evaluated.__wrapped__()
+        experiment_models.evaluated.__wrapped__()
 
 
 def test_every_published_size_is_that_of_a_configuration():
@@ -298,8 +301,8 @@ def test_sizes_of_the_sentence_encoders_of_subilstm():
         "subilstm_tied": layer,
     }
     for name, encoder in expected.items():
-        model = list_experiments.build_model(CONFIGURATIONS / f"allnli/{name}.jsonnet")
-        assert list_experiments.count_parameters(model) == encoder + classifier, name
+        model = experiment_models.build_model(CONFIGURATIONS / f"allnli/{name}.jsonnet")
+        assert experiment_models.count_parameters(model) == encoder + classifier, name
 
 
 @pytest.mark.parametrize("name", ["lstm", "cas_lstm_247d"])
@@ -307,7 +310,7 @@ def test_translation_models_are_of_the_published_size(name: str):
     """8.2M, with all embeddings and the sizes of fairseq's vocabularies for IWSLT 2014, which it
     makes of 10,000 joint merges: 8,848 German and 6,632 English subwords.
     """
-    configuration = list_experiments.on_fixtures(CONFIGURATIONS / f"iwslt14/{name}.jsonnet")
+    configuration = experiment_models.on_fixtures(CONFIGURATIONS / f"iwslt14/{name}.jsonnet")
     sizes = {"source_tokens": 8848, "target_tokens": 6632}
     symbols = {"source_tokens": [], "target_tokens": ["@start@", "@end@"]}
     vocabulary = Vocabulary(
@@ -333,8 +336,8 @@ def test_the_listed_size_of_a_translation_model_lacks_what_depends_on_its_words(
         # A second layer has a fifth gate for the cell below; it reads that cell's hidden state.
         cells += 4 * 4 * size + 2 * (size * 2 * size + size)
     attention = size * size + 1 + 2 * size * size
-    model = list_experiments.build_model(CONFIGURATIONS / f"multi30k/{name}.jsonnet")
-    assert list_experiments.count_parameters(model) == cells + attention
+    model = experiment_models.build_model(CONFIGURATIONS / f"multi30k/{name}.jsonnet")
+    assert experiment_models.count_parameters(model) == cells + attention
 
 
 def kind_of(path: Path) -> tuple[str, ...]:
@@ -342,7 +345,7 @@ def kind_of(path: Path) -> tuple[str, ...]:
 
     The word pieces of a transformer are the same for any data set.
     """
-    configuration = list_experiments.on_fixtures(path)
+    configuration = experiment_models.on_fixtures(path)
     parts = [configuration[key] for key in ("model", "dataset_reader", "data_loader", "trainer")]
     kinds = set(types_in(parts))
     if any(kind.startswith("type=pretrained_transformer") for kind in kinds):
@@ -374,7 +377,7 @@ def test_one_of_each_kind_is_trained():
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_one_of_each_kind_trains_an_epoch(name: str, tmp_path: Path):
-    configuration = list_experiments.on_fixtures(CONFIGURATIONS / f"{name}.jsonnet")
+    configuration = experiment_models.on_fixtures(CONFIGURATIONS / f"{name}.jsonnet")
     configuration["trainer"]["num_epochs"] = 1
     configuration.pop("include_in_archive", None)  # `allennlp train` reads it before the rest
     training = TrainModel.from_params(
@@ -391,8 +394,8 @@ def test_one_of_each_kind_trains_an_epoch(name: str, tmp_path: Path):
 
 
 def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate():
-    configuration = list_experiments.on_fixtures(CONFIGURATIONS / "sick/minilm.jsonnet")
-    model = list_experiments.build_model(CONFIGURATIONS / "sick/minilm.jsonnet")
+    configuration = experiment_models.on_fixtures(CONFIGURATIONS / "sick/minilm.jsonnet")
+    model = experiment_models.build_model(CONFIGURATIONS / "sick/minilm.jsonnet")
     parameters = dict(model.named_parameters())
     optimizer = Optimizer.from_params(
         Params(configuration["trainer"]["optimizer"]), model_parameters=list(parameters.items())
@@ -435,7 +438,7 @@ def test_the_embeddings_of_a_transformer_are_trained_or_not(
         tmp_path,
     )
     named = list(
-        list_experiments.build_model(CONFIGURATIONS / "sick/minilm.jsonnet").named_parameters()
+        experiment_models.build_model(CONFIGURATIONS / "sick/minilm.jsonnet").named_parameters()
     )
     optimizer = Optimizer.from_params(Params(trainer["optimizer"]), model_parameters=named)
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
@@ -458,7 +461,7 @@ def transformer_library(expression: str, tmp_path: Path) -> dict[str, Any]:
 def test_without_layers_the_whole_transformer_has_one_learning_rate(tmp_path: Path):
     trainer = transformer_library("transformers.fine_tuning(3, lr=1e-5, head_lr=1e-3)", tmp_path)
     path = CONFIGURATIONS / "sick/minilm.jsonnet"
-    named = list(list_experiments.build_model(path).named_parameters())
+    named = list(experiment_models.build_model(path).named_parameters())
     optimizer = Optimizer.from_params(Params(trainer["optimizer"]), model_parameters=named)
     rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
     for name, parameter in named:
@@ -483,7 +486,7 @@ def test_without_layers_the_whole_transformer_has_one_learning_rate(tmp_path: Pa
 
 
 def test_the_words_of_a_transformer(tmp_path: Path):
-    folder = list_experiments.FIXTURES / "transformer"
+    folder = experiment_models.FIXTURES / "transformer"
     words = transformer_library(
         f"transformers.words('{folder}', train=false, max_length=6, settings="
         "{ load_weights: false })",
@@ -635,7 +638,7 @@ def test_one_override_puts_glove_6b_100d_into_a_configuration(name: str):
     pretrained_files = configuration.get("vocabulary", {}).get("pretrained_files", {"tokens": file})
     assert pretrained_files == {"tokens": file}
     # A model whose parts do not fit together cannot be made.
-    model = list_experiments.build_model(path, overrides)
+    model = experiment_models.build_model(path, overrides)
     weight = model.get_parameter("_text_field_embedder.token_embedder_tokens.weight")
     assert weight.size(1) == 100
     assert weight.requires_grad == embedding["trainable"]
@@ -682,7 +685,7 @@ def test_a_quarter_of_allnli_has_256_units_in_each_direction(path: Path):
     """
     overrides = json.loads(evaluate_snippet("", text))
     assert {"num_epochs", "optimizer"} <= set(overrides["trainer"])
-    model = list_experiments.build_model(path, overrides)
+    model = experiment_models.build_model(path, overrides)
     assert model._text_field_embedder.get_output_dim() == 100
     assert model._encoder.get_output_dim() == 2 * 256
 
@@ -794,9 +797,6 @@ def test_experiments_are_chosen_by_paper_data_set_and_model():
 )
 def test_table_10_of_rcrn_is_listed_with_its_published_ratios(monkeypatch, capsys, arguments):
     monkeypatch.setattr("sys.argv", ["list_experiments.py", *arguments])
-    monkeypatch.setattr(list_experiments.logging, "disable", lambda level: None)
-    monkeypatch.setattr(torch, "set_num_threads", lambda number: None)
-    monkeypatch.chdir(REPOSITORY)
     list_experiments.main()
     _, _, first, *rest = capsys.readouterr().out.splitlines()
     assert first.split() == ["benchmarks/rcrn_runtime.py", "-"]
@@ -812,12 +812,31 @@ def test_table_10_of_rcrn_is_listed_with_its_published_ratios(monkeypatch, capsy
 
 def test_names_under_which_nothing_is_listed(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["list_experiments.py", "--model", "nothing"])
-    monkeypatch.setattr(list_experiments.logging, "disable", lambda level: None)
-    monkeypatch.setattr(torch, "set_num_threads", lambda number: None)
-    monkeypatch.chdir(REPOSITORY)
     with pytest.raises(SystemExit):
         list_experiments.main()
     assert "no experiment is listed" in capsys.readouterr().err
+
+
+def list_without_allennlp(*arguments: str) -> "subprocess.Popen[str]":
+    """Start the list in a Python that finds the standard library only."""
+    command = [sys.executable, "-S", "-m", "scripts.list_experiments", *arguments]
+    environment = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=REPOSITORY, env=environment, **pipes)
+
+
+def test_the_list_needs_no_allennlp():
+    output, errors = list_without_allennlp("--model", "esim_subilstm").communicate()
+    _, _, first, *_ = output.splitlines()
+    assert first.split()[-1] == "-"
+    assert errors == "The parameters are not counted, which needs AllenNLP: make install\n"
+
+
+def test_the_list_ends_quietly_when_nobody_reads_it():
+    with list_without_allennlp() as process:
+        process.stdout.close()
+        assert "Error" not in process.stderr.read()
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -829,8 +848,7 @@ def test_names_under_which_nothing_is_listed(monkeypatch, capsys):
 )
 def test_a_first_line_of_another_form_is_an_error(monkeypatch, tmp_path, line, message):
     monkeypatch.setattr(list_experiments, "CONFIGURATIONS", tmp_path)
-    monkeypatch.setattr(list_experiments, "build_model", lambda path: torch.nn.Linear(1, 1))
     path = tmp_path / "model.jsonnet"
     path.write_text(f"{line}\n{{}}\n")
     with pytest.raises(ValueError, match=message):
-        list_experiments.experiment(path)
+        list_experiments.described(path)

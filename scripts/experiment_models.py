@@ -1,0 +1,139 @@
+"""Make the models of the configurations under training_config/, and count their parameters.
+
+The parameters are counted, without the word embeddings, in the model that a configuration makes on
+the fixture data of fixtures/training_config/ (`<folder>.json`, one for each folder of
+configurations). No pretrained weights are read and nothing is downloaded. Of a translation model
+the output matrix, whose size depends on the vocabulary, is left out too. What else depends on the
+data's characters, tags and words (embeddings of the first two, a generator's output bias) is
+smaller there than on the published data.
+"""
+
+import io
+import json
+import re
+from contextlib import redirect_stderr
+from functools import cache
+from pathlib import Path
+from typing import Any, Optional
+
+from _jsonnet import evaluate_snippet
+from allennlp.common import Params
+from allennlp.common.params import with_overrides
+from allennlp.data import DatasetReader, Vocabulary
+from allennlp.models import Model
+
+import allennlp_sentmatch  # noqa: F401  (registers the components)
+from allennlp_sentmatch.models import EncoderDecoder
+from scripts.list_experiments import CONFIGURATIONS, REPOSITORY, Experiment, configurations
+
+FIXTURES = REPOSITORY / "fixtures" / "training_config"
+
+# The environment variables that configurations read; fixtures replace what they name.
+_VARIABLES = {"CS_LVM_ARCHIVE": "model.tar.gz"}
+
+_IMPORT = re.compile(r"\bimport '([^']+)'")
+
+
+def with_parameters(listed: Experiment) -> Experiment:
+    """The experiment with the number of its model's parameters."""
+    path = CONFIGURATIONS / f"{listed.configuration}.jsonnet"
+    with redirect_stderr(io.StringIO()):  # AllenNLP's progress bars
+        number = count_parameters(build_model(path))
+    return listed._replace(parameters=f"{number:,}")
+
+
+def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[str, Any]:
+    """The configuration at `path` with the fixture data and without pretrained weights.
+
+    # Parameters
+
+    path : `Path`
+    overrides : `dict[str, Any]`, optional (default = `None`)
+        As those of `allennlp train`; the fixture data replace theirs.
+
+    # Raises
+
+    `ValueError` if there is no fixture data for it.
+    """
+    configuration = with_overrides(evaluated()[path], overrides or {})
+    in_folder = path.parent != CONFIGURATIONS
+    fixture = FIXTURES / f"{path.parent.name if in_folder else path.stem}.json"
+    if fixture.exists():
+        overrides = json.loads(fixture.read_text(encoding="utf-8"))
+        configuration = with_overrides(configuration, overrides)
+    for key, data_path in configuration.items():
+        if key.endswith("_data_path") and "://" in str(data_path):
+            raise ValueError(f"{path} has no fixture data as {key}: {fixture} would name it")
+    _forget_pretrained(configuration)
+    return configuration
+
+
+@cache
+def evaluated() -> dict[Path, dict[str, Any]]:
+    """All configurations, as `Params.from_file` would read them one by one.
+
+    jsonnet prepares its standard library for each file that it reads, which takes longer than all
+    else. So the files, and those that they import, are made one.
+    """
+    names: dict[Path, str] = {}
+    locals_ = ["local call(x) = if std.isFunction(x) then x() else x;"]
+
+    def variable(path: Path) -> str:
+        if path not in names:
+            text = _IMPORT.sub(
+                lambda match: variable((path.parent / match[1]).resolve()),
+                path.read_text(encoding="utf-8"),
+            )
+            names[path] = f"file_{len(names)}"
+            locals_.append(f"local {names[path]} = (\n{text}\n);")
+        return names[path]
+
+    values = [f"call({variable(path)})" for path in configurations()]
+    source = "\n".join([*locals_, f"[{', '.join(values)}]"])
+    try:
+        together = json.loads(evaluate_snippet("training_config", source, ext_vars=_VARIABLES))
+    except RuntimeError:
+        for path in configurations():  # with an error that names the file
+            Params.from_file(str(path), ext_vars=_VARIABLES)
+        raise
+    return dict(zip(configurations(), together))
+
+
+def _forget_pretrained(configuration: Any) -> None:
+    """Set every `pretrained_file` in a configuration to null; make transformers random ones."""
+    if isinstance(configuration, dict):
+        if "pretrained_file" in configuration:
+            configuration["pretrained_file"] = None
+        if "model_name" in configuration:
+            configuration["model_name"] = str(FIXTURES / "transformer")
+        if "train_parameters" in configuration:  # of an embedder
+            configuration["load_weights"] = False
+        configuration = list(configuration.values())
+    if isinstance(configuration, list):
+        for value in configuration:
+            _forget_pretrained(value)
+
+
+def build_model(path: Path, overrides: Optional[dict[str, Any]] = None) -> Model:
+    """The model of the configuration at `path`, its vocabulary made from the fixture data."""
+    configuration = on_fixtures(path, overrides)
+    reader = DatasetReader.from_params(Params(configuration["dataset_reader"]))
+    vocabulary = Vocabulary.from_params(
+        Params(configuration.get("vocabulary", {})),
+        instances=reader.read(configuration["train_data_path"]),
+    )
+    return Model.from_params(Params(configuration["model"]), vocab=vocabulary)
+
+
+def count_parameters(model: Model) -> int:
+    """How many numbers a model learns, those of its word embeddings left out, and of a translation
+    model those of its output matrix.
+    """
+    of_words = ["token_embedder_tokens"]
+    if isinstance(model, EncoderDecoder):
+        of_words += ["_target_embedder.", "_output_layer."]
+    return sum(
+        parameter.numel()
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad and not any(part in name for part in of_words)
+    )
