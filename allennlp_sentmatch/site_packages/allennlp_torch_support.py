@@ -3,11 +3,12 @@
 `python -m allennlp_sentmatch install-allennlp` copies this module into site-packages, with a `.pth`
 file that imports it when Python starts. Nothing changes for programs that do not import AllenNLP:
 
-- AllenNLP imports torchvision for its image loaders, which text never calls. Where torchvision is
-  not installed, importing it from AllenNLP gives a module whose functions raise an error that says
-  what is missing. For everybody else torchvision remains absent.
-- fairscale 0.4.6, which AllenNLP imports, calls two functions that torch has deprecated. Nobody who
-  types `allennlp` can act on that warning, so it, and only it, is ignored.
+- AllenNLP imports torchvision for its image loaders, which are not needed for text. Where
+  torchvision is not installed, a process that has begun to import AllenNLP finds an empty module
+  instead, whose functions raise an error that says what is missing. Other packages in this process
+  find it, too. In all other processes torchvision remains absent.
+- fairscale 0.4.6, which AllenNLP imports, calls two functions that torch has deprecated. Users of
+  AllenNLP cannot do anything about these warnings, so these alone are ignored.
 """
 
 import sys
@@ -24,7 +25,7 @@ MESSAGE = (
 
 
 class _Missing:
-    """A function or class of torchvision that is not there."""
+    """A missing function or class of torchvision."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -51,13 +52,13 @@ class _StandIn(types.ModuleType):
 
 
 class TorchvisionFinder:
-    """Find torchvision for AllenNLP where the finders before this one do not."""
+    """Finds torchvision once AllenNLP is being imported, if no earlier finder does."""
 
     @staticmethod
     def find_spec(
         fullname: str, path: Optional[Sequence[str]] = None, target: Any = None
     ) -> Optional[ModuleSpec]:
-        """The stand-in's spec while AllenNLP is being imported, and later."""
+        """The spec of the stand-in, from the beginning of AllenNLP's import on."""
         if fullname.partition(".")[0] != "torchvision" or "allennlp" not in sys.modules:
             return None
         return ModuleSpec(fullname, TorchvisionFinder, is_package=True)  # type: ignore[arg-type]

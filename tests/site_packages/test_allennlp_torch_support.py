@@ -29,7 +29,7 @@ def run(program: str) -> str:
     return result.stderr
 
 
-def test_torchvision_is_absent_for_everybody_else():
+def test_torchvision_is_absent_without_allennlp():
     run(
         "try:\n"
         "    import torchvision\n"
