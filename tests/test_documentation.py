@@ -207,9 +207,7 @@ def test_every_component_is_documented(base, name):
     assert f"`{name}`" in COMPONENTS
 
 
-@pytest.mark.parametrize(
-    "page", [README_FILE, *(REPOSITORY / "docs").glob("*.md")], ids=lambda path: path.name
-)
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_prose_fits_100_columns(page):
     """Unlike tables, code and links."""
     text = page.read_text(encoding="utf-8")
