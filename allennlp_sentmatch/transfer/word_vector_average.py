@@ -8,8 +8,7 @@ import numpy
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 
-from allennlp_sentmatch.data.files.lines import PathOrStr, not_empty, read_lines
-from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.word_vectors import read_word_vectors
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 
@@ -33,19 +32,19 @@ class WordVectorAverage:
 
     @classmethod
     def from_file(cls, file_path: Union[str, "os.PathLike[str]"]) -> "WordVectorAverage":
-        """The average of vectors in GloVe's text format.
-
-        # Parameters
-
-        file_path : `Union[str, os.PathLike]`
-            A path or URL, gzipped or not: a word and its numbers on each line, separated by spaces.
-            A first line of two numbers (word2vec's) is skipped.
+        """The average of a file's vectors; see
+        `allennlp_sentmatch.data.files.word_vectors.read_word_vectors`.
 
         # Raises
 
         `ConfigurationError` for a line of another form, naming it.
         """
-        return cls(_read(file_path))
+        vectors: dict[str, FloatArray] = {}
+        for word, vector in read_word_vectors(file_path):
+            vectors.setdefault(word, vector)
+        if not vectors:
+            raise ConfigurationError(f"{file_path} has no word vectors")
+        return cls(vectors)
 
     def encode(self, sentences: Sequence[str], show_progress: bool = True) -> FloatArray:
         """The vectors (N, E) of N sentences."""
@@ -58,29 +57,3 @@ class WordVectorAverage:
             if rows:
                 mean[:] = self._vectors[rows].mean(axis=0)
         return encoded
-
-
-def _read(file_path: PathOrStr) -> dict[str, FloatArray]:
-    vectors: dict[str, FloatArray] = {}
-    size = 0
-    lines = not_empty(read_lines(file_path), file_path)
-    for number, line in Tqdm.tqdm(lines, desc="reading word vectors"):
-        line = line.rstrip()
-        if number == 1 and len(line.split(" ")) == 2:
-            continue
-        size = size or line.count(" ")
-        # Some words of GloVe 840B have spaces in them.
-        word, *numbers = line.rsplit(" ", size)
-        try:
-            vector = numpy.array(numbers, dtype=numpy.float32)
-        except ValueError:
-            vector = numpy.empty(0, numpy.float32)
-        if len(vector) != size or size < 2 or not numpy.isfinite(vector).all():
-            raise ConfigurationError(
-                f"{Source(file_path, number)}: expected a word and {size or 'some'} finite "
-                "numbers, separated by spaces"
-            )
-        vectors.setdefault(word, vector)
-    if not vectors:
-        raise ConfigurationError(f"{file_path} has no word vectors")
-    return vectors

@@ -7,11 +7,11 @@ from typing import Optional
 import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.tqdm import Tqdm
 from allennlp.data import Vocabulary
 from allennlp.modules.token_embedders import Embedding, TokenEmbedder
-from allennlp.modules.token_embedders.embedding import EmbeddingsTextFile
 from torch import Tensor
+
+from allennlp_sentmatch.data.files.word_vectors import read_word_vectors
 
 logger = logging.getLogger(__name__)
 
@@ -33,9 +33,8 @@ class PretrainedEmbedding(Embedding):
     vocab : `Vocabulary`
     pretrained_file : `str`, optional (default = `None`)
         A path or URL of a text file, which may be compressed or in an archive: on each line a word
-        and its vector, separated by spaces. Lines with another number of fields are skipped, with a
-        warning. Without a file, all vectors are random, as AllenNLP initializes them: an archive
-        has its own weights and is loaded without the file.
+        and its vector, separated by spaces. Without a file, all vectors are random, as AllenNLP
+        initializes them: an archive has its own weights and is loaded without the file.
     trainable : `bool`, optional (default = `True`)
     vocab_namespace : `str`, optional (default = `"tokens"`)
     projection_dim : `int`, optional (default = `None`)
@@ -46,7 +45,8 @@ class PretrainedEmbedding(Embedding):
     # Raises
 
     `ConfigurationError`
-        If the file has no vector of this size for any word.
+        If the file has no vector for any word, vectors of another size, or a damaged line, which
+        is named.
     """
 
     def __init__(
@@ -78,13 +78,18 @@ class PretrainedEmbedding(Embedding):
 def _weight(file: str, size: int, vocab: Vocabulary, namespace: str) -> Tensor:
     """The vectors (words, size) of a vocabulary's words."""
     indices: dict[str, int] = vocab.get_token_to_index_vocabulary(namespace)
-    vectors = _read_vectors(file, size, indices.keys())
+    vectors = dict(read_word_vectors(file, indices.keys()))
     if not vectors:
         raise ConfigurationError(
-            f"{file} has no vector of size {size} for any of the {len(indices)} words of the "
-            f"vocabulary {namespace!r}; is embedding_dim right?"
+            f"{file} has no vector for any of the {len(indices)} words of the vocabulary "
+            f"{namespace!r}"
         )
     found = torch.from_numpy(numpy.stack(list(vectors.values())))
+    if found.size(1) != size:
+        raise ConfigurationError(
+            f"the vectors of {file} have {found.size(1)} numbers, but embedding_dim is {size}; set "
+            f"it to {found.size(1)}, or name another file"
+        )
     mean, std = found.mean(dtype=torch.float64), found.double().std(unbiased=False)
     weight = torch.empty(len(indices), size).normal_(float(mean), float(std))
     weight[[indices[word] for word in vectors]] = found
@@ -92,23 +97,6 @@ def _weight(file: str, size: int, vocab: Vocabulary, namespace: str) -> Tensor:
     counts = (vocab._retained_counter or {}).get(namespace, {})
     _log_coverage(file, len(indices), vectors.keys(), counts)
     return weight
-
-
-def _read_vectors(file: str, size: int, words: Set[str]) -> dict[str, "numpy.ndarray"]:
-    vectors = {}
-    with EmbeddingsTextFile(file) as lines:
-        for line in Tqdm.tqdm(lines, desc="reading word vectors"):
-            word, *numbers = line.rstrip().split(" ")
-            if word not in words:
-                continue
-            if len(numbers) != size:
-                logger.warning(
-                    "skipped a line of %s: expected a word and %d numbers, got %d fields: %.40s",
-                    file, size, len(numbers) + 1, line,
-                )  # fmt: skip
-                continue
-            vectors[word] = numpy.asarray(numbers, dtype=numpy.float32)
-    return vectors
 
 
 def _log_coverage(file: str, num_words: int, found: Set[str], counts: Mapping[str, int]) -> None:

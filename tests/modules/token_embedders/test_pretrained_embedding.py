@@ -104,16 +104,22 @@ def test_words_that_are_added_later_have_the_vectors_of_the_file(file: str, voca
     assert embedding.weight[-1].tolist() == VECTORS["unseen"]
 
 
-def test_a_line_of_another_length_is_skipped(
-    tmp_path: Path, vocab: Vocabulary, caplog: pytest.LogCaptureFixture
-):
+@pytest.mark.parametrize("line", ["the 1.0 2.0", "the 1.0 2.0 x", "the 1.0 2.0 nan"])
+def test_a_damaged_line_is_named(tmp_path: Path, vocab: Vocabulary, line: str):
     path = tmp_path / "vectors.txt"
-    path.write_text("6 3\nthe 1.0 2.0\ncat 1.0 2.0 3.0\n")
-    embedding = PretrainedEmbedding(3, vocab, str(path))
-    assert embedding.weight[vocab.get_token_index("cat")].tolist() == [1.0, 2.0, 3.0]
-    assert "expected a word and 3 numbers, got 3 fields: the 1.0 2.0" in caplog.text
+    path.write_text(f"3 3\ncat 1.0 2.0 3.0\n{line}\n")
+    with pytest.raises(
+        ConfigurationError, match=r"vectors.txt, line 3: expected a word and 3 .*the"
+    ):
+        PretrainedEmbedding(3, vocab, str(path))
 
 
-def test_no_vector_of_the_size_is_an_error(file: str, vocab: Vocabulary):
-    with pytest.raises(ConfigurationError, match=r"no vector of size 4 .* is embedding_dim right"):
+def test_a_file_of_other_words_is_an_error(file: str):
+    vocab = Vocabulary(tokens_to_add={"tokens": ["xyzzy"]})
+    with pytest.raises(ConfigurationError, match=r"no vector for any of the 3 words .*'tokens'"):
+        PretrainedEmbedding(3, vocab, file)
+
+
+def test_vectors_of_another_size_are_an_error(file: str, vocab: Vocabulary):
+    with pytest.raises(ConfigurationError, match=r"have 3 numbers, but embedding_dim is 4; set it"):
         PretrainedEmbedding(4, vocab, file)
