@@ -14,6 +14,7 @@ from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn.attentive_pooling import AttentivePooling
@@ -101,7 +102,7 @@ class AttentiveRanker(Model):
                 f"got {num_negatives}"
             )
         self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
         self._encoder = encoder
         self._pooling: Union[AttentivePooling, Pooling]
         if pooling == "attentive":

@@ -14,7 +14,10 @@ from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_attention, describe_attention
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.nn.checks import check_fraction
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.pooling import Pooling
 
@@ -98,10 +101,12 @@ class BiattentiveClassificationNetwork(ClassificationModel):
                 activations=Activation.by_name("relu")(),
             )
         self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
         self._pre_encode_feedforward = pre_encode_feedforward.construct(
             input_dim=text_field_embedder.get_output_dim()
         )
+        with configuration_errors():
+            check_fraction(maxout_dropout=maxout_dropout)
         if output_layer is None:
             output_layer = _maxout_network(
                 4 * integrator.get_output_dim(), reduction_factors, num_labels, maxout_dropout
@@ -140,7 +145,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         self._integrator = integrator
         self._pooling = Pooling(integrator.get_output_dim(), ["max", "min", "mean"])
         self._self_attentive_pooling_projection = torch.nn.Linear(integrator.get_output_dim(), 1)
-        self._integrator_dropout = torch.nn.Dropout(integrator_dropout)
+        self._integrator_dropout = dropout_layer("integrator_dropout", integrator_dropout)
         self._output_layer = output_layer
         initializer(self)
 

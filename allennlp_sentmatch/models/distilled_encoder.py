@@ -12,6 +12,7 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.training.metrics import MeanCosine
@@ -82,7 +83,7 @@ class DistilledEncoder(Model):
         if cut_projection and projection_size is None:
             raise ConfigurationError("cut_projection needs a projection_size")
         self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
         self._encoder = encoder
         size = encoder.get_output_dim()
         self._projection: Optional[torch.nn.Linear] = None

@@ -22,11 +22,14 @@ from allennlp.nn.util import (
 )
 from torch import Tensor
 
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, state_sizes
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
 from allennlp_sentmatch.nn import AttentionalDecoder, DecoderState, StateBridge
 from allennlp_sentmatch.nn.attentional_decoder import AttentionalState
+from allennlp_sentmatch.nn.checks import check_fraction
 from allennlp_sentmatch.training.metrics import SacreBleu
 
 
@@ -121,20 +124,15 @@ class EncoderDecoder(Model):
             "source_embedder output dim",
             "encoder input dim",
         )
-        for name, value in (
-            ("dropout", dropout),
-            ("embedding_dropout", embedding_dropout),
-            ("label_smoothing", label_smoothing),
-        ):
-            if not 0 <= value < 1:
-                raise ConfigurationError(f"{name} must be at least 0 and below 1, got {value}")
+        with configuration_errors():
+            check_fraction(dropout=dropout, label_smoothing=label_smoothing)
         self._target_namespace = target_namespace
         self._start_index = self._index_of(START_SYMBOL)
         self._end_index = self._index_of(END_SYMBOL)
         self._source_embedder = source_embedder
         self._encoder = encoder
         self._target_embedder = target_embedder
-        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
         embedding_size = target_embedder.get_output_dim()
         encoder_size = encoder.get_output_dim()
         if output_size is None:

@@ -22,8 +22,10 @@ from torch import Tensor
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_attention, describe_attention
 from allennlp_sentmatch.modules import Classifier, Matcher
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.matchers import HeuristicDifferenceMatcher
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.nn.checks import check_fraction
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pooling import Pooling
@@ -101,6 +103,8 @@ class ESIM(ClassificationModel):
             "encoder input dim",
         )
         self._text_field_embedder = text_field_embedder
+        with configuration_errors():
+            check_fraction(dropout=dropout)
         self._rnn_input_dropout = InputVariationalDropout(dropout)
         self._encoder = encoder
         self._matrix_attention = matrix_attention or DotProductMatrixAttention()

@@ -18,6 +18,7 @@ from torch.distributions import Distribution
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher
+from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
@@ -106,7 +107,7 @@ class GenerativeClassificationModel(ClassificationModel):
         self.register_buffer("_allowed_words", allowed_words, persistent=False)
 
         self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
         self._encoder = encoder
         self._posterior = posterior.construct(input_size=encoder.get_output_dim()).module
         self._generator = generator.construct(

@@ -2,7 +2,6 @@
 
 from typing import Any, Optional
 
-import torch
 from allennlp.common import Lazy
 from allennlp.common.checks import check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
@@ -15,6 +14,7 @@ from torch import Tensor
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_attention, describe_attention
 from allennlp_sentmatch.modules import Classifier, PairEncoder
+from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
 
@@ -63,7 +63,7 @@ class LstmnClassifier(ClassificationModel):
     ) -> None:
         super().__init__(vocab, label_namespace, positive_label, regularizer)
         self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
         self._encoder = encoder.construct(input_size=text_field_embedder.get_output_dim()).module
         check_dimensions_match(
             text_field_embedder.get_output_dim(),

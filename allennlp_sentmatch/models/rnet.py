@@ -14,6 +14,7 @@ from allennlp.training.metrics import Metric
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.reading_comprehension import (
@@ -102,8 +103,6 @@ class RNet(Model):
                     "text_field_embedder output dim",
                     f"{name} input dim",
                 )
-        if not 0 <= dropout < 1:
-            raise ConfigurationError(f"dropout must be at least 0 and below 1, got {dropout}")
         for name, size in (("max_answer_length", max_answer_length), ("n_best_size", n_best_size)):
             if size is not None and size < 1:
                 raise ConfigurationError(f"{name} must be at least 1, got {size}")
@@ -122,7 +121,7 @@ class RNet(Model):
             self._pointers = PointerNetwork(
                 self._self_matching.output_size, question_size, attention_size
             )
-        self._dropout = torch.nn.Dropout(dropout)
+        self._dropout = dropout_layer("dropout", dropout)
         self._max_answer_length = max_answer_length
         self._n_best_size = n_best_size
         self._metric: Any = metric or AnswerOverlap()  # whose arguments are texts, not tensors

@@ -2,7 +2,6 @@
 
 from typing import Any, Optional
 
-import torch
 from allennlp.common import Lazy
 from allennlp.common.checks import check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
@@ -15,6 +14,7 @@ from torch import Tensor
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.internals import add_internals, describe_internals
 from allennlp_sentmatch.modules import Classifier
+from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.interpretable_encoder import encode_with_internals
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
@@ -69,7 +69,7 @@ class SentenceClassifier(ClassificationModel):
             "encoder input dim",
         )
         self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
         self._encoder = encoder
         self._classifier = classifier.construct(
             input_size=encoder.get_output_dim(), num_labels=vocab.get_vocab_size(label_namespace)

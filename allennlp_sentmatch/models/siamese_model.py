@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import torch
 from allennlp.common.checks import check_dimensions_match
 from allennlp.data import TextFieldTensors
 from allennlp.models import Model
@@ -11,6 +10,7 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.internals import add_internals, describe_internals
+from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.interpretable_encoder import encode_with_internals
 from allennlp_sentmatch.nn.padding import stack_padded
 
@@ -38,7 +38,7 @@ class SiameseModel(Model):
             "encoder input dim",
         )
         self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = torch.nn.Dropout(embedding_dropout)
+        self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
         self._encoder = encoder
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_fraction, check_positive
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
 
 
@@ -67,8 +67,7 @@ class AttentionalDecoder(nn.Module):
     ) -> None:
         super().__init__()
         check_positive(encoder_size=encoder_size, output_size=output_size)
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
+        check_fraction(dropout=dropout)
         self.decoder = decoder
         self.attention = attention
         self.output_projection = nn.Linear(

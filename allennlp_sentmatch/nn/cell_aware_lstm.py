@@ -24,7 +24,7 @@ from typing import Literal, Optional, Union, overload
 import torch
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_fraction, check_positive
 from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates
 from allennlp_sentmatch.nn.ops.lstm.recurrence import lstm_gates, lstm_last_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.lstm.weights import LayerWeights
@@ -104,8 +104,7 @@ class CellAwareLSTM(nn.Module):
                     f"vertical_weight must lie between 0 and 1 exclusive, got {vertical_weight}"
                 )
             vertical_weight = float(vertical_weight)  # of NumPy's numbers
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
+        check_fraction(dropout=dropout)
         if dropout > 0 and num_layers == 1:
             warnings.warn(
                 f"dropout={dropout} acts between layers and has no effect with num_layers=1",

@@ -1,6 +1,6 @@
 """Checks of settings, with errors that name the setting."""
 
-from numbers import Integral
+from numbers import Integral, Real
 
 
 def check_positive(**sizes: int) -> None:
@@ -10,3 +10,12 @@ def check_positive(**sizes: int) -> None:
             raise ValueError(f"{name} must be an integer, got {size!r}")
         if size < 1:
             raise ValueError(f"{name} must be at least 1, got {size}")
+
+
+def check_fraction(**fractions: float) -> None:
+    """Raise a `ValueError` that names the first number that is not at least 0 and below 1."""
+    for name, fraction in fractions.items():
+        if isinstance(fraction, bool) or not isinstance(fraction, Real):
+            raise ValueError(f"{name} must be a number, got {fraction!r}")
+        if not 0 <= fraction < 1:
+            raise ValueError(f"{name} must be at least 0 and below 1, got {fraction}")

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_fraction, check_positive
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
 
@@ -45,8 +45,7 @@ class LSTMDecoder(RecurrentDecoder):
     ) -> None:
         super().__init__(input_size, hidden_size, num_layers)
         check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
+        check_fraction(dropout=dropout)
         self.lstm = nn.LSTM(input_size, hidden_size, num_layers, dropout=dropout, batch_first=True)
 
     def step(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:

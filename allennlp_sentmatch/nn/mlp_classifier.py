@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_fraction, check_positive
 
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh, "linear": torch.nn.Identity}
 
@@ -65,8 +65,7 @@ class MLPClassifier(torch.nn.Module):
         check_positive(input_size=input_size, num_labels=num_labels, hidden_size=hidden_size)
         if num_layers < 0:
             raise ValueError(f"num_layers must be at least 0, got {num_layers}")
-        if not 0.0 <= dropout < 1.0:
-            raise ValueError(f"dropout must be at least 0 and less than 1, got {dropout}")
+        check_fraction(dropout=dropout)
         if activation not in ACTIVATIONS:
             raise ValueError(
                 f"activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}"

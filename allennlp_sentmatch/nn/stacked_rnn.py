@@ -5,7 +5,7 @@ from typing import Literal, Optional, Union, overload
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_fraction, check_positive
 from allennlp_sentmatch.nn.lstm_states import lstm_final_states
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.recurrent_networks import run_networks
@@ -52,8 +52,7 @@ class StackedRNN(torch.nn.Module):
         check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
         if cell not in ("lstm", "gru"):
             raise ValueError(f'cell must be "lstm" or "gru", got {cell!r}')
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
+        check_fraction(dropout=dropout)
         self.input_size = input_size
         self.bidirectional = bidirectional
         kind = torch.nn.LSTM if cell == "lstm" else torch.nn.GRU

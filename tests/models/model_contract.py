@@ -1,5 +1,6 @@
 """Tests that every model of the package must pass."""
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any, ClassVar, Optional
@@ -11,6 +12,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.testing import ModelTestCase
 from allennlp.data import Batch, DatasetReader, Instance
+from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 import allennlp_sentmatch  # noqa: F401  (registers the models)
@@ -88,6 +90,16 @@ class ModelContract(ModelTestCase):
         for instance, scores in zip(self.instances, together):
             (alone,) = self._scores([instance])
             torch.testing.assert_close(alone, scores[: len(alone)], atol=1e-5, rtol=1e-5)
+
+    @pytest.mark.parametrize("value", [1.0, -0.1])
+    def test_a_wrong_dropout_is_named(self, value):
+        for name in inspect.signature(type(self.model)).parameters:
+            if name.endswith("dropout"):
+                params = Params.from_file(self.path)["model"]
+                params[name] = value
+                message = f"^{name} must be at least 0 and below 1, got {value}"
+                with pytest.raises(ConfigurationError, match=message):
+                    Model.from_params(params, vocab=self.vocab)
 
     def test_evaluation_is_deterministic(self):
         first, second = self._scores(self.instances), self._scores(self.instances)
