@@ -25,6 +25,7 @@ from typing import Any, Callable, Optional
 
 from allennlp.common import logging as common_logging
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.from_params import construct_arg
 
 ExceptHook = Callable[[type[BaseException], BaseException, Optional[TracebackType]], Any]
 
@@ -69,10 +70,25 @@ def mistake(error: BaseException) -> Optional[str]:
     if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_ERRORS):
         kind, _, message = str(error).splitlines()[0].partition(": ")
         return f"{message} (jsonnet: {kind.lower()})"
-    if isinstance(error, TypeError):  # raised where a predictor is called with its arguments
-        functions = [frame.f_code.co_name for frame, _ in walk_tb(error.__traceback__)]
-        if functions[-1:] == ["from_archive"]:
-            return f"{error} (see --predictor-args)"
+    if isinstance(error, TypeError):
+        return _wrong_argument(error)
+    return None
+
+
+def _wrong_argument(error: TypeError) -> Optional[str]:
+    """A sentence about an argument of a predictor's or a setting in a configuration."""
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    code = frames[-1].f_code if frames else None
+    if (
+        code is not None and code.co_name == "from_archive"
+    ):  # calls the predictor with its arguments
+        return f"{error} (see --predictor-args)"
+    if code is construct_arg.__code__:  # checks the type of a setting
+        setting = frames[-1].f_locals
+        return (
+            f"{setting['argument_name']} of {setting['class_name']} is "
+            f"{setting['popped_params']!r}: {error}"
+        )
     return None
 
 

@@ -10,6 +10,7 @@ import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
+from allennlp.modules import Seq2SeqEncoder
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.commands import program
@@ -112,6 +113,27 @@ class TestMistake:
         error = _raised(partial(Predictor.from_path, small_archive, treshold=0.9))
         sentence = "got an unexpected keyword argument 'treshold' (see --predictor-args)"
         assert str(program.mistake(error)).endswith(sentence)
+
+    @pytest.mark.parametrize(
+        ("settings", "sentence"),
+        [
+            (
+                {"type": "cas_lstm", "input_size": 3, "hidden_size": 64.5},
+                "hidden_size of CasLstmEncoder is 64.5: Expected hidden_size to be a int.",
+            ),
+            (
+                {"type": "lstm", "input_size": "abc", "hidden_size": 3},
+                "input_size of LstmSeq2SeqEncoder is 'abc': Expected input_size to be a int.",
+            ),
+            (
+                {"type": "sequential", "encoders": 5},
+                "encoders of SequentialEncoder is 5: 'int' object is not iterable",
+            ),
+        ],
+    )
+    def test_of_the_type_of_a_setting(self, settings, sentence):
+        error = _raised(Seq2SeqEncoder.from_params, Params(settings))
+        assert program.mistake(error) == sentence
 
     def test_of_an_installation(self):
         error = _raised(__import__, "wandb_that_is_not_installed.sdk")

@@ -15,7 +15,10 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
 from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import without_padding_word
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
+    check_inherited_settings,
+    without_padding_word,
+)
 from allennlp_sentmatch.data.files.lines import check_encoding, read_lines
 from allennlp_sentmatch.data.files.source import Source
 from allennlp_sentmatch.data.text import check_text
@@ -71,6 +74,7 @@ class ParallelTextReader(DatasetReader):
         encoding: str = "utf-8",
         **kwargs: Any,
     ) -> None:
+        check_inherited_settings(type(self), kwargs)
         super().__init__(
             manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
         )

@@ -97,3 +97,8 @@ def test_the_word_padding_in_a_translation_is_an_unknown_word():
     tokens = [token.text for token in instance["target_tokens"]]
     assert tokens == ["@start@", "b", "@@UNKNOWN@@", "@end@"]
     assert instance["metadata"]["target_tokens"] == ["b", "@@PADDING@@"]
+
+
+def test_unknown_settings_are_named():
+    with pytest.raises(ConfigurationError, match="ParallelTextReader has no setting lang, size; "):
+        make(size=3, lang="de")
