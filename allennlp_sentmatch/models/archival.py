@@ -128,7 +128,10 @@ def _check_files(folder: str, weights_file: Any) -> None:
     weights = get_weights_path(folder) if weights_file is None else weights_file
     for path in (os.path.join(folder, CONFIG_NAME), weights, os.path.join(folder, "vocabulary")):
         if not os.path.exists(path):
-            raise ConfigurationError(f"there is no {os.path.relpath(path, folder)} in it")
+            name = os.path.relpath(path, folder)
+            if name == "best.th":  # where AllenNLP looks last
+                name = "weights.th (or best.th, in a serialization directory)"
+            raise ConfigurationError(f"there is no {name} in it")
 
 
 def _check_configuration(file: Path) -> None:

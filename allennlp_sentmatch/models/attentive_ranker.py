@@ -13,7 +13,6 @@ from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from torch import Tensor
 
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
@@ -108,10 +107,14 @@ class AttentiveRanker(Model):
         if pooling == "attentive":
             self._pooling = AttentivePooling(encoder.get_output_dim())
         else:
-            with configuration_errors():
+            try:
                 self._pooling = Pooling(
                     encoder.get_output_dim(), pooling, encoder.is_bidirectional()
                 )
+            except ValueError as error:
+                raise ConfigurationError(
+                    f'{error} (or alone, pooling may be "attentive")'
+                ) from error
         self._shared_words: Optional[SharedWords] = None
         if shared_words:
             self._shared_words = SharedWords(text_field_embedder.get_output_dim())

@@ -265,7 +265,10 @@ class EncoderDecoder(Model):
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Corpus-level `BLEU` of detokenized translations, where some were made."""
-        return {} if self.training else self.bleu.get_metric(reset)
+        if self.training:
+            self.bleu.load_library()
+            return {}
+        return self.bleu.get_metric(reset)
 
     def _encode(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, AttentionalState]:
         mask = get_text_field_mask(tokens)

@@ -264,7 +264,12 @@ class RNet(Model):
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """The metric's values, in evaluation only."""
-        return {} if self.training else self._metric.get_metric(reset)
+        if self.training:
+            if isinstance(self._metric, AnswerOverlap):
+                self._metric.load_libraries()
+            return {}
+        metrics: dict[str, float] = self._metric.get_metric(reset)
+        return metrics
 
     def _encode(self, tokens: TextFieldTensors, mask: Tensor, encoder: Seq2SeqEncoder) -> Tensor:
         embedded = self._dropout(self._text_field_embedder(tokens))  # (B, T, D)

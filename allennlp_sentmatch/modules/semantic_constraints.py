@@ -4,6 +4,7 @@ import torch
 from allennlp.common import FromParams
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.cs_lvm import LinearSchedule, UncertaintyWeighting
 
 CONSTRAINTS = ("y", "z", "mu")
@@ -41,9 +42,12 @@ class SemanticConstraints(torch.nn.Module, FromParams):
         super().__init__()
         with configuration_errors():
             if not names or len(set(names)) < len(names) or not set(names) <= set(CONSTRAINTS):
-                raise ValueError(f"constraints are {list(names)}; expected some of {CONSTRAINTS}")
-            if max_length < 1:
-                raise ValueError(f"max_length is {max_length}; it must be at least 1")
+                raise ValueError(
+                    f"names must be some of {', '.join(CONSTRAINTS)}, each once; got {list(names)}"
+                )
+            check_positive(max_length=max_length)
+            if not temperature_rate > 0:
+                raise ValueError(f"temperature_rate must be positive, got {temperature_rate}")
             self.temperature = LinearSchedule(start=1.0, end=0.1, rate=temperature_rate)
         self.names = tuple(names)
         self.max_length = max_length

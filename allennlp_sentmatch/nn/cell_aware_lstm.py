@@ -19,6 +19,7 @@ no lambda either, and its vertical gate takes the cells instead of the left hidd
 import math
 import warnings
 from collections.abc import Iterator
+from numbers import Real
 from typing import Literal, Optional, Union, overload
 
 import torch
@@ -60,7 +61,7 @@ class CellAwareLSTM(nn.Module):
     vertical_weight : `Union[float, str]`, optional (default = `0.5`)
         Lambda, the weight of the lower cell in eq. 12, between 0 and 1 exclusive; the left cell's
         is 1 - lambda. "trainable" learns one for each dimension, starting at 0.5. `None` leaves
-        both weights out. Not used with `vertical_gate="peephole"`.
+        both weights out. `vertical_gate="peephole"` has neither: leave this out there.
     vertical_gate : `str`, optional (default = `"hidden"`)
         The states that the vertical gate takes in addition to the layer's inputs: "hidden", the
         left hidden state (eq. 9); "peephole", the left and the lower cell (eq. 17).
@@ -70,7 +71,7 @@ class CellAwareLSTM(nn.Module):
     # Raises
 
     `ValueError`
-        If a setting is out of its range, or "trainable" is combined with "peephole".
+        If a setting is out of its range, or `vertical_weight` is set for "peephole".
     """
 
     def __init__(
@@ -87,23 +88,21 @@ class CellAwareLSTM(nn.Module):
         check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
         if vertical_gate not in ("hidden", "peephole"):
             raise ValueError(f'vertical_gate must be "hidden" or "peephole", got {vertical_gate!r}')
-        if isinstance(vertical_weight, str):
-            if vertical_weight != "trainable":
-                raise ValueError(
-                    'vertical_weight must be a number, "trainable" or None, '
-                    f"got {vertical_weight!r}"
-                )
-            if vertical_gate == "peephole":
-                raise ValueError(
-                    'vertical_weight="trainable" needs vertical_gate="hidden": the peephole '
-                    "variant has no vertical weight"
-                )
-        elif vertical_weight is not None:
+        if vertical_gate == "peephole" and vertical_weight not in (0.5, None):
+            raise ValueError(
+                f"vertical_weight={vertical_weight!r} has no effect with "
+                'vertical_gate="peephole", which has no vertical weight; leave it out'
+            )
+        if isinstance(vertical_weight, Real) and not isinstance(vertical_weight, bool):
             if not 0 < vertical_weight < 1:
                 raise ValueError(
                     f"vertical_weight must lie between 0 and 1 exclusive, got {vertical_weight}"
                 )
             vertical_weight = float(vertical_weight)  # of NumPy's numbers
+        elif vertical_weight is not None and vertical_weight != "trainable":
+            raise ValueError(
+                f'vertical_weight must be a number, "trainable" or None, got {vertical_weight!r}'
+            )
         check_fraction(dropout=dropout)
         if dropout > 0 and num_layers == 1:
             warnings.warn(

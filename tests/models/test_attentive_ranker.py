@@ -99,6 +99,11 @@ def test_training_leaves_the_metrics_alone(vocab):
     assert model.eval().get_metrics() == {"map": 0.0, "mrr": 0.0}
 
 
+def test_a_wrong_pooling_is_named_with_all_that_are_right(vocab):
+    with pytest.raises(ConfigurationError, match=r"pooling must be one of max, .*'sum'.*attentive"):
+        ranker(vocab, pooling="sum")
+
+
 def test_scores_with_attentive_pooling(vocab):
     """dos Santos et al. 2016, section 4, one pair at a time."""
     model = ranker(vocab)

@@ -1,5 +1,6 @@
 import itertools
 import json
+import sys
 from typing import ClassVar
 
 import pytest
@@ -10,6 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.data.tokenizers import Tokenizer
 from allennlp.models import Model
+from allennlp.predictors import Predictor
 from sacremoses import MosesDetokenizer
 from torch.nn.functional import log_softmax
 
@@ -192,6 +194,15 @@ class TestEncoderDecoder(ModelContract):
         attention = torch.tensor(output["attention"])
         assert attention.shape == (len(output["target_tokens"]), 4)
         torch.testing.assert_close(attention.sum(1), torch.ones(len(attention)))
+
+    def test_training_but_not_prediction_needs_the_extra(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "sacrebleu", None)
+        params = Params.from_file(self.path)["model"]
+        model = Model.from_params(params, vocab=self.vocab).eval()
+        predictor = Predictor.by_name("translation")(model, self.predictor._dataset_reader)
+        assert "score" in predictor.predict_json(self.json)
+        with pytest.raises(ConfigurationError, match=r"the extra \[translation\]"):
+            model.train().get_metrics()
 
     def test_bleu_is_measured_in_evaluation_only(self):
         batch = self._batch(self.instances)

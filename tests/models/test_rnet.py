@@ -1,4 +1,5 @@
 import json
+import sys
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -179,6 +180,14 @@ def test_predictions_are_readable(instances, vocab):
         assert {name: output[name] for name in best} == best
         assert len(output["span_start_probs"]) == len(output["span_end_probs"]) == T
         assert json.loads(json.dumps(output["n_best"])) == output["n_best"]
+
+
+def test_training_but_not_prediction_needs_the_extra(instances, vocab, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    model = make(vocab)
+    assert model.forward_on_instances([instance("who ?", "a dog")])[0]["answer"]
+    with pytest.raises(ConfigurationError, match=r"the extra \[reading-comprehension\]"):
+        model.train().get_metrics()
 
 
 def test_the_attention_is_that_of_the_answers_tokens(instances, vocab):

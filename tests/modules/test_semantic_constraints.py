@@ -47,15 +47,17 @@ def test_the_state_dict_of_archives():
 
 @pytest.mark.parametrize("names", [[], ["w"], ["y", "y"]])
 def test_bad_names(names):
-    with pytest.raises(ConfigurationError, match="constraints are"):
+    with pytest.raises(
+        ConfigurationError, match=r"^names must be some of y, z, mu, each once; got \["
+    ):
         SemanticConstraints.from_params(Params({"names": names}))
 
 
 def test_bad_length():
-    with pytest.raises(ConfigurationError, match="max_length is 0"):
+    with pytest.raises(ConfigurationError, match=r"^max_length must be at least 1, got 0"):
         SemanticConstraints(["y"], max_length=0)
 
 
 def test_bad_rate():
-    with pytest.raises(ConfigurationError, match="rate is 0"):
+    with pytest.raises(ConfigurationError, match=r"^temperature_rate must be positive, got 0"):
         SemanticConstraints(["y"], temperature_rate=0)

@@ -269,7 +269,15 @@ def test_parameters_start_as_those_of_torch_lstm():
         ({"vertical_weight": 1}, "vertical_weight"),
         ({"vertical_weight": "learned"}, "vertical_weight.*trainable.*learned"),
         ({"vertical_gate": "cell"}, "vertical_gate.*peephole.*cell"),
-        ({"vertical_weight": "trainable", "vertical_gate": "peephole"}, "vertical_weight.*hidden"),
+        ({"vertical_weight": [0.5]}, r"vertical_weight must be a number.*\[0.5\]"),
+        ({"vertical_weight": True}, r"vertical_weight must be a number.*True"),
+        *(
+            (
+                {"vertical_weight": weight, "vertical_gate": "peephole"},
+                f"vertical_weight={weight!r} has no effect with vertical_gate.*leave it out",
+            )
+            for weight in ("trainable", 0.3)
+        ),
         ({"dropout": 1.0}, "dropout"),
         ({"dropout": -0.1}, "dropout"),
     ],

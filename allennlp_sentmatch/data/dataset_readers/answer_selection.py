@@ -14,7 +14,10 @@ from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Tokenizer
 
 from allennlp_sentmatch.data.dataset_readers.label_presence import all_or_none_labeled
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
+    TokenizingReader,
+    check_format_settings,
+)
 from allennlp_sentmatch.data.files.delimited import delimited_rows
 from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import PathOrStr, check_encoding
@@ -123,15 +126,19 @@ class AnswerSelectionReader(TokenizingReader):
         super().__init__(
             tokenizer=tokenizer, token_indexers=token_indexers, max_length=max_length, **kwargs
         )
+        self._columns: dict[str, Optional[Column]] = {
+            "question": question,
+            "candidate": candidate,
+            "label": label,
+            "question_id": question_id,
+            "candidate_id": candidate_id,
+        }
+        form = {"delimiter": delimiter, "quoted": quoted}
+        check_format_settings(AnswerSelectionReader, format, "table", {**self._columns, **form})
         if format == "table":
-            self._columns: dict[str, Optional[Column]] = {
-                "question": question,
-                "candidate": candidate,
-                "label": label,
-                "question_id": question_id,
-                "candidate_id": candidate_id,
-            }
-            self._rows: Callable[..., Iterator[Row]] = Table(self._columns, delimiter, quoted).rows
+            optional = ("label", "question_id", "candidate_id")
+            table = Table(self._columns, delimiter, quoted, optional)
+            self._rows: Callable[..., Iterator[Row]] = table.rows
         elif format in FORMATS:
             self._columns = dict(FORMATS[format])
             quoted = format == "trecqa"

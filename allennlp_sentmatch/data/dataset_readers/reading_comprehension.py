@@ -23,7 +23,10 @@ from allennlp_sentmatch.data.dataset_readers.reading_comprehension_formats impor
     FORMATS,
     ReadingFormat,
 )
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
+    TokenizingReader,
+    check_format_settings,
+)
 from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import check_encoding
 from allennlp_sentmatch.data.files.row import Row
@@ -175,10 +178,12 @@ class ReadingComprehensionReader(TokenizingReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(tokenizer=tokenizer, token_indexers=token_indexers, **kwargs)
+        columns = {"question": question, "passage": passage, "answers": answers, "id": id}
+        form = {"delimiter": delimiter, "quoted": quoted}
+        check_format_settings(ReadingComprehensionReader, format, "table", {**columns, **form})
         if format == "table":
-            columns = {"question": question, "passage": passage, "answers": answers, "id": id}
             self._format = ReadingFormat(
-                Table(columns, delimiter, quoted).rows,
+                Table(columns, delimiter, quoted, optional=("answers", "id")).rows,
                 question=question,
                 passage=passage,
                 answers=() if answers is None else (answers,),

@@ -19,6 +19,7 @@ from allennlp_sentmatch.data.dataset_readers.pair_joiner import PairJoiner
 from allennlp_sentmatch.data.dataset_readers.sentence_pair_formats import FORMATS, PairFormat
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     TokenizingReader,
+    check_format_settings,
     checked_string,
 )
 from allennlp_sentmatch.data.fields import LabelField
@@ -136,16 +137,18 @@ class SentencePairReader(TokenizingReader):
         super().__init__(
             tokenizer=tokenizer, token_indexers=token_indexers, max_length=max_length, **kwargs
         )
+        columns = {
+            "sentence1": sentence1,
+            "sentence2": sentence2,
+            "label": label,
+            "id": id,
+            "score": score,
+        }
+        form = {"delimiter": delimiter, "quoted": quoted, "score_range": score_range}
+        check_format_settings(SentencePairReader, format, "table", {**columns, **form})
         if format == "table":
-            columns = {
-                "sentence1": sentence1,
-                "sentence2": sentence2,
-                "label": label,
-                "id": id,
-                "score": score,
-            }
             self._format = PairFormat(
-                Table(columns, delimiter, quoted).rows,
+                Table(columns, delimiter, quoted, optional=("label", "id", "score")).rows,
                 premise=(sentence1,),
                 hypothesis=(sentence2,),
                 label=() if label is None else (label,),

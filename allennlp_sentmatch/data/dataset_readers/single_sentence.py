@@ -21,7 +21,10 @@ from allennlp_sentmatch.data.dataset_readers.single_sentence_formats import (
     trec,
     two_files,
 )
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
+    TokenizingReader,
+    check_format_settings,
+)
 from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import check_encoding
@@ -115,9 +118,13 @@ class SingleSentenceReader(TokenizingReader):
         if granularity not in ("coarse", "fine"):
             raise ConfigurationError(f"granularity={granularity!r}: expected 'coarse' or 'fine'")
         default_encoding, self._parts = formats[format]
+        columns = {"text": text, "label": label, "id": id}
+        form = {"delimiter": delimiter, "quoted": quoted}
+        check_format_settings(SingleSentenceReader, format, "table", {**columns, **form})
+        check_format_settings(SingleSentenceReader, format, "trec", {"granularity": granularity})
         if format == "table":
-            columns = {"text": text, "label": label, "id": id}
-            self._parts = partial(self._parts, rows=Table(columns, delimiter, quoted))
+            rows = Table(columns, delimiter, quoted, optional=("label", "id"))
+            self._parts = partial(self._parts, rows=rows)
         self._encoding = check_encoding(encoding or default_encoding)
 
     def _read(self, file_path: Any) -> Iterator[Instance]:

@@ -54,12 +54,7 @@ class TokenizingReader(DatasetReader):
         max_length: Optional[int] = None,
         **kwargs: Any,
     ) -> None:
-        unknown = kwargs.keys() - signature(DatasetReader.__init__).parameters.keys()
-        if unknown:
-            raise ConfigurationError(
-                f"{type(self).__name__} has no setting {', '.join(sorted(unknown))}; its settings "
-                f"are {', '.join(_settings(type(self)))}"
-            )
+        check_inherited_settings(type(self), kwargs)
         super().__init__(
             manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
         )
@@ -116,6 +111,44 @@ def checked_string(text: str, name: str) -> str:
         )
     # NumPy's strings are of a subclass that spaCy does not take.
     return check_text(str(text), name)
+
+
+def check_inherited_settings(reader: type[DatasetReader], settings: dict[str, Any]) -> None:
+    """Raise a `ConfigurationError` unless AllenNLP's `DatasetReader` has all these settings.
+
+    AllenNLP hands over whatever a configuration has to a reader that takes keyword arguments.
+    """
+    unknown = settings.keys() - signature(DatasetReader.__init__).parameters.keys()
+    if unknown:
+        raise ConfigurationError(
+            f"{reader.__name__} has no setting {', '.join(sorted(unknown))}; its settings "
+            f"are {', '.join(_settings(reader))}"
+        )
+
+
+def check_format_settings(
+    reader: type[DatasetReader], format: str, needed: str, settings: dict[str, Any]
+) -> None:
+    """Raise a `ConfigurationError` if settings that only one format has are set for another.
+
+    # Parameters
+
+    reader : `Type[DatasetReader]`
+        Its constructor has the settings' defaults.
+    format : `str`
+        The configuration's.
+    needed : `str`
+        The format that has the settings.
+    settings : `Dict[str, Any]`
+        Their values, by name.
+    """
+    defaults = signature(reader).parameters
+    ignored = [name for name, value in settings.items() if value != defaults[name].default]
+    if ignored and format != needed:
+        raise ConfigurationError(
+            f"format={format!r} does not use {', '.join(ignored)}, which only format={needed!r} "
+            "has; leave it out, or set the other format"
+        )
 
 
 def _is_cut(tokens: list[Token], text: str, tokenizer: Tokenizer) -> bool:

@@ -1,7 +1,7 @@
 """Tables of users."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Optional
 
 from allennlp.common.checks import ConfigurationError
@@ -32,6 +32,8 @@ class Table:
         cells if there is one, otherwise a comma.
     quoted : `bool`, optional (default = `None`)
         Whether double quotes protect a cell; by default, if the delimiter is a comma.
+    optional : `Collection[str]`, optional (default = `()`)
+        The settings that may be null, for a file without such a column.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Table:
         columns: Mapping[str, Optional[Column]],
         delimiter: Optional[str] = None,
         quoted: Optional[bool] = None,
+        optional: Collection[str] = (),
     ) -> None:
         given = {setting: column for setting, column in columns.items() if column is not None}
         self._by_position = any(isinstance(column, int) for column in given.values())
@@ -56,16 +59,16 @@ class Table:
         self._columns = given
         self._delimiter = delimiter
         self._quoted = quoted
+        self._optional = optional
 
     def rows(self, file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
         """Yield the file's rows, each of which has all the columns."""
         for row in self._all_rows(file_path, encoding):
             for setting, column in self._columns.items():
-                row.require(
-                    [column],
-                    f"; name it in the setting {setting!r} (null there if the "
-                    "file has no such column)",
-                )
+                remedy = f"; name it in the setting {setting!r}"
+                if setting in self._optional:
+                    remedy += " (null there if the file has no such column)"
+                row.require([column], remedy)
             yield row
 
     def _all_rows(self, file_path: PathOrStr, encoding: str) -> Iterator[Row]:

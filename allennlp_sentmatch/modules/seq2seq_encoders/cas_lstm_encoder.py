@@ -32,7 +32,7 @@ class CasLstmEncoder(ModuleEncoder):
         configuration) is the plain sum of the two.
     vertical_gate : `str`, optional (default = `"hidden"`).
         `"hidden"`: the gate of the lower cell reads the hidden states (the paper's equation 9);
-        `"peephole"`: it reads the cells (equation 17).
+        `"peephole"`: it reads the cells (equation 17), and there is no `vertical_weight`.
     dropout : `float`, optional (default = `0.0`).
         Dropout between the layers.
     """

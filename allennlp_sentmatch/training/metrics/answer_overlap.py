@@ -1,6 +1,8 @@
 """BLEU, ROUGE-L, METEOR, exact match and F1 of predicted answers."""
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.nn.util import dist_reduce_sum
@@ -8,6 +10,7 @@ from allennlp.training.metrics import Metric
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import single_meteor_score
 
+from allennlp_sentmatch.training.metrics.sacre_bleu import MAX_ORDER
 from allennlp_sentmatch.training.metrics.squad_scores import squad_exact_match, squad_f1
 
 
@@ -38,10 +41,19 @@ class AnswerOverlap(Metric):
 
     # Raises
 
-    `ConfigurationError` if the extra is not installed.
+    `ConfigurationError` where the metric is first used, if the extra is not installed.
     """
 
     def __init__(self) -> None:
+        self._bleu_counts: list[int]
+        self._sums: dict[str, float]
+        self._num_questions: int
+        self._stemmer = PorterStemmer()
+        self.reset()
+
+    @cached_property
+    def _libraries(self) -> "_Libraries":
+        """Loaded with the first use: predicting needs none."""
         try:
             from rouge_score.rouge_scorer import RougeScorer
             from rouge_score.tokenizers import DefaultTokenizer
@@ -51,14 +63,16 @@ class AnswerOverlap(Metric):
                 "the metric answer_overlap needs the extra [reading-comprehension]: pip install "
                 f"sacrebleu rouge-score ({error})"
             ) from error
-        self._bleu_counts: list[int]
-        self._sums: dict[str, float]
-        self._num_questions: int
-        self._bleu = BLEU(lowercase=True, tokenize="13a", force=True)
-        self._tokenizer = DefaultTokenizer()
-        self._rouge = RougeScorer(["rougeL"], tokenizer=self._tokenizer)
-        self._stemmer = PorterStemmer()
-        self.reset()
+        tokenizer = DefaultTokenizer()
+        return _Libraries(
+            BLEU(lowercase=True, tokenize="13a", force=True, max_ngram_order=MAX_ORDER),
+            tokenizer,
+            RougeScorer(["rougeL"], tokenizer=tokenizer),
+        )
+
+    def load_libraries(self) -> None:
+        """Load the libraries, to raise an error before the first epoch and not after it."""
+        self._libraries  # noqa: B018  (cached)
 
     def __call__(  # type: ignore[override]
         self, predictions: Sequence[str], references: Sequence[Sequence[str]]
@@ -82,12 +96,12 @@ class AnswerOverlap(Metric):
     def _add(self, prediction: str, answers: Sequence[str]) -> None:
         if not answers:
             raise ConfigurationError(f"there is no reference for the prediction {prediction!r}")
-        bleu = self._bleu.corpus_score([prediction], [[answer] for answer in answers])
+        bleu = self._libraries.bleu.corpus_score([prediction], [[answer] for answer in answers])
         counts = [*bleu.counts, *bleu.totals, bleu.sys_len, bleu.ref_len]
         self._bleu_counts = [total + count for total, count in zip(self._bleu_counts, counts)]
-        words = self._tokenizer.tokenize(prediction)
+        words = self._libraries.tokenizer.tokenize(prediction)
         scores = {
-            "rouge_l": self._rouge.score_multi(answers, prediction)["rougeL"].fmeasure,
+            "rouge_l": self._libraries.rouge.score_multi(answers, prediction)["rougeL"].fmeasure,
             "meteor": max(self._meteor(words, answer) for answer in answers),
             "exact_match": max(squad_exact_match(prediction, answer) for answer in answers),
             "f1": max(squad_f1(prediction, answer) for answer in answers),
@@ -97,7 +111,7 @@ class AnswerOverlap(Metric):
         self._num_questions += 1
 
     def _meteor(self, words: list[str], answer: str) -> float:
-        reference = self._tokenizer.tokenize(answer)
+        reference = self._libraries.tokenizer.tokenize(answer)
         return float(
             single_meteor_score(reference, words, stemmer=self._stemmer, wordnet=_NoSynonyms())
         )
@@ -117,23 +131,29 @@ class AnswerOverlap(Metric):
         }
 
     def _score(self, counts: list[int], order: int) -> float:
-        highest = self._bleu.max_ngram_order
+        bleu = self._libraries.bleu
         return float(
-            self._bleu.compute_bleu(
+            bleu.compute_bleu(
                 correct=counts[:order],
-                total=counts[highest : highest + order],
+                total=counts[MAX_ORDER : MAX_ORDER + order],
                 sys_len=counts[-2],
                 ref_len=counts[-1],
-                smooth_method=self._bleu.smooth_method,
+                smooth_method=bleu.smooth_method,
                 max_ngram_order=order,
             ).score
         )
 
     def reset(self) -> None:
         """Forget all answers."""
-        self._bleu_counts = [0] * (2 * self._bleu.max_ngram_order + 2)
+        self._bleu_counts = [0] * (2 * MAX_ORDER + 2)
         self._sums = dict.fromkeys(("rouge_l", "meteor", "exact_match", "f1"), 0.0)
         self._num_questions = 0
+
+
+class _Libraries(NamedTuple):
+    bleu: Any
+    tokenizer: Any
+    rouge: Any
 
 
 class _NoSynonyms:

@@ -2,11 +2,17 @@
 
 import logging
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
 
+from allennlp.common.checks import ConfigurationError
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
 
 logger = logging.getLogger(__name__)
+
+MAX_ORDER = 4
+"""The length of the longest n-grams that BLEU counts."""
 
 
 @Metric.register("sacre_bleu")
@@ -26,16 +32,41 @@ class SacreBleu(Metric):
     lowercase : `bool`, optional (default = `False`)
     tokenize : `str`, optional (default = `"13a"`)
         SacreBLEU's tokenization.
+
+    # Raises
+
+    `ConfigurationError` where the metric is first used, if the extra is not installed or `tokenize`
+    is unknown.
     """
 
     def __init__(self, lowercase: bool = False, tokenize: str = "13a") -> None:
-        from sacrebleu import BLEU  # an extra, which only translation needs
-
+        self._lowercase = lowercase
+        self._tokenize = tokenize
         self._counts: list[int]
-        self._bleu = BLEU(lowercase=lowercase, tokenize=tokenize)
-        # Its signature has the number of references, which it knows once it has seen some.
-        self._bleu.corpus_score(["a"], [["a"]])
         self.reset()
+
+    @cached_property
+    def _bleu(self) -> Any:
+        """The library's metric, loaded with the first use: predicting needs none."""
+        try:
+            from sacrebleu import BLEU
+        except ImportError as error:
+            raise ConfigurationError(
+                "the metric sacre_bleu needs the extra [translation]: pip install sacrebleu "
+                f"({error})"
+            ) from error
+        if self._tokenize not in BLEU.TOKENIZERS:
+            raise ConfigurationError(
+                f"tokenize must be one of {', '.join(BLEU.TOKENIZERS)}, got {self._tokenize!r}"
+            )
+        bleu = BLEU(lowercase=self._lowercase, tokenize=self._tokenize, max_ngram_order=MAX_ORDER)
+        # Its signature has the number of references, which it knows once it has seen some.
+        bleu.corpus_score(["a"], [["a"]])
+        return bleu
+
+    def load_library(self) -> None:
+        """Load `sacrebleu`, to raise an error before the first epoch and not after it."""
+        self._bleu  # noqa: B018  (cached)
 
     def __call__(  # type: ignore[override]
         self, translations: Sequence[str], references: Sequence[str]
@@ -51,14 +82,13 @@ class SacreBleu(Metric):
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """`{"BLEU": ...}`, over all workers; 0 where nothing was translated."""
         counts = [int(dist_reduce_sum(count)) for count in self._counts]
-        order = self._bleu.max_ngram_order
         score = self._bleu.compute_bleu(
-            correct=counts[:order],
-            total=counts[order : 2 * order],
+            correct=counts[:MAX_ORDER],
+            total=counts[MAX_ORDER : 2 * MAX_ORDER],
             sys_len=counts[-2],
             ref_len=counts[-1],
             smooth_method=self._bleu.smooth_method,
-            max_ngram_order=order,
+            max_ngram_order=MAX_ORDER,
         )
         if reset:
             self.reset()
@@ -72,4 +102,4 @@ class SacreBleu(Metric):
 
     def reset(self) -> None:
         """Forget all translations."""
-        self._counts = [0] * (2 * self._bleu.max_ngram_order + 2)
+        self._counts = [0] * (2 * MAX_ORDER + 2)

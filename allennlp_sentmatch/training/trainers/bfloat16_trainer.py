@@ -3,6 +3,7 @@
 from typing import Any
 
 import torch
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import TensorDict
 from allennlp.training import GradientDescentTrainer, Trainer
 
@@ -25,7 +26,9 @@ class Bfloat16Trainer(GradientDescentTrainer):
 
     def __init__(self, *args: Any, use_amp: bool = False, **kwargs: Any) -> None:
         if use_amp:
-            raise ValueError('use_amp is for float16: remove it, or use "type": "gradient_descent"')
+            raise ConfigurationError(
+                'use_amp is for float16: remove it, or use "type": "gradient_descent"'
+            )
         super().__init__(*args, **kwargs)
 
     def batch_outputs(self, batch: TensorDict, for_training: bool) -> dict[str, torch.Tensor]:

@@ -48,6 +48,17 @@ class TestTable:
         with pytest.raises(ConfigurationError, match=message):
             Table(columns, **settings)
 
+    def test_the_remedy_for_a_missing_column_is_null_only_where_that_is_allowed(self, write):
+        path = write("x\tz\na\tb\n")
+        for optional, ending in (
+            ((), "'label'"),
+            (("label",), "(null there if the file has no su"),
+        ):
+            with pytest.raises(ConfigurationError) as error:
+                list(Table(self.names, optional=optional).rows(path))
+            assert ending in str(error.value).partition("name it in the setting ")[2]
+            assert ("null" in str(error.value)) is bool(optional)
+
     @pytest.mark.parametrize("delimiter", [";", "|"])
     @pytest.mark.parametrize("columns", [{"text": "x", "label": "y"}, {"text": 0, "label": 1}])
     def test_another_delimiter_than_the_expected(self, write, delimiter, columns):

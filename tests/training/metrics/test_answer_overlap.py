@@ -109,7 +109,7 @@ def test_refusals():
 def test_the_extra_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
     with pytest.raises(ConfigurationError, match=r"the extra \[reading-comprehension\]: pip inst"):
-        AnswerOverlap()
+        AnswerOverlap().load_libraries()
 
 
 def measure(rank):

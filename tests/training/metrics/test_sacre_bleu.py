@@ -1,6 +1,9 @@
+import sys
+
 import pytest
 import sacrebleu
 from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 
 from allennlp_sentmatch.training.metrics import SacreBleu
@@ -43,6 +46,20 @@ def test_the_signature_is_the_library_s_before_and_after_a_batch(caplog):
         assert not caplog.messages
         metric.get_metric(reset=True)
     assert caplog.messages == [f"BLEU {figure:.2f} ({metric.signature})"]
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    metric = SacreBleu()
+    with pytest.raises(ConfigurationError, match=r"the extra \[translation\]: pip install sacreb"):
+        metric.load_library()
+
+
+def test_an_unknown_tokenization():
+    with pytest.raises(
+        ConfigurationError, match=r"tokenize must be one of .*13a.*, got 'nonsense'"
+    ):
+        SacreBleu(tokenize="nonsense").get_metric()
 
 
 def measure(rank):
