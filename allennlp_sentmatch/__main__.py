@@ -37,8 +37,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="command")
     install = commands.add_parser(
         "install-allennlp",
-        help="install AllenNLP 2.10.1 beside whatever torch is installed",
-        description="Install AllenNLP 2.10.1, and what it imports, beside whatever torch is there.",
+        help="install AllenNLP 2.10.1 for the installed version of torch",
+        description="Install AllenNLP 2.10.1 and its requirements, without changing torch.",
     )
     install.add_argument(
         "--constraint", type=Path, metavar="FILE", help="pip constraints file, for exact versions"

@@ -1,12 +1,12 @@
-"""Install AllenNLP 2.10.1 beside whatever torch is there.
+"""Install AllenNLP 2.10.1 with the installed version of torch.
 
     python -m allennlp_sentmatch install-allennlp
 
-AllenNLP's last release is of October 2022. Its metadata forbid later versions of torch,
+AllenNLP's last release is from October 2022. Its metadata forbid later versions of torch,
 transformers, spaCy and others, so `pip install allennlp` replaces current packages or fails.
 This command installs AllenNLP without those limits, what it imports in versions it works with,
-and one module of our own (`site_packages/allennlp_torch_support.py`). It needs nothing but Python's
-standard library, since it runs before AllenNLP is there.
+and one module of our own (`site_packages/allennlp_torch_support.py`). It needs only Python's
+standard library, since it runs before AllenNLP is installed.
 """
 
 import base64
@@ -223,7 +223,7 @@ def _apply(changes: Sequence[Change]) -> None:
 def build_support_wheel(folder: Path) -> Path:
     """Write the wheel of `allennlp_torch_support`, so that pip installs it and can remove it.
 
-    A wheel is written here, since building one needs setuptools, which the environment may lack.
+    The wheel is written directly, because building one needs setuptools, which may be missing.
     """
     information = f"{SUPPORT}-{__version__}.dist-info"
     source = Path(__file__).with_name("site_packages") / f"{SUPPORT}.py"

@@ -59,7 +59,7 @@ def bar(fraction: float) -> str:
 
 
 def finished_epochs(folder: Path, first: int) -> Iterator[str]:
-    """Yields a line for each epoch, from the `first` on (counted from 0), that has ended."""
+    """Yield a line for each epoch, from the `first` on (counted from 0), that has ended."""
     while (file := folder / f"metrics_epoch_{first}.json").exists():
         try:
             metrics = json.loads(file.read_text(encoding="utf-8"))

@@ -38,7 +38,7 @@ def predict_logits(
 
     # Raises
 
-    `ConfigurationError` for an example without a label or with one that the model does not know.
+    `ConfigurationError` for an example without a label or with one that is not in the vocabulary.
     """
     device = model.temperature.device
     logits, labels = [], []

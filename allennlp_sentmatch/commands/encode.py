@@ -1,6 +1,6 @@
 """The `encode` subcommand writes the vectors of a file's sentences to a `.npy` file.
 
-After an interruption, the same command goes on where it stopped.
+After an interruption, the same command continues.
 """
 
 import argparse

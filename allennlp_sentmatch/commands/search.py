@@ -168,7 +168,7 @@ def _rescorer(args: argparse.Namespace) -> Optional[Predictor]:
 
 
 def _prompt() -> Iterator[str]:
-    """Yields what is typed, until an empty line or the end of the input."""
+    """Yield what is typed, until an empty line or the end of the input."""
     while True:
         try:
             query = input("query> ").strip()

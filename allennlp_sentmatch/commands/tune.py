@@ -38,7 +38,7 @@ class Tune(Subcommand):
             "-s",
             "--serialization-dir",
             required=True,
-            help="folder of the study, a new one unless the study goes on",
+            help="folder of the study; an existing study is continued",
         )
         subparser.add_argument(
             "-o",
@@ -104,7 +104,7 @@ def _from_args(args: argparse.Namespace) -> None:
     try:
         report = tuner.run(args.n_trials, lambda trial: print(_line(trial), flush=True))
     except KeyboardInterrupt:
-        print("interrupted: the same command goes on with the study", file=sys.stderr)
+        print("interrupted: the same command continues the study", file=sys.stderr)
         raise SystemExit(130) from None
     best = Path(args.serialization_dir) / "best_config.json"
     print(f"best: {_line(report['best'])}")

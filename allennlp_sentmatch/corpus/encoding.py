@@ -33,7 +33,7 @@ def encode_corpus(
 
     A block of sentences is encoded at a time, sorted by length, and every distinct sentence of the
     corpus once. Until all is done, the work is in the folder `{output_file}.partial`. Called
-    again after an interruption, even by `kill -9`, the function goes on with the first unfinished
+    again after an interruption, even by `kill -9`, the function continues with the first unfinished
     block, and the file gets the bytes that an uninterrupted run gives. The memory in use does not
     grow with the corpus: sentences met before are looked up in a database in that folder.
 
@@ -123,13 +123,12 @@ def naming(file: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ConfigurationError(
-            f"{file} cannot be written: {error.strerror or error}; when that is remedied, the same "
-            "command goes on where it stopped"
+            f"{file} cannot be written: {error.strerror or error}; once this is resolved, the same "
+            "command continues"
         ) from error
     except sqlite3.OperationalError as error:  # of a full or read-only disk
         raise ConfigurationError(
-            f"{file} cannot be written: {error}; when that is remedied, the same command goes on "
-            "where it stopped"
+            f"{file} cannot be written: {error}; once this is resolved, the same command continues"
         ) from error
     except sqlite3.DatabaseError as error:
         raise _damaged(file, str(error)) from error

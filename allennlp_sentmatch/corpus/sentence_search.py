@@ -252,7 +252,7 @@ def _score(neighbor: Neighbor) -> float:
 def lines(
     query: str, neighbors: Sequence[Neighbor], unknown_words: Sequence[str] = ()
 ) -> Iterator[str]:
-    """Yields the lines of a table: under a query its neighbors, as in table 3.3 of Choi's thesis.
+    """Yield the lines of a table: under a query its neighbors, as in table 3.3 of Choi's thesis.
 
     Choi 2020, "Sentence Pair Modeling using Deep Neural Network Sentence Encoders". Additions are
     the cosine, the label with its probability or the score, and a line about the query's unknown

@@ -59,7 +59,7 @@ class DemoModel:
     # Attributes
 
     task : `Task`
-        The texts that the page asks for, and how it shows an answer.
+        The input texts of the page, and how it shows an answer.
 
     # Raises
 

@@ -93,8 +93,8 @@ def _add_answer(model: DemoModel) -> None:
             ]
     pictures = _html()
 
-    # The label first, for everybody who waits; then pictures and saliency, one person at a time.
-    # Old ones are marked as outdated in the meantime.
+    # First the label, for all waiting visitors; then pictures and saliency, for one visitor at a
+    # time. Old ones are marked as outdated in the meantime.
     predicting = {
         "fn": partial(predictions, model),
         "inputs": texts,

@@ -7,7 +7,7 @@ MAX_CHARACTERS = 1000
 """The length of the longest text that is accepted."""
 
 MAX_TOKENS = 60
-"""The largest number of words and marks in a text: a picture has a row or a column for each."""
+"""The largest number of tokens in a text: a picture has a row or a column for each."""
 
 MAX_CANDIDATES = 10
 """The largest number of answers that are ranked."""

@@ -155,7 +155,7 @@ def _check_configuration(file: Path) -> None:
 
 
 def _settings(config: Any) -> Iterator[str]:
-    """Yields the names of all settings, nested ones included."""
+    """Yield the names of all settings, nested ones included."""
     if isinstance(config, dict):
         yield from config
         config = list(config.values())

@@ -31,15 +31,15 @@ class AttentiveRanker(Model):
 
     The AP-BiLSTM of [dos Santos et al. (2016)](https://arxiv.org/abs/1602.03609) as Tay, Luu and
     Hui 2018 (https://arxiv.org/abs/1811.09786, section 4.2) use it with "rcrn": one encoder reads
-    question and candidate, attentive pooling makes a vector of each, and their cosine is the score.
-    Each right answer is to score higher than sampled wrong answers to the same question, by a
-    margin:
+    question and candidate, attentive pooling computes a vector of each, and their cosine is the
+    score. The score of each right answer should exceed those of sampled wrong answers to the same
+    question by a margin:
 
         loss = mean over pairs of max(0, margin - score(right) + score(wrong))
 
-    A question without a right or without a wrong candidate adds nothing to the loss. In training,
-    only right and sampled candidates are read, and there is no `map` or `mrr`. In evaluation, all
-    are, and all pairs make up the loss.
+    A question without a right or without a wrong candidate does not contribute to the loss. In
+    training, the encoder reads only right and sampled candidates, and `map` and `mrr` are not
+    computed. In evaluation, it reads all candidates, and the loss is over all pairs.
 
     Registered as a `Model` with name "attentive_ranker".
 
@@ -50,8 +50,8 @@ class AttentiveRanker(Model):
     encoder : `Seq2SeqEncoder`
         Reads questions and candidates.
     pooling : `Union[str, list[str]]`, optional (default = `"attentive"`)
-        `"attentive"`, or poolings as of "pooled" (`"max"` for instance), which make each sentence's
-        vector without a look at the other one: Tay, Luu and Hui's models without attention.
+        `"attentive"`, or poolings as in "pooled", such as `"max"`, with which a sentence's vector
+        does not depend on the other sentence: Tay, Luu and Hui's models without attention.
     margin : `float`, optional (default = `0.1`)
     num_negatives : `int`, optional (default = `6`)
         How many wrong answers to sample for each right one in training; `null` for all of them.
@@ -59,8 +59,8 @@ class AttentiveRanker(Model):
         Drop probability on the word embeddings.
     shared_words : `bool`, optional (default = `False`)
         Add to the cosine the learned weights of the words that question and candidate share
-        (`allennlp_sentmatch.nn.shared_words`): with few questions to learn from, such as TrecQA's
-        TRAIN, a model without this is no better than counting them (Yu et al. 2014,
+        (`allennlp_sentmatch.nn.shared_words`): with few training questions, as in TrecQA's TRAIN, a
+        model without them is no better than counting shared words (Yu et al. 2014,
         https://arxiv.org/abs/1412.1632, add counts for the same reason). Words are the same if the
         indexer `tokens` gives them the same number.
     questions : `str`, optional (default = `"all"`)
@@ -210,7 +210,7 @@ class AttentiveRanker(Model):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Removes the padding of `scores` and attention, and adds `ranking`: a list of
+        """Remove the padding of `scores` and attention, and add `ranking`: a list of
         `{"position", "score"}`, the best candidate first, with its text as `candidate` if the
         metadata has it.
         """

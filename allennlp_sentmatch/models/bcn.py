@@ -179,7 +179,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds `label` and `probs_by_label`, and removes the padding of the attention."""
+        """Add `label` and `probs_by_label`, and remove the padding of the attention."""
         describe_attention(output_dict)
         return super().make_output_human_readable(output_dict)
 

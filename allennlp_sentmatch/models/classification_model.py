@@ -128,7 +128,7 @@ class ClassificationModel(Model):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds `label`, the most probable label, and `probs_by_label`, {name: probability}."""
+        """Add `label`, the most probable label, and `probs_by_label`, {name: probability}."""
         names = self.labels
         output_dict["label"] = []
         output_dict["probs_by_label"] = []

@@ -37,7 +37,7 @@ class CrossEncoderModel(Model):
         return encoder.get_output_dim()
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds what the encoder shows: its attention."""
+        """Add what the encoder shows: its attention."""
         describe_internals(output_dict, "", self._encoder)
         return super().make_output_human_readable(output_dict)
 

@@ -165,7 +165,7 @@ class EncoderDecoder(Model):
         self._label_smoothing = label_smoothing
         self._beam_search = beam_search.construct(end_index=self._end_index, vocab=vocab)
         self._target_tokenizer = target_tokenizer
-        # Padding and the start symbol are not output, and nobody can read an unknown token.
+        # Padding, the start symbol and unknown tokens are not output.
         allowed = torch.ones(vocab.get_vocab_size(target_namespace), dtype=torch.bool)
         for symbol in (vocab._padding_token, vocab._oov_token, START_SYMBOL):
             allowed[vocab.get_token_index(symbol, target_namespace)] = False

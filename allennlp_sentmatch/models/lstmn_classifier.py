@@ -24,7 +24,7 @@ class LstmnClassifier(ClassificationModel):
     them: two LSTMNs with or without inter-attention, or two LSTMs.
 
     Ersü, "Long Short-Term Memory-Networks for Machine Reading", sections 3 and 4.2, after
-    [Cheng et al. (2016)](https://arxiv.org/abs/1601.06733). Single sentences are a matter for
+    [Cheng et al. (2016)](https://arxiv.org/abs/1601.06733). For single sentences, use
     "sentence_classifier" with the encoder "lstmn".
 
     Registered as a `Model` with name "lstmn_classifier".
@@ -127,6 +127,6 @@ class LstmnClassifier(ClassificationModel):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds `label` and `probs_by_label`, and removes the padding of the attention."""
+        """Add `label` and `probs_by_label`, and remove the padding of the attention."""
         describe_attention(output_dict)
         return super().make_output_human_readable(output_dict)

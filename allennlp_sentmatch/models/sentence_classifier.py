@@ -104,7 +104,7 @@ class SentenceClassifier(ClassificationModel):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds `label`, `probs_by_label`, and what the encoder shows: its tree, its attention."""
+        """Add `label`, `probs_by_label`, and what the encoder shows: its tree, its attention."""
         describe_internals(output_dict, "", self._encoder)
         return super().make_output_human_readable(output_dict)
 

@@ -18,11 +18,11 @@ from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
 @Model.register("siamese_classifier")
 class SiameseClassifier(SiameseModel, ClassificationModel):
-    """Classifies the relation of two sentences that one shared encoder has read separately.
+    """Classifies the relation of two sentences, each encoded separately by one shared encoder.
 
     Choi, Kim and Lee 2019 (https://arxiv.org/abs/1809.02279, section 3.3 and eqs 14-16) with a
     CAS-LSTM; the thesis's chapters 3 to 5 with other encoders and matchers. Both sentences of a
-    pair go through the encoder in one call.
+    pair are encoded in one call.
 
     Registered as a `Model` with name "siamese_classifier".
 

@@ -53,7 +53,7 @@ class SiameseModel(Model):
         raise NotImplementedError
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds what the encoder shows: its trees, its attention."""
+        """Add what the encoder shows: its trees, its attention."""
         for prefix in PREFIXES:
             describe_internals(output_dict, prefix, self._encoder)
         return super().make_output_human_readable(output_dict)

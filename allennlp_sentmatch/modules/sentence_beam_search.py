@@ -27,7 +27,7 @@ def search_sentences(
     # Parameters
 
     beam_search : `BeamSearch`
-        AllenNLP's; it knows the end symbol, the number of beams and the scorer.
+        AllenNLP's, with the end symbol, the number of beams and the scorer.
     generator : `ConditionalLanguageModel`
     latent : `Tensor`
         z, (B, m).

@@ -63,7 +63,7 @@ class SentenceEncoder:
         self._model = model.eval()
         self._reader = dataset_reader
         self._bfloat16 = bfloat16
-        # Readers of pairs and of answers want more texts; what they make of those is left unused.
+        # Readers of pairs and of answers require more texts; their fields are not used.
         arguments = list(inspect.signature(dataset_reader.text_to_instance).parameters)
         others: dict[str, Any] = {"hypothesis": "a", "candidates": ["a"]}
         self._other_texts = [others[name] for name in arguments[1:2] if name in others]
@@ -185,7 +185,7 @@ class SentenceEncoder:
         return [dict(zip(names, row)) for row in rows]
 
     def unknown_words(self, sentence: str) -> list[str]:
-        """The words of a sentence that the model does not know, in order, each once."""
+        """The out-of-vocabulary words of a sentence, in order, each once."""
         return unknown_words(self._instance(sentence), self._model.vocab)
 
     @cached_property

@@ -230,7 +230,7 @@ def load_state(module: nn.Module, tensors: dict[str, Tensor]) -> None:
     for name, tensor in tensors.items():
         if tensor.shape != own[name].shape:
             raise ValueError(
-                f"{name!r} has the shape {tuple(tensor.shape)}; the settings want "
+                f"{name!r} has the shape {tuple(tensor.shape)}; the settings require "
                 f"{tuple(own[name].shape)}"
             )
     module.load_state_dict(tensors)

@@ -66,7 +66,7 @@ def _define_module() -> Any:
         tokenize = preprocess  # the name before sentence-transformers 5.3
 
         def forward(self, features: dict[str, Any], **options: Any) -> dict[str, Any]:
-            """Adds the `sentence_embedding` (B, E)."""
+            """Add the `sentence_embedding` (B, E)."""
             features["sentence_embedding"] = self.encoder(features["input_ids"])
             return features
 

@@ -72,7 +72,7 @@ def fit_path(
     l2_penalties: Sequence[float] = L2_PENALTIES,
     weights: Optional[Array] = None,
 ) -> Iterator[LinearClassifier]:
-    """Yields a classifier for each L2 penalty; each starts from the weights of the one before.
+    """Yield a classifier for each L2 penalty; each starts from the weights of the one before.
 
     # Parameters
 

@@ -29,7 +29,7 @@ _REPEATS = "repeats"
 
 
 class Tuner:
-    """A study in a folder, which goes on where it was interrupted.
+    """A study in a folder, which can be interrupted and continued.
 
     The folder has
 
@@ -38,9 +38,9 @@ class Tuner:
     - `study.json`: the report;
     - `best_config.json`: the configuration with the best values, for `allennlp train`.
 
-    A training that fails is recorded with its reason, and the study goes on. One that was
-    interrupted is repeated, in another trial. No training reads the test data: its vocabulary lacks
-    their words.
+    A training run that fails is recorded with its reason, and the study continues. An interrupted
+    run is repeated as another trial. No training reads the test data: its vocabulary lacks their
+    words.
 
     # Parameters
 
@@ -248,7 +248,7 @@ class Tuner:
         samplers = self._optuna.samplers
         if self._sampler_name == "grid":
             return samplers.GridSampler(self.space.grid(), seed=self._seed)
-        # With the same seed, a study that goes on would draw the values of its first trials.
+        # With the same seed, a continued study would draw the values of its first trials again.
         seed = self._seed + len(study.trials)
         if self._sampler_name == "random":
             return samplers.RandomSampler(seed=seed)

@@ -96,7 +96,7 @@ def test_defaults(allennlp, calls, space):
 def test_an_interruption_is_not_a_traceback(allennlp, calls, space, capsys):
     with pytest.raises(SystemExit, match="130"):
         allennlp("tune", CONFIG, space, "-s", "out", "--n-trials", 13)
-    assert "the same command goes on" in capsys.readouterr().err
+    assert "the same command continues" in capsys.readouterr().err
 
 
 def test_without_optuna_the_extra_is_named(allennlp, space, tmp_path, monkeypatch):

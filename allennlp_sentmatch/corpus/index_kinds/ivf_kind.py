@@ -9,7 +9,7 @@ from allennlp_sentmatch.corpus.faiss_library import faiss_library
 from allennlp_sentmatch.corpus.index_kinds.index_kind import IndexKind, check_positive
 
 MIN_VECTORS_PER_LIST = 39
-"""As many as FAISS wants for each centroid that it learns."""
+"""The number that FAISS recommends for each centroid."""
 
 TRAINING_VECTORS_PER_LIST = 64
 

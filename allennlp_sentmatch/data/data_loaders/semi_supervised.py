@@ -24,28 +24,28 @@ _PREFIX = "unlabeled_"
 
 @DataLoader.register("semi_supervised")
 class SemiSupervisedDataLoader(DataLoader):
-    """Yields, at each step, one labeled and one unlabeled batch as one.
+    """Yields one labeled and one unlabeled batch, joined, at each step.
 
-    The labeled batch has its usual fields; those of the unlabeled one follow with the prefix
+    The labeled batch has its usual fields; the fields of the unlabeled batch have the prefix
     `unlabeled_` (`unlabeled_premise`, `unlabeled_hypothesis`), without label, score and metadata.
     An epoch is one pass over the longer of the two sets, while the shorter one is repeated as often
     as needed; a second progress bar shows the position in the labeled set.
 
-    Unlabeled pairs come from `unlabeled_data_path`, or are those left over when `num_labeled` have
-    been drawn from the training data. Their labels, if they have any, are dropped when they are
-    read, before the vocabulary is made.
+    Unlabeled pairs are read from `unlabeled_data_path`, or are the remaining training data after
+    `num_labeled` pairs have been drawn. Their labels, if any, are removed when they are read,
+    before the vocabulary is made.
 
-    The order of the examples depends on the seed and the pass alone, so that training resumed by
-    `--recover` sees the batches it would have seen.
+    The order of the examples depends only on the seed and the number of the pass, so that training
+    resumed by `--recover` has the same batches as uninterrupted training.
 
-    Registered as a `DataLoader` with name "semi_supervised". It is for training; configurations
-    add a `validation_data_loader`.
+    Registered as a `DataLoader` with name "semi_supervised". It is for training only;
+    configurations also need a `validation_data_loader`.
 
     # Parameters
 
     reader : `DatasetReader`
-        Where pairs are to be swapped, leave that to this loader: a reader that does it may make
-        one order of a pair labeled and the other unlabeled.
+        To swap pairs, use the loader's `swap_pairs` rather than the reader's, with which one order
+        of a pair may be labeled and the other unlabeled.
     data_path : `str`
     batch_size : `int`
         Of the labeled batch.
@@ -56,10 +56,10 @@ class SemiSupervisedDataLoader(DataLoader):
         How many examples of `data_path` keep their label. Either this or `unlabeled_data_path`
         must be given. In distributed training it is the number for all workers together.
     seed : `int`, optional (default = `None`)
-        Which examples keep their label, and the order of them all. By default it is drawn from
-        Python's random state, which is a matter of the configuration's `random_seed`.
+        Determines which examples keep their label, and the order of all examples. By default it is
+        drawn from Python's random state, which depends on the configuration's `random_seed`.
     labeled_only : `bool`, optional (default = `False`)
-        Leave out the unlabeled examples: for supervised training on the same labeled ones.
+        Leave out the unlabeled examples, for supervised training on the same labeled examples.
     swap_pairs : `bool`, optional (default = `False`)
         Also use every pair with premise and hypothesis exchanged (thesis section 6.4.2: for
         paraphrases). Both orders of a pair are labeled, or both unlabeled.
@@ -204,7 +204,7 @@ class SemiSupervisedDataLoader(DataLoader):
 class _Stream:
     """An endless sequence of batches, one pass over the instances after another.
 
-    Any batch can be had at any time: it depends on nothing but its number.
+    A batch depends only on its number, so batches can be read in any order.
     """
 
     def __init__(

@@ -204,7 +204,7 @@ class AnswerSelectionReader(TokenizingReader):
         id: Optional[str] = None,
         candidate_ids: Optional[Sequence[str]] = None,
     ) -> Instance:
-        """Makes the instance of one question.
+        """Make the instance of one question.
 
         # Parameters
 

@@ -224,7 +224,7 @@ class SentencePairReader(TokenizingReader):
         id: Optional[str] = None,
         source: Optional[Source] = None,
     ) -> Instance:
-        """Makes the instance of one pair.
+        """Make the instance of one pair.
 
         # Parameters
 

@@ -120,7 +120,7 @@ class SentenceVectorsReader(TokenizingReader):
     def text_to_instance(
         self, sentence: str, teacher_vector: Optional[Union[Vectors, torch.Tensor]] = None
     ) -> Instance:
-        """Makes the instance of one sentence.
+        """Make the instance of one sentence.
 
         # Parameters
 

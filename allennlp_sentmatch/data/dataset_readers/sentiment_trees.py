@@ -133,7 +133,7 @@ class SentimentTreesReader(TokenizingReader):
         label: Optional[str] = None,
         source: Optional[Source] = None,
     ) -> Instance:
-        """Makes the instance of one sentence.
+        """Make the instance of one sentence.
 
         # Parameters
 

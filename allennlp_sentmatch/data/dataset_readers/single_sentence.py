@@ -140,7 +140,7 @@ class SingleSentenceReader(TokenizingReader):
         id: Optional[str] = None,
         source: Optional[Source] = None,
     ) -> Instance:
-        """Makes the instance of one text.
+        """Make the instance of one text.
 
         # Parameters
 

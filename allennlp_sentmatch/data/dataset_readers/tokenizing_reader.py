@@ -96,7 +96,7 @@ class TokenizingReader(DatasetReader):
         return TextField(tokens or [Token(self._unknown_word)])
 
     def apply_token_indexers(self, instance: Instance) -> None:
-        """Gives every text field of the `instance`, alone or in a list, its token indexers."""
+        """Give every text field of the `instance`, alone or in a list, its token indexers."""
         for field in instance.fields.values():
             for text_field in field.field_list if isinstance(field, ListField) else [field]:
                 if isinstance(text_field, TextField):

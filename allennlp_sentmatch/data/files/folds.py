@@ -57,14 +57,14 @@ class Folds(FromParams):
             )
 
     def select(self, examples: Iterable[T]) -> Iterator[T]:
-        """Yields the examples of one file that are in the folds kept."""
+        """Yield the examples of one file that are in the folds kept."""
         return (
             example for index, example in enumerate(examples) if index % self._number in self._kept
         )
 
 
 def split_data_path(data_path: Any) -> tuple[Any, Callable[[Iterable[T]], Iterator[T]]]:
-    """Takes the folds off a data path.
+    """Take the folds off a data path.
 
     # Parameters
 

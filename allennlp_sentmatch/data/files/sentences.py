@@ -14,7 +14,7 @@ from allennlp_sentmatch.data.files.table import Table
 def read_sentences(
     file_path: PathOrStr, column: Optional[Column] = None, delimiter: Optional[str] = None
 ) -> Iterator[str]:
-    """Yields the sentences of a file without holding them in memory.
+    """Yield the sentences of a file without holding them in memory.
 
     # Parameters
 
@@ -39,7 +39,7 @@ def read_sentences(
 def located_sentences(
     file_path: PathOrStr, column: Optional[Column] = None, delimiter: Optional[str] = None
 ) -> Iterator[tuple[Source, str]]:
-    """Yields each sentence of `read_sentences` with its file and line."""
+    """Yield each sentence of `read_sentences` with its file and line."""
     if column is None and delimiter is not None:
         raise ConfigurationError(
             f"delimiter={delimiter!r} needs a column; without one, every line is a sentence"

@@ -79,7 +79,7 @@ class BpeTokenizer(Tokenizer):
         self._lowercase = lowercase
 
     def tokenize(self, text: str) -> list[Token]:
-        """Split a text into subwords. A character that the encoding does not know becomes an
+        """Split a text into subwords. A character that is not in the encoding becomes an
         out-of-vocabulary token.
         """
         words = " ".join(_words(self._moses, text, self._lowercase))

@@ -62,7 +62,7 @@ class SpacyBlankTokenizer(Tokenizer):
         self._split = _rules(language)
 
     def tokenize(self, text: str) -> list[Token]:
-        """Splits a text.
+        """Split a text.
 
         # Parameters
 

@@ -1,4 +1,4 @@
-"""A clear error where AllenNLP's tokenizer `spacy` lacks its model."""
+"""A clear error if the model of AllenNLP's tokenizer `spacy` is missing."""
 
 import functools
 from typing import Any

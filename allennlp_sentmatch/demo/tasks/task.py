@@ -25,7 +25,7 @@ Answer = Union[dict[str, float], Table]
 
 
 class Task(ABC):
-    """The texts that the page of one kind of predictor asks for, and how it shows an answer.
+    """The input texts of the page for one kind of predictor, and how it shows an answer.
 
     To give another kind of predictor a page, add a subclass to `TASKS`. Pictures need nothing here:
     they come from the predictor's output.

@@ -45,7 +45,7 @@ class HighwayEncoder(Seq2SeqEncoder):
         return False
 
     def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
-        """Encodes a batch of sentences.
+        """Encode a batch of sentences.
 
         # Parameters
 

@@ -56,7 +56,7 @@ class LstmnEncoder(ModuleEncoder):
         mask: Optional[torch.Tensor] = None,
         return_internals: bool = False,
     ) -> Union[torch.Tensor, tuple[torch.Tensor, dict[str, torch.Tensor]]]:
-        """Encodes a batch of sentences.
+        """Encode a batch of sentences.
 
         # Parameters
 

@@ -21,8 +21,8 @@ class SequenceModule(Protocol):
 
 
 class ModuleEncoder(Seq2SeqEncoder):
-    """A `Seq2SeqEncoder` that hands its inputs and mask to a plain PyTorch module. The encoders of
-    this package derive from it and add only their constructors.
+    """A `Seq2SeqEncoder` that applies a plain PyTorch module to its inputs and mask. The encoders
+    of this package are subclasses that add only their constructors.
 
     # Parameters
 
@@ -46,7 +46,7 @@ class ModuleEncoder(Seq2SeqEncoder):
         return self.module.bidirectional
 
     def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
-        """Encodes a batch of sentences.
+        """Encode a batch of sentences.
 
         # Parameters
 

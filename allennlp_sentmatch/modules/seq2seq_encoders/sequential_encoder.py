@@ -11,11 +11,11 @@ from allennlp_sentmatch.nn.padding import mask_of
 
 @Seq2SeqEncoder.register("sequential")
 class SequentialEncoder(Seq2SeqEncoder):
-    """Encoders of which each reads the outputs of the one before.
+    """Encoders in sequence: each reads the outputs of the previous one.
 
-    AllenNLP's "compose" does the same for encoders that are all bidirectional or all not; here they
-    may be mixed, such as feed-forward or highway layers before a bidirectional encoder, and
-    the last one alone decides whether the output is `[forward; backward]`.
+    AllenNLP's "compose" requires that all encoders are bidirectional or none is. Here they may be
+    mixed, for example highway layers before a bidirectional encoder; whether the output is
+    `[forward; backward]` depends only on the last encoder.
 
     Registered as a `Seq2SeqEncoder` with name "sequential".
 
@@ -54,7 +54,7 @@ class SequentialEncoder(Seq2SeqEncoder):
         return self._bidirectional
 
     def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
-        """Encodes a batch of sentences.
+        """Encode a batch of sentences.
 
         # Parameters
 

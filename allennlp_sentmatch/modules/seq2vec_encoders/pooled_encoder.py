@@ -57,7 +57,7 @@ class PooledEncoder(Seq2VecEncoder):
         mask: Optional[torch.Tensor] = None,
         return_internals: bool = False,
     ) -> Union[torch.Tensor, tuple[torch.Tensor, dict[str, torch.Tensor]]]:
-        """Encodes a batch of sentences.
+        """Encode a batch of sentences.
 
         # Parameters
 

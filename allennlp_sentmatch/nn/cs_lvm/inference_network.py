@@ -5,7 +5,8 @@ from torch.distributions import Distribution
 
 
 class InferenceNetwork(torch.nn.Module):
-    """Maps an encoded sentence to q(z | x), a distribution over latent vectors, and knows p(z).
+    """Maps an encoded sentence to q(z | x), a distribution over latent vectors, and has the prior
+    p(z).
 
     # Attributes
 

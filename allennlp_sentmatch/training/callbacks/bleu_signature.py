@@ -1,4 +1,4 @@
-"""SacreBLEU's signature beside the figures of a training run."""
+"""SacreBLEU's signature in the metrics of a training run."""
 
 from typing import Any, Optional
 

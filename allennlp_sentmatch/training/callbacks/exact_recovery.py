@@ -27,7 +27,7 @@ RandomState = dict[str, Any]
 
 @TrainerCallback.register("exact_recovery")
 class ExactRecovery(TrainerCallback):
-    """Adds to checkpoints what AllenNLP's lack, so that `allennlp train --recover` after any
+    """Adds to checkpoints what AllenNLP leaves out, so that `allennlp train --recover` after any
     interruption ends with the weights and validation metrics of uninterrupted training.
 
     These are the random states of Python, NumPy, torch and the GPU, and the scale of mixed

@@ -15,7 +15,7 @@ CROWDED = 1.25
 
 @TrainerCallback.register("thread_check")
 class ThreadCheckCallback(TrainerCallback):
-    """Warns once if the threads of this training run and of other processes want more cores than
+    """Warns once if the threads of this training run and of other processes need more cores than
     the machine has.
 
     The threads of a run synchronize many times in each step: if one of them has to wait for a core,

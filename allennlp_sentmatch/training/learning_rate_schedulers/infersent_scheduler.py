@@ -54,7 +54,8 @@ class InferSentScheduler(LearningRateScheduler):
         # Parameters
 
         metric : `float`
-            The validation metric of the epoch; more is better, as the trainer sees to.
+            The validation metric of the epoch; more is better: the trainer changes the sign
+            otherwise.
 
         # Raises
 
