@@ -67,17 +67,17 @@ test-slow: $(VENV)/.installed-test  ## Run the tests that take longer than a min
 	echo "== Running the slow tests"
 	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -m slow
 
-test-browser: $(VENV)/.installed-test  ## Try the demo page in Chromium, where one is found
+test-browser: $(VENV)/.installed-test  ## Test the demo page in Chromium, if it is found
 	echo "== Running the tests in a browser"
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -m browser -rs
 
-test-triton: $(VENV)/.installed-triton  ## Test the backend for GPUs, without one: interpret and compile
+test-triton: $(VENV)/.installed-triton  ## Test the GPU backend without a GPU: interpret and compile it
 	echo "== Running the GPU backend's tests"
 	$(ONE_THREAD) $(WITH_TRITON) TRITON_INTERPRET=1 $(BIN)/python -m pytest -q \
 		tests/nn/ops/test_backends.py tests/nn/ops/lstm tests/nn/ops/controlled
 	$(ONE_THREAD) $(WITH_TRITON) $(BIN)/python -m pytest -q tests/nn/ops/test_triton_compilation.py
 
-test-portable: $(VENV)/.installed-test  ## Run the suite as other CPUs would (over an hour; TESTS="...")
+test-portable: $(VENV)/.installed-test  ## Run the tests with the instructions of other CPUs (over an hour; TESTS="...")
 	$(WITH_MODELS) $(BIN)/python scripts/test_portable.py $(TESTS)
 
 $(VENV)/.installed-triton: $(VENV)/.installed-test requirements/triton.txt
@@ -102,7 +102,7 @@ format: $(VENV)/.installed-test  ## Rewrite the files in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test-classic:  ## Run the test suite on AllenNLP's own pins, where Python 3.9 or 3.10 is found
+test-classic:  ## Run the tests with AllenNLP's own pins, if Python 3.9 or 3.10 is found
 ifeq ($(strip $(CLASSIC_PYTHON)),)
 	echo "test-classic: skipped, no python3.10 or python3.9 runs here (set CLASSIC_PYTHON to one)"
 else
