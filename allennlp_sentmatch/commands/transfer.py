@@ -151,7 +151,7 @@ def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
     if args.word_vectors is not None:
         average = WordVectorAverage.from_file(args.word_vectors)
         name = f"average of {Path(args.word_vectors).name}"
-        return name, average.encode, archive_digest(args.word_vectors)
+        return name, partial(average.encode, show_progress=True), archive_digest(args.word_vectors)
     if args.sentence_transformer is not None:
         from sentence_transformers import SentenceTransformer
 
@@ -165,6 +165,6 @@ def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
     encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
     return (
         args.archive_file,
-        partial(encoder.encode, batch_size=args.batch_size),
+        partial(encoder.encode, batch_size=args.batch_size, show_progress=True),
         archive_digest(args.archive_file),
     )

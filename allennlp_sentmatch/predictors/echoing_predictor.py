@@ -20,6 +20,8 @@ class EchoingPredictor(Predictor):
     itself.
     """
 
+    _num_lines = 0
+
     @abstractmethod
     def _texts(self, json_dict: JsonDict) -> JsonDict:
         """The checked texts of a JSON object, under the names they have there."""
@@ -33,8 +35,21 @@ class EchoingPredictor(Predictor):
         return []
 
     def load_line(self, line: str) -> JsonDict:
-        """The JSON object on a line of the input file of `allennlp predict`."""
-        return parse_json_object(line)
+        """The JSON object on a line of the input file of `allennlp predict`; errors have the number
+        of the line.
+        """
+        where = self._next_line()
+        request = parse_json_object(line, where)
+        try:
+            self._texts(request)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{where}: {error}") from None
+        return request
+
+    def _next_line(self) -> str:
+        # AllenNLP hands over the lines of a file one by one, without their numbers.
+        self._num_lines += 1
+        return f"input line {self._num_lines} (blank lines not counted)"
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The prediction for one JSON object, with the inputs echoed."""

@@ -101,7 +101,7 @@ class SentenceEncoder:
         return int(self._encode_batch(self._prepare(["a"])).shape[1])
 
     def encode(
-        self, sentences: Iterable[str], batch_size: int = 128, show_progress: bool = True
+        self, sentences: Iterable[str], batch_size: int = 128, show_progress: bool = False
     ) -> FloatArray:
         """The vectors of sentences.
 
@@ -113,7 +113,7 @@ class SentenceEncoder:
         sentences : `Iterable[str]`
             A list, a NumPy array, a generator or any other iterable of strings.
         batch_size : `int`, optional (default = `128`)
-        show_progress : `bool`, optional (default = `True`)
+        show_progress : `bool`, optional (default = `False`)
             Whether to show a progress bar.
 
         # Returns

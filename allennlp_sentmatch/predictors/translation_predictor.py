@@ -39,7 +39,7 @@ class TranslationPredictor(EchoingPredictor):
         """The sentence on a line of the input file of `allennlp predict`."""
         if line.lstrip().startswith("{"):
             return super().load_line(line)
-        return {"source": check_text(line.strip(), "an input line")}
+        return {"source": check_text(line.strip(), self._next_line())}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         return self._dataset_reader.text_to_instance(**self._texts(json_dict))

@@ -46,7 +46,7 @@ class WordVectorAverage:
             raise ConfigurationError(f"{file_path} has no word vectors")
         return cls(vectors)
 
-    def encode(self, sentences: Sequence[str], show_progress: bool = True) -> FloatArray:
+    def encode(self, sentences: Sequence[str], show_progress: bool = False) -> FloatArray:
         """The vectors (N, E) of N sentences."""
         encoded = numpy.zeros((len(sentences), self._vectors.shape[1]), numpy.float32)
         progress = Tqdm.tqdm(sentences, desc="averaging", disable=not show_progress)

@@ -67,7 +67,7 @@ def make(encoder, **settings):
 
 
 def check(model, reader, folder):
-    expected = SentenceEncoder(model, reader).encode(SENTENCES, show_progress=False)
+    expected = SentenceEncoder(model, reader).encode(SENTENCES)
     exported = export_encoder(model, reader, folder)
     loaded = StandaloneEncoder.load(folder)
     for encoder in (exported, loaded):

@@ -126,10 +126,19 @@ def test_a_model_without_a_sentence_encoder(small_archive):
         SentenceEncoder(type("CrossEncoder", (torch.nn.Module,), {})(), archive.dataset_reader)
 
 
+def test_progress_is_shown_on_request_only(small_archive, capsys):
+    encoder = SentenceEncoder.from_archive(small_archive)
+    capsys.readouterr()
+    encoder.encode(["A dog."])
+    assert capsys.readouterr() == ("", "")
+    encoder.encode(["A dog."], show_progress=True)
+    assert "encoding" in capsys.readouterr().err
+
+
 def test_matches_are_calibrated(small_archive):
     archive = load_archive(small_archive)
     encoder = SentenceEncoder(archive.model, archive.validation_dataset_reader)
-    vectors = encoder.encode(["A kitten is moving a rose."], show_progress=False)
+    vectors = encoder.encode(["A kitten is moving a rose."])
     (plain,) = encoder.match(vectors, vectors)
     archive.model.temperature.fill_(0.1)
     (scaled,) = encoder.match(vectors, vectors)

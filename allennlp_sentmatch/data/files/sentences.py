@@ -1,5 +1,6 @@
 """Sentences of text files and tables."""
 
+import re
 from collections.abc import Iterator
 from typing import Optional
 
@@ -9,6 +10,8 @@ from allennlp_sentmatch.data.files.lines import PathOrStr, read_lines
 from allennlp_sentmatch.data.files.row import Column
 from allennlp_sentmatch.data.files.source import Source
 from allennlp_sentmatch.data.files.table import Table
+
+_TABLE = re.compile(r"\.(tsv|csv|jsonl?)(\.gz)?$", re.IGNORECASE)
 
 
 def read_sentences(
@@ -29,8 +32,9 @@ def read_sentences(
 
     # Raises
 
-    `ConfigurationError` for what is wrong with the file, with its line, and for a delimiter without
-    a column.
+    `ConfigurationError` for what is wrong with the file, with its line, for a delimiter without a
+    column, and for a table without one: a file whose name ends with .tsv, .csv, .json or .jsonl, or
+    whose first line has a tab.
     """
     for _, sentence in located_sentences(file_path, column, delimiter):
         yield sentence
@@ -46,6 +50,12 @@ def located_sentences(
         )
     if column is None:
         for number, line in read_lines(file_path):
+            if number == 1 and (_TABLE.search(str(file_path)) or "\t" in line.strip()):
+                raise ConfigurationError(
+                    f"{Source(file_path)} is a table, it seems; name the column of the sentences "
+                    "(of a command: --column), or its position, counted from 0, if there is no "
+                    "header"
+                )
             yield Source(file_path, number), line.rstrip("\r\n")
     else:
         for row in Table({"column": column}, delimiter).rows(file_path):

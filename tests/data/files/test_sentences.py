@@ -45,3 +45,19 @@ def test_a_delimiter_needs_a_column(tmp_path):
     (tmp_path / "s.csv").write_text("one;two\n")
     with pytest.raises(ConfigurationError, match="delimiter=';' needs a column"):
         list(read_sentences(tmp_path / "s.csv", delimiter=";"))
+
+
+@pytest.mark.parametrize("name", ["s.tsv", "s.CSV", "s.jsonl", "s.tsv.gz"])
+def test_a_table_without_a_column_by_its_name(tmp_path, name):
+    (tmp_path / name).write_text("one\n")
+    with pytest.raises(ConfigurationError, match=rf"{name} is a table, it seems; name the column"):
+        list(read_sentences(tmp_path / name))
+
+
+def test_a_table_without_a_column_by_its_first_line(tmp_path):
+    (tmp_path / "s.txt").write_text("id\ttext\n1\tone\n")
+    with pytest.raises(ConfigurationError, match=r"s.txt is a table, it seems; .*--column"):
+        list(read_sentences(tmp_path / "s.txt"))
+    assert list(read_sentences(tmp_path / "s.txt", "text")) == ["one"]
+    (tmp_path / "s.txt").write_text("\tindented\none\ttwo\n")
+    assert list(read_sentences(tmp_path / "s.txt")) == ["\tindented", "one\ttwo"]
