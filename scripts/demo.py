@@ -1,7 +1,5 @@
-"""The quick start that `make demo` runs: train, evaluate and predict, through `allennlp` itself.
-
-The output of the commands goes to a log file. The script shows the progress by epoch and the
-results.
+"""The quick start of `make demo`: train, evaluate and predict with the `allennlp` commands. The
+commands write to a log file; the script prints the progress by epoch and the results.
 """
 
 import json
@@ -34,7 +32,7 @@ BAR_WIDTH = 20
 
 
 def start(*arguments: object) -> "subprocess.Popen[bytes]":
-    """Start an `allennlp` command, shown as one would type it. It prints to the log file."""
+    """Print and start an `allennlp` command. Its output goes to the log file."""
     words = [str(argument) for argument in arguments]
     print(f"   $ allennlp {shlex.join(words)}", flush=True)
     command = [str(Path(sys.executable).with_name("allennlp")), *words]
@@ -45,7 +43,7 @@ def start(*arguments: object) -> "subprocess.Popen[bytes]":
 
 
 def finish(process: "subprocess.Popen[bytes]") -> None:
-    """Wait for the end of a command, and end with the log's last line if it failed."""
+    """Wait for a command. If it fails, exit with the end of the log."""
     if process.wait() != 0:
         lines = LOG.read_text(encoding="utf-8", errors="replace").split()
         last = " ".join(lines[-40:])
@@ -73,7 +71,7 @@ def finished_epochs(folder: Path, first: int) -> Iterator[str]:
 
 
 def percentage(log: Path) -> float:
-    """How far the batches are, by the last progress bar in the log."""
+    """The share of the epoch's batches that are done, from the last progress bar in the log."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - 400))
         bars = re.findall(rb"(\d+)%\|", file.read())
@@ -104,22 +102,22 @@ def main() -> None:
     started = time.monotonic()
     OUTPUT.parent.mkdir(exist_ok=True)
     LOG.unlink(missing_ok=True)
-    # Metrics of an earlier run would be taken for this one's.
+    # The metrics of an earlier run would be mistaken for those of this one.
     for file in OUTPUT.glob("metrics_epoch_*.json"):
         file.unlink()
-    print("A sentence encoder learns which sentences follow from, contradict, or have nothing to")
-    print(f"do with another one. The log of the commands below goes to {LOG}.")
+    print("This trains a sentence encoder to predict whether one sentence follows from another")
+    print(f"one, contradicts it, or neither. The log of the commands is in {LOG}.")
 
     print("\n1. Train a 2-layer bidirectional CAS-LSTM on 4,500 pairs")
     train()
 
-    print("\n2. Evaluate it on 600 pairs it has not seen")
+    print("\n2. Evaluate it on 600 test pairs")
     metrics_path = OUTPUT / "test_metrics.json"
     finish(start("evaluate", ARCHIVE, TEST_DATA, "--output-file", metrics_path))
     test = json.loads(metrics_path.read_text(encoding="utf-8"))
     print(f"   test accuracy {test['accuracy']:.1%}")
 
-    print("\n3. Use it")
+    print("\n3. Make predictions")
     pairs_path, predictions_path = OUTPUT / "pairs.jsonl", OUTPUT / "predictions.jsonl"
     pairs = [{"premise": first, "hypothesis": second} for first in PAIRS for second in PAIRS[first]]
     pairs_path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
@@ -132,10 +130,10 @@ def main() -> None:
             probability = max(prediction["label_probs"])
             print(f"     {second:34} {prediction['label']:13} {probability:.0%}")
 
-    print(f"\nThe model is {ARCHIVE}; all of this took {time.monotonic() - started:.0f} s. Next:")
+    print(f"\nThe model is {ARCHIVE}. This took {time.monotonic() - started:.0f} s. Next:")
     print("   make install-extras && .venv/bin/allennlp demo out/quick_start/model.tar.gz")
     print("                      try it on a page in the browser")
-    print("   README.md          train on pairs of your own")
+    print("   README.md          train on your own pairs")
     print("   make experiments   the experiments of the papers")
 
 

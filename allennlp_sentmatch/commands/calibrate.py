@@ -1,8 +1,8 @@
-"""The `calibrate` subcommand makes a classifier's probabilities agree with frequencies.
+"""The `calibrate` subcommand calibrates a classifier's probabilities.
 
 It fits a temperature by which the logits are divided (temperature scaling) on labeled data that the
-model was not trained on. Into a new folder go an archive with it, whose predictions are calibrated,
-a report as JSON, and a reliability diagram.
+model was not trained on. It writes to a new folder: an archive with calibrated predictions, a
+report as JSON, and a reliability diagram.
 """
 
 import argparse

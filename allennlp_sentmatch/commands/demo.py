@@ -1,9 +1,10 @@
-"""The `demo` subcommand serves a page on which a trained model reads one's own sentences.
+"""The `demo` subcommand serves a page that applies a trained model to sentences entered by the
+user.
 
-The page shows the label with its probabilities, the ranking or the translation, what the model did
-(trees, attention or gates) and the words' saliency. Where the model can, it also writes sentences
-and searches a small corpus. It can be reached from this machine only, unless `--host` says
-otherwise.
+The page shows the label with its probabilities, the ranking or the translation, the model's
+internals (trees, attention or gates) and the words' saliency. Depending on the model, it also
+generates sentences and searches a small corpus. It is accessible only from this machine, unless
+`--host` is given.
 """
 
 import argparse

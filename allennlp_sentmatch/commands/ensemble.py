@@ -1,7 +1,7 @@
-"""The `ensemble` subcommand makes one archive of several trained classifiers.
+"""The `ensemble` subcommand combines several trained classifiers into one archive.
 
-`allennlp evaluate` and `allennlp predict` use the new archive without those that it was made of.
-The probabilities of their models are averaged.
+`allennlp evaluate` and `allennlp predict` use the new archive without the original ones. The
+probabilities of the models are averaged.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 """The `evaluate-generator` subcommand makes an artificial data set and measures its quality.
 
-For each pair of the input file, the generator gets the first sentence and the label and writes a
-second sentence of its own. Reported are the accuracy with which a classifier trained on true pairs
-recovers the labels (do the sentences keep to them?), and distinct-1 and distinct-2 (how diverse are
-they?): Choi 2020, "Sentence Pair Modeling using Deep Neural Network Sentence Encoders", section
-6.4.4 and table 6.5.
+For each pair of the input file, the generator reads the first sentence and the label, and generates
+a second sentence. The report has the accuracy with which a classifier trained on true pairs
+recovers the labels (are the sentences consistent with them?), and distinct-1 and distinct-2 (how
+diverse are they?): Choi 2020, "Sentence Pair Modeling using Deep Neural Network Sentence Encoders",
+section 6.4.4 and table 6.5.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """The `export` subcommand writes a sentence encoder for programs without AllenNLP.
 
-The folder has the encoder's tensors (safetensors), and its vocabulary and settings as JSON. Where
-torch is installed, `allennlp_sentmatch.standalone.StandaloneEncoder` reads it; so does
-sentence-transformers.
+The folder contains the encoder's tensors (safetensors), and its vocabulary and settings as JSON.
+`allennlp_sentmatch.standalone.StandaloneEncoder`, which requires only torch, and
+sentence-transformers can read it.
 """
 
 import argparse

@@ -1,8 +1,7 @@
-"""The `inspect` subcommand draws how a model arrived at its predictions.
-
-Into a new folder go, as far as the model has them, the trees and the attention of each input and
-the words' saliency, and over all inputs the histograms of a CAS-LSTM's vertical forget gates.
-Trees are printed too, as nested parentheses.
+"""The `inspect` subcommand draws the internals of a model for its predictions. Depending on the
+model, it writes to a new folder the trees, the attention and the words' saliency of each input, and
+the histograms of a CAS-LSTM's vertical forget gates over all inputs. Trees are also printed, as
+nested parentheses.
 """
 
 import argparse

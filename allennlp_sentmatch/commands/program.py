@@ -1,7 +1,7 @@
-"""How the `allennlp` program prints when this package is loaded into it.
+"""The output of the `allennlp` program with this package.
 
-AllenNLP's program logs every step and ends a mistake in a traceback. With this package, as a plugin
-or by `--include-package`,
+AllenNLP's program logs every step and reports mistakes by tracebacks. With this package, as a
+plugin or by `--include-package`,
 
 - the package's own subcommands print results, progress and warnings; the log comes with
   `--verbose`;
@@ -42,7 +42,7 @@ def is_running() -> bool:
 
 
 def set_up(own_subcommands: Collection[str]) -> None:
-    """Print for people, as this module's docstring says.
+    """Change the output as this module's docstring describes.
 
     # Parameters
 

@@ -1,4 +1,4 @@
-"""The `search` subcommand finds the sentences of an encoded corpus that are like a given one.
+"""The `search` subcommand finds the sentences of an encoded corpus that are similar to a given one.
 
 `allennlp encode` writes the vectors. The neighbors of a query are those with the largest cosine.
 Without `--query` and `--queries`, queries are read from a prompt.

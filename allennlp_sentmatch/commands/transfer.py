@@ -134,7 +134,7 @@ def _from_args(args: argparse.Namespace) -> None:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Find mistakes that would otherwise show after hours."""
+    """Find mistakes that would otherwise be reported only after hours."""
     if args.batch_size < 1:
         raise ConfigurationError(f"--batch-size must be at least 1, got {args.batch_size}")
     if args.output_file is not None and not Path(args.output_file).absolute().parent.is_dir():

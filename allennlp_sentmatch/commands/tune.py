@@ -1,7 +1,7 @@
 """The `tune` subcommand searches settings of a configuration, such as learning rates and dropout.
 
-Each trial is a training run; the best figure on the validation data decides, and the test data are
-not read. The search is Optuna's. The same command continues a study that was interrupted.
+Each trial is a training run. Trials are compared by the best figure on the validation data; the
+test data are not read. The search is by Optuna. The same command continues an interrupted study.
 """
 
 import argparse
@@ -112,7 +112,7 @@ def _from_args(args: argparse.Namespace) -> None:
 
 
 def _line(trial: dict[str, Any]) -> str:
-    """A trial for people."""
+    """One line about a trial."""
     values = ", ".join(f"{name} = {value}" for name, value in trial["values"].items())
     text = f"trial {trial['number']}: {values}: {trial['state']}"
     if trial["value"] is not None:

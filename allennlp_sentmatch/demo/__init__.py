@@ -1,4 +1,4 @@
-"""The page of `allennlp demo`: a trained model and sentences that people type."""
+"""The page of `allennlp demo`: a trained model applied to sentences entered by visitors."""
 
 from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.examples import CORPUS, choose_examples

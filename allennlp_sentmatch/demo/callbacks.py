@@ -1,4 +1,4 @@
-"""The functions behind the page's buttons. Errors become sentences."""
+"""The functions of the page's buttons, which report errors as sentences."""
 
 import logging
 from collections.abc import Sequence
@@ -101,7 +101,7 @@ def _result_or_error(model: DemoModel, texts: Sequence[str]) -> Union[Prediction
 
 
 def _or_nothing(show: Callable[[], str]) -> str:
-    """The result, or nothing for texts that are not accepted: the prediction has told why."""
+    """The result, or nothing for texts that are not accepted: the prediction reports the reason."""
     try:
         return show()
     except InputError:

@@ -1,4 +1,4 @@
-"""A trained model for the demo page: sentences of many people, one model."""
+"""A trained model for the demo page, shared by many visitors."""
 
 import os
 from collections.abc import Sequence
@@ -95,7 +95,7 @@ class DemoModel:
 
     @property
     def can_generate(self) -> bool:
-        """Whether the model writes sentences."""
+        """Whether the model generates sentences."""
         return isinstance(self._model, CrossSentenceLatentVariableModel)
 
     def predict(self, *texts: str) -> Prediction:
@@ -106,7 +106,7 @@ class DemoModel:
         return prediction
 
     def predict_batch(self, batch: Sequence[Sequence[str]]) -> list[Union[Prediction, InputError]]:
-        """The predictions for several callers at once, or the error in what one of them typed."""
+        """The predictions for several callers at once, or the error in the text of one of them."""
         results: dict[int, Union[Prediction, InputError]] = {}
         instances = {}
         for number, texts in enumerate(batch):

@@ -1,4 +1,4 @@
-"""ASGI middleware: which requests are answered, and what a browser may do with the answers."""
+"""ASGI middleware: a filter of requests, and security headers."""
 
 import ipaddress
 from collections.abc import Collection

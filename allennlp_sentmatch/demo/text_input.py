@@ -1,4 +1,4 @@
-"""Texts that people type, and their limits."""
+"""Texts entered by visitors, and their limits."""
 
 from dataclasses import dataclass
 from typing import Optional, Union
@@ -14,7 +14,7 @@ MAX_CANDIDATES = 10
 
 
 class InputError(ValueError):
-    """A typed text is not accepted; the message tells its author why."""
+    """An entered text is not accepted; the message says why."""
 
 
 @dataclass(frozen=True)

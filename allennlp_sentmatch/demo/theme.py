@@ -1,4 +1,4 @@
-"""The page's theme: system fonts, and colors that suit light and dark."""
+"""The page's theme: system fonts, and colors for the light and the dark mode."""
 
 from contextlib import suppress
 from pathlib import Path

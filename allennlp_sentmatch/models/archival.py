@@ -1,4 +1,4 @@
-"""Loading archives that may come from anybody."""
+"""Loading archives from untrusted sources."""
 
 import hashlib
 import json
@@ -36,12 +36,12 @@ def load_archive(
     trust: bool = False,
     **options: Any,
 ) -> Archive:
-    """AllenNLP's `load_archive`, for archives that may come from anybody.
+    """AllenNLP's `load_archive`, for archives from untrusted sources.
 
     Members are checked when they are extracted (`extract_archive`). The configuration must be plain
-    JSON, as AllenNLP writes it, without jsonnet's `import` and `importstr`, and may name registered
-    components only. These are still made with whatever settings the archive's author chose: see
-    SECURITY.md.
+    JSON, as AllenNLP writes it, without jsonnet's `import` and `importstr`, and may name only
+    registered components. These are still constructed with the settings that the author of the
+    archive chose: see SECURITY.md.
 
     # Parameters
 
@@ -135,7 +135,7 @@ def _check_files(folder: str, weights_file: Any) -> None:
 
 
 def _check_configuration(file: Path) -> None:
-    """Refuse jsonnet's imports, and what else a configuration from elsewhere must not have."""
+    """Refuse jsonnet's imports, and other things that an untrusted configuration must not have."""
     try:
         config = json.loads(file.read_text("utf-8"))
     except (ValueError, RecursionError) as error:

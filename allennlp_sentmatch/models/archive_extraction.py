@@ -1,8 +1,8 @@
-"""Extracting archives that may come from anybody.
+"""Extracting archives from untrusted sources.
 
 Importing this module replaces AllenNLP's extraction, which writes every member wherever its name
-says: `allennlp predict`, `allennlp evaluate`, `Predictor.from_path` and all else that opens an
-archive extract by `extract_archive` from then on.
+says: `allennlp predict`, `allennlp evaluate`, `Predictor.from_path` and all other code that opens
+an archive then use `extract_archive`.
 """
 
 import gzip

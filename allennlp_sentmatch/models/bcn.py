@@ -1,4 +1,4 @@
-"""The biattentive classification network, with other encoders than its own."""
+"""The biattentive classification network, with any encoders."""
 
 from typing import Any, Optional, Union
 

@@ -1,4 +1,4 @@
-"""The base class of models that choose a label."""
+"""The base class of models that predict a label."""
 
 from typing import Any, Optional
 
@@ -13,7 +13,7 @@ from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
 
 class ClassificationModel(Model):
-    """The loss, the metrics and the human-readable output of a model that chooses one label.
+    """The loss, the metrics and the human-readable output of a model that predicts one label.
 
     A subclass computes logits in `forward` and returns `self.output(logits, label, metadata)`.
     Not registered itself.

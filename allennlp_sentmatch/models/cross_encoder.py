@@ -22,9 +22,9 @@ class CrossEncoder(CrossEncoderModel, ClassificationModel):
     """Classifies the relation of two sentences that a transformer reads as one text: the
     fine-tuning of BERT for pairs ([Devlin et al. 2019](https://arxiv.org/abs/1810.04805)).
 
-    Each word can attend to the words of the other sentence: this is more accurate than a
-    "siamese_classifier", and slower where every pair of many sentences counts, as no sentence has a
-    vector of its own. `allennlp search --rescore` combines the two.
+    Each word can attend to the words of the other sentence. This is more accurate than a
+    "siamese_classifier", but slower for all pairs of many sentences, because there are no vectors
+    of single sentences. `allennlp search --rescore` combines the two.
 
     The reader is "sentence_pair" with `combine_input_fields: true`.
 

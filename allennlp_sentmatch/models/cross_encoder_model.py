@@ -15,7 +15,7 @@ from allennlp_sentmatch.modules.interpretable_encoder import encode_with_interna
 
 
 class CrossEncoderModel(Model):
-    """One vector for a pair, which a pretrained transformer has read as one text.
+    """One vector for a pair, which a pretrained transformer reads as one text.
 
     A subclass calls `_set_encoder` in its constructor and inherits from the base class of its
     output, too. Not registered itself.

@@ -24,8 +24,8 @@ class DistilledEncoder(Model):
 
     Reimers and Gurevych 2020 (https://arxiv.org/abs/2004.09813), with any encoder as the student,
     optionally with a relational term: see `allennlp_sentmatch.nn.distillation`. The teacher's
-    vectors come from a file (the reader "sentence_vectors"), so that any encoder can have made
-    them. A linear projection maps the student's vectors to the teacher's dimension.
+    vectors are read from a file (the reader "sentence_vectors"), so any encoder can be the teacher.
+    A linear projection maps the student's vectors to the teacher's dimension.
 
     Registered as a `Model` with name "distilled_encoder".
 

@@ -1,4 +1,4 @@
-"""Making one archive of several."""
+"""Combining several archives into one."""
 
 import os
 import tempfile
@@ -26,7 +26,7 @@ SHARED_SECTIONS = (
 
 
 def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: bool = False) -> str:
-    """Make one archive of several trained classifiers.
+    """Combine the archives of several trained classifiers into one.
 
     # Parameters
 

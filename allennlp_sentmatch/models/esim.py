@@ -1,4 +1,4 @@
-"""The enhanced sequential inference model, with other encoders and comparisons than its own."""
+"""The enhanced sequential inference model, with any encoders and comparisons."""
 
 from typing import Any, Optional
 

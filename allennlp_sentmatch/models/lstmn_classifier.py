@@ -1,4 +1,4 @@
-"""Two networks, one for each sentence of a pair, which make one vector of both."""
+"""Two networks, one for each sentence of a pair, and a classifier of their joint vector."""
 
 from typing import Any, Optional
 
@@ -20,8 +20,8 @@ from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
 @Model.register("lstmn_classifier")
 class LstmnClassifier(ClassificationModel):
-    """Classifies the relation of two sentences by the vector that an encoder of pairs makes of
-    them: two LSTMNs with or without inter-attention, or two LSTMs.
+    """Classifies the relation of two sentences by their joint vector from an encoder of pairs: two
+    LSTMNs with or without inter-attention, or two LSTMs.
 
     Ersü, "Long Short-Term Memory-Networks for Machine Reading", sections 3 and 4.2, after
     [Cheng et al. (2016)](https://arxiv.org/abs/1601.06733). For single sentences, use

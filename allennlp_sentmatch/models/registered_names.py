@@ -1,4 +1,4 @@
-"""Building from a configuration that may name registered components only."""
+"""Construction from a configuration that may name only registered components."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -21,7 +21,7 @@ from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 
 @Model.register("sentence_classifier")
 class SentenceClassifier(ClassificationModel):
-    """Classifies a sentence by the vector that an encoder makes of it.
+    """Classifies a sentence by its vector from an encoder.
 
     With the right encoder and pooling this is the sentiment model of the thesis (sections 3.5.2 and
     4.4.3), RCRN's classification model (Tay, Luu and Hui 2018, section 4.2: max, mean and min

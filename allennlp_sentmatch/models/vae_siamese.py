@@ -102,7 +102,8 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         unlabeled_hypothesis: Optional[TextFieldTensors] = None,
         score: Optional[Tensor] = None,
     ) -> dict[str, Any]:
-        """Classify a batch of B pairs, and in training learn from them and from unlabeled ones.
+        """Classify a batch of B pairs; in training, also compute the loss of labeled and unlabeled
+        pairs.
 
         Parameters and result are those of `CrossSentenceLatentVariableModel.forward`.
         """

@@ -1,4 +1,4 @@
-"""The one place where an error of a plain PyTorch constructor becomes AllenNLP's."""
+"""Conversion of the errors of plain PyTorch constructors into AllenNLP's."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +10,8 @@ from allennlp.common.checks import ConfigurationError
 def configuration_errors() -> Iterator[None]:
     """Raises every `ValueError` of the block as a `ConfigurationError` with the same message.
 
-    The constructors in `allennlp_sentmatch.nn` name the setting, its value and what would be
-    right; to a user of AllenNLP that is an error of the configuration.
+    The constructors in `allennlp_sentmatch.nn` name the setting, its value and the expected values;
+    in AllenNLP this is an error in the configuration.
     """
     try:
         yield

@@ -1,7 +1,5 @@
-"""A training of a study: `allennlp train` in a process of its own.
-
-Nothing of one training is left for the next, one that the system kills does not end the study, and
-several can run side by side.
+"""A training run of a study: `allennlp train` in a separate process. Training runs do not affect
+each other or, if the system kills one, the study; and several can run in parallel.
 """
 
 import json

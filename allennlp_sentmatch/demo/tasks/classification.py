@@ -24,7 +24,7 @@ INPUTS = {
 
 
 class Classification(Task):
-    """Chooses a label of one or two sentences."""
+    """Predicts the label of one or two sentences."""
 
     verb = "Classify"
     shows_probabilities = True
@@ -37,11 +37,11 @@ class Classification(Task):
 
     @classmethod
     def accepts(cls, predictor: Predictor) -> bool:
-        """Whether it chooses labels."""
+        """Whether it predicts labels."""
         return isinstance(predictor, ClassificationPredictor)
 
     def examples(self) -> Sequence[Example]:
-        """Examples that suit the labels."""
+        """Examples for the labels."""
         model = self._predictor._model
         labels = model.vocab.get_token_to_index_vocabulary(str(model._label_namespace))
         if len(self.inputs) == 1:

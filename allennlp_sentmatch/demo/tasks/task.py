@@ -27,8 +27,8 @@ Answer = Union[dict[str, float], Table]
 class Task(ABC):
     """The input texts of the page for one kind of predictor, and how it shows an answer.
 
-    To give another kind of predictor a page, add a subclass to `TASKS`. Pictures need nothing here:
-    they come from the predictor's output.
+    To add a page for another kind of predictor, add a subclass to `TASKS`. Pictures are drawn from
+    the predictor's output and need nothing here.
 
     # Parameters
 

@@ -1,4 +1,4 @@
-"""Encoders of pairs of sentences, which make one vector of both."""
+"""Encoders of pairs of sentences, with one vector for both."""
 
 from allennlp_sentmatch.modules.pair_encoders.lstm_pair_encoder import LstmPairEncoder
 from allennlp_sentmatch.modules.pair_encoders.lstmn_inter_attention_encoder import (

@@ -18,11 +18,11 @@ logger = logging.getLogger(__name__)
 
 @TokenEmbedder.register("pretrained_embedding")
 class PretrainedEmbedding(Embedding):
-    """AllenNLP's "embedding" that begins with word vectors, and logs how many tokens have one.
+    """AllenNLP's "embedding", initialized with word vectors. It logs how many tokens have a vector.
 
-    Words that the file lacks get vectors from a normal distribution with the mean and the standard
-    deviation of the file's vectors, as in AllenNLP's. The log has the share of the words that the
-    file has, and their share of the tokens that the vocabulary was made from.
+    Words that are not in the file get vectors from a normal distribution with the mean and the
+    standard deviation of the file's vectors, as in AllenNLP's. The log has the share of the words
+    that the file has, and their share of the tokens that the vocabulary was made from.
 
     Registered as a `TokenEmbedder` with name "pretrained_embedding".
 
@@ -38,9 +38,9 @@ class PretrainedEmbedding(Embedding):
     trainable : `bool`, optional (default = `True`)
     vocab_namespace : `str`, optional (default = `"tokens"`)
     projection_dim : `int`, optional (default = `None`)
-        The size of a linear layer after the vectors, if there is to be one.
+        The size of a linear layer after the vectors. `None`: no such layer.
     padding_index : `int`, optional (default = `None`)
-        The index of a vector that is to be zero and to stay so.
+        The index of a vector that is always zero.
 
     # Raises
 

@@ -101,5 +101,5 @@ class SacreBleu(Metric):
         return str(self._bleu.get_signature())
 
     def reset(self) -> None:
-        """Forget all translations."""
+        """Remove all translations."""
         self._counts = [0] * (2 * MAX_ORDER + 2)
