@@ -1,4 +1,4 @@
-r"""How a CAS-LSTM uses its vertical forget gates (thesis, section 4.4.5 and figure 4.4).
+r"""The values of a CAS-LSTM's vertical forget gates (thesis, section 4.4.5 and figure 4.4).
 
 With v_t^l the vertical forget gate of layer l at token t (the paper's g_t^l), of dimensions i, and
 o the output gate, figure 4.4 has for each layer from the second on the histograms of

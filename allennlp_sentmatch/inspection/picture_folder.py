@@ -42,7 +42,7 @@ def draw_into_folder(
     saliency_method: str = "simple",
     source: str = "the inputs",
 ) -> Iterator[Tree]:
-    """Draw how models arrived at their predictions, into a new folder.
+    """Draw the internals of models for their predictions, into a new folder.
 
     # Parameters
 

@@ -85,7 +85,7 @@ def encode_with_states(
 def _module_with_states(
     encoder: Seq2SeqEncoder,
 ) -> Union[CellAwareLSTM, StackedRNN, torch.nn.LSTM, None]:
-    """The module inside an encoder, if its layers' states can be had."""
+    """The module inside an encoder, if it returns its layers' states."""
     if isinstance(encoder, ModuleEncoder):
         module: Any = encoder.module
         has_states = isinstance(module, CellAwareLSTM) or (

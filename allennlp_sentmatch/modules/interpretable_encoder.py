@@ -1,4 +1,4 @@
-"""Encoders that show the tree they built or where they attended."""
+"""Encoders with internals to show: trees and attention."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ LARGEST_MATRIX = 1_000_000
 
 @runtime_checkable
 class InterpretableEncoder(Protocol):
-    """An encoder that has more to show than its output.
+    """An encoder with internals, such as trees or attention.
 
     Models call `encode_with_internals` with any encoder; an encoder takes part by having the three
     members below. "gumbel_tree_lstm" shows its trees, "lstmn" its attention, "pooled" its own

@@ -1,4 +1,4 @@
-"""Beam search for the sentences that a generator thinks likely."""
+"""Beam search for the most probable sentences of a generator."""
 
 from typing import Optional
 

@@ -1,4 +1,4 @@
-"""The base class of predictors that give their inputs back."""
+"""The base class of predictors whose output includes the inputs."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -14,10 +14,9 @@ from allennlp_sentmatch.predictors.marked_text import MarkedText
 
 
 class EchoingPredictor(Predictor):
-    """Predicts from the texts of a JSON object, and gives them back with the prediction.
+    """Predicts from the texts of a JSON object, which the output includes.
 
-    A request that it cannot answer is a `ConfigurationError` that shows the request. Not registered
-    itself.
+    An invalid request is a `ConfigurationError` that shows the request. Not registered itself.
     """
 
     _num_lines = 0

@@ -1,4 +1,4 @@
-"""Sentence vectors without any knowledge of AllenNLP."""
+"""Sentence vectors by a simple interface."""
 
 import inspect
 import os
@@ -153,8 +153,8 @@ class SentenceEncoder:
     def match(self, first_vectors: FloatArray, second_vectors: FloatArray) -> list[dict[str, Any]]:
         """Predictions of a model for pairs from vectors of the sentences.
 
-        The vectors go through the layers above the model's encoder: the prediction is the one that
-        the predictor makes of the two sentences, but for rounding.
+        The vectors are the inputs of the layers above the model's encoder. The prediction is that
+        of the predictor for the two sentences, up to rounding.
 
         # Parameters
 

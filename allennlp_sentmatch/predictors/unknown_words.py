@@ -9,7 +9,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 
 def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
-    """The words of an instance that a model reads as one and the same unknown word.
+    """The words of an instance that a model reads as the unknown word.
 
     # Parameters
 

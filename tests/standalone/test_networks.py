@@ -83,7 +83,7 @@ def test_tensors_that_do_not_fit():
     with pytest.raises(ValueError, match="there is a superfluous tensor 'more'"):
         load_state(network, {**state, "more": torch.ones(1)})
     name = "encoder.weight_ih_l0"
-    with pytest.raises(ValueError, match=f"{name}' has the shape .*2.* the settings want"):
+    with pytest.raises(ValueError, match=f"{name}' has the shape .*2.* the settings require"):
         load_state(network, {**state, name: torch.ones(2)})
     del state[name]
     with pytest.raises(ValueError, match=f"there is no tensor '{name}'"):
