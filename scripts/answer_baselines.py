@@ -1,4 +1,4 @@
-"""Score simple answers to the questions of a configuration: what a trained model should beat.
+"""Score simple answers to the questions of a configuration, as baselines for a trained model.
 
     python scripts/answer_baselines.py training_config/fairytaleqa/rnet.jsonnet \
         --overrides training_config/local/fairytaleqa.json --record docs/results/fairytaleqa.json
@@ -75,7 +75,7 @@ def best_span(instance: Instance) -> str:
 
 
 def average_length(instances: Iterable[Instance]) -> int:
-    """How many tokens the spans to learn have on average, rounded."""
+    """The average number of tokens of the spans to learn, rounded."""
     return round(statistics.mean(end - start + 1 for start, end in map(target, instances)))
 
 

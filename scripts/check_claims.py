@@ -123,7 +123,7 @@ def figure_of(items: numpy.ndarray) -> numpy.ndarray:
 
 
 def compare(claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row]) -> dict[str, str]:
-    """What a line of the table says without a bootstrap. Only a line to be tested lacks `holds`."""
+    """A line of the table without a bootstrap. Only a line to be tested has no `holds`."""
     record = {key: claim[key] for key in ("claim", "source", "data")}
     if higher is None or lower is None:
         sides = {claim["higher"]: higher, claim["lower"]: lower}

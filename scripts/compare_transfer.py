@@ -1,4 +1,4 @@
-"""Compare rows of a table of transfer: do the vectors of X do better than those of Y?
+"""Compare rows of a table of transfer: are the vectors of X better than those of Y?
 
     python scripts/compare_transfer.py docs/results/transfer_comparison.json
     python scripts/fill_tables.py

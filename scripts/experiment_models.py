@@ -72,8 +72,8 @@ def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[
 def evaluated() -> dict[Path, dict[str, Any]]:
     """All configurations, as `Params.from_file` would read them one by one.
 
-    jsonnet prepares its standard library for each file that it reads, which takes longer than all
-    else. So the files, and those that they import, are made one.
+    jsonnet prepares its standard library for each file that it reads, which takes most of the time.
+    Therefore all files and their imports are joined into one.
     """
     names: dict[Path, str] = {}
     locals_ = ["local call(x) = if std.isFunction(x) then x() else x;"]
@@ -126,8 +126,8 @@ def build_model(path: Path, overrides: Optional[dict[str, Any]] = None) -> Model
 
 
 def count_parameters(model: Model) -> int:
-    """How many numbers a model learns, those of its word embeddings left out, and of a translation
-    model those of its output matrix.
+    """The number of a model's trained parameters, without its word embeddings and, in a translation
+    model, its output matrix.
     """
     of_words = ["token_embedder_tokens"]
     if isinstance(model, EncoderDecoder):

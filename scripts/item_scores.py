@@ -1,4 +1,4 @@
-"""Print how a trained model does on each item of its test data, as JSON.
+"""Print a trained model's score on each item of its test data, as JSON.
 
     python scripts/item_scores.py out/sick/cas_lstm/1/model.tar.gz
 

@@ -16,7 +16,7 @@ from scripts import run_seeds
 
 
 def recorded(report: dict[str, Any], metric_title: str) -> dict[str, Any]:
-    """The report with what only the repository knows of, without interrupted trials.
+    """The report with information from the repository, without interrupted trials.
 
     The settings of named choices are left out: the repository has the file of the search space.
     """

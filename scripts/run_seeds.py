@@ -135,7 +135,7 @@ def read_table(path: Path) -> dict[str, Any]:
 
 
 def row_of(table: dict[str, Any], config: Path, overrides: str) -> dict[str, Any]:
-    """The row of a configuration and its overrides, which is added to the table if it lacks it."""
+    """The row of a configuration and its overrides, which is added to the table if missing."""
     name = name_of(config)
     for row in table["rows"]:
         if (row.get("configuration"), row.get("overrides", overrides)) == (name, overrides):

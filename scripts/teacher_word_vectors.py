@@ -2,7 +2,7 @@
 
     python scripts/teacher_word_vectors.py out/teacher/model.tar.gz WORDS SENTENCES OUTPUT
 
-encodes each word as a sentence of its own, reduces the vectors by principal component analysis to
+encodes each word as a sentence, reduces the vectors by principal component analysis to
 `--size` dimensions, and weights each word by a / (a + p), where p is its relative frequency in
 SENTENCES and a is 0.001 (Arora et al. 2017, https://openreview.net/forum?id=SyK00v5xx), so that
 "the" adds less to a sentence than "dog". Model2Vec makes its static vectors in a similar way
@@ -39,7 +39,7 @@ def read_words(file: Path) -> list[str]:
 
 
 def frequency_weights(words: list[str], sentences: list[str]) -> Array:
-    """The weights (V,) of words, 1 for those that the sentences lack."""
+    """The weights (V,) of words, 1 for those that are not in the sentences."""
     splitter = SpacyBlankTokenizer().splitter()
     counts = Counter(word.lower() for text in sentences for word in splitter.words(text))
     total = max(counts.total(), 1)

@@ -1,4 +1,4 @@
-"""Change the code in one place at a time, and report the changes that no test notices.
+"""Change the code in one place at a time, and report the changes that no test detects.
 
     python -m scripts.test_mutations models/esim.py
     python -m scripts.test_mutations data training --sample 60 --seed 1 --output result.json
