@@ -1,7 +1,7 @@
 // LSTMN: Ersü, "Long Short-Term Memory-Networks for Machine Reading" (a report on Cheng, Dong and
-// Lapata 2016, arXiv:1601.06733). 300D GloVe vectors (42B tokens), tapes of 72, Adam. The last state
-// goes to "a 2-layer neural network classifier with ReLU": one hidden layer, whose size is not said
-// (72 here), and the output. Nor are epochs: AllenNLP's default, 20.
+// Lapata 2016, arXiv:1601.06733). 300D GloVe vectors (42B tokens), tapes of 72, Adam. The last
+// state goes to "a 2-layer neural network classifier with ReLU": one hidden layer, whose size is
+// not said (72 here), and the output. Nor are epochs: AllenNLP's default, 20.
 local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
 
@@ -12,8 +12,8 @@ local encoder(type) = { type: type, hidden_size: size };
 local word_vectors = embedders.glove_42b { trainable: true };
 
 {
-  // The networks that the report compares, without the size of the input. The first two are names of
-  // encoders of sentences and of pairs alike.
+  // The networks that the report compares, without the size of the input. The first two are names
+  // of encoders of sentences and of pairs alike.
   lstm: encoder('lstm'),
   lstmn: encoder('lstmn'),
   lstmn_inter_attention: encoder('lstmn_inter_attention') { start_from_premise: true },
@@ -44,8 +44,8 @@ local word_vectors = embedders.glove_42b { trainable: true };
   },
 
   // Sections 3 and 4.2: two networks; encoder and decoder, as the report calls them, so that the
-  // second one starts where the first one ended. Batches of 32; dropout drawn from 0.1, 0.2, 0.3 and
-  // 0.4 for all networks: 0.2 here.
+  // second one starts where the first one ended. Batches of 32; dropout drawn from 0.1, 0.2, 0.3
+  // and 0.4 for all networks: 0.2 here.
   pairs(dataset, encoder): data.lower_case(dataset) {
     local dropout = 0.2,
     local vectors = self.word_vectors,
