@@ -5,6 +5,8 @@ from typing import Literal, NamedTuple, Optional, Union, overload
 
 import torch
 
+from allennlp_sentmatch.nn.padding import mask_of
+
 
 class PairAttention(NamedTuple):
     """The attention of a `PairReader`, as far as it has any; shapes as in its `forward`."""
@@ -39,9 +41,9 @@ class PairReader(torch.nn.Module, ABC):
     def forward(
         self,
         premise: torch.Tensor,
-        premise_mask: torch.Tensor,
+        premise_mask: Optional[torch.Tensor],
         hypothesis: torch.Tensor,
-        hypothesis_mask: torch.Tensor,
+        hypothesis_mask: Optional[torch.Tensor],
         return_attention: Literal[False] = False,
     ) -> torch.Tensor: ...
 
@@ -49,18 +51,18 @@ class PairReader(torch.nn.Module, ABC):
     def forward(
         self,
         premise: torch.Tensor,
-        premise_mask: torch.Tensor,
+        premise_mask: Optional[torch.Tensor],
         hypothesis: torch.Tensor,
-        hypothesis_mask: torch.Tensor,
+        hypothesis_mask: Optional[torch.Tensor],
         return_attention: Literal[True],
     ) -> tuple[torch.Tensor, PairAttention]: ...
 
     def forward(
         self,
         premise: torch.Tensor,
-        premise_mask: torch.Tensor,
+        premise_mask: Optional[torch.Tensor],
         hypothesis: torch.Tensor,
-        hypothesis_mask: torch.Tensor,
+        hypothesis_mask: Optional[torch.Tensor],
         return_attention: bool = False,
     ) -> Union[torch.Tensor, tuple[torch.Tensor, PairAttention]]:
         """Encode a batch of pairs.
@@ -70,9 +72,9 @@ class PairReader(torch.nn.Module, ABC):
         premise, hypothesis : `torch.Tensor`
             Shapes (batch_size, premise_length, input_size) and
             (batch_size, hypothesis_length, input_size).
-        premise_mask, hypothesis_mask : `torch.Tensor`
+        premise_mask, hypothesis_mask : `Optional[torch.Tensor]`
             Shapes (batch_size, premise_length) and (batch_size, hypothesis_length), bool,
-            right-padded.
+            right-padded. `None`: nothing is padding.
         return_attention : `bool`, optional (default = `False`)
 
         # Returns
@@ -93,7 +95,12 @@ class PairReader(torch.nn.Module, ABC):
         `ValueError`
             If a shape is wrong, or a token follows padding.
         """
-        encoding, attention = self.read(premise, premise_mask, hypothesis, hypothesis_mask)
+        encoding, attention = self.read(
+            premise,
+            mask_of(premise, premise_mask),
+            hypothesis,
+            mask_of(hypothesis, hypothesis_mask),
+        )
         return (encoding, attention) if return_attention else encoding
 
     @abstractmethod
