@@ -92,6 +92,8 @@ TRAINED = [
     "ling_in_loop/lstmn",
     "ling_in_loop/rcrn",
     "ling_in_loop/subilstm",
+    "msrp/bilstm",
+    "msrp/cas_lstm",
     "msrp/rcrn",
     "msrp/subilstm",
     "multi30k/cas_lstm",
