@@ -2,9 +2,13 @@
 
 .SILENT:
 
-PYTHON ?= python3.11
-CLASSIC_PYTHON ?= $(shell for candidate in python3.10 python3.9; do \
-	$$candidate --version >/dev/null 2>&1 && command -v $$candidate && break; done)
+# The first of some interpreters that runs and can make an environment.
+first_of = $(shell for candidate in $(1); do \
+	$$candidate -m ensurepip --version >/dev/null 2>&1 && command -v $$candidate && break; done)
+PYTHON ?= $(or $(call first_of,python3.11 python3.12 python3.13),$(error \
+	None of python3.11, python3.12 and python3.13 runs here with the module venv: install one, or \
+	name one by PYTHON=/path/to/python))
+CLASSIC_PYTHON ?= $(call first_of,python3.10 python3.9)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -30,7 +34,7 @@ install: $(VENV)/.installed  ## Build .venv with current versions and this packa
 
 $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
 		allennlp_sentmatch/installation.py setup.py $(COMPILED)
-	echo "== Building $(VENV): AllenNLP 2.10.1 on Python 3.11 and torch 2.13 (once; about two minutes)"
+	echo "== Building $(VENV): AllenNLP 2.10.1 and torch 2.13 on $(PYTHON) (once; about two minutes)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) -r requirements/today.txt -c requirements/constraints-today.txt
 	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
@@ -74,7 +78,7 @@ test-browser: $(VENV)/.installed-test  ## Test the demo page in Chromium, if it 
 test-triton: $(VENV)/.installed-triton  ## Test the GPU backend without a GPU: interpret and compile it
 	echo "== Running the GPU backend's tests"
 	$(ONE_THREAD) $(WITH_TRITON) TRITON_INTERPRET=1 $(BIN)/python -m pytest -q \
-		tests/nn/ops/test_backends.py tests/nn/ops/lstm tests/nn/ops/controlled
+		tests/nn/ops/test_backends.py tests/nn/ops/cas_lstm tests/nn/ops/rcrn
 	$(ONE_THREAD) $(WITH_TRITON) $(BIN)/python -m pytest -q tests/nn/ops/test_triton_compilation.py
 
 test-portable: $(VENV)/.installed-test  ## Run the tests with the instructions of other CPUs (over an hour; TESTS="...")

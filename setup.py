@@ -7,14 +7,6 @@ from setuptools import Extension, find_packages, setup
 
 HERE = Path(__file__).parent
 NATIVE = "allennlp_sentmatch/nn/ops/native"
-EXTENSIONS = (
-    "_lstm_steps",
-    "_gru_steps",
-    "_lstmn_attention",
-    "_suffix_steps",
-    "_tree_steps",
-    "_tree_gradient",
-)
 COMPILE_ARGS = ["-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
 CLASSIC = ["allennlp==2.10.1", "numpy<1.24"]  # NumPy: AllenNLP's own pin on torch has no limit
 PLOTS = ["matplotlib>=3.5", "seaborn>=0.12", "svgling>=0.4"]
@@ -67,21 +59,19 @@ setup(
         "allennlp_sentmatch": [
             "py.typed",
             "demo/*.css",
-            "nn/ops/native/*.pyi",
             "site_packages/*.py",
         ]
     },
     # Only speed is lost where there is no compiler.
     ext_modules=[
         Extension(
-            f"allennlp_sentmatch.nn.ops.native.{name}",
-            [f"{NATIVE}/{name}.cpp"],
+            "allennlp_sentmatch.nn.ops.native._steps",
+            sorted(f"{NATIVE}/{source.name}" for source in (HERE / NATIVE).glob("*.cpp")),
             depends=[str(header) for header in (HERE / NATIVE).glob("*.h")],
             extra_compile_args=COMPILE_ARGS,
             py_limited_api=True,
             optional=True,
         )
-        for name in EXTENSIONS
     ],
     options={"bdist_wheel": {"py_limited_api": "cp39"}},
     python_requires=">=3.9",

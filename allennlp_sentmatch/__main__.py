@@ -9,7 +9,7 @@ from typing import Optional
 from allennlp_sentmatch.environment import (
     WITHOUT_COMPILED_STEPS,
     describe_environment,
-    missing_steps,
+    has_compiled_steps,
 )
 from allennlp_sentmatch.installation import InstallationError, install_allennlp
 
@@ -24,9 +24,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
             install_allennlp(options.constraint, options.dry_run)
         except InstallationError as error:
             sys.exit(f"install-allennlp: {error}.")
-    missing = missing_steps()
-    if missing:
-        print(WITHOUT_COMPILED_STEPS.format(names=", ".join(missing)))
+    if not has_compiled_steps():
+        print(WITHOUT_COMPILED_STEPS)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -79,6 +79,7 @@ def main() -> None:
     info = machine(torch.device("cpu"))
     overrides = options.overrides.read_text() if options.overrides else ""
     params = Params.from_file(options.config, overrides)
+    params["data_loader"].pop("batches_per_epoch", None)  # an epoch is a pass
 
     parts = Parts()
     before = status("VmRSS")

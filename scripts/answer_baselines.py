@@ -124,7 +124,7 @@ def sentencizer() -> Language:
 
 
 def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, Any]]:
-    """A row of figures for each way to answer, on the validation and the test set."""
+    """A row of figures for each way to answer, on the validation set and, if any, the test set."""
     settings = configuration["dataset_reader"]
     reader = DatasetReader.from_params(Params(settings.copy()))
     length = average_length(reader.read(configuration["train_data_path"]))
@@ -133,6 +133,7 @@ def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, 
     parts = {
         prefix: list(reader.read(configuration[key]))
         for prefix, key in (("validation_", "validation_data_path"), ("", "test_data_path"))
+        if configuration.get(key) is not None
     }
 
     def figures(answer: Answerer) -> dict[str, float]:

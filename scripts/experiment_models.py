@@ -45,6 +45,8 @@ def with_parameters(listed: Experiment) -> Experiment:
 def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[str, Any]:
     """The configuration at `path` with the fixture data and without pretrained weights.
 
+    An epoch is a pass over these data.
+
     # Parameters
 
     path : `Path`
@@ -65,6 +67,7 @@ def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[
         if key.endswith("_data_path") and "://" in str(data_path):
             raise ValueError(f"{path} has no fixture data as {key}: {fixture} would name it")
     _forget_pretrained(configuration)
+    configuration.get("data_loader", {}).pop("batches_per_epoch", None)
     return configuration
 
 

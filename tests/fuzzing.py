@@ -1,11 +1,16 @@
-"""Strategies of hypothesis for broken input, which the tests of readers and predictors share."""
+"""Strategies of hypothesis for broken input, which the tests share."""
 
+from collections.abc import Iterator
+from copy import deepcopy
 from datetime import timedelta
-from typing import Any, Callable
+from pathlib import Path
+from typing import Any, Callable, Optional
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from allennlp_sentmatch.commands.program import mistake
 
 NASTY = [
     *("", " ", "\t", "\n", "\r", "\r\n", '"', '""', ",", ";", "|", "'", "\\", "\0", "\x1a", "\x85"),
@@ -34,6 +39,72 @@ values = st.recursive(
 )
 
 
+@st.composite
+def changed_bytes(draw: Any, content: bytes) -> bytes:
+    """The bytes of a right file after a few changes."""
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(content)))
+        end = start + draw(st.sampled_from([0, 1, 2, 50]))
+        insertion = draw(
+            st.one_of(
+                st.binary(max_size=3),
+                st.sampled_from(NASTY).map(lambda text: text.encode("utf-8", "surrogatepass")),
+            )
+        )
+        content = content[:start] + insertion + content[end:]
+    return content
+
+
+@st.composite
+def damaged(draw: Any, content: bytes) -> Optional[bytes]:
+    """What a bad disk makes of a right file, `None` of which is left in one case of twenty.
+
+    Most changes are in its first bytes, which say what the others are.
+    """
+    kind = draw(st.integers(0, 19))
+    if kind == 0:
+        return None
+    if kind < 4:
+        return draw(changed_bytes(content))
+    if kind < 6:
+        return content[: draw(st.integers(0, len(content)))]
+    last = len(content) - 1
+    for _ in range(draw(st.integers(1, 3))):
+        position = draw(st.one_of(st.integers(0, min(last, 300)), st.integers(0, last)))
+        flipped = content[position] ^ draw(st.integers(1, 255))
+        content = content[:position] + bytes([flipped]) + content[position + 1 :]
+    return content
+
+
+@st.composite
+def changed_json(draw: Any, value: Any) -> Any:
+    """A value of JSON of which a few parts are removed, replaced or added."""
+    root = [deepcopy(value)]
+    for _ in range(draw(st.integers(1, 3))):
+        places = list(_places(root))
+        container, key = draw(st.sampled_from(places))
+        change = draw(st.sampled_from(["remove", "replace", "add", "swap"]))
+        if change == "remove" and container is not root:
+            del container[key]
+        elif change == "add" and isinstance(container, dict):
+            container[draw(st.sampled_from(NASTY))] = draw(values)
+        elif change == "swap":
+            other, other_key = draw(st.sampled_from(places))
+            container[key] = deepcopy(other[other_key])
+        else:
+            container[key] = draw(values)
+    return root[0]
+
+
+def _places(container: Any) -> Iterator[tuple[Any, Any]]:
+    """Each container within a value, with each of its keys."""
+    keys = container if isinstance(container, dict) else range(len(container))
+    for key in keys:
+        yield container, key
+        if isinstance(container[key], (dict, list)):
+            yield from _places(container[key])
+
+
 def nested(depth: int) -> list[Any]:
     """Lists within lists."""
     value: list[Any] = []
@@ -49,6 +120,20 @@ def cases(few: int, many: int) -> pytest.MarkDecorator:
     )
 
 
+def check_refusal(error: Exception, name: str, most_bytes: int = 5000) -> None:
+    """Check that the message of an error has a name in it, and is not too long."""
+    assert name in str(error)
+    assert len(str(error).encode("utf-8", "replace")) < most_bytes
+
+
+def check_sentence(error: Exception) -> None:
+    """Check that the program `allennlp` says what is wrong; values may be shown whole."""
+    sentence = mistake(error)
+    if sentence is None:
+        raise error
+    assert len(sentence.encode("utf-8", "replace")) < 20_000
+
+
 def check_cases(check: Callable[[Any], None], strategy: Any, num_cases: int) -> None:
     """Call `check` with that many examples of a strategy; in a slow test, none may take 5 s."""
     deadline = timedelta(seconds=5) if num_cases >= 1000 else None
@@ -60,3 +145,18 @@ def check_cases(check: Callable[[Any], None], strategy: Any, num_cases: int) -> 
         suppress_health_check=list(HealthCheck),
     )(given(strategy)(check))
     run()
+
+
+def replace(path: Path, content: Optional[bytes]) -> None:
+    """Give a path a new file, since the old one may be mapped; none where the content is `None`."""
+    path.unlink(missing_ok=True)
+    if content is not None:
+        path.write_bytes(content)
+
+
+def check_named(error: Exception, *parts: str) -> None:
+    """The `allennlp` program must have a sentence for the error, not a long one, with all parts."""
+    sentence = mistake(error)
+    assert sentence is not None, repr(error)
+    assert 10 < len(sentence.encode()) < 5000
+    assert all(part in sentence for part in parts), sentence

@@ -7,12 +7,15 @@ import numpy
 import pytest
 import torch
 from allennlp.common import Params, cached_transformers
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Instance, TokenIndexer, Vocabulary
-from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.data.data_loaders import MultiProcessDataLoader, SimpleDataLoader
 from allennlp.data.fields import TextField
+from allennlp.data.samplers import BucketBatchSampler, MaxTokensBatchSampler
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer, WhitespaceTokenizer
 from allennlp.modules import TokenEmbedder
 from allennlp.modules.transformer import TransformerEmbeddings, TransformerStack
+from allennlp.training import Trainer
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 from transformers import AutoModel
@@ -95,6 +98,36 @@ def test_workers_of_either_start_method_read_the_data(
     )
     loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
     assert sum(len(batch["label"]) for batch in loader) == 40
+
+
+def test_no_random_numbers_are_drawn_where_no_batch_can_be_left_out(fixtures):
+    reader = SentencePairReader("table", sentence1=0, sentence2=1, label=2, max_instances=40)
+    sampler = MaxTokensBatchSampler(max_tokens=99, padding_noise=0.1)
+    state = torch.get_rng_state()
+    data = str(fixtures / "quick_start" / "test.tsv")
+    MultiProcessDataLoader(reader, data, batch_sampler=sampler)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("lazily", [False, True])
+@pytest.mark.parametrize("in_buckets", [False, True])
+def test_data_of_which_drop_last_leaves_no_batch_are_refused(fixtures, lazily, in_buckets):
+    def load(batch_size):
+        reader = SentencePairReader(
+            format="table", sentence1=0, sentence2=1, label=2, max_instances=40
+        )
+        batches = {"batch_size": batch_size, "drop_last": True}
+        if in_buckets:
+            batches = {"batch_sampler": BucketBatchSampler(**batches)}
+        data = str(fixtures / "quick_start" / "test.tsv")
+        limit = {"max_instances_in_memory": 50} if lazily else {}
+        loader = MultiProcessDataLoader(reader, data, **batches, **limit)
+        loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
+        return [len(batch["label"]) for batch in loader]
+
+    assert load(40) == [40]
+    with pytest.raises(ConfigurationError, match=r"test\.tsv: drop_last leaves no batch of 41"):
+        load(41)
 
 
 @pytest.mark.parametrize("use_fast", [True, False])
@@ -214,3 +247,13 @@ def test_pretrained_modules_compute_what_the_transformer_does(
     outputs = stack(embeddings(ids, torch.zeros_like(ids)), torch.ones_like(ids)[:, None, None])
     expected = transformer(ids).last_hidden_state
     torch.testing.assert_close(outputs.final_hidden_states, expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["gradient_descent", "bfloat16"])
+def test_a_misspelt_setting_of_the_trainer_is_refused(kind):
+    loader = SimpleDataLoader([], batch_size=1)
+    parts = {"model": torch.nn.Linear(1, 1), "data_loader": loader, "serialization_dir": None}
+    assert Trainer.from_params(Params({"type": kind, "num_epochs": 3}), **parts)
+    message = "^the trainer .* has no setting 'num_epoch': did you mean 'num_epochs'"
+    with pytest.raises(ConfigurationError, match=message):
+        Trainer.from_params(Params({"type": kind, "num_epoch": 3}), **parts)

@@ -207,6 +207,33 @@ def test_every_component_is_documented(base, name):
     assert f"`{name}`" in COMPONENTS
 
 
+READINGS = (REPOSITORY / "docs" / "readings.md").read_text(encoding="utf-8")
+
+
+def own_cells() -> list[str]:
+    """The cells of docs/readings.md about this package, in the columns "here" and "ours"."""
+    cells = []
+    for table in re.findall(r"(?:^\|.*\n)+", READINGS, re.MULTILINE):
+        header, _, *rows = (re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines())
+        (column,) = (i for i, name in enumerate(header) if re.match(" (here|ours|`all)", name))
+        cells += [row[column] for row in rows]
+    return cells
+
+
+def test_the_configurations_and_settings_of_the_readings_exist():
+    folder = REPOSITORY / "training_config"
+    sources = [*(REPOSITORY / "allennlp_sentmatch").rglob("*.py"), *folder.rglob("*.*sonnet")]
+    words = set(re.findall(r"\w+", " ".join(f"{path.stem} {path.read_text()}" for path in sources)))
+    spans = [span for cell in own_cells() for span in re.findall(r"`([^`]+)`", cell)]
+    assert len(spans) >= 8
+    for span in spans:
+        if re.fullmatch(r"\w+/[\w*]*", span):
+            pattern = span if span.endswith(("/", "*")) else f"{span}.jsonnet"
+            assert list(folder.glob(pattern)), span
+        elif re.fullmatch(r"\w+(: .*)?", span):
+            assert span.split(":")[0] in words, span
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_prose_fits_100_columns(page):
     """Unlike tables, code and links."""

@@ -2,11 +2,13 @@
 
 import json
 import logging
+import math
 import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Optional, Union
 
+import torch
 from allennlp.common.checks import ConfigurationError
 from scipy.special import softmax
 
@@ -109,6 +111,12 @@ def calibrate_archive(
         temperature = fit_temperature(*held_out)
     except ConfigurationError as error:
         raise ConfigurationError(f"{data_path}: {error}") from error
+    dtype = model.temperature.dtype
+    if not 0 < torch.tensor(temperature, dtype=dtype).item() < math.inf:
+        raise ConfigurationError(
+            f"{data_path}: the temperature {temperature:.4g} does not fit into {dtype}; the "
+            "model's logits are too large or too small"
+        )
     previous = model.temperature.item()
     test = None if test_path is None else predict_logits(model, reader, test_path)
     report = CalibrationReport(

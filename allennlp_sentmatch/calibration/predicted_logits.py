@@ -38,7 +38,8 @@ def predict_logits(
 
     # Raises
 
-    `ConfigurationError` for an example without a label or with one that is not in the vocabulary.
+    `ConfigurationError` for an example without a label, with one that is not in the vocabulary, or
+    with logits that are not finite, and if there are no examples.
     """
     device = model.temperature.device
     logits, labels = [], []
@@ -61,4 +62,13 @@ def predict_logits(
         labels.append(tensors.pop("label").cpu().numpy())
         output = model(**tensors)["label_logits"].double() * model.temperature.double()
         logits.append(output.cpu().numpy())
+        finite = numpy.isfinite(logits[-1]).all(-1)
+        if not finite.all():
+            raise ConfigurationError(
+                f"{data_path}, example {group[finite.argmin()][0]}: the model's logits are not "
+                "finite (NaN or infinite); its weights are spoilt: train it again, with a lower "
+                "learning rate"
+            )
+    if not logits:
+        raise ConfigurationError(f"{data_path} has no examples to calibrate with")
     return LabeledLogits(numpy.concatenate(logits), numpy.concatenate(labels))

@@ -18,6 +18,9 @@ from allennlp.common.checks import ConfigurationError
 from scipy.optimize import brentq
 from scipy.special import softmax
 
+TOLERANCE = 1e-12
+"""Of the derivative, in units of the logits, and of the temperature, relative to it."""
+
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float64]]
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
 
@@ -40,23 +43,27 @@ def fit_temperature(logits: FloatArray, labels: IntArray) -> float:
 
     `ConfigurationError` if no temperature minimizes the negative log-likelihood.
     """
+    # In units of the largest difference of an example's logits, which may have any scale.
+    logits = logits - logits.max(-1, keepdims=True)
+    unit = -logits.min() or 1.0
+    logits = logits / unit
     label_logits = logits[numpy.arange(len(labels)), labels]
 
     def derivative(inverse: float) -> float:
         expected = (softmax(inverse * logits, axis=-1) * logits).sum(-1)
         return float((expected - label_logits).mean())
 
-    if (label_logits == logits.max(-1)).all():
-        raise ConfigurationError(
-            f"the model classifies all {len(labels)} examples correctly, and these say nothing "
-            "about how often it errs: calibrate with more examples"
-        )
-    if derivative(0.0) >= 0:
+    if derivative(0.0) >= -TOLERANCE:
         raise ConfigurationError(
             "the model's probabilities of the right labels are no larger than those of the wrong "
             "ones: are the labels those that it was trained with?"
         )
-    upper = 1.0
+    if not label_logits.any():
+        raise ConfigurationError(
+            f"the model classifies all {len(labels)} examples correctly, and these say nothing "
+            "about how often it errs: calibrate with more examples"
+        )
+    lower, upper = 0.0, TOLERANCE
     while derivative(upper) <= 0:
-        upper *= 2
-    return 1 / float(brentq(derivative, 0.0, upper, xtol=1e-12, rtol=1e-12))
+        lower, upper = upper, 2 * upper
+    return float(unit / brentq(derivative, lower, upper, xtol=1e-300, rtol=TOLERANCE))

@@ -5,6 +5,7 @@ After an interruption, the same command continues.
 
 import argparse
 import os
+from collections.abc import Callable
 from functools import partial
 
 from allennlp.commands.subcommand import Subcommand
@@ -79,14 +80,9 @@ def _from_args(args: argparse.Namespace) -> None:
     # Either cache would keep code for a thousand shapes, hundreds of megabytes; few shapes recur.
     for onednn_cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
         os.environ.setdefault(onednn_cache, "32")
-    sizes = {"batch_size": args.batch_size, "block_size": args.block_size}
-    fingerprint = (
-        archive_digest(args.archive_file)
-        + args.overrides
-        + (" in bfloat16" if args.bfloat16 else "")
-    )
+    encode: Callable[..., None]
     if args.engine == "ray":
-        RayEncoder(
+        ray_encoder = RayEncoder(
             args.archive_file,
             args.cuda_device,
             args.ray_address,
@@ -94,25 +90,28 @@ def _from_args(args: argparse.Namespace) -> None:
             trust=args.trust_archive,
             overrides=args.overrides,
             bfloat16=args.bfloat16,
-        ).encode_corpus(
+        )
+        encode = partial(
+            ray_encoder.encode_corpus,
             args.input_file,
-            args.output_file,
-            args.column,
-            args.delimiter,
-            **sizes,
-            fingerprint=fingerprint,
+            column=args.column,
+            delimiter=args.delimiter,
         )
     else:
-        encode_corpus(
-            SentenceEncoder.from_archive(
-                args.archive_file,
-                args.cuda_device,
-                args.trust_archive,
-                args.overrides,
-                args.bfloat16,
-            ),
-            partial(read_sentences, args.input_file, args.column, args.delimiter),
-            args.output_file,
-            **sizes,
-            fingerprint=fingerprint,
+        encoder = SentenceEncoder.from_archive(
+            args.archive_file,
+            args.cuda_device,
+            args.trust_archive,
+            args.overrides,
+            args.bfloat16,
         )
+        sentences = partial(read_sentences, args.input_file, args.column, args.delimiter)
+        encode = partial(encode_corpus, encoder, sentences)
+    encode(
+        output_file=args.output_file,
+        batch_size=args.batch_size,
+        block_size=args.block_size,
+        fingerprint=archive_digest(args.archive_file)
+        + args.overrides
+        + (" in bfloat16" if args.bfloat16 else ""),
+    )

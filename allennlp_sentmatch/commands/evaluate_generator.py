@@ -53,7 +53,7 @@ class EvaluateGenerator(Subcommand):
         subparser.add_argument(
             "--sample-latent",
             action="store_true",
-            help="draw the latent vectors instead of taking the modes of their distributions",
+            help="draw the latent vectors instead of taking the means of their distributions",
         )
         add_progress_option(subparser)
         add_verbose_option(subparser)

@@ -10,6 +10,7 @@ from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.commands.options import add_verbose_option
 from allennlp_sentmatch.data.files.lines import read_lines
+from allennlp_sentmatch.data.text import printable
 from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
 
 
@@ -59,4 +60,5 @@ def _from_args(args: argparse.Namespace) -> None:
     encoding = learn_bpe(texts(), args.merges, args.lowercase, args.vocabulary_size)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(encoding, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
-    print(f"{output}: {len(encoding['alphabet'])} characters, {len(encoding['merges'])} merges")
+    sizes = f"{len(encoding['alphabet'])} characters, {len(encoding['merges'])} merges"
+    print(f"{printable(str(output))}: {sizes}")

@@ -5,9 +5,10 @@ plugin or by `--include-package`,
 
 - the package's own subcommands print results, progress and warnings; the log comes with
   `--verbose`;
-- a mistake in data or configuration ends any subcommand, AllenNLP's `train`, `evaluate` and
-  `predict` included, in one sentence and the exit status 1. The traceback comes with `--verbose` or
-  the environment variable `ALLENNLP_DEBUG`; of training, it is always in `out.log`.
+- a mistake in data or configuration, Ctrl-C or SIGTERM ends any subcommand, AllenNLP's `train`,
+  `evaluate` and `predict` included, in one sentence. The traceback comes with `--verbose` or the
+  environment variable `ALLENNLP_DEBUG`; of training, it is always in `out.log`. The exit status of
+  a mistake is 1.
 
 AllenNLP has parsed its own subcommands' arguments before it loads a plugin, so that their functions
 cannot be replaced then. What is set is `sys.excepthook`, and only in a process that was started as
@@ -17,15 +18,21 @@ cannot be replaced then. What is set is `sys.excepthook`, and only in a process 
 import logging
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from traceback import walk_tb
 from types import TracebackType
 from typing import Any, Callable, Optional
 
+from allennlp.common import Params
 from allennlp.common import logging as common_logging
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import construct_arg
+from allennlp.common.util import SigTermReceived, int_to_device
+from allennlp.models.archival import CONFIG_NAME
+from allennlp.training.util import create_serialization_dir
+
+from allennlp_sentmatch.data.text import did_you_mean
 
 ExceptHook = Callable[[type[BaseException], BaseException, Optional[TracebackType]], Any]
 
@@ -33,6 +40,15 @@ VERBOSE = "--verbose"
 
 JSONNET_ERRORS = ("STATIC ERROR: ", "RUNTIME ERROR: ")
 """How the messages of jsonnet's `RuntimeError` begin."""
+
+
+ALLENNLP_ERRORS = {
+    "nan loss encountered": "the training loss is not a number (NaN): lower the learning rate "
+    "(trainer.optimizer.lr), or limit gradients with trainer.grad_norm",
+    "Using AMP requires a cuda device": "trainer.use_amp needs a GPU: remove it, or use the "
+    'trainer of "type": "bfloat16", which trains on CPUs, too',
+}
+"""Sentences for the messages of `ValueError`s of AllenNLP's trainer."""
 
 
 def is_running() -> bool:
@@ -57,9 +73,25 @@ def set_up(own_subcommands: Collection[str]) -> None:
 
 
 def mistake(error: BaseException) -> Optional[str]:
-    """A sentence about a mistake in data or configuration; `None` for any other error."""
+    """A sentence about a mistake in data or configuration, or a signal; `None` for other errors."""
+    if isinstance(error, KeyboardInterrupt):
+        return "stopped by Ctrl-C"
+    if isinstance(error, SigTermReceived):
+        return "stopped by SIGTERM"
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    code = frames[-1].f_code if frames else None
+    values = frames[-1].f_locals if frames else {}
     if isinstance(error, ConfigurationError):
+        if code is Params.pop_choice.__code__:
+            return _unknown_choice(str(error), values)
+        if code is create_serialization_dir.__code__:
+            return _existing_folder(str(error), values)
         return str(error)
+    if code is int_to_device.__code__:
+        return (
+            f"cuda_device is {values['device']}, but torch finds no GPU here: set it to -1, or "
+            "leave it out"
+        )
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     if isinstance(error, FileNotFoundError):  # of a path or URL that AllenNLP looked for
@@ -70,26 +102,35 @@ def mistake(error: BaseException) -> Optional[str]:
     if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_ERRORS):
         kind, _, message = str(error).splitlines()[0].partition(": ")
         return f"{message} (jsonnet: {kind.lower()})"
+    if isinstance(error, ValueError):
+        return ALLENNLP_ERRORS.get(str(error))
     if isinstance(error, TypeError):
-        return _wrong_argument(error)
+        # That calls the predictor with its arguments.
+        if code is not None and code.co_name == "from_archive":
+            return f"{error} (see --predictor-args)"
+        if code is construct_arg.__code__:  # checks the type of a setting
+            name, owner = values["argument_name"], values["class_name"]
+            return f"{name} of {owner} is {values['popped_params']!r}: {error}"
     return None
 
 
-def _wrong_argument(error: TypeError) -> Optional[str]:
-    """A sentence about an argument of a predictor's or a setting in a configuration."""
-    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-    code = frames[-1].f_code if frames else None
-    if (
-        code is not None and code.co_name == "from_archive"
-    ):  # calls the predictor with its arguments
-        return f"{error} (see --predictor-args)"
-    if code is construct_arg.__code__:  # checks the type of a setting
-        setting = frames[-1].f_locals
+def _unknown_choice(message: str, values: Mapping[str, Any]) -> str:
+    """A sentence about a type that is not registered, short where it is like one that is."""
+    hint = did_you_mean(str(values["value"]), values["choices"])
+    return f"{values['key_str']}: there is no {values['value']!r}{hint}" if hint else message
+
+
+def _existing_folder(message: str, values: Mapping[str, Any]) -> str:
+    """A sentence about the folder of another training, which may have ended before it began."""
+    folder = Path(values["serialization_dir"])
+    if not (folder / CONFIG_NAME).exists() or values["force"]:
+        return message
+    if not any(folder.glob("*.th")):  # weights and training states
         return (
-            f"{setting['argument_name']} of {setting['class_name']} is "
-            f"{setting['popped_params']!r}: {error}"
+            f"{folder}: there is nothing to recover, since no training has saved anything there; "
+            "specify --force to delete the folder and begin again"
         )
-    return None
+    return f"{message} Or specify --force to delete it and begin again."
 
 
 def _level_is_chosen() -> bool:
@@ -119,7 +160,9 @@ def _hook(previous: ExceptHook) -> ExceptHook:
             previous(kind, error, traceback)
             return
         _log_to_files(kind, error, traceback)
-        print(f"{' '.join(['allennlp', *sys.argv[1:2]])}: error: {sentence}", file=sys.stderr)
+        is_mistake = issubclass(kind, Exception) and kind is not SigTermReceived
+        kind_of_end = "error: " if is_mistake else ""
+        print(f"{' '.join(['allennlp', *sys.argv[1:2]])}: {kind_of_end}{sentence}", file=sys.stderr)
 
     return hook
 

@@ -26,7 +26,7 @@ from allennlp_sentmatch.commands.options import (
 from allennlp_sentmatch.corpus import SentenceSearch, read_sentences
 from allennlp_sentmatch.corpus.index_kinds import IndexKind
 from allennlp_sentmatch.corpus.sentence_search import lines
-from allennlp_sentmatch.data.files.vectors import map_vectors
+from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 
@@ -107,14 +107,10 @@ def _from_args(args: argparse.Namespace) -> None:
     index_kind = None if args.index_kind is None else _index_kind(args.index_kind)
     encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
     rescorer = _rescorer(args)
-    search = SentenceSearch(
-        encoder,
-        list(read_sentences(args.corpus_file, args.column, args.delimiter)),
-        map_vectors(args.vectors_file),
-        args.index,
-        rescorer,
-        index_kind,
-    )
+    sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
+    vectors = map_vectors(args.vectors_file)
+    check_sentences(sentences, args.vectors_file)
+    search = SentenceSearch(encoder, sentences, vectors, args.index, rescorer, index_kind)
     queries: Iterable[str]
     batch_size = args.batch_size
     if args.query is not None:

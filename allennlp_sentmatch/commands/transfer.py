@@ -21,6 +21,7 @@ from allennlp_sentmatch.commands.options import (
     add_trust_option,
     add_verbose_option,
 )
+from allennlp_sentmatch.data.files.digests import files_digest
 from allennlp_sentmatch.models.archival import archive_digest
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.transfer import (
@@ -151,17 +152,18 @@ def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
     if args.word_vectors is not None:
         average = WordVectorAverage.from_file(args.word_vectors)
         name = f"average of {Path(args.word_vectors).name}"
-        return name, partial(average.encode, show_progress=True), archive_digest(args.word_vectors)
+        return name, partial(average.encode, show_progress=True), files_digest(args.word_vectors)
     if args.sentence_transformer is not None:
         from sentence_transformers import SentenceTransformer
 
         device = "cpu" if args.cuda_device < 0 else f"cuda:{args.cuda_device}"
         transformer = SentenceTransformer(args.sentence_transformer, device=device)
         encode = partial(transformer.encode, batch_size=args.batch_size, show_progress_bar=True)
-        return args.sentence_transformer, encode, args.sentence_transformer
+        name = args.sentence_transformer
+        return name, encode, files_digest(name) if Path(name).is_dir() else name
     if args.vectors is not None:
         stored = StoredVectors.from_files(*args.vectors)
-        return args.vectors[1], stored.encode, archive_digest(args.vectors[1])
+        return args.vectors[1], stored.encode, files_digest(*args.vectors)
     encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
     return (
         args.archive_file,

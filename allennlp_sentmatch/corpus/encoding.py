@@ -1,11 +1,11 @@
 """Encoding a corpus of any size into a `.npy` file, interruptible at any moment."""
 
 import hashlib
+import logging
 import os
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Union
@@ -13,11 +13,26 @@ from typing import NamedTuple, Union
 import numpy
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
-from numpy.lib.format import open_memmap
+from allennlp.common.util import lazy_groups_of
 
+from allennlp_sentmatch.corpus.vectors_file import VectorsFile
+from allennlp_sentmatch.corpus.work_folder import (
+    VECTORS,
+    naming,
+    new_output,
+    work_folder,
+)
+from allennlp_sentmatch.data.files.digests import SentencesDigest, sentences_digest
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
 
-DATABASE = "progress.sqlite"
+logger = logging.getLogger(__name__)
+
+DIGESTS = "digests"
+"""The file of the finished blocks' digests."""
+
+DIGEST_SIZE = 32
+
+DATABASE = "seen.sqlite"
 
 
 def encode_corpus(
@@ -33,9 +48,10 @@ def encode_corpus(
 
     A block of sentences is encoded at a time, sorted by length, and every distinct sentence of the
     corpus once. Until all is done, the work is in the folder `{output_file}.partial`. Called
-    again after an interruption, even by `kill -9`, the function continues with the first unfinished
-    block, and the file gets the bytes that an uninterrupted run gives. The memory in use does not
-    grow with the corpus: sentences met before are looked up in a database in that folder.
+    again after an interruption, even by `kill -9`, the function encodes the blocks that are not
+    finished, or whose vectors are not what was written, and the file gets the bytes that an
+    uninterrupted run gives. The memory in use does not grow with the corpus: sentences met before
+    are looked up in a database in that folder.
 
     # Parameters
 
@@ -45,7 +61,8 @@ def encode_corpus(
         encoded.
     output_file : `Union[str, os.PathLike]`
         Gets an array (number of sentences, E), float32, to be read by
-        `numpy.load(output_file, mmap_mode="r")`.
+        `numpy.load(output_file, mmap_mode="r")`. The file ends with a digest of the sentences,
+        which NumPy does not read; see `check_sentences`.
     batch_size : `int`, optional (default = `128`)
     block_size : `int`, optional (default = `8192`)
         The number of sentences between two points to resume from.
@@ -57,99 +74,47 @@ def encode_corpus(
     # Raises
 
     `ConfigurationError` if `output_file` exists or cannot be written, if an interrupted run had
-    other sentences, another fingerprint or other sizes or left damaged files, or if another process
-    is writing the same file.
+    other sentences, another fingerprint or other sizes, if the sentences change while they are
+    encoded, or if another process is writing the same file.
     """
     output = new_output(output_file, batch_size=batch_size, block_size=block_size)
-    num_sentences, corpus_digest = _survey(sentences())
-    folder = output.with_name(output.name + ".partial")
-    with naming(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    survey = sentences_digest(sentences())
     settings = {
-        "sentences": corpus_digest,
+        "sentences": survey.hexdigest(),
         "encoder": fingerprint,
-        "batch_size": str(batch_size),
-        "block_size": str(block_size),
+        "batch_size": batch_size,
+        "block_size": block_size,
     }
-    database = _open_database(folder, settings)
-    try:
-        vectors_file = folder / "vectors.npy"
-        done = _num_done(database, num_sentences, folder)
-        shape = (num_sentences, encoder.vector_size)
-        with naming(vectors_file):
-            if done == 0:
-                open_memmap(vectors_file, "w+", numpy.float32, shape).flush()
-            header_size = _header_size(vectors_file, shape)
-        rest = islice(sentences(), done, None)
-        with Tqdm.tqdm(
-            total=num_sentences,
-            initial=done,
-            desc="encoding",
-            unit=" sentences",
-            disable=not show_progress,
-        ) as progress:
-            while done < num_sentences:
-                block = _next_block(list(islice(rest, block_size)), done, database)
-                new_vectors = encoder.encode(block.new, batch_size, show_progress=False)
-                with naming(vectors_file):
-                    _write(vectors_file, header_size, block, new_vectors)
+    with work_folder(output, ".partial", settings) as folder:
+        vectors = VectorsFile(
+            folder / VECTORS, survey.num_sentences, encoder.vector_size, survey.hexdigest()
+        )
+        finished = _finished_blocks(folder / DIGESTS, vectors)
+        rest = islice(sentences(), survey.num_sentences)
+        read = SentencesDigest()
+        with (
+            closing(_open_database(folder / DATABASE)) as seen,
+            Tqdm.tqdm(
+                total=survey.num_sentences,
+                desc="encoding",
+                unit=" sentences",
+                disable=not show_progress,
+            ) as progress,
+        ):
+            for number, block_sentences in enumerate(lazy_groups_of(rest, block_size)):
+                read.update(block_sentences)
                 with naming(folder / DATABASE):
-                    _count_as_done(database, block)
-                done += len(block.first_rows)
-                progress.update(len(block.first_rows))
-    finally:
-        database.close()
-    with naming(vectors_file):
-        _header_size(vectors_file, shape)
-        os.replace(vectors_file, output)
-        shutil.rmtree(folder)
-
-
-def new_output(path: Union[str, "os.PathLike[str]"], **sizes: int) -> Path:
-    """The path of a file that does not exist yet, after a check that the sizes are positive."""
-    for name, size in sizes.items():
-        if size < 1:
-            raise ConfigurationError(f"{name} must be at least 1, got {size}")
-    output = Path(path)
-    if output.exists():
-        raise ConfigurationError(f"{output} exists already; delete it or name another file")
-    return output
-
-
-@contextmanager
-def naming(file: Path) -> Iterator[None]:
-    """Name the file in errors of the disk and of the database."""
-    try:
-        yield
-    except OSError as error:
-        raise ConfigurationError(
-            f"{file} cannot be written: {error.strerror or error}; once this is resolved, the same "
-            "command continues"
-        ) from error
-    except sqlite3.OperationalError as error:  # of a full or read-only disk
-        raise ConfigurationError(
-            f"{file} cannot be written: {error}; once this is resolved, the same command continues"
-        ) from error
-    except sqlite3.DatabaseError as error:
-        raise _damaged(file, str(error)) from error
-
-
-def _damaged(file: Path, problem: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"{file} is damaged: {problem}; delete the folder {file.parent} to start again"
-    )
-
-
-def _header_size(vectors_file: Path, shape: tuple[int, int]) -> int:
-    """The number of bytes before the vectors, after a check that these are complete."""
-    try:
-        vectors = open_memmap(vectors_file, "r")
-    except ValueError as error:
-        raise _damaged(vectors_file, str(error)) from error
-    if vectors.shape != shape or vectors.dtype != numpy.float32:
-        found = f"{vectors.dtype} {vectors.shape}"
-        raise _damaged(vectors_file, f"it holds {found}, not float32 {shape}")
-    return int(vectors.offset)
+                    block = _next_block(block_sentences, number * block_size, seen)
+                if not (number < len(finished) and _is_finished(block, vectors, finished[number])):
+                    new_vectors = encoder.encode(block.new, batch_size, show_progress=False)
+                    digest = _write(block, vectors, new_vectors)
+                    _add_digest(folder / DIGESTS, number, digest)
+                progress.update(len(block_sentences))
+        if read.hexdigest() != survey.hexdigest():
+            raise ConfigurationError(
+                f"the sentences were changed while they were encoded; delete the folder {folder} "
+                "to start again"
+            )
 
 
 class _Block(NamedTuple):
@@ -166,10 +131,10 @@ class _Block(NamedTuple):
 
 
 def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) -> _Block:
-    """The block of the sentences in the rows from `start` on."""
+    """The block of the sentences in the rows from `start` on, which count as met from now on."""
     block = _Block(start, [], [], {})
     for row, sentence in enumerate(sentences, start):
-        digest = hashlib.sha256(_encoded(sentence)).digest()
+        digest = hashlib.sha256(sentence.encode("utf-8", "surrogatepass")).digest()
         first_row = block.digests.get(digest)
         if first_row is None:
             query = "SELECT row FROM seen WHERE digest = ?"
@@ -179,101 +144,83 @@ def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) 
             block.new.append(sentence)
             block.digests[digest] = row
         block.first_rows.append(first_row)
+    database.executemany("INSERT INTO seen VALUES (?, ?)", block.digests.items())
     return block
 
 
-def _write(vectors_file: Path, header_size: int, block: _Block, new_vectors: FloatArray) -> None:
+def _finished_blocks(digests_file: Path, vectors: VectorsFile) -> list[bytes]:
+    """The digests of finished blocks; a new file of vectors if there is no whole one."""
+    with naming(digests_file):
+        content = digests_file.read_bytes() if digests_file.exists() else b""
+    with naming(vectors.path):
+        if not vectors.is_whole():
+            if content:
+                logger.warning("%s is missing or damaged: encoding starts again", vectors.path)
+            vectors.create()
+            content = b""
+    with naming(digests_file):
+        digests_file.write_bytes(content)
+    # An interruption may have left a part of a digest at the end.
+    ends = range(DIGEST_SIZE, len(content) + 1, DIGEST_SIZE)
+    return [content[end - DIGEST_SIZE : end] for end in ends]
+
+
+def _is_finished(block: _Block, vectors: VectorsFile, digest: bytes) -> bool:
+    """Whether the block's sentences and vectors are those that were written, by their digest."""
+    rows = range(block.start, block.start + len(block.first_rows))
+    with naming(vectors.path):
+        is_finished = _digest(block, vectors.read(rows)) == digest
+    if not is_finished:
+        logger.warning(
+            "%s is damaged: rows %d to %d (counted from 0) are encoded again",
+            *(vectors.path, rows[0], rows[-1]),
+        )
+    return is_finished
+
+
+def _write(block: _Block, vectors: VectorsFile, new_vectors: FloatArray) -> bytes:
     """Fill the block's rows with the vectors of its new sentences and with earlier rows.
 
-    The file is not mapped: all its pages that were ever touched would count as this process's
-    memory.
+    Returns the digest of what is on the disk then.
     """
-    row_size = new_vectors.shape[1] * new_vectors.itemsize
-    with open(vectors_file, "r+b") as file:
-        vectors = numpy.empty((len(block.first_rows), new_vectors.shape[1]), numpy.float32)
-        vectors[[row - block.start for row in block.digests.values()]] = new_vectors
-        for offset, first_row in enumerate(block.first_rows):
-            if first_row >= block.start:
-                vectors[offset] = vectors[first_row - block.start]
-            else:
-                file.seek(header_size + first_row * row_size)
-                vectors[offset] = numpy.frombuffer(file.read(row_size), numpy.float32)
-        file.seek(header_size + block.start * row_size)
-        file.write(vectors.tobytes())
+    filled = numpy.empty((len(block.first_rows), vectors.vector_size), numpy.float32)
+    filled[[row - block.start for row in block.digests.values()]] = new_vectors
+    first_rows = numpy.array(block.first_rows)
+    is_here = first_rows >= block.start
+    filled[is_here] = filled[first_rows[is_here] - block.start]
+    with naming(vectors.path):
+        filled[~is_here] = vectors.read(first_rows[~is_here].tolist())
+        vectors.write(block.start, filled)
+    return _digest(block, filled)
+
+
+def _digest(block: _Block, vectors: FloatArray) -> bytes:
+    """The SHA-256 of a block's sentences and their vectors."""
+    digest = hashlib.sha256(b"".join(block.digests))
+    digest.update(numpy.array(block.first_rows).data)
+    digest.update(vectors.data)
+    return digest.digest()
+
+
+def _add_digest(digests_file: Path, number: int, digest: bytes) -> None:
+    """Count a block as finished, once its vectors are on the disk."""
+    with naming(digests_file), open(digests_file, "r+b") as file:
+        file.seek(number * DIGEST_SIZE)
+        file.write(digest)
         file.flush()
         os.fsync(file.fileno())
 
 
-def _count_as_done(database: sqlite3.Connection, block: _Block) -> None:
-    """To be called when the block's vectors are on the disk."""
-    database.executemany("INSERT INTO seen VALUES (?, ?)", block.digests.items())
-    database.execute("UPDATE progress SET done = ?", (block.start + len(block.first_rows),))
-    database.commit()
-    database.execute("BEGIN EXCLUSIVE")
+def _open_database(path: Path) -> sqlite3.Connection:
+    """An empty table of the sentences that were met.
 
-
-def _encoded(sentence: str) -> bytes:
-    return sentence.encode("utf-8", "surrogatepass")
-
-
-def _survey(sentences: Iterator[str]) -> tuple[int, str]:
-    """The number of sentences and a digest of them."""
-    digest = hashlib.sha256()
-    number = 0
-    for sentence in sentences:
-        number += 1
-        encoded = _encoded(sentence)
-        digest.update(len(encoded).to_bytes(8, "little") + encoded)
-    return number, digest.hexdigest()
-
-
-def _open_database(folder: Path, settings: dict[str, str]) -> sqlite3.Connection:
-    """The work's state, locked against other processes, after a check of its `settings`."""
-    with naming(folder / DATABASE):
-        database = sqlite3.connect(folder / DATABASE, timeout=1, isolation_level=None)
-    try:
-        with naming(folder / DATABASE):
-            _lock(database, folder)
-            _check_settings(database, folder, settings)
-    except BaseException:
-        database.close()
-        raise
+    Nothing protects it from an interruption: the next run fills a new one.
+    """
+    with naming(path):
+        path.unlink(missing_ok=True)
+        database = sqlite3.connect(path, isolation_level=None)
+        database.execute("PRAGMA journal_mode = OFF")
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute("CREATE TABLE seen (digest BLOB PRIMARY KEY, row INTEGER) WITHOUT ROWID")
+        database.execute("BEGIN")
     return database
-
-
-def _lock(database: sqlite3.Connection, folder: Path) -> None:
-    try:
-        database.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        if "locked" not in str(error):
-            raise
-        raise ConfigurationError(f"{folder}: another process is writing there") from None
-
-
-def _check_settings(database: sqlite3.Connection, folder: Path, settings: dict[str, str]) -> None:
-    """Write the settings to a new database, or compare them with those of an interrupted run."""
-    database.execute("CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT)")
-    database.execute("CREATE TABLE IF NOT EXISTS progress (done INTEGER)")
-    database.execute(
-        "CREATE TABLE IF NOT EXISTS seen (digest BLOB PRIMARY KEY, row INTEGER) WITHOUT ROWID"
-    )
-    before = dict(database.execute("SELECT name, value FROM settings"))
-    if not before:
-        database.executemany("INSERT INTO settings VALUES (?, ?)", settings.items())
-        database.execute("INSERT INTO progress VALUES (0)")
-    else:
-        for name, value in settings.items():
-            if before.get(name) != value:
-                raise ConfigurationError(
-                    f"{folder} holds an interrupted run with another setting of {name!r} "
-                    f"({before.get(name)}, now {value}); delete the folder to start again"
-                )
-
-
-def _num_done(database: sqlite3.Connection, num_sentences: int, folder: Path) -> int:
-    with naming(folder / DATABASE):
-        found = database.execute("SELECT done FROM progress").fetchone()
-    done = found[0] if found else None
-    if not isinstance(done, int) or not 0 <= done <= num_sentences:
-        raise _damaged(folder / DATABASE, f"it counts {done} of {num_sentences} sentences as done")
-    return done

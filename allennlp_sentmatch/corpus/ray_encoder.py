@@ -1,13 +1,8 @@
 """Encoding on a Ray cluster."""
 
-import fcntl
-import json
 import os
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any, Callable, NamedTuple, Optional, Union
 
 import numpy
@@ -15,11 +10,13 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 
-from allennlp_sentmatch.corpus.encoding import naming, new_output
 from allennlp_sentmatch.corpus.sentence_blocks import SentenceBlocks
 from allennlp_sentmatch.corpus.sharded_encoding import ShardedEncoding
-from allennlp_sentmatch.data.files.lines import PathOrStr, local_path
+from allennlp_sentmatch.corpus.work_folder import naming, new_output, work_folder
+from allennlp_sentmatch.data.files.digests import is_whole, sentences_digest
+from allennlp_sentmatch.data.files.lines import PathOrStr
 from allennlp_sentmatch.data.files.row import Column
+from allennlp_sentmatch.data.files.sentences import read_sentences
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 
 Batch = dict[str, Any]
@@ -108,8 +105,8 @@ class RayEncoder:
 
         The bytes are those that `encode_corpus` writes with a `SentenceEncoder` and the same sizes.
         Until all is done, the work is in the folder `{output_file}.shards`, a file for each block.
-        Called again after an interruption, the method encodes the blocks that are missing. Input
-        and output must be on a file system that all machines of the cluster share.
+        Called again after an interruption, the method encodes the blocks that are missing or
+        damaged. Input and output must be on a file system that all machines of the cluster share.
 
         # Parameters
 
@@ -130,44 +127,34 @@ class RayEncoder:
         # Raises
 
         `ConfigurationError` for what is wrong with the input, with its line; if `output_file`
-        exists or cannot be written; if an interrupted run had another input, fingerprint or other
-        sizes or left damaged files; or if another process on this machine writes the same file.
+        exists or cannot be written; if an interrupted run had other sentences, another fingerprint
+        or other sizes; or if another process on this machine writes the same file.
         """
         output = new_output(output_file, batch_size=batch_size, block_size=block_size)
-        status = os.stat(local_path(input_file))
+        digest = sentences_digest(read_sentences(input_file, column, delimiter)).hexdigest()
         settings = {
-            "input_file": os.fspath(input_file),
-            "bytes": status.st_size,
-            "modified": status.st_mtime_ns,
-            "column": column,
-            "delimiter": delimiter,
+            "sentences": digest,
             "encoder": fingerprint,
             "batch_size": batch_size,
             "block_size": block_size,
         }
-        folder = output.absolute().with_name(output.name + ".shards")
-        with naming(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder), naming(folder):
-            _check_settings(folder / "settings.json", settings)
+        with work_folder(output, ".shards", settings) as folder, naming(folder):
             blocks = SentenceBlocks.of_file(
                 input_file, block_size, folder / "sentences.jsonl", column, delimiter
             )
-            work = ShardedEncoding(blocks, folder)
-            if not work.first_rows_file.exists():
-                missing = [n for n in range(len(blocks)) if not work.digests_file(n).exists()]
+            work = ShardedEncoding(blocks, folder, digest)
+            if not is_whole(work.first_rows_file):
+                missing = [n for n in range(len(blocks)) if not is_whole(work.digests_file(n))]
                 self._run(work.write_digests, missing)
                 work.find_first_rows()
             self._write_shards(work, batch_size, show_progress)
-            work.start_merging(self.vector_size)
+            work.vectors_file(self.vector_size).create()
             self._run(partial(work.merge, vector_size=self.vector_size), range(len(blocks)))
-            os.replace(work.vectors_file, output)
-            shutil.rmtree(folder)
 
     def _write_shards(self, work: ShardedEncoding, batch_size: int, show_progress: bool) -> None:
-        """Encode the blocks that have no shard yet."""
+        """Encode the blocks that have no shard yet, or a damaged one."""
         blocks = work.blocks
-        missing = [n for n in range(len(blocks)) if not work.shard_file(n).exists()]
+        missing = [n for n in range(len(blocks)) if not is_whole(work.shard_file(n))]
         num_missing = sum(len(blocks.rows(block)) for block in missing)
         with Tqdm.tqdm(
             total=blocks.num_sentences,
@@ -257,33 +244,6 @@ def _loaded(loading: _Loading) -> SentenceEncoder:
 
 def _write_shard(work: ShardedEncoding, loading: _Loading, batch_size: int, block: int) -> None:
     work.write_shard(block, _loaded(loading), batch_size)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other processes of this machine out."""
-    with naming(folder), open(folder / "lock", "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ConfigurationError(f"{folder}: another process is writing there") from None
-        yield
-
-
-def _check_settings(path: Path, settings: dict[str, Any]) -> None:
-    """Write the settings of a new run, or compare them with those of an interrupted one."""
-    if not path.exists():
-        partial_file = path.with_name(f"{path.name}.partial")
-        partial_file.write_text(json.dumps(settings), encoding="utf-8")
-        os.replace(partial_file, path)
-        return
-    before = json.loads(path.read_text(encoding="utf-8"))
-    for name, value in settings.items():
-        if before.get(name) != value:
-            raise ConfigurationError(
-                f"{path.parent} holds an interrupted run with another setting of {name!r} "
-                f"({before.get(name)}, now {value}); delete the folder to start again"
-            )
 
 
 def _ray() -> Any:

@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 from typing import NamedTuple, Optional, Union
 
 import numpy
@@ -53,8 +52,8 @@ class SentenceBlocks(NamedTuple):
         """The blocks of the sentences that `read_sentences` reads.
 
         A text file is read where it is. Of a table, of a compressed file, of one in another
-        encoding than UTF-8 and of a URL, the sentences are first written to the file `copy`, unless
-        that exists.
+        encoding than UTF-8 and of a URL, the sentences are first written to the file `copy`, which
+        an interrupted run may have left.
         """
         # Errors in the first lines are raised before anything is written.
         next(read_sentences(file_path, column, delimiter), None)
@@ -63,13 +62,9 @@ class SentenceBlocks(NamedTuple):
             is_plain = not file.read(4).startswith(NOT_PLAIN)
         if column is None and is_plain and os.path.exists(file_path):
             return cls._of_lines(os.path.abspath(local), False, block_size)
-        copy = Path(copy)
-        if not copy.exists():
-            partial = copy.with_name(f"{copy.name}.partial")
-            with open(partial, "w", encoding="ascii") as lines:
-                for sentence in read_sentences(file_path, column, delimiter):
-                    lines.write(json.dumps(sentence) + "\n")
-            os.replace(partial, copy)
+        with open(copy, "w", encoding="ascii") as lines:
+            for sentence in read_sentences(file_path, column, delimiter):
+                lines.write(json.dumps(sentence) + "\n")
         return cls._of_lines(os.path.abspath(copy), True, block_size)
 
     @classmethod

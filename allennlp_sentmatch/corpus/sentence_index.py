@@ -12,6 +12,12 @@ from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.corpus.faiss_library import faiss_library
 from allennlp_sentmatch.corpus.index_kinds import IndexKind, default_kind
+from allennlp_sentmatch.data.files.digests import (
+    content_digest,
+    ending,
+    ending_digest,
+    is_whole,
+)
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 
 logger = logging.getLogger(__name__)
@@ -195,8 +201,16 @@ class SentenceIndex:
         agreement: BoolArray = same.mean(axis=1) >= (0.5 if self._kind.compressed else 1)
         return agreement
 
-    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+    def save(
+        self, path: Union[str, "os.PathLike[str]"], sentences_digest: Optional[str] = None
+    ) -> None:
         """Write the index to a file, which FAISS's own tools read as well.
+
+        # Parameters
+
+        path : `Union[str, os.PathLike]`
+        sentences_digest : `str`, optional (default = `None`)
+            Of the sentences whose vectors the index has; see `check_sentences`.
 
         # Raises
 
@@ -209,6 +223,10 @@ class SentenceIndex:
         partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
         try:
             faiss_library().write_index(self._index, os.fspath(partial))
+            with open(partial, "a+b") as file:
+                if sentences_digest is not None:
+                    file.write(ending(sentences_digest))
+                file.write(ending(content_digest(file)))
             os.link(partial, path)
         except FileExistsError:
             raise ConfigurationError(f"{path} exists already; name another file") from None
@@ -226,6 +244,8 @@ class SentenceIndex:
         rows: Optional[Sequence[int]] = None,
     ) -> "SentenceIndex":
         """The index in a file that `save` wrote, mapped into memory where FAISS can do that.
+
+        The file is first read once, for the digest at its end.
 
         # Parameters
 
@@ -249,20 +269,23 @@ class SentenceIndex:
                 f"{path} is an index of kind {file_kind.kind_name()}, not {kind.kind_name()}; name "
                 "another file, to build the index there"
             )
+        remedy = "name another file, to build the index there"
+        if ending_digest(path) is not None and not is_whole(Path(path)):
+            raise ConfigurationError(f"{expected}, or it is damaged; {remedy}")
+        # A file of an earlier version has no digest.
         try:
             # Older releases of FAISS lack the flag for some kinds.
             flag = getattr(faiss, file_kind.read_flag, 0)
             index = faiss.read_index(os.fspath(path), flag)
-        except (RuntimeError, MemoryError) as error:
-            raise ConfigurationError(f"{expected}, or it is damaged: {error}") from error
-        is_expected = isinstance(index, getattr(faiss, file_kind.faiss_class))
-        if not is_expected or index.metric_type != faiss.METRIC_INNER_PRODUCT or index.d < 1:
-            raise ConfigurationError(f"{expected}, or it is damaged")
-        loaded = cls(index, kind or file_kind(), vectors, rows)
-        try:
+            is_expected = isinstance(index, getattr(faiss, file_kind.faiss_class))
+            if not is_expected or index.metric_type != faiss.METRIC_INNER_PRODUCT or index.d < 1:
+                raise RuntimeError(f"it has a {type(index).__name__}")
+            if hasattr(index, "invlists") and index.invlists.compute_ntotal() != index.ntotal:
+                raise RuntimeError(f"its lists do not have {index.ntotal} vectors")
+            loaded = cls(index, kind or file_kind(), vectors, rows)
             sample = loaded.vectors(_evenly(len(loaded), NUM_CHECKED))
-        except RuntimeError as error:
-            raise ConfigurationError(f"{expected}, or it is damaged: {error}") from error
+        except (RuntimeError, MemoryError) as error:
+            raise ConfigurationError(f"{expected}, or it is damaged: {error}; {remedy}") from error
         with numpy.errstate(over="ignore", invalid="ignore"):  # of what is refused below
             lengths = numpy.linalg.norm(sample, axis=1)
         is_normalized = (numpy.abs(lengths - 1) < TOLERANCE) | (lengths == 0)

@@ -15,6 +15,8 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.corpus.index_kinds import IndexKind
 from allennlp_sentmatch.corpus.sentence_index import TOLERANCE, SentenceIndex, normalized
+from allennlp_sentmatch.data.files.digests import sentences_digest
+from allennlp_sentmatch.data.files.vectors import check_sentences
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
 from allennlp_sentmatch.predictors.sentence_encoder import (
     PREDICTED,
@@ -124,12 +126,15 @@ class SentenceSearch:
         self._rows = list(first_rows.values())
         self._compare_sample_with_encoder()
         if index_file is not None and Path(index_file).exists():
+            check_sentences(
+                sentences, index_file, "name another file of an index, to build it there"
+            )
             self._index = SentenceIndex.load(index_file, index_kind, vectors, self._rows)
             self._compare_sample_with_index(index_file)
         else:
             self._index = SentenceIndex.build(vectors, self._rows, kind=index_kind)
             if index_file is not None:
-                self._index.save(index_file)
+                self._index.save(index_file, sentences_digest(sentences).hexdigest())
                 logger.info("saved the index of %d sentences to %s", len(self._rows), index_file)
 
     def search(
@@ -182,7 +187,8 @@ class SentenceSearch:
         for batch in lazy_groups_of(pairs, RESCORED_TOGETHER):
             if self._rescorer is None:
                 premises = query_vectors[[query for query, _ in batch]]
-                hypotheses = self._vectors[[neighbor.row for _, neighbor in batch]]
+                # The corpus's vectors may be scaled, which the cosines do not show.
+                hypotheses = self._encoder.encode([neighbor.sentence for _, neighbor in batch])
                 predictions = self._encoder.match(premises, hypotheses)
             else:
                 keys = self._rescorer.input_keys[0]

@@ -1,16 +1,15 @@
 """Encoding a corpus in blocks that are independent of each other, into a file for each."""
 
 import hashlib
-import os
-import uuid
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Optional
 
 import numpy
-from allennlp.common.checks import ConfigurationError
-from numpy.lib.format import open_memmap
 
 from allennlp_sentmatch.corpus.sentence_blocks import SentenceBlocks
+from allennlp_sentmatch.corpus.vectors_file import VectorsFile
+from allennlp_sentmatch.corpus.work_folder import VECTORS
+from allennlp_sentmatch.data.files.vectors import save_array
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 
 DIGEST_SIZE = 16
@@ -28,11 +27,12 @@ class ShardedEncoding(NamedTuple):
 
     The steps communicate by files in a folder that all machines share. A file is complete or not
     there, and has the same bytes whoever writes it, so that a step can be repeated, elsewhere,
-    after any interruption. The output's bytes are those of `encode_corpus`.
+    after any interruption or damage (`is_whole`). The output's bytes are those of `encode_corpus`.
     """
 
     blocks: SentenceBlocks
     folder: Path
+    sentences_digest: str
 
     def digests_file(self, block: int) -> Path:
         """The file that `write_digests` writes."""
@@ -47,10 +47,10 @@ class ShardedEncoding(NamedTuple):
         """The output of `find_first_rows`: for each sentence, the first row with one like it."""
         return self.folder / "first_rows.npy"
 
-    @property
-    def vectors_file(self) -> Path:
+    def vectors_file(self, vector_size: int) -> VectorsFile:
         """The file that `merge` fills."""
-        return self.folder / "vectors.npy"
+        num_sentences = self.blocks.num_sentences
+        return VectorsFile(self.folder / VECTORS, num_sentences, vector_size, self.sentences_digest)
 
     def write_digests(self, block: int) -> None:
         """Write the digests of the block's sentences."""
@@ -58,14 +58,14 @@ class ShardedEncoding(NamedTuple):
             hashlib.sha256(sentence.encode("utf-8", "surrogatepass")).digest()[:DIGEST_SIZE]
             for sentence in self.blocks.read(block)
         )
-        _save(self.digests_file(block), numpy.frombuffer(digests, "u8").reshape(-1, 2))
+        save_array(self.digests_file(block), numpy.frombuffer(digests, "u8").reshape(-1, 2))
 
     def find_first_rows(self) -> None:
         """Compare all digests, which takes about 50 bytes of memory for each sentence."""
         digests = numpy.empty((self.blocks.num_sentences, 2), "u8")
         for block in range(len(self.blocks)):
             rows = self.blocks.rows(block)
-            digests[rows.start : rows.stop] = _load(self.digests_file(block), len(rows))
+            digests[rows.start : rows.stop] = numpy.load(self.digests_file(block))
         # Sorted by digest, equal ones by row.
         order = numpy.lexsort((digests[:, 0], digests[:, 1]))
         digests = digests[order]
@@ -73,18 +73,13 @@ class ShardedEncoding(NamedTuple):
         is_first[1:] = (digests[1:] != digests[:-1]).any(axis=1)
         first_rows = numpy.empty(len(order), numpy.int64)
         first_rows[order] = order[is_first][is_first.cumsum() - 1]
-        _save(self.first_rows_file, first_rows)
+        save_array(self.first_rows_file, first_rows)
 
     def write_shard(self, block: int, encoder: SentenceEncoder, batch_size: int) -> None:
         """Encode the sentences of the block that do not occur before."""
         sentences = self.blocks.read(block)
         new = [sentences[position] for position in self._new(block, self._first_rows())]
-        _save(self.shard_file(block), encoder.encode(new, batch_size, show_progress=False))
-
-    def start_merging(self, vector_size: int) -> None:
-        """Make the output, for `merge` to fill."""
-        shape = (self.blocks.num_sentences, vector_size)
-        open_memmap(self.vectors_file, "w+", numpy.float32, shape).flush()
+        save_array(self.shard_file(block), encoder.encode(new, batch_size, show_progress=False))
 
     def merge(self, block: int, vector_size: int) -> None:
         """Write the vectors of the block to the output."""
@@ -95,20 +90,16 @@ class ShardedEncoding(NamedTuple):
         sources = wanted // self.blocks.block_size
         for source in numpy.unique(sources).tolist():
             new = self._new(source, first_rows)
-            shard = _load(self.shard_file(source), len(new), vector_size)
+            shard = numpy.load(self.shard_file(source))
             here = sources == source
             positions = wanted[here] - self.blocks.rows(source).start
             vectors[here] = shard[numpy.searchsorted(new, positions)]
-        # The file is not mapped: pages that two machines write to would be lost.
-        header_size = self.vectors_file.stat().st_size - self.blocks.num_sentences * vector_size * 4
-        with open(self.vectors_file, "r+b") as file:
-            file.seek(header_size + rows.start * vector_size * 4)
-            file.write(vectors.tobytes())
-            file.flush()
-            os.fsync(file.fileno())
+        self.vectors_file(vector_size).write(rows.start, vectors)
 
     def _first_rows(self) -> IntArray:
-        first_rows: IntArray = _load(self.first_rows_file, self.blocks.num_sentences)
+        # An empty file cannot be mapped.
+        mode: Optional[Literal["r"]] = "r" if self.blocks.num_sentences else None
+        first_rows: IntArray = numpy.load(self.first_rows_file, mmap_mode=mode)
         return first_rows
 
     def _new(self, block: int, first_rows: IntArray) -> IntArray:
@@ -116,30 +107,3 @@ class ShardedEncoding(NamedTuple):
         rows = self.blocks.rows(block)
         own = numpy.arange(rows.start, rows.stop)
         return numpy.flatnonzero(first_rows[rows.start : rows.stop] == own)
-
-
-def _save(path: Path, array: Any) -> None:
-    """Write a file of this name at once and as a whole."""
-    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    try:
-        with open(partial, "wb") as file:
-            numpy.save(file, array)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _load(path: Path, *shape: int) -> Any:
-    """The array in a file, whose first sizes must be these."""
-    try:
-        array = numpy.load(path, mmap_mode="r" if shape[0] else None, allow_pickle=False)
-        problem = "" if array.shape[: len(shape)] == shape else f"its shape is {array.shape}"
-    except (ValueError, EOFError) as error:
-        problem = str(error)
-    if problem:
-        raise ConfigurationError(
-            f"{path} is damaged: {problem}; delete the folder {path.parent} to start again"
-        )
-    return array

@@ -2,6 +2,8 @@
 
 import re
 import reprlib
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
@@ -43,3 +45,9 @@ def shorten(value: Any) -> str:
     except ValueError:
         # Python refuses to write integers of very many digits.
         return f"an integer of too many digits, or a {type(value).__name__} with one"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of an error about an unknown name: the known one that is most like it, if any is."""
+    matches = get_close_matches(name, known, n=1)
+    return f": did you mean {matches[0]!r}?" if matches else ""

@@ -1,9 +1,14 @@
 """ASGI middleware: a filter of requests, and security headers."""
 
+import asyncio
 import ipaddress
-from collections.abc import Collection
+import json
+import re
+from collections.abc import Collection, Container
 from typing import Any
 from urllib.parse import urlsplit
+
+from allennlp_sentmatch.demo.request_body import MAX_BYTES, Functions, RequestError, check_body
 
 POLICY = "; ".join(
     [
@@ -27,6 +32,8 @@ HEADERS = [
     (b"x-content-type-options", b"nosniff"),
 ]
 
+JOIN = "/gradio_api/queue/join"
+ANSWERS = "/gradio_api/queue/data"
 PATHS = (
     "/",
     "/config",
@@ -35,32 +42,55 @@ PATHS = (
     "/robots.txt",
     "/theme.css",
     "/gradio_api/app_id",
-    "/gradio_api/cancel",
-    "/gradio_api/queue/data",
-    "/gradio_api/queue/join",
+    ANSWERS,
+    JOIN,
 )
-FOLDERS = ("/assets/", "/static/", "/svelte/", "/gradio_api/heartbeat/")
+FOLDERS = ("/assets/", "/static/", "/svelte/")
+
+MAX_PATH = 200
+"""The length of the longest path of a file; systems refuse much longer ones."""
+
+REQUEST_SECONDS = 20
+"""The time in which the headers of a request must arrive, and then its body."""
 
 
 class RequestFilter:
-    """Refuses requests for another host, and those that the page does not make.
+    """Refuses requests that the page does not make.
 
-    A web page elsewhere can have its own name resolve to this machine's address (DNS rebinding)
-    and then read from here as if from its own server: the browser still sends that name as `Host`.
-    Gradio's server has routes that the page does not need: they redirect to any address, take
-    uploads, record or describe themselves.
+    - Requests for another host. A web page elsewhere can have its own name resolve to this
+      machine's address (DNS rebinding) and then read from here as if from its own server: the
+      browser still sends that name as `Host`.
+    - Requests of other origins, such as pages at other ports of this machine.
+    - Requests for Gradio's other routes: they redirect to any address, take uploads, record or
+      describe themselves.
+    - Bodies that are large, slow or not the page's (see `check_body`).
+
+    Queries and the headers of proxies are not passed on, since anybody can send them, except for
+    the queue's session, and `X-Forwarded-Proto` under an allowed name: that may be a proxy's.
 
     # Parameters
 
     app : `Any`
         An ASGI application.
+    functions : `Functions`
+        The page's functions.
+    sessions : `Container[str]`
+        The sessions with requests, whose answers can be read.
     allowed_hosts : `Collection[str]`, optional (default = `()`)
         Names in addition to the address that the request arrived at, and to "localhost" if that is
         a loopback address.
     """
 
-    def __init__(self, app: Any, allowed_hosts: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        app: Any,
+        functions: Functions,
+        sessions: Container[str],
+        allowed_hosts: Collection[str] = (),
+    ) -> None:
         self._app = app
+        self._functions = functions
+        self._sessions = sessions
         self._allowed_hosts = {host.lower() for host in allowed_hosts}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -68,18 +98,54 @@ class RequestFilter:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        host = _host(scope)
-        if host not in self._allowed_hosts | _own_names(scope):
-            await _refuse(
-                send,
+        try:
+            scope = self._checked(scope)
+            body = await asyncio.wait_for(_read_body(receive), REQUEST_SECONDS)
+            if scope["path"] == JOIN:
+                check_body(body, self._functions)
+        except RequestError as error:
+            await _refuse(send, error)
+        except asyncio.TimeoutError:
+            await _refuse(send, RequestError(408, "The body did not arrive in time."))
+        else:
+            await self._app(scope, _receive_again(body, receive), send)
+
+    def _checked(self, scope: Any) -> Any:
+        """The scope of a request, with the headers and the query that are passed on.
+
+        # Raises
+
+        `RequestError` if the page does not make such a request.
+        """
+        hosts, path = _values(scope, b"host"), scope["path"]
+        host = hosts[0].lower() if len(hosts) == 1 else ""
+        name = _host_name(f"//{host}")
+        if name not in self._allowed_hosts | _own_names(scope):
+            raise RequestError(
                 421,
-                f"This page is not served under the name {host!r}. Start it with --allowed-host if "
+                f"This page is not served under the name {name!r}. Start it with --allowed-host if "
                 "it should be.",
             )
-        elif scope["path"] not in PATHS and not scope["path"].startswith(FOLDERS):
-            await _refuse(send, 404, "Not found.")
-        else:
-            await self._app(scope, receive, send)
+        for origin in _values(scope, b"origin"):
+            is_own = origin.lower() in (f"http://{host}", f"https://{host}")
+            if not is_own and _host_name(origin) not in self._allowed_hosts:
+                raise RequestError(403, "Pages of other origins cannot use this one.")
+        is_file = path.startswith(FOLDERS) and path.isascii() and len(path) <= MAX_PATH
+        if scope["type"] != "http" or not (path in PATHS or is_file):
+            raise RequestError(404, "Not found.")
+        query = b""
+        if path == ANSWERS:
+            session = re.search(rb"session_hash=(\w+)", scope["query_string"])
+            if session is None or session[1].decode() not in self._sessions:
+                raise RequestError(404, "There is no such session.")
+            query = session[0]
+        headers = [
+            (header, value)
+            for header, value in scope["headers"]
+            if not header.startswith((b"x-", b"forwarded"))
+            or (header == b"x-forwarded-proto" and name in self._allowed_hosts)
+        ]
+        return {**scope, "query_string": query, "headers": headers}
 
 
 class SecurityHeaders:
@@ -105,13 +171,14 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-def _host(scope: Any) -> str:
-    """The name in the `Host` header, without the port; empty if it is missing or repeated."""
-    values = [value for name, value in scope["headers"] if name == b"host"]
-    if len(values) != 1:
-        return ""
+def _values(scope: Any, header: bytes) -> list[str]:
+    return [value.decode("latin-1") for name, value in scope["headers"] if name == header]
+
+
+def _host_name(address: str) -> str:
+    """The host's name in an address, without the port; empty if there is none."""
     try:
-        return urlsplit(f"//{values[0].decode('latin-1')}").hostname or ""
+        return urlsplit(address).hostname or ""
     except ValueError:
         return ""
 
@@ -126,7 +193,32 @@ def _own_names(scope: Any) -> set[str]:
     return {address, "localhost"} if is_loopback else {address}
 
 
-async def _refuse(send: Any, status: int, reason: str) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": reason.encode()})
+async def _read_body(receive: Any) -> bytes:
+    body = bytearray()
+    while True:
+        event = await receive()
+        if event["type"] == "http.disconnect":
+            raise RequestError(400, "The body is incomplete.")
+        body += event.get("body", b"")
+        if len(body) > MAX_BYTES:
+            raise RequestError(413, f"A request is limited to {MAX_BYTES:,} bytes.")
+        if not event.get("more_body"):
+            return bytes(body)
+
+
+def _receive_again(body: bytes, receive: Any) -> Any:
+    """The function `receive` as it was before the body was read."""
+    events = [{"type": "http.request", "body": body}]
+
+    async def receive_again() -> Any:
+        return events.pop() if events else await receive()
+
+    return receive_again
+
+
+async def _refuse(send: Any, error: RequestError) -> None:
+    """Send an error in the form of Gradio's own, which the page shows."""
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": error.status, "headers": headers})
+    body = json.dumps({"detail": str(error)}).encode()
+    await send({"type": "http.response.body", "body": body})

@@ -3,16 +3,18 @@
 import os
 import socket
 import sys
+from asyncio import Queue
+from collections import deque
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 
 from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
-from allennlp_sentmatch.demo.middleware import RequestFilter, SecurityHeaders
+from allennlp_sentmatch.demo.middleware import REQUEST_SECONDS, RequestFilter, SecurityHeaders
 
 MISSING_GRADIO = (
     "the demo needs the extra [demo]: pip install 'gradio>=6' matplotlib seaborn svgling"
@@ -21,8 +23,11 @@ MISSING_GRADIO = (
 MAX_SESSIONS = 200
 """The number of browser tabs that are remembered; each takes about 0.4 MiB."""
 
-MAX_EVENTS = 5_000
+MAX_EVENTS = 1_000
 """The number of past requests that Gradio's queue remembers; more than can wait."""
+
+MAX_UNREAD = 100
+"""The number of messages to a browser tab that wait until it reads them."""
 
 
 def create_app(
@@ -78,7 +83,15 @@ def create_app(
         max_file_size=0,  # nothing is uploaded
         app_kwargs=no_documentation,
     )
-    app.add_middleware(RequestFilter, allowed_hosts=allowed_hosts)
+    functions = {
+        index: [component.api_info() for component in function.inputs]
+        for index, function in page.fns.items()
+        if function.fn is not None  # the others run in the browser
+    }
+    sessions = page._queue.pending_messages_per_session
+    app.add_middleware(
+        RequestFilter, functions=functions, sessions=sessions, allowed_hosts=allowed_hosts
+    )
     app.add_middleware(SecurityHeaders)
     return app
 
@@ -96,16 +109,37 @@ def _define_renamed_status() -> None:
 
 
 def _bound_memory(page: Any) -> None:
-    """Let a page forget its oldest sessions and requests.
+    """Let a page forget its oldest sessions, requests and unread messages.
 
-    Gradio keeps 10,000 sessions, and all past requests.
+    Gradio keeps 10,000 sessions, and all past requests. It forgets the tabs before the last 2,000
+    with requests, but stops for good when one of them still waits.
     """
     from gradio.utils import LRUCache
 
+    class Recent(LRUCache):  # type: ignore[type-arg]
+        """The last containers, each without its oldest elements. A forgotten one is empty."""
+
+        def __init__(
+            self, new: Callable[[], Any], length: Callable[[Any], int], drop: Callable[[Any], Any]
+        ) -> None:
+            super().__init__(MAX_EVENTS)
+            self._new, self._length, self._drop = new, length, drop
+
+        def __getitem__(self, key: str) -> Any:
+            if key not in self:
+                return self._new()
+            container = super().__getitem__(key)
+            if self._length(container) > MAX_UNREAD:
+                self._drop(container)
+            return container
+
     page.state_session_capacity = MAX_SESSIONS
-    page._queue.event_analytics = LRUCache(MAX_EVENTS)
-    page._queue.event_ids_to_events = LRUCache(MAX_EVENTS)
-    page._queue.pending_event_ids_session = LRUCache(MAX_EVENTS)
+    queue = page._queue
+    queue.pending_messages_per_session = Recent(Queue, Queue.qsize, Queue.get_nowait)
+    queue.pending_event_ids_session = Recent(set, len, set.pop)
+    queue.event_analytics = Recent(dict, len, dict.clear)
+    queue.event_ids_to_events = LRUCache(MAX_EVENTS)
+    queue._asyncio_tasks = deque(maxlen=MAX_EVENTS)
 
 
 def serve(app: Any, host: str = "127.0.0.1", port: int = 7860) -> None:
@@ -116,6 +150,26 @@ def serve(app: Any, host: str = "127.0.0.1", port: int = 7860) -> None:
     `ConfigurationError` if the address cannot be bound.
     """
     import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class TimedProtocol(H11Protocol):
+        """Closes connections that send no whole request for `REQUEST_SECONDS`.
+
+        Uvicorn closes only those that send nothing after an answer.
+        """
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.loop.call_later(REQUEST_SECONDS, self._close_unless_asked, None)
+
+        def on_response_complete(self) -> None:
+            answered = self.cycle
+            super().on_response_complete()
+            self.loop.call_later(REQUEST_SECONDS, self._close_unless_asked, answered)
+
+        def _close_unless_asked(self, last: Any) -> None:
+            if self.cycle is last:
+                self.transport.close()
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -131,7 +185,14 @@ def serve(app: Any, host: str = "127.0.0.1", port: int = 7860) -> None:
     bound = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     print(f"The page is at http://{shown}:{bound}/ (Ctrl-C ends it).", flush=True)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        app,
+        http=TimedProtocol,
+        ws="none",
+        proxy_headers=False,
+        log_level="warning",
+        timeout_graceful_shutdown=1,
+    )
     # After shutting down, uvicorn raises the signal that ended it.
     with suppress(KeyboardInterrupt, SigTermReceived):
         uvicorn.Server(config).run(sockets=[listener])

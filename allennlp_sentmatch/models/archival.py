@@ -1,12 +1,13 @@
 """Loading archives from untrusted sources."""
 
-import hashlib
 import json
 import os
 import pickle
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from glob import glob
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, Union
 
@@ -19,6 +20,7 @@ from allennlp.models import archival
 from allennlp.models.archival import CONFIG_NAME, Archive, archive_model, get_weights_path
 from torch import Tensor
 
+from allennlp_sentmatch.data.files.digests import files_digest
 from allennlp_sentmatch.models.archive_extraction import extracted_archive
 from allennlp_sentmatch.models.registered_names import TRUST_HINT, registered_names_only
 
@@ -99,10 +101,7 @@ def copy_archive(
     with ExitStack() as stack:
         folder = str(path)
         if os.path.isdir(folder):
-            config = Params.from_file(Path(folder) / CONFIG_NAME)
-            names = [PurePath(name) for name in config.get("include_in_archive") or []]
-            # A configuration from elsewhere must not take in other files of this machine.
-            others = [str(n) for n in names if not n.is_absolute() and ".." not in n.parts]
+            others = _included_files(Path(folder))
         else:
             folder = stack.enter_context(extracted_archive(path))
             weights_name = os.path.basename(get_weights_path(folder))
@@ -115,13 +114,26 @@ def copy_archive(
 
 
 def archive_digest(archive_file: Union[str, "os.PathLike[str]"]) -> str:
-    """A digest of an archive, or of the weights in a serialization directory."""
+    """A digest of an archive, or of what belongs to the archive in a serialization directory.
+
+    That is the configuration, the vocabulary, the weights and `include_in_archive`.
+    """
     path = Path(cached_path(archive_file))
-    digest = hashlib.sha256()
-    with open(get_weights_path(path) if path.is_dir() else path, "rb") as file:
-        for piece in iter(lambda: file.read(1 << 20), b""):
-            digest.update(piece)
-    return digest.hexdigest()
+    if not path.is_dir():
+        return files_digest(path)
+    included = [glob(str(path / pattern)) for pattern in _included_files(path)]
+    return files_digest(
+        *(path / CONFIG_NAME, path / "vocabulary", get_weights_path(path)),
+        *sorted(chain.from_iterable(included)),
+    )
+
+
+def _included_files(folder: Path) -> list[str]:
+    """The patterns of further files that a serialization directory's archive has."""
+    config = Params.from_file(folder / CONFIG_NAME)
+    names = [PurePath(name) for name in config.get("include_in_archive") or []]
+    # A configuration from elsewhere must not take in other files of this machine.
+    return [str(n) for n in names if not n.is_absolute() and ".." not in n.parts]
 
 
 def _check_files(folder: str, weights_file: Any) -> None:

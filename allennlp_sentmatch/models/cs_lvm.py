@@ -11,6 +11,7 @@ from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from allennlp.nn import InitializerApplicator
 from allennlp.nn.beam_search import BeamSearch
+from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
@@ -23,6 +24,7 @@ from allennlp_sentmatch.modules.sentence_beam_search import search_sentences
 from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
 from allennlp_sentmatch.nn.cs_lvm import (
     VonMisesFisherInferenceNetwork,
+    append_end,
     freeze_parameters,
     generate_relaxed,
     generative_loss,
@@ -37,6 +39,8 @@ from allennlp_sentmatch.nn.cs_lvm import (
 _DEFAULT_BEAM_SEARCH = Lazy(
     BeamSearch, beam_size=10, min_steps=1, max_steps=30, final_sequence_scorer=LengthPenaltyScorer()
 )
+
+_LABEL_EXPECTATIONS = ("enumeration", "sampling", "sampling_without_score")
 
 
 class _Pair(NamedTuple):
@@ -68,8 +72,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     sentences generated from the unlabeled sources (the labeled ones where there are no others) are
     added to the loss. Their gradient reaches the generator alone: its LSTM, label embeddings and
     output bias, and the constraints' own weights. The word embeddings get none of it, because the
-    encoder reads them too. The thesis makes two updates a step, on the objective and on the
-    constraints; this is one update on their sum.
+    encoder reads them too. The trainer's callback "constraint_update" makes a second update of it
+    instead, as in the thesis.
 
     Registered as a `Model` with name "cs_lvm".
 
@@ -95,9 +99,16 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         g_enc, where it is not f_enc: table 6.3, ablation (iv).
     classification_weight : `float`, optional (default = `1.0`)
         lambda of eq. 6.14.
+    average_over_words : `bool`, optional (default = `False`)
+        Divide log p(x_t | y, z_s) in eq. 6.12 by the number of words with the end symbol, as the
+        author's code does, with which the thesis's lambdas were chosen.
+    read_end_symbol : `bool`, optional (default = `False`)
+        Whether the encoders read the end symbol after a sentence's words.
     label_expectation : `str`, optional (default = `"enumeration"`)
-        How the expectation over labels of eq. 6.18 is computed: by "enumeration" or by
-        "sampling" (table 6.3, ablation (iii)).
+        How the expectation over labels of eq. 6.18 is computed: by "enumeration" or from one label
+        per pair: by "sampling", with an unbiased gradient, or by "sampling_without_score", which
+        takes the label as given, so that only the entropy trains the classifier (the author's
+        code; table 6.3, ablation (iii)).
     cross_sentence : `bool`, optional (default = `True`)
         If `False`, each sentence is generated from its own latent vector and the label instead:
         auto-encoding (table 6.3, ablation (i)).
@@ -127,6 +138,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         beam_search: Lazy[BeamSearch] = _DEFAULT_BEAM_SEARCH,
         posterior_encoder: Optional[Seq2VecEncoder] = None,
         classification_weight: float = 1.0,
+        average_over_words: bool = False,
+        read_end_symbol: bool = False,
         label_expectation: str = "enumeration",
         cross_sentence: bool = True,
         constraints: Optional[SemanticConstraints] = None,
@@ -145,6 +158,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             matcher=matcher,
             classifier=classifier,
             classification_weight=classification_weight,
+            average_over_words=average_over_words,
+            read_end_symbol=read_end_symbol,
             embedding_dropout=embedding_dropout,
             match_latents=False,
             generate_from_label=True,
@@ -160,9 +175,10 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                     f"encoder {side} dim",
                     f"posterior_encoder {side} dim",
                 )
-        if label_expectation not in ("enumeration", "sampling"):
+        if label_expectation not in _LABEL_EXPECTATIONS:
             raise ConfigurationError(
-                f'label_expectation is {label_expectation!r}; expected "enumeration" or "sampling"'
+                f"label_expectation is {label_expectation!r}; expected one of "
+                f"{', '.join(map(repr, _LABEL_EXPECTATIONS))}"
             )
         if (
             constraints is not None
@@ -178,6 +194,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         self._label_expectation = label_expectation
         self._cross_sentence = cross_sentence
         self._constraints = constraints
+        self.constraints_in_loss = constraints is not None
+        """Set to `False` where `constraint_loss` is for another update."""
         initializer(self)
 
     def forward(
@@ -224,9 +242,17 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             pair = self._read_pair(unlabeled_premise, unlabeled_hypothesis)
             loss = loss + self._record("unsupervised_loss", self._unsupervised_loss(pair))
         if self.training:
-            if self._constraints is not None:
-                loss = loss + self._record("constraint_loss", self._constraint_loss(pair))
-                self._constraints.temperature.advance()
+            if self.constraints_in_loss:
+                with freeze_parameters(*self._readers()):
+                    loss = loss + self._constraint_loss(
+                        pair._replace(
+                            source_vectors=pair.source_vectors.detach(),
+                            source_codes=pair.source_codes.detach(),
+                            target_codes=pair.target_codes.detach(),
+                        ),
+                        self._word_embeddings.detach(),
+                    )
+                self._advance_temperature()
             self._posterior.advance()
         output["loss"] = loss
         return output
@@ -242,7 +268,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         labels : `Tensor`
             (B,)
         sample_latent : `bool`, optional (default = `False`)
-            Draw z_s from q(z_s | x_s) rather than take its mode.
+            Draw z_s from q(z_s | x_s) rather than take its mean.
 
         # Returns
 
@@ -253,7 +279,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         with torch.no_grad():
             encoder = self._posterior_encoder or self._encoder
             posterior = self._posterior(encoder(*self._embed(source)))
-            latent = posterior.sample() if sample_latent else posterior.mode
+            latent = posterior.sample() if sample_latent else posterior.mean
             # shape: (B, K, T) and (B, K)
             predictions, scores = search_sentences(
                 self._beam_search,
@@ -267,17 +293,63 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         sentences = [[self._words(words) for words in beams] for beams in predictions.tolist()]
         return {"sentences": sentences, "scores": scores}
 
+    def constraint_loss(
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        unlabeled_premise: Optional[TextFieldTensors] = None,
+        unlabeled_hypothesis: Optional[TextFieldTensors] = None,
+        **other_fields: Any,
+    ) -> Tensor:
+        """R, eqs 6.20 to 6.23, of the labeled pairs and of the unlabeled ones, added up.
+
+        Its gradient reaches the generator, the word embeddings, wherever they are read, and the
+        constraints' weights. There is no dropout on the word embeddings. The temperature advances
+        by one step.
+
+        # Parameters
+
+        premise, hypothesis, unlabeled_premise, unlabeled_hypothesis, other_fields
+            A batch as `forward` takes it.
+
+        # Returns
+
+        `Tensor`
+            A scalar.
+        """
+        with freeze_parameters(*self._readers()):
+            pair = self._read_pair(premise, hypothesis, dropout=False)
+            loss = self._constraint_loss(pair, self._word_embeddings)
+            if unlabeled_premise is not None and unlabeled_hypothesis is not None:
+                pair = self._read_pair(unlabeled_premise, unlabeled_hypothesis, dropout=False)
+                loss = loss + self._constraint_loss(pair, self._word_embeddings)
+        self._advance_temperature()
+        return loss
+
+    def constrained_parameters(self) -> list[tuple[str, torch.nn.Parameter]]:
+        """What an update on `constraint_loss` changes, with names: the generator without its label
+        embeddings, the word embeddings, which are its output matrix, and the constraints' weights.
+        """
+        trained = ("_generator.", "_text_field_embedder.", "_constraints.")
+        return [
+            (name, parameter)
+            for name, parameter in self.named_parameters()
+            if name.startswith(trained) and not name.startswith("_generator.label_embedding.")
+        ]
+
     def _words(self, indices: list[int]) -> list[str]:
         """The words before the end symbol."""
         length = indices.index(self._end_index) if self._end_index in indices else len(indices)
         return [self.vocab.get_token_from_index(i, self._namespace) for i in indices[:length]]
 
-    def _read_pair(self, source: TextFieldTensors, target: TextFieldTensors) -> _Pair:
+    def _read_pair(
+        self, source: TextFieldTensors, target: TextFieldTensors, dropout: bool = True
+    ) -> _Pair:
         """Encode and classify B pairs."""
-        source_vectors, target_vectors = self._encode_pair(self._encoder, source, target)
+        source_vectors, target_vectors = self._encode_pair(self._encoder, source, target, dropout)
         codes = (source_vectors, target_vectors)
         if self._posterior_encoder is not None:
-            codes = self._encode_pair(self._posterior_encoder, source, target)
+            codes = self._encode_pair(self._posterior_encoder, source, target, dropout)
         logits = self._classifier(self._matcher(source_vectors, target_vectors))
         return _Pair(source, target, logits, source_vectors, *codes)
 
@@ -299,57 +371,71 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     def _unsupervised_loss(self, pair: _Pair) -> Tensor:
         """L_u, eq. 6.18, (B,)."""
         log_probs = F.log_softmax(pair.logits, dim=-1)
-        if self._label_expectation == "sampling":
+        if self._label_expectation != "enumeration":
             # shape: (B, 1)
             labels = torch.multinomial(log_probs.detach().exp(), 1)
             losses = self._generative_losses(pair, labels)
-            return sampled_unsupervised_loss(log_probs, labels.squeeze(-1), losses.squeeze(-1))
+            return sampled_unsupervised_loss(
+                log_probs,
+                labels.squeeze(-1),
+                losses.squeeze(-1),
+                with_score=self._label_expectation == "sampling",
+            )
         # shape: (B, C)
         labels = torch.arange(self._num_labels, device=log_probs.device).expand_as(log_probs)
         return unsupervised_loss(log_probs, self._generative_losses(pair, labels))
 
-    def _constraint_loss(self, pair: _Pair) -> Tensor:
-        """R, eqs 6.20 to 6.23, a scalar, of sentences generated from the pairs' sources."""
-        constraints = self._constraints
-        assert constraints is not None
-        # shape: (B,)
-        labels = torch.randint(self._num_labels, pair.logits.shape[:1], device=pair.logits.device)
-        read_by: list[torch.nn.Module] = [
+    def _readers(self) -> list[torch.nn.Module]:
+        """What reads generated sentences for the constraints."""
+        readers: list[torch.nn.Module] = [
             self._encoder,
             self._posterior,
             self._matcher,
             self._classifier,
         ]
         if self._posterior_encoder is not None:
-            read_by.append(self._posterior_encoder)
-        with freeze_parameters(*read_by):
-            sentence = generate_relaxed(
-                self._generator,
-                self._posterior(pair.source_codes).sample(),
-                labels,
-                self._word_embeddings.detach(),
-                start_index=self._start_index,
-                end_index=self._end_index,
-                allowed_words=self._allowed_words,
-                max_length=constraints.max_length,
-                temperature=constraints.temperature(),
-                straight_through=constraints.straight_through,
-            )
-            # shape: (B, E)
-            vectors = codes = self._encoder(sentence.embedded, sentence.mask)
-            if self._posterior_encoder is not None:
-                codes = self._posterior_encoder(sentence.embedded, sentence.mask)
-            logits = self._classifier(self._matcher(pair.source_vectors.detach(), vectors))
-            posterior = self._posterior(codes)
-            target_posterior = self._posterior(pair.target_codes.detach())
+            readers.append(self._posterior_encoder)
+        return readers
+
+    def _constraint_loss(self, pair: _Pair, word_embeddings: Tensor) -> Tensor:
+        """R, eqs 6.20 to 6.23, a scalar, of sentences generated from the pairs' sources."""
+        constraints = self._constraints
+        assert constraints is not None
+        # shape: (B,)
+        labels = torch.randint(self._num_labels, pair.logits.shape[:1], device=pair.logits.device)
+        lengths = get_text_field_mask(pair.source).sum(dim=1) + 2
+        embedded, mask = generate_relaxed(
+            self._generator,
+            self._posterior(pair.source_codes).rsample(),
+            labels,
+            word_embeddings,
+            start_index=self._start_index,
+            end_index=self._end_index,
+            allowed_words=self._allowed_words,
+            max_length=constraints.max_length,
+            temperature=constraints.temperature(),
+            straight_through=constraints.straight_through,
+            lengths=lengths if constraints.source_length else None,
+        )
+        if self._read_end_symbol and not constraints.source_length:
+            embedded, mask = append_end(embedded, mask, word_embeddings[self._end_index])
+        # shape: (B, E)
+        vectors = codes = self._encoder(embedded, mask)
+        if self._posterior_encoder is not None:
+            codes = self._posterior_encoder(embedded, mask)
+        logits = self._classifier(self._matcher(pair.source_vectors, vectors))
+        posterior = self._posterior(codes)
         losses = {}
         if "y" in constraints.names:
             losses["y"] = label_constraint(F.log_softmax(logits, dim=-1), labels)
         if "z" in constraints.names:
-            losses["z"] = latent_constraint(target_posterior, posterior.rsample())
+            losses["z"] = latent_constraint(self._posterior(pair.target_codes), posterior.rsample())
         if "mu" in constraints.names:
-            losses["mu"] = mean_direction_constraint(posterior.mode)
+            losses["mu"] = mean_direction_constraint(posterior.mode, constraints.normalize_mean)
         for name, loss in losses.items():
             self._record(f"constraint_{name}", loss)
-        constraint_loss: Tensor = constraints(losses)
-        return constraint_loss
+        return self._record("constraint_loss", constraints(losses))
+
+    def _advance_temperature(self) -> None:
+        assert self._constraints is not None
+        self._constraints.temperature.advance()

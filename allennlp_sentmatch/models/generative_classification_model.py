@@ -22,7 +22,7 @@ from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
-from allennlp_sentmatch.nn.cs_lvm import teacher_forcing
+from allennlp_sentmatch.nn.cs_lvm import append_end, teacher_forcing
 from allennlp_sentmatch.nn.padding import stack_padded
 
 
@@ -47,6 +47,11 @@ class GenerativeClassificationModel(ClassificationModel):
     classifier : `Lazy[Classifier]`
     classification_weight : `float`
         The weight of the classifier's loss, the thesis's lambda.
+    average_over_words : `bool`
+        Whether a sentence's log-likelihood in the loss is the mean over its words and the end
+        symbol, or the sum.
+    read_end_symbol : `bool`
+        Whether the encoder reads the end symbol after the words.
     embedding_dropout : `float`
         Drop probability on the word embeddings that the encoder and the generator read, the
         thesis's p_w.
@@ -76,6 +81,8 @@ class GenerativeClassificationModel(ClassificationModel):
         matcher: Lazy[Matcher],
         classifier: Lazy[Classifier],
         classification_weight: float,
+        average_over_words: bool,
+        read_end_symbol: bool,
         embedding_dropout: float,
         match_latents: bool,
         generate_from_label: bool,
@@ -123,6 +130,8 @@ class GenerativeClassificationModel(ClassificationModel):
             input_size=self._matcher.get_output_dim(), num_labels=self._num_labels
         ).module
         self._classification_weight = classification_weight
+        self._average_over_words = average_over_words
+        self._read_end_symbol = read_end_symbol
         self._averages: dict[str, Average] = {}
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -157,28 +166,37 @@ class GenerativeClassificationModel(ClassificationModel):
         weight: Tensor = word_embedding(self._text_field_embedder).weight
         return weight
 
-    def _embed(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor]:
+    def _embed(self, tokens: TextFieldTensors, dropout: bool = True) -> tuple[Tensor, Tensor]:
         # shape: (B, T, D) and (B, T)
-        embedded = self._embedding_dropout(self._text_field_embedder(tokens))
-        return embedded, get_text_field_mask(tokens)
+        embedded: Tensor = self._text_field_embedder(tokens)
+        mask: Tensor = get_text_field_mask(tokens)
+        if self._read_end_symbol:
+            embedded, mask = append_end(embedded, mask, self._word_embeddings[self._end_index])
+        return self._embedding_dropout(embedded) if dropout else embedded, mask
 
     def _draw(self, posterior: Distribution) -> Tensor:
-        """Latent vectors (B, m): samples in training; the modes otherwise, to be reproducible."""
-        latent: Tensor = posterior.rsample() if self.training else posterior.mode
+        """Latent vectors (B, m): samples in training; the means otherwise, to be reproducible."""
+        latent: Tensor = posterior.rsample() if self.training else posterior.mean
         return latent
 
     def _encode_pair(
-        self, encoder: Seq2VecEncoder, first: TextFieldTensors, second: TextFieldTensors
+        self,
+        encoder: Seq2VecEncoder,
+        first: TextFieldTensors,
+        second: TextFieldTensors,
+        dropout: bool = True,
     ) -> tuple[Tensor, Tensor]:
         """The vectors of B pairs' sentences, each (B, E), by one call of the encoder."""
-        vectors: Tensor = encoder(*stack_padded(self._embed(first), self._embed(second)))
+        vectors: Tensor = encoder(
+            *stack_padded(self._embed(first, dropout), self._embed(second, dropout))
+        )
         first_vectors, second_vectors = vectors.chunk(2)
         return first_vectors, second_vectors
 
     def _log_likelihood(
         self, tokens: TextFieldTensors, latent: Tensor, labels: Optional[Tensor] = None
     ) -> Tensor:
-        """The log-probability that the generator gives to B sentences.
+        """The log-probability that the generator gives to B sentences, or its mean over words.
 
         # Parameters
 
@@ -210,6 +228,7 @@ class GenerativeClassificationModel(ClassificationModel):
             latent.repeat_interleave(num_repeats, dim=0),
             None if labels is None else labels.flatten(),
             self._word_embeddings,
+            self._average_over_words,
         )
         return log_likelihood.view(-1, num_repeats)
 

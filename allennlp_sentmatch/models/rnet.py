@@ -1,6 +1,7 @@
 """R-NET: questions answered by a span of a passage."""
 
-from typing import Any, Optional
+import math
+from typing import Any, NamedTuple, Optional
 
 import torch
 import torch.nn.functional as F
@@ -21,11 +22,23 @@ from allennlp_sentmatch.nn.reading_comprehension import (
     BestSpans,
     GatedMatching,
     GatedSelfMatching,
+    PassageWindows,
     PointerNetwork,
     QuestionPooling,
     best_spans,
 )
 from allennlp_sentmatch.training.metrics import AnswerOverlap
+
+#: As many passages of a validation batch are read at once as well.
+WINDOWS_AT_ONCE = 16
+
+
+class _Reading(NamedTuple):
+    start_logits: Tensor  # (B, T)
+    end_logits: Tensor  # (B, T)
+    matching_attention: list[Tensor]  # of each direction, (B, T, M)
+    self_matching_attention: Tensor  # (B, T, T)
+    attention_start: Tensor  # (B,): the token of the attention's first row
 
 
 @Model.register("rnet")
@@ -44,6 +57,10 @@ class RNet(Model):
 
     Word vectors and a character BiGRU are the embedder's. The loss of a batch is the mean of
     - log p(start) - log p(end).
+
+    Self-matching takes time and memory that grow with the square of a passage's length. So outside
+    of training passages of more than `window_size` tokens are read in overlapping windows, whose
+    best spans compete by the sums of their logits. See `PassageWindows`.
 
     Registered as a `Model` with name "rnet".
 
@@ -66,6 +83,13 @@ class RNet(Model):
         The largest number of tokens in a predicted answer.
     n_best_size : `int`, optional (default = `5`)
         How many answers to predict.
+    window_size : `int`, optional (default = `1000`)
+        The largest number of passage tokens that are read at once outside of training; `None` for
+        all.
+    window_stride : `int`, optional (default = `None`)
+        How many tokens after a window the next one begins, at most `window_size`; by default three
+        quarters of it. An answer of up to `window_size - window_stride + 1` tokens is within a
+        window wherever it begins.
     metric : `Metric`, optional (default = `AnswerOverlap()`)
         Called in evaluation with a list of answers and a list of lists of references.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
@@ -90,6 +114,8 @@ class RNet(Model):
         dropout: float = 0.2,
         max_answer_length: Optional[int] = None,
         n_best_size: int = 5,
+        window_size: Optional[int] = 1000,
+        window_stride: Optional[int] = None,
         metric: Optional[Metric] = None,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
         regularizer: Optional[ModelRegularizer] = None,
@@ -103,9 +129,18 @@ class RNet(Model):
                     "text_field_embedder output dim",
                     f"{name} input dim",
                 )
-        for name, size in (("max_answer_length", max_answer_length), ("n_best_size", n_best_size)):
+        for name, size in (
+            ("max_answer_length", max_answer_length),
+            ("n_best_size", n_best_size),
+            ("window_size", window_size),
+            ("window_stride", window_stride),
+        ):
             if size is not None and size < 1:
                 raise ConfigurationError(f"{name} must be at least 1, got {size}")
+        if window_stride is not None and (window_size is None or window_stride > window_size):
+            raise ConfigurationError(
+                f"window_stride must be at most window_size, got {window_stride} and {window_size}"
+            )
         self._text_field_embedder = text_field_embedder
         self._encoder = encoder
         self._passage_encoder = passage_encoder
@@ -124,6 +159,8 @@ class RNet(Model):
         self._dropout = dropout_layer("dropout", dropout)
         self._max_answer_length = max_answer_length
         self._n_best_size = n_best_size
+        self._window_size = window_size
+        self._window_stride = window_stride or math.ceil(0.75 * (window_size or 0))
         self._metric: Any = metric or AnswerOverlap()  # whose arguments are texts, not tensors
         initializer(self)
 
@@ -150,38 +187,42 @@ class RNet(Model):
 
         `Dict[str, Any]`
             - `span_start_logits`, `span_end_logits`, `span_start_probs` and `span_end_probs`,
-              (B, T);
+              (B, T); of several windows with a token, its largest logits;
             - `loss`: a scalar, with `span_start` and `span_end`;
-            - outside of training `best_span`, (B, 2), the first and the last token of the most
-              probable span, or -1 in a passage without tokens;
-            - outside of training `answer`, the texts of these spans, with `metadata`;
-            - outside of training `matching_attention` and `reverse_matching_attention`, (B, T, M),
-              of each direction, and `self_matching_attention`, (B, T, T);
+            - outside of training `best_spans`, (B, n_best_size, 2), the first and the last tokens
+              of the most probable spans, or -1 if there are not as many, `best_span_scores`, (B,
+              n_best_size), the logarithms of their probabilities, and `best_span`, (B, 2);
+            - outside of training `answer`, the texts of the best spans, with `metadata`;
+            - outside of training `matching_attention` and `reverse_matching_attention`, (B, W, M),
+              of each direction, `self_matching_attention`, (B, W, W), and `attention_start`, (B,):
+              of the whole passages, or of the windows of W tokens with the best spans, which begin
+              at these tokens;
             - `question_num_tokens` and `passage_num_tokens`, (B,);
             - `metadata`.
         """
         question_mask = get_text_field_mask(question)  # (B, M)
         passage_mask = get_text_field_mask(passage)  # (B, T)
-        encoded_question = self._encode(question, question_mask, self._encoder)
-        encoded_passage = self._encode(
-            passage, passage_mask, self._passage_encoder or self._encoder
-        )
-        matched, matching_attention = self._matching(
-            encoded_passage, passage_mask, encoded_question, question_mask
-        )
-        self_matched, self_matching_attention = self._self_matching(
-            self._dropout(matched), passage_mask
-        )
-        pooled_question, _ = self._question_pooling(encoded_question, question_mask)
-        start_logits, end_logits = (
-            scores.masked_fill(~passage_mask, torch.finfo(scores.dtype).min)
-            for scores in self._pointers(self._dropout(self_matched), passage_mask, pooled_question)
-        )
+        encoded_question = self._encode(self._embed(question), question_mask, self._encoder)
+        inputs = (self._embed(passage), passage_mask, encoded_question, question_mask)
+        T = passage_mask.size(1)
+        best = None
+        if self.training or self._window_size is None or self._window_size >= T:
+            reading = self._read(*inputs)
+            if not self.training:
+                best = best_spans(
+                    reading.start_logits.log_softmax(dim=1).masked_fill(~passage_mask, -torch.inf),
+                    reading.end_logits.log_softmax(dim=1).masked_fill(~passage_mask, -torch.inf),
+                    self._n_best_size,
+                    self._max_answer_length,
+                )
+        else:
+            windows = PassageWindows.of(passage_mask, self._window_size, self._window_stride)
+            reading, best = self._read_windows(windows, *inputs)
         output: dict[str, Any] = {
-            "span_start_logits": start_logits,
-            "span_end_logits": end_logits,
-            "span_start_probs": masked_softmax(start_logits, passage_mask),
-            "span_end_probs": masked_softmax(end_logits, passage_mask),
+            "span_start_logits": reading.start_logits,
+            "span_end_logits": reading.end_logits,
+            "span_start_probs": masked_softmax(reading.start_logits, passage_mask),
+            "span_end_probs": masked_softmax(reading.end_logits, passage_mask),
             "question_num_tokens": question_mask.sum(dim=1),
             "passage_num_tokens": passage_mask.sum(dim=1),
         }
@@ -189,10 +230,10 @@ class RNet(Model):
             output["metadata"] = metadata
         if span_start is not None and span_end is not None:
             output["loss"] = F.cross_entropy(
-                start_logits, span_start.squeeze(-1)
-            ) + F.cross_entropy(end_logits, span_end.squeeze(-1))
-        if not self.training:
-            best = self._best_spans(output, count=1)
+                reading.start_logits, span_start.squeeze(-1)
+            ) + F.cross_entropy(reading.end_logits, span_end.squeeze(-1))
+        if best is not None:
+            output["best_spans"], output["best_span_scores"] = best
             output["best_span"] = best.spans[:, 0]
             if metadata is not None:
                 output["answer"] = [
@@ -201,8 +242,11 @@ class RNet(Model):
                 ]
                 if all("answers" in about for about in metadata):
                     self._metric(output["answer"], [about["answers"] for about in metadata])
-            output["matching_attention"], output["reverse_matching_attention"] = matching_attention
-            output["self_matching_attention"] = self_matching_attention
+            output["matching_attention"], output["reverse_matching_attention"] = (
+                reading.matching_attention
+            )
+            output["self_matching_attention"] = reading.self_matching_attention
+            output["attention_start"] = reading.attention_start
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -212,22 +256,23 @@ class RNet(Model):
 
         `Dict[str, Any]`
             For each question `span`, the first and the last token of the answer, `probability`,
-            the product of the probabilities of its start and its end, and `n_best`: a list of
-            `span` and `probability`, best first; with metadata also `answer`, here and in
-            `n_best`. `span_start_probs` and `span_end_probs` have a number for each token of the
-            passage. Of the attention there is only that of the answer's tokens, as a passage has
-            too many others: `question_attention`, for each of them the weights of the question's
-            tokens, the mean of both directions, and `passage_attention`, the mean of their weights
-            of the passage's tokens.
+            the product of the probabilities of its start and its end (in a passage of several
+            windows: by the logits of one window), and `n_best`: a list of `span` and
+            `probability`, best first; with metadata also `answer`, here and in `n_best`.
+            `span_start_probs` and `span_end_probs` have a number for each token of the passage. Of
+            the attention there is only that of the answer's tokens, as a passage has too many
+            others: `question_attention`, for each of them the weights of the question's tokens,
+            the mean of both directions, and `passage_attention`, the mean of their weights of the
+            passage's tokens, zero outside of the window with the answer.
         """
-        best = self._best_spans(output_dict, self._n_best_size)
+        spans, scores = (output_dict.pop(name) for name in ("best_spans", "best_span_scores"))
         n_best: list[list[dict[str, Any]]] = [
             [
                 {"span": span, "probability": probability}
-                for span, probability in zip(spans, probabilities)
+                for span, probability in zip(*candidates)
                 if span[0] >= 0
             ]
-            for spans, probabilities in zip(best.spans.tolist(), best.scores.exp().tolist())
+            for candidates in zip(spans.tolist(), scores.exp().tolist())
         ]
         if "metadata" in output_dict:
             for candidates, about in zip(n_best, output_dict["metadata"]):
@@ -245,21 +290,22 @@ class RNet(Model):
         output_dict["n_best"] = n_best
         output_dict["span"] = [c[0]["span"] if c else [] for c in n_best]
         output_dict["probability"] = [c[0]["probability"] if c else 0.0 for c in n_best]
-        if "self_matching_attention" in output_dict:  # in training there is none
-            matching, reverse, self_matching = (  # (B, T, M) twice and (B, T, T)
-                output_dict.pop(f"{name}matching_attention") for name in ("", "reverse_", "self_")
-            )
-            answers = [slice(s[0], s[1] + 1) if s else slice(0) for s in output_dict["span"]]
-            output_dict["question_attention"] = [
-                weights[answer, :length].tolist()
-                for weights, answer, length in zip(
-                    (matching + reverse) / 2, answers, question_lengths
-                )
-            ]
-            output_dict["passage_attention"] = [
-                weights[answer, :length].mean(dim=0).tolist()
-                for weights, answer, length in zip(self_matching, answers, lengths)
-            ]
+        matching, reverse, self_matching = (  # (B, W, M) twice and (B, W, W)
+            output_dict.pop(f"{name}matching_attention") for name in ("", "reverse_", "self_")
+        )
+        starts = output_dict.pop("attention_start").tolist()
+        answers = [
+            slice(span[0] - start, span[1] + 1 - start) if span else slice(0)
+            for span, start in zip(output_dict["span"], starts)
+        ]
+        output_dict["question_attention"] = [
+            weights[answer, :length].tolist()
+            for weights, answer, length in zip((matching + reverse) / 2, answers, question_lengths)
+        ]
+        output_dict["passage_attention"] = [
+            F.pad(weights[answer].mean(dim=0), (start, length))[:length].tolist()
+            for weights, answer, start, length in zip(self_matching, answers, starts, lengths)
+        ]
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -271,23 +317,66 @@ class RNet(Model):
         metrics: dict[str, float] = self._metric.get_metric(reset)
         return metrics
 
-    def _encode(self, tokens: TextFieldTensors, mask: Tensor, encoder: Seq2SeqEncoder) -> Tensor:
-        embedded = self._dropout(self._text_field_embedder(tokens))  # (B, T, D)
+    def _embed(self, tokens: TextFieldTensors) -> Tensor:
+        embedded: Tensor = self._dropout(self._text_field_embedder(tokens))  # (B, T, D)
+        return embedded
+
+    def _encode(self, embedded: Tensor, mask: Tensor, encoder: Seq2SeqEncoder) -> Tensor:
         encoded: Tensor = self._dropout(encoder(embedded, mask))  # (B, T, E)
         return encoded
 
-    def _best_spans(self, output_dict: dict[str, Any], count: int) -> BestSpans:
-        """The most probable spans, with the logarithms of their probabilities."""
-        start_logits, end_logits = (
-            output_dict[name] for name in ("span_start_logits", "span_end_logits")
+    def _read(
+        self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor
+    ) -> _Reading:
+        """Read embedded passages, or windows, each with an encoded question."""
+        passage = self._encode(passage, passage_mask, self._passage_encoder or self._encoder)
+        matched, matching_attention = self._matching(passage, passage_mask, question, question_mask)
+        self_matched, self_matching_attention = self._self_matching(
+            self._dropout(matched), passage_mask
         )
-        positions = torch.arange(start_logits.size(1), device=start_logits.device)
-        padding = positions >= output_dict["passage_num_tokens"].unsqueeze(1)  # (B, T)
-        return best_spans(
-            start_logits.log_softmax(dim=1).masked_fill(padding, -torch.inf),
-            end_logits.log_softmax(dim=1).masked_fill(padding, -torch.inf),
-            count,
-            self._max_answer_length,
+        pooled_question, _ = self._question_pooling(question, question_mask)
+        start_logits, end_logits = (
+            scores.masked_fill(~passage_mask, torch.finfo(scores.dtype).min)
+            for scores in self._pointers(self._dropout(self_matched), passage_mask, pooled_question)
+        )
+        attention_start = passage_mask.new_zeros(len(passage_mask), dtype=torch.long)
+        return _Reading(
+            start_logits, end_logits, matching_attention, self_matching_attention, attention_start
+        )
+
+    def _read_windows(
+        self,
+        windows: PassageWindows,
+        passage: Tensor,
+        passage_mask: Tensor,
+        question: Tensor,
+        question_mask: Tensor,
+    ) -> tuple[_Reading, BestSpans]:
+        """Read windows of passages. The attention is that of the window with the best span."""
+
+        def read(part: PassageWindows) -> _Reading:
+            rows = part.passages
+            return self._read(part.cut(passage), part.mask, question[rows], question_mask[rows])
+
+        logits = [read(part)[:2] for part in windows.split(WINDOWS_AT_ONCE)]
+        start, end = (torch.cat(parts) for parts in zip(*logits))  # (N, W)
+        joined = [windows.join(scores, passage_mask.size(1)) for scores in (start, end)]  # (B, T)
+        start_scores, end_scores = (
+            scores - of_passages.logsumexp(dim=1)[windows.passages].unsqueeze(1)  # (N, W)
+            for scores, of_passages in zip((start, end), joined)
+        )
+        best, best_windows = windows.best_spans(
+            start_scores, end_scores, self._n_best_size, self._max_answer_length
+        )
+        # Reading it once more takes less memory than the attention of all windows.
+        reading = read(windows.select(best_windows))
+        return (
+            reading._replace(
+                start_logits=joined[0],
+                end_logits=joined[1],
+                attention_start=windows.positions[best_windows, 0],
+            ),
+            best,
         )
 
 

@@ -29,8 +29,8 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         L(x_1, x_2, y)  = L_vae(x_1) + L_vae(x_2) - lambda log q(y | z_1, z_2)
         L(x_1, x_2)     = L_vae(x_1) + L_vae(x_2)
 
-    so that unlabeled pairs say nothing to the classifier. Outside training, z is the mode of
-    q(z | x), for the thesis does not say what the classifier then reads.
+    so that unlabeled pairs say nothing to the classifier. Outside training, z is the mean of
+    q(z | x): of a von Mises-Fisher distribution, a vector shorter than 1.
 
     Registered as a `Model` with name "vae_siamese".
 
@@ -48,6 +48,8 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         A configuration leaves out its `input_size` and `num_labels`.
     classification_weight : `float`, optional (default = `1.0`)
         lambda.
+    average_over_words, read_end_symbol : `bool`, optional (default = `False`)
+        See `CrossSentenceLatentVariableModel`.
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
     label_namespace : `str`, optional (default = `"labels"`)
@@ -68,6 +70,8 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         matcher: Lazy[Matcher],
         classifier: Lazy[Classifier],
         classification_weight: float = 1.0,
+        average_over_words: bool = False,
+        read_end_symbol: bool = False,
         embedding_dropout: float = 0.0,
         label_namespace: str = "labels",
         positive_label: Optional[str] = None,
@@ -83,6 +87,8 @@ class VAESiameseClassifier(GenerativeClassificationModel):
             matcher=matcher,
             classifier=classifier,
             classification_weight=classification_weight,
+            average_over_words=average_over_words,
+            read_end_symbol=read_end_symbol,
             embedding_dropout=embedding_dropout,
             match_latents=True,
             generate_from_label=False,

@@ -10,6 +10,7 @@ from allennlp_sentmatch.modules import (
     step_decoders,
     token_embedders,
 )
+from allennlp_sentmatch.modules.block_constant_initializer import BlockConstantInitializer
 from allennlp_sentmatch.modules.classifier import Classifier
 from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
 from allennlp_sentmatch.modules.matchers import Matcher
@@ -22,6 +23,7 @@ from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
 
 __all__ = [
+    "BlockConstantInitializer",
     "Classifier",
     "LengthPenaltyScorer",
     "Matcher",

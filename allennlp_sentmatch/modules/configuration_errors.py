@@ -1,9 +1,17 @@
-"""Conversion of the errors of plain PyTorch constructors into AllenNLP's."""
+"""The constructors of plain PyTorch modules as AllenNLP's: their settings and their errors."""
 
+import functools
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Callable, TypeVar
 
 from allennlp.common.checks import ConfigurationError
+from typing_extensions import Concatenate, ParamSpec  # a requirement of torch
+
+P = ParamSpec("P")
+Adapter = TypeVar("Adapter")
+Module = TypeVar("Module")
 
 
 @contextmanager
@@ -17,3 +25,29 @@ def configuration_errors() -> Iterator[None]:
         yield
     except ValueError as error:
         raise ConfigurationError(str(error)) from error
+
+
+def constructs(
+    module_class: Callable[P, Module],
+) -> Callable[[Callable[[Adapter, Module], None]], Callable[Concatenate[Adapter, P], None]]:
+    """Lets an `__init__` that takes a module take the settings of the module's class instead.
+
+    The decorated `__init__` has the signature of `module_class`, which AllenNLP's `from_params`
+    reads, and its documentation. Where the class raises a `ValueError`, it raises a
+    `ConfigurationError`.
+    """
+
+    def decorate(
+        hold: Callable[[Adapter, Module], None],
+    ) -> Callable[Concatenate[Adapter, P], None]:
+        def construct(self: Adapter, /, *args: P.args, **kwargs: P.kwargs) -> None:
+            with configuration_errors():
+                module = module_class(*args, **kwargs)
+            hold(self, module)
+
+        functools.update_wrapper(construct, module_class.__init__)  # its signature
+        documentation = inspect.getdoc(module_class) or ""
+        construct.__doc__ = documentation.replace("ValueError", "ConfigurationError")
+        return construct
+
+    return decorate

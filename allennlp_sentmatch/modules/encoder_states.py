@@ -10,7 +10,8 @@ from torch import Tensor
 
 from allennlp_sentmatch.modules.seq2seq_encoders.module_encoder import ModuleEncoder
 from allennlp_sentmatch.nn import CellAwareLSTM, StackedRNN
-from allennlp_sentmatch.nn.lstm_states import lstm_final_states
+from allennlp_sentmatch.nn.padding import check_padded
+from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states
 
 
 class StateSizes(NamedTuple):
@@ -69,12 +70,12 @@ def encode_with_states(
     module = _module_with_states(encoder)
     if module is None:
         outputs = encoder(inputs, mask)
+    elif isinstance(module, torch.nn.LSTM):
+        mask = check_padded(inputs, mask, module.input_size, module.all_weights[0][0].dtype)
+        outputs, *last_states = lstm_final_states(module, inputs, mask)
+        states = EncoderStates(*last_states)
     else:
-        outputs, *last_states = (
-            lstm_final_states(module, inputs, mask)
-            if isinstance(module, torch.nn.LSTM)
-            else module.last_states(inputs, mask)
-        )
+        outputs, *last_states = module.last_states(inputs, mask)
         states = EncoderStates(*last_states)
     # An empty sentence has no last token; its first output is zero like all the others.
     with_token: Any = mask | (torch.arange(mask.size(1), device=mask.device) == 0)

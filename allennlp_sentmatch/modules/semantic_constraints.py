@@ -25,6 +25,11 @@ class SemanticConstraints(torch.nn.Module, FromParams):
         The maximum number of words in a generated sentence.
     straight_through : `bool`, optional (default = `False`)
         See `allennlp_sentmatch.nn.cs_lvm.generate_relaxed`.
+    source_length : `bool`, optional (default = `False`)
+        Generate as many words as the source sentence has with its start and end symbols, whether or
+        not they include the end symbol, as the author's code does.
+    normalize_mean : `bool`, optional (default = `False`)
+        See `allennlp_sentmatch.nn.cs_lvm.mean_direction_constraint`; `True` in the author's code.
 
     # Raises
 
@@ -38,6 +43,8 @@ class SemanticConstraints(torch.nn.Module, FromParams):
         temperature_rate: float = 1e-4,
         max_length: int = 30,
         straight_through: bool = False,
+        source_length: bool = False,
+        normalize_mean: bool = False,
     ) -> None:
         super().__init__()
         with configuration_errors():
@@ -52,6 +59,8 @@ class SemanticConstraints(torch.nn.Module, FromParams):
         self.names = tuple(names)
         self.max_length = max_length
         self.straight_through = straight_through
+        self.source_length = source_length
+        self.normalize_mean = normalize_mean
         self.weighting = UncertaintyWeighting(len(names)) if len(names) > 1 else None
 
     def forward(self, losses: dict[str, torch.Tensor]) -> torch.Tensor:

@@ -2,8 +2,8 @@
 
 from allennlp_sentmatch.nn.attentional_decoder import AttentionalDecoder
 from allennlp_sentmatch.nn.attentive_pooling import AttentivelyPooled, AttentivePooling
-from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM
-from allennlp_sentmatch.nn.cell_aware_lstm_decoder import CellAwareLSTMDecoder
+from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
+from allennlp_sentmatch.nn.cas_lstm_decoder import CellAwareLSTMDecoder
 from allennlp_sentmatch.nn.distillation import DistillationLoss
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
@@ -23,13 +23,13 @@ from allennlp_sentmatch.nn.matching import (
 )
 from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
 from allennlp_sentmatch.nn.ops.backends import BackendError, use_backend
-from allennlp_sentmatch.nn.ops.lstm.naive import CellAwareLSTMGates
+from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
 from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pair_reader import PairAttention, PairReader
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.ranking import average_precision, reciprocal_rank
+from allennlp_sentmatch.nn.rcrn import RecurrentlyControlledRNN
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
-from allennlp_sentmatch.nn.recurrently_controlled_rnn import RecurrentlyControlledRNN
 from allennlp_sentmatch.nn.similarity import (
     expected_grade,
     grade_distribution,
@@ -38,7 +38,7 @@ from allennlp_sentmatch.nn.similarity import (
 )
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.nn.state_bridge import StateBridge
-from allennlp_sentmatch.nn.suffix_bilstm import SuffixBiLSTM
+from allennlp_sentmatch.nn.subilstm import SuffixBiLSTM
 from allennlp_sentmatch.nn.tree_merges import bracketing
 
 __all__ = [

@@ -1,5 +1,6 @@
 """Checks of settings, with errors that name the setting."""
 
+from collections.abc import Collection
 from numbers import Integral, Real
 
 
@@ -19,3 +20,10 @@ def check_fraction(**fractions: float) -> None:
             raise ValueError(f"{name} must be a number, got {fraction!r}")
         if not 0 <= fraction < 1:
             raise ValueError(f"{name} must be at least 0 and below 1, got {fraction}")
+
+
+def check_names(kind: str, given: Collection[str], expected: Collection[str]) -> None:
+    """Raise a `ValueError` that names the first setting, or other kind, in only one of the two."""
+    for name in sorted(set(given) ^ set(expected)):
+        lack = "no" if name in expected else "a superfluous"
+        raise ValueError(f"there is {lack} {kind} {name[:100]!r}")

@@ -17,9 +17,9 @@ second one, whose h at the hypothesis's last token is the pair's vector.
 import torch
 
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.nn.lstm_states import lstm_final_states
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.pair_reader import PairAttention, PairReader, last_state
+from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states
 
 
 class LSTMPair(PairReader):

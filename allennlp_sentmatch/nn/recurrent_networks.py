@@ -1,41 +1,25 @@
-"""torch's own recurrent networks over padded batches.
-
-On a CPU, the steps of this package run GRUs faster than torch, and train them in half to two thirds
-of its time. On an Intel processor they train LSTMs in 0.6 to 0.9 of its time over batches of which
-38 % is padding, which they skip, but take 1.0 to 1.3 times as long without padding (32 to 64
-sentences, 75 to 300 units; Xeon with AMX, torch 2.13, one and two threads). On an AMD EPYC they are
-as fast as torch's LSTM on one thread, and slower on several. torch's networks take the rest, such
-as functions compiled by `torch.compile`, installations without a C++ compiler, and GPUs, where
-cuDNN takes packed batches as they are.
-
-On a CPU, torch trains over a padded batch faster than over a packed one: 32 sentences of 5 to 40
-tokens take 1.5 times as long packed (150 or 300 units), passages of 150 to 200 tokens 7 to 9 times
-(75 units; torch 2.13, one thread). Padding on the right does not affect a network that reads from
-left to right, and the other direction reads each sentence reversed, its padding still on the right.
-Without gradients, packing saves the steps of the padding, and batches are packed where that is
-faster.
-"""
+"""torch's own recurrent networks over padded batches, by torch or by this package's recurrences."""
 
 from collections.abc import Sequence
-from typing import Any, Union, get_args
+from typing import Any, Optional, Union
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from allennlp_sentmatch.nn.ops.backends import Name, is_compiling_or_tracing, resolve
+from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing, resolve_network
+from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states, lstm_recurrence
+from allennlp_sentmatch.nn.ops.cas_lstm.weights import LayerWeights
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
-from allennlp_sentmatch.nn.ops.common.products import MKLProducts
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
-from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 from allennlp_sentmatch.nn.ops.gru.recurrence import gru_recurrence
 from allennlp_sentmatch.nn.ops.gru.weights import GRUWeights
-from allennlp_sentmatch.nn.ops.lstm.recurrence import lstm_recurrence
-from allennlp_sentmatch.nn.ops.lstm.weights import LayerWeights
-from allennlp_sentmatch.nn.padding import zero_outputs
+from allennlp_sentmatch.nn.padding import lengths_of, zero_outputs
 
 Network = Union[torch.nn.LSTM, torch.nn.GRU]
+States = tuple[Tensor, Tensor]
+"""h and c."""
 
 
 def run_networks(networks: Sequence[Network], inputs: Tensor, mask: Tensor) -> list[Tensor]:
@@ -73,85 +57,125 @@ def run_networks(networks: Sequence[Network], inputs: Tensor, mask: Tensor) -> l
     ]
 
 
+def lstm_states(lstm: torch.nn.LSTM, inputs: Tensor, mask: Tensor) -> States:
+    """Run a one-layer LSTM and return both states at every step, of which torch returns h alone.
+
+    # Parameters
+
+    lstm : `torch.nn.LSTM`
+        Of one layer, without projections, in one direction or two.
+    inputs : `Tensor`
+        Shape (B, T, D); the padding has no effect.
+    mask : `Tensor`
+        Shape (B, T), bool, right-padded.
+
+    # Returns
+
+    `Tuple[Tensor, Tensor]`
+        h and c, each (B, T, num_directions * hidden_size), zero at padding.
+    """
+    return lstm_recurrence(inputs, mask, [_layer_weights(_layers(lstm)[0])])
+
+
+def lstm_final_states(
+    lstm: torch.nn.LSTM, inputs: Tensor, mask: Tensor, initial: Optional[States] = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Run an LSTM for a decoder that starts from its last states.
+
+    # Parameters
+
+    lstm : `torch.nn.LSTM`
+        With `batch_first`, with or without biases, without projections.
+    inputs : `Tensor`
+        Shape (B, T, D); the padding has no effect.
+    mask : `Tensor`
+        Shape (B, T), bool, right-padded.
+    initial : `Tuple[Tensor, Tensor]`, optional (default = zeros)
+        h and c of all layers before the first step, each (B, num_layers, hidden_size). For a
+        single direction.
+
+    # Returns
+
+    `Tuple[Tensor, Tensor, Tensor]`
+        The outputs, (B, T, num_directions * hidden_size), zero at padding; and h and c of all
+        layers after a direction's last step, each (B, num_layers, num_directions * hidden_size),
+        the initial ones for an empty sentence.
+    """
+    if inputs.is_cuda and inputs.size(1) > 0:
+        return _packed_final_states(lstm, inputs, mask, initial)
+    hidden: list[Tensor] = []  # (B, 1, E) each, as is `cell`
+    cell: list[Tensor] = []
+
+    def run_layer(outputs: Tensor, directions: list[list[Tensor]]) -> Tensor:
+        layer = len(hidden)
+        before = initial and (initial[0][:, [layer]], initial[1][:, [layer]])  # (B, 1, H) each
+        outputs, h, c = lstm_last_states(
+            outputs, mask, [_layer_weights(directions)], initial=before
+        )
+        hidden.append(h)
+        cell.append(c)
+        return outputs
+
+    outputs = _run_layers(lstm, inputs, run_layer)
+    return outputs, torch.cat(hidden, 1), torch.cat(cell, 1)
+
+
 def _run(network: Network, inputs: Tensor, mask: Tensor) -> Tensor:
-    if is_exporting() or _is_faster_compiled(network, inputs, mask):
-        return _run_layers(network, inputs, mask)
-    if _is_faster_packed(network, mask):
-        return _run_packed(network, inputs, mask)
-    return _run_padded(network, inputs, mask)
-
-
-def _is_faster_compiled(network: Network, inputs: Tensor, mask: Tensor) -> bool:
-    """Whether this package's steps, compiled from C++, can run and are faster than torch's."""
-    if inputs.device.type != "cpu" or is_compiling_or_tracing():
-        return False
-    backend = resolve("the network", get_args(Name), inputs, *network.parameters())
-    if backend.name != "cpu" or isinstance(network, torch.nn.GRU):
-        return backend.name == "cpu"
-    # The share of tokens below which skipping the padding of an LSTM saves time.
-    skips_enough = mask.float().mean() < 0.85
-    return backend.products is MKLProducts and torch.is_grad_enabled() and bool(skips_enough)
-
-
-def _run_layers(network: Network, inputs: Tensor, mask: Tensor) -> Tensor:
-    """Run a network's layers by this package's recurrences."""
-    weights = iter(network.all_weights)  # of each direction of each layer
-    outputs = inputs
-    for layer in range(network.num_layers):
-        if layer > 0:
-            outputs = F.dropout(outputs, network.dropout, network.training)
-        directions: list[list[Tensor]] = [
-            list(next(weights)) for _ in range(1 + network.bidirectional)
-        ]
-        if not network.bias:
-            zeros = inputs.new_zeros(directions[0][0].size(0))
-            directions = [[*matrices, zeros, zeros] for matrices in directions]
-        if isinstance(network, torch.nn.LSTM):
-            lstm = [LayerWeights(w_ih, w_hh, b_ih + b_hh) for w_ih, w_hh, b_ih, b_hh in directions]
-            outputs, _ = lstm_recurrence(outputs, mask, [lstm])
-        else:
-            gru = [GRUWeights(*parameters) for parameters in directions]
-            outputs = gru_recurrence(outputs, mask, gru)
-    return outputs
-
-
-def _is_faster_packed(network: Network, mask: Tensor) -> bool:
-    if mask.is_cuda:
-        return True
-    if is_compiling_or_tracing() or torch.is_grad_enabled():
-        return False
-    # The share of tokens below which packing is faster (32 sentences of at most 40 or 200 tokens,
-    # 75 to 300 units). oneDNN runs LSTMs over padded batches, faster than torch's steps of a packed
-    # batch until these are large, from about 256 units on. It does not run GRUs.
-    if isinstance(network, torch.nn.GRU):
-        limit = 0.9
-    else:
-        limit = 0.75 if network.hidden_size >= 256 else 0.5
-    return bool(mask.float().mean() < limit)
-
-
-def _run_padded(network: Network, inputs: Tensor, mask: Tensor) -> Tensor:
-    if not is_compiling_or_tracing() and mask.all():
+    is_lstm = isinstance(network, torch.nn.LSTM)
+    form = resolve_network(is_lstm, network.hidden_size, inputs, mask, list(network.parameters()))
+    if form == "packed":
+        return _run_packed(network, inputs, mask)[0]
+    if form == "padded" and not is_compiling_or_tracing() and mask.all():
         outputs: Tensor = network(inputs)[0]
         return outputs
     reversal = reversed_indices(mask)
-    weights = iter(network.all_weights)  # of each direction of each layer
+
+    def run_padded(outputs: Tensor, directions: list[list[Tensor]]) -> Tensor:
+        states = [_run_direction(network, outputs, directions[0])]
+        if network.bidirectional:
+            states.append(_run_direction(network, outputs[reversal], directions[1])[reversal])
+        return torch.cat(states, -1)
+
+    def run_own(outputs: Tensor, directions: list[list[Tensor]]) -> Tensor:
+        if is_lstm:
+            return lstm_recurrence(outputs, mask, [_layer_weights(directions)])[0]
+        return gru_recurrence(outputs, mask, [GRUWeights(*weights) for weights in directions])
+
+    return _run_layers(network, inputs, run_padded if form == "padded" else run_own)
+
+
+def _run_layers(network: Network, inputs: Tensor, run_layer: Any) -> Tensor:
+    """Run `run_layer(outputs, directions)` for each layer, with dropout between two of them."""
     outputs = inputs
-    for layer in range(network.num_layers):
+    for layer, directions in enumerate(_layers(network)):
         if layer > 0:
             outputs = F.dropout(outputs, network.dropout, network.training)
-        directions = [_run_direction(network, outputs, next(weights))]
-        if network.bidirectional:
-            reverse = _run_direction(network, outputs[reversal], next(weights))
-            directions.append(reverse[reversal])
-        outputs = torch.cat(directions, -1)
+        outputs = run_layer(outputs, directions)
     return outputs
 
 
+def _layers(network: Network) -> list[list[list[Tensor]]]:
+    """W, U, b and c of each direction of each layer."""
+    directions: list[list[Tensor]] = [list(weights) for weights in network.all_weights]
+    if not network.bias:
+        zeros = directions[0][0].new_zeros(directions[0][0].size(0))
+        directions = [[*matrices, zeros, zeros] for matrices in directions]
+    S = 1 + network.bidirectional
+    return [directions[i : i + S] for i in range(0, len(directions), S)]
+
+
+def _layer_weights(directions: list[list[Tensor]]) -> list[LayerWeights]:
+    return [LayerWeights(w_ih, w_hh, b_ih + b_hh) for w_ih, w_hh, b_ih, b_hh in directions]
+
+
 def _run_direction(network: Network, inputs: Tensor, weights: Sequence[Tensor]) -> Tensor:
-    """The states (B, T, H) of one layer that reads from left to right."""
+    """The states (B, T, H) of one layer that reads from left to right, by torch.
+
+    Padding on the right does not affect them, and the other direction reads each sentence reversed,
+    its padding still on the right.
+    """
     state = inputs.new_zeros(1, inputs.size(0), network.hidden_size)
-    options = (network.bias, 1, 0.0, network.training, False, True)
+    options = (True, 1, 0.0, network.training, False, True)
     functions: Any = torch._VF
     outputs: Tensor
     if isinstance(network, torch.nn.LSTM):
@@ -161,13 +185,39 @@ def _run_direction(network: Network, inputs: Tensor, weights: Sequence[Tensor]) 
     return outputs
 
 
-def _run_packed(network: Network, inputs: Tensor, mask: Tensor) -> Tensor:
-    lengths = mask.sum(1).cpu()  # (B)
+def _run_packed(
+    network: Network, inputs: Tensor, mask: Tensor, initial: Optional[States] = None
+) -> tuple[Tensor, Any]:
+    """The outputs (B, T, E) and the last states of torch's module."""
     # An empty sentence cannot be packed: it takes one step over its padding.
     packed = pack_padded_sequence(
-        inputs, lengths.clamp(min=1), batch_first=True, enforce_sorted=False
+        inputs, lengths_of(mask).clamp(min=1), batch_first=True, enforce_sorted=False
     )
-    outputs: Tensor = pad_packed_sequence(
-        network(packed)[0], batch_first=True, total_length=inputs.size(1)
-    )[0]
-    return outputs
+    outputs, last = network(packed, initial)
+    padded, _ = pad_packed_sequence(outputs, batch_first=True, total_length=inputs.size(1))
+    return padded, last
+
+
+def _packed_final_states(
+    lstm: torch.nn.LSTM, inputs: Tensor, mask: Tensor, initial: Optional[States] = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`lstm_final_states` by cuDNN, which takes packed batches as they are."""
+    padding = ~mask.unsqueeze(-1)  # (B, T, 1)
+    before = None
+    if initial is not None:  # (L, B, H) each
+        hidden, cell = (x.transpose(0, 1).contiguous() for x in initial)
+        before = (hidden, cell)
+    outputs, last = _run_packed(lstm, inputs.masked_fill(padding, 0.0), mask, before)
+    hidden, cell = (
+        state.unflatten(0, (lstm.num_layers, -1))  # (L, directions, B, H)
+        .permute(2, 0, 1, 3)
+        .flatten(2)  # (B, L, directions * H)
+        for state in last
+    )
+    is_empty = ~mask.any(1)[:, None, None]  # (B, 1, 1)
+    start = initial or (torch.zeros_like(hidden), torch.zeros_like(cell))
+    return (
+        outputs.masked_fill(padding, 0.0),
+        torch.where(is_empty, start[0], hidden),
+        torch.where(is_empty, start[1], cell),
+    )

@@ -6,9 +6,8 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_fraction, check_positive
-from allennlp_sentmatch.nn.lstm_states import lstm_final_states
 from allennlp_sentmatch.nn.padding import check_padded
-from allennlp_sentmatch.nn.recurrent_networks import run_networks
+from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, run_networks
 
 
 class StackedRNN(torch.nn.Module):
@@ -17,7 +16,7 @@ class StackedRNN(torch.nn.Module):
     On a CPU it trains faster than the same network over packed batches, which is what AllenNLP's
     `lstm` and `gru` are, by about 1.5 times for sentences and up to 9 times for passages of 200
     tokens; without gradients it is faster on long inputs only. See
-    `allennlp_sentmatch.nn.recurrent_networks`.
+    `allennlp_sentmatch.nn.ops.backends`.
 
     # Parameters
 

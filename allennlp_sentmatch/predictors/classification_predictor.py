@@ -44,6 +44,8 @@ class ClassificationPredictor(EchoingPredictor):
         object of numbers by label, where other labels need none. `label` is then the most probable
         one of the labels that reach their thresholds, and `None` (undecided) if there is none.
         By default, `label` is the most probable one.
+    on_error : `str`, optional (default = `"raise"`)
+        As for `EchoingPredictor`.
     """
 
     input_keys: list[tuple[str, ...]]
@@ -54,8 +56,9 @@ class ClassificationPredictor(EchoingPredictor):
         dataset_reader: DatasetReader,
         frozen: bool = True,
         threshold: Optional[Threshold] = None,
+        on_error: str = "raise",
     ) -> None:
-        super().__init__(model, dataset_reader, frozen)
+        super().__init__(model, dataset_reader, frozen, on_error)
         self._threshold: Optional[LabelThreshold] = None
         if threshold is not None:
             if not isinstance(model, ClassificationModel):

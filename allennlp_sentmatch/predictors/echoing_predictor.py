@@ -1,10 +1,13 @@
 """The base class of predictors whose output includes the inputs."""
 
+import logging
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
+from allennlp.data import DatasetReader
+from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
@@ -12,14 +15,41 @@ from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.predictors.attention_map import AttentionMap
 from allennlp_sentmatch.predictors.marked_text import MarkedText
 
+logger = logging.getLogger(__name__)
+
 
 class EchoingPredictor(Predictor):
     """Predicts from the texts of a JSON object, which the output includes.
 
     An invalid request is a `ConfigurationError` that shows the request. Not registered itself.
+
+    # Parameters
+
+    model : `Model`
+    dataset_reader : `DatasetReader`
+    frozen : `bool`, optional (default = `True`)
+        Whether to put the model into evaluation mode.
+    on_error : `str`, optional (default = `"raise"`)
+        What `allennlp predict` does at an invalid line of its input: `"raise"` ends it; `"skip"`
+        leaves the line out, and the log names it.
     """
 
+    reads_blank_lines = False
+    """Whether a blank line of the input of `allennlp predict` is a text, and not left out."""
+
     _num_lines = 0
+
+    def __init__(
+        self,
+        model: Model,
+        dataset_reader: DatasetReader,
+        frozen: bool = True,
+        on_error: str = "raise",
+    ) -> None:
+        super().__init__(model, dataset_reader, frozen)
+        if on_error not in ("raise", "skip"):
+            raise ConfigurationError(f"on_error must be 'raise' or 'skip', got {shorten(on_error)}")
+        self._on_error = on_error
 
     @abstractmethod
     def _texts(self, json_dict: JsonDict) -> JsonDict:
@@ -33,10 +63,27 @@ class EchoingPredictor(Predictor):
         """The texts in an output of this predictor of which parts are marked."""
         return []
 
+    def load_lines(self, lines: Iterable[str]) -> Iterator[JsonDict]:
+        """The JSON objects on all lines of the input of `allennlp predict`."""
+        num_skipped = 0
+        for number, line in enumerate(lines):
+            if line.isspace() and not self.reads_blank_lines:
+                continue
+            self._num_lines = number
+            try:
+                request = self.load_line(line)
+            except ConfigurationError as error:
+                if self._on_error == "raise":
+                    raise
+                num_skipped += 1
+                logger.warning("skipped: %s", error.message)
+            else:
+                yield request
+        if num_skipped:
+            logger.warning("skipped %d lines of the input, which have no prediction", num_skipped)
+
     def load_line(self, line: str) -> JsonDict:
-        """The JSON object on a line of the input file of `allennlp predict`; errors have the number
-        of the line.
-        """
+        """The JSON object on the next line of the input; errors have the number of the line."""
         where = self._next_line()
         request = parse_json_object(line, where)
         try:
@@ -46,9 +93,8 @@ class EchoingPredictor(Predictor):
         return request
 
     def _next_line(self) -> str:
-        # AllenNLP hands over the lines of a file one by one, without their numbers.
         self._num_lines += 1
-        return f"input line {self._num_lines} (blank lines not counted)"
+        return f"input line {self._num_lines}"
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The prediction for one JSON object, with the inputs echoed."""

@@ -27,8 +27,9 @@ class EnsemblePredictor(ClassificationPredictor):
         dataset_reader: DatasetReader,
         frozen: bool = True,
         threshold: Optional[Threshold] = None,
+        on_error: str = "raise",
     ) -> None:
-        super().__init__(model, dataset_reader, frozen, threshold)
+        super().__init__(model, dataset_reader, frozen, threshold, on_error)
         name = str(model.members[0].default_predictor)
         predictor: Any = Predictor.by_name(name)
         self.input_keys = predictor.input_keys

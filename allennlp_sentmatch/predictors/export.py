@@ -106,7 +106,10 @@ def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> Standalon
         settings,
         None if projection is None else projection.out_features,
     )
-    load_state(exported, tensors)
+    try:
+        load_state(exported, tensors)
+    except ValueError as error:
+        raise ConfigurationError(f"this encoder cannot be exported: {error}") from error
     return exported.eval()
 
 

@@ -35,7 +35,7 @@ class PairGenerator(Predictor):
         One for sentence pairs; it tokenizes the source.
     sample_latent : `bool`, optional (default = `False`)
         Draw the latent vector, so that the same source gives other sentences each time, rather
-        than take its distribution's mode.
+        than take its distribution's mean.
 
     # Raises
 

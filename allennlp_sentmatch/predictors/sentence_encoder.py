@@ -23,6 +23,7 @@ from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.nn.bfloat16_products import bfloat16_products
 from allennlp_sentmatch.predictors.text_indexing import text_indexer
 from allennlp_sentmatch.predictors.unknown_words import unknown_words
+from allennlp_sentmatch.standalone.encoder import checked_sentences
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 
 PREDICTED = ("label", "probs_by_label", "score")
@@ -233,17 +234,9 @@ def _length(prepared: Prepared) -> int:
 
 
 def _checked(sentences: Iterable[str]) -> list[str]:
-    if isinstance(sentences, (str, bytes)) or not isinstance(sentences, Iterable):
-        raise ConfigurationError(
-            f"sentences must be a list or another iterable of strings, got {shorten(sentences)}; "
-            "a single sentence goes into a list"
-        )
-    checked = []
-    for position, sentence in enumerate(sentences):
-        if not isinstance(sentence, str):
-            raise ConfigurationError(
-                f"sentence {position} must be a string, got {shorten(sentence)}"
-            )
-        # NumPy's strings are of a subclass that spaCy does not take.
-        checked.append(check_text(str(sentence), f"sentence {position}"))
-    return checked
+    try:
+        strings = checked_sentences(sentences)
+    except TypeError as error:
+        raise ConfigurationError(str(error)) from error
+    # NumPy's strings are of a subclass that spaCy does not take.
+    return [check_text(str(text), f"sentence {i}") for i, text in enumerate(strings)]

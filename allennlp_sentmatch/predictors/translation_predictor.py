@@ -19,12 +19,14 @@ class TranslationPredictor(EchoingPredictor):
     """Translates sentences, with an `encoder_decoder` model.
 
     Takes `{"source": "Ein Mann schläft."}`; for `allennlp predict` a line of the input file is such
-    an object, if it begins with a brace, or a plain sentence. Gives what
-    `EncoderDecoder.make_output_human_readable` lists: `target`, `score`, `n_best`, the tokens of
-    both sides and the attention between them.
+    an object, if it begins with a brace, or a plain sentence. A blank sentence is translated to a
+    blank one. Gives what `EncoderDecoder.make_output_human_readable` lists: `target`, `score`,
+    `n_best`, the tokens of both sides and the attention between them.
 
     Registered as a `Predictor` with name "translation".
     """
+
+    reads_blank_lines = True
 
     def translate(self, source: str) -> JsonDict:
         """Translate one sentence."""
@@ -32,8 +34,18 @@ class TranslationPredictor(EchoingPredictor):
 
     def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
         """The attention of each token of the translation to the tokens of the source."""
+        if not output["target_tokens"]:
+            return []
         tokens = (output["target_tokens"], output["source_tokens"])
         return [AttentionMap("Alignment", output["attention"], *tokens)]
+
+    def predict_instance(self, instance: Instance) -> JsonDict:
+        """The translation of one instance."""
+        return _blank_to_blank(super().predict_instance(instance))
+
+    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
+        """The translations of several instances."""
+        return [_blank_to_blank(output) for output in super().predict_batch_instance(instances)]
 
     def load_line(self, line: str) -> JsonDict:
         """The sentence on a line of the input file of `allennlp predict`."""
@@ -48,3 +60,11 @@ class TranslationPredictor(EchoingPredictor):
         if not has_keys(json_dict, ("source",)):
             raise ConfigurationError(f"expected source in the JSON, got {shorten(list(json_dict))}")
         return {"source": check_string(json_dict["source"], "'source'", json_dict)}
+
+
+def _blank_to_blank(output: JsonDict) -> JsonDict:
+    """An output, with a certain and blank translation if the source is blank."""
+    if output["source"].strip():
+        return output
+    best = {"target": "", "score": 0.0}
+    return {**output, **best, "n_best": [best], "target_tokens": [], "attention": []}

@@ -2,17 +2,18 @@
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Optional, Union
 
 import torch
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_names, check_positive
 from allennlp_sentmatch.standalone.networks import load_state, sentence_network
 from allennlp_sentmatch.standalone.splitters import splitter_from
-from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
+from allennlp_sentmatch.standalone.tensor_file import read_file, read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
 
 TENSORS = "model.safetensors"
@@ -22,6 +23,8 @@ VOCABULARY = "vocabulary.json"
 
 FORMAT = 1
 """The version of the format, in the settings."""
+
+_SETTINGS = ("format", "lowercase", "max_length", "encoder", "projection_size", "vector_size")
 
 
 class StandaloneEncoder(nn.Module):
@@ -92,55 +95,55 @@ class StandaloneEncoder(nn.Module):
         """
         path = Path(folder)
         settings = _read_object(path / SETTINGS)
-        if settings.get("format") != FORMAT:
-            raise ValueError(
-                f"{path / SETTINGS}: the format is {settings.get('format')!r}; this version of the "
-                f"package reads {FORMAT}"
-            )
+        with _naming(path / SETTINGS):
+            if settings.get("format") != FORMAT:
+                raise ValueError(
+                    f"the format is {settings.get('format')!r}; this version of the package reads "
+                    f"{FORMAT}"
+                )
+            check_names("setting", settings, _SETTINGS)
+            lowercase, max_length = settings["lowercase"], settings["max_length"]
+            if type(lowercase) is not bool:
+                raise ValueError("lowercase must be true or false")
+            if max_length is not None and (type(max_length) is not int or max_length < 1):
+                raise ValueError("max_length must be a positive integer or null")
         vocabulary = _read_object(path / VOCABULARY)
-        words = vocabulary.get("words")
-        if (
-            not isinstance(words, list)
-            or not all(isinstance(word, str) for word in words)
-            or len(set(words)) != len(words)
-        ):
-            raise ValueError(f"{path / VOCABULARY}: expected a list of different strings as words")
-        unknown: Any = vocabulary.get("unknown")
-        empty: Any = vocabulary.get("empty")
-        if not all(type(index) is int and 0 < index < len(words) for index in (unknown, empty)):
-            raise ValueError(f"{path / VOCABULARY}: expected indices of words as unknown and empty")
+        with _naming(path / VOCABULARY):
+            check_names("setting", vocabulary, ("unknown", "empty", "words"))
+            unknown, empty, words = (vocabulary[name] for name in ("unknown", "empty", "words"))
+            if (
+                not isinstance(words, list)
+                or not all(isinstance(word, str) for word in words)
+                or len(set(words)) != len(words)
+            ):
+                raise ValueError("expected a list of different strings as words")
+            if not all(type(index) is int and 0 < index < len(words) for index in (unknown, empty)):
+                raise ValueError("expected indices of words as unknown and empty")
+        rules = _read_object(path / SPLITTER)
+        with _naming(path / SPLITTER):
+            splitter = splitter_from(rules)
         tensors = read_tensors(path / TENSORS)
-        try:
-            splitter = splitter_from(_read_object(path / SPLITTER))
-        except ValueError as error:
-            raise ValueError(f"{path / SPLITTER}: {error}") from error
-        embedding = tensors.get("embedding.weight")
-        if embedding is None or embedding.dim() != 2 or len(embedding) != len(words):
-            raise ValueError(f"{path / TENSORS}: expected embedding.weight of {len(words)} rows")
-        lowercase, max_length = settings.get("lowercase"), settings.get("max_length")
-        if type(lowercase) is not bool or not (
-            max_length is None or (type(max_length) is int and max_length > 0)
-        ):
-            raise ValueError(
-                f"{path / SETTINGS}: lowercase must be true or false, and max_length a positive "
-                "integer or null"
-            )
-        known = {word: index for index, word in enumerate(words)}
-        try:
+        with _naming(path / TENSORS):
+            embedding = tensors.get("embedding.weight")
+            if embedding is None or embedding.dim() != 2 or len(embedding) != len(words):
+                raise ValueError(f"expected embedding.weight of {len(words)} rows")
+        with _naming(path / SETTINGS):
             encoder = cls(
-                TextIndexer(splitter, known, unknown, empty, lowercase, max_length),
+                TextIndexer(
+                    splitter,
+                    {word: index for index, word in enumerate(words)},
+                    *(unknown, empty, lowercase, max_length),
+                ),
                 words,
                 embedding.size(1),
-                settings.get("encoder"),  # type: ignore[arg-type]
-                settings.get("projection_size"),
+                settings["encoder"],
+                settings["projection_size"],
                 limit=sum(tensor.numel() for tensor in tensors.values()),
             )
-        except ValueError as error:
-            raise ValueError(f"{path / SETTINGS}: {error}") from error
-        try:
+            if settings["vector_size"] != encoder.vector_size:
+                raise ValueError(f"the encoder's vector_size is {encoder.vector_size}")
+        with _naming(path / TENSORS):
             load_state(encoder, tensors)
-        except ValueError as error:
-            raise ValueError(f"{path / TENSORS}: {error}") from error
         return encoder.eval()
 
     def save(self, folder: Union[str, "os.PathLike[str]"]) -> None:
@@ -190,12 +193,10 @@ class StandaloneEncoder(nn.Module):
         `ValueError`
             If the batch size is below 1.
         `TypeError`
-            If `sentences` is a single string.
+            If `sentences` is a single string, or anything else but strings.
         """
         check_positive(batch_size=batch_size)
-        if isinstance(sentences, str):
-            raise TypeError("sentences must be a sequence of strings, not a string; try [sentence]")
-        rows = [self.indexer.indices(sentence) for sentence in sentences]
+        rows = [self.indexer.indices(sentence) for sentence in checked_sentences(sentences)]
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         device = self.embedding.weight.device
         vectors = torch.empty(len(rows), self.vector_size, dtype=self.embedding.weight.dtype)
@@ -206,9 +207,39 @@ class StandaloneEncoder(nn.Module):
         return vectors
 
 
-def _read_object(path: Path) -> dict[str, Any]:
+def checked_sentences(sentences: Any) -> list[str]:
+    """The strings of an iterable.
+
+    # Raises
+
+    `TypeError` for anything else, a single string included; it names the position of the first
+    sentence that is not a string.
+    """
+    if isinstance(sentences, (str, bytes)) or not isinstance(sentences, Iterable):
+        raise TypeError(
+            "sentences must be a list or another iterable of strings, not "
+            f"{type(sentences).__name__}; a single sentence goes into a list"
+        )
+    checked = list(sentences)
+    for position, sentence in enumerate(checked):
+        if not isinstance(sentence, str):
+            raise TypeError(f"sentence {position} must be a string, not {type(sentence).__name__}")
+    return checked
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Let errors begin with the name of the file."""
     try:
-        value = json.loads(path.read_text("utf-8"))
+        yield
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    content = read_file(path)
+    try:
+        value = json.loads(content.decode())
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not JSON in UTF-8: {error}") from error
     if not isinstance(value, dict):

@@ -6,13 +6,15 @@ from typing import Any, Union
 
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.cell_aware_lstm import CellAwareLSTM
+from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
+from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
 from allennlp_sentmatch.nn.lstmn import LSTMN
+from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.pooling import Pooling
+from allennlp_sentmatch.nn.rcrn import RecurrentlyControlledRNN
 from allennlp_sentmatch.nn.recurrent_networks import run_networks
-from allennlp_sentmatch.nn.recurrently_controlled_rnn import RecurrentlyControlledRNN
-from allennlp_sentmatch.nn.suffix_bilstm import SuffixBiLSTM
+from allennlp_sentmatch.nn.subilstm import SuffixBiLSTM
 
 
 class TorchNetwork(nn.Module):
@@ -49,6 +51,7 @@ class TorchNetwork(nn.Module):
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """The outputs (B, T, E), zero at padded steps, of inputs (B, T, D) and a mask (B, T)."""
+        mask = check_padded(inputs, mask, self.input_size, self.network.all_weights[0][0].dtype)
         return run_networks([self.network], inputs, mask)[0]
 
 
@@ -124,14 +127,18 @@ SEQUENCE_NETWORKS: dict[str, type[nn.Module]] = {
 
 _SIZES = ("num_layers", "input_size", "hidden_size", "attention_size")
 
+_OF_TRAINING = ("dropout", "temperature")
+"""The arguments that only act in training, which exported encoders do not have."""
+
 
 def sentence_network(settings: Any, limit: int) -> nn.Module:
-    """The network of settings from anybody, from (B, T, D) to (B, E).
+    """The network of untrusted settings, from (B, T, D) to (B, E).
 
     # Parameters
 
     settings : `Any`
-        An object with a `type`, "pooled" or "gumbel_tree_lstm", and the arguments of that module.
+        An object with a `type`, "pooled" or "gumbel_tree_lstm", and the arguments of that module,
+        all of them but those that only act in training.
     limit : `int`
         How many numbers its parameters may have; larger ones are refused before they are made.
 
@@ -149,7 +156,8 @@ def sentence_network(settings: Any, limit: int) -> nn.Module:
             f"the pooled encoder must be an object of type {', '.join(SEQUENCE_NETWORKS)}"
         )
     encoder: Any = _made(SEQUENCE_NETWORKS[inner["type"]], inner, limit)
-    pooling = settings.get("pooling", "max")
+    check_names("setting", settings, ("type", "encoder", "pooling"))
+    pooling = settings["pooling"]
     if not isinstance(pooling, (str, list)) or not all(isinstance(name, str) for name in pooling):
         raise ValueError("pooling must be a string or a list of strings")
     if "attention" in pooling and encoder.output_size**2 > limit:
@@ -159,27 +167,34 @@ def sentence_network(settings: Any, limit: int) -> nn.Module:
 
 def _made(kind: type[nn.Module], settings: dict[str, Any], limit: int) -> nn.Module:
     name = settings["type"]
-    given = {argument: value for argument, value in settings.items() if argument != "type"}
+    arguments = {argument: value for argument, value in settings.items() if argument != "type"}
+    parameters = _arguments_of(kind)
     try:
-        bound = inspect.signature(kind).bind(**given)
-    except TypeError as error:
+        check_names("setting", arguments, parameters)
+    except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
-    bound.apply_defaults()
-    for argument, value in bound.arguments.items():
+    for argument, value in arguments.items():
         if value is not None and type(value) not in (int, float, bool, str):
             raise ValueError(
                 f"{name}: {argument} must be a number, a string, a truth value or null"
             )
         if argument in _SIZES and value is not None and (type(value) is not int or value < 1):
             raise ValueError(f"{name}: {argument} must be an integer of at least 1")
-    layers, inputs, hidden, attention = (bound.arguments.get(size) or 1 for size in _SIZES)
+        if parameters[argument].annotation is bool and type(value) is not bool:
+            raise ValueError(f"{name}: {argument} must be true or false")
+    layers, inputs, hidden, attention = (arguments.get(size) or 1 for size in _SIZES)
     # Each module has matrices of at least these sizes.
     if max(hidden * hidden * layers, hidden * inputs, hidden * attention) > limit:
         raise ValueError(f"{name} of these sizes has more parameters than the file")
     try:
-        return kind(**given)
+        return kind(**arguments)
     except (TypeError, RuntimeError) as error:
         raise ValueError(f"{name}: {error}") from error
+
+
+def _arguments_of(kind: type[nn.Module]) -> dict[str, inspect.Parameter]:
+    parameters = inspect.signature(kind).parameters
+    return {name: value for name, value in parameters.items() if name not in _OF_TRAINING}
 
 
 def settings_of(module: nn.Module) -> dict[str, Any]:
@@ -211,10 +226,7 @@ def settings_of(module: nn.Module) -> dict[str, Any]:
             "bidirectional": network.bidirectional,
         }
     settings = {"type": names[type(module)]}
-    for name in inspect.signature(type(module)).parameters:
-        if name != "dropout":
-            settings[name] = getattr(module, name)
-    return settings
+    return {**settings, **{name: getattr(module, name) for name in _arguments_of(type(module))}}
 
 
 def load_state(module: nn.Module, tensors: dict[str, Tensor]) -> None:
@@ -222,11 +234,10 @@ def load_state(module: nn.Module, tensors: dict[str, Tensor]) -> None:
 
     # Raises
 
-    `ValueError` for a parameter that is missing, left over or of another shape.
+    `ValueError` for a parameter that is missing, left over, of another shape or not finite.
     """
     own = module.state_dict()
-    for name in sorted(set(own) ^ set(tensors)):
-        raise ValueError(f"there is {'no' if name in own else 'a superfluous'} tensor {name!r}")
+    check_names("tensor", tensors, own)
     for name, tensor in tensors.items():
         if tensor.shape != own[name].shape:
             raise ValueError(
@@ -234,3 +245,6 @@ def load_state(module: nn.Module, tensors: dict[str, Tensor]) -> None:
                 f"{tuple(own[name].shape)}"
             )
     module.load_state_dict(tensors)
+    for name, tensor in own.items():  # converted to the type of the parameters
+        if not tensor.isfinite().all():
+            raise ValueError(f"{name!r} has a number that is not finite")

@@ -17,7 +17,7 @@ from typing import Any, Optional
 
 import torch
 
-from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
+from allennlp_sentmatch.standalone.encoder import StandaloneEncoder, checked_sentences
 from allennlp_sentmatch.standalone.text_indexer import padded
 
 
@@ -60,7 +60,7 @@ def _define_module() -> Any:
             self, inputs: list[str], prompt: Optional[str] = None, **options: Any
         ) -> dict[str, torch.Tensor]:
             """The indices of the words of a batch of sentences."""
-            texts = [(prompt or "") + text for text in inputs]
+            texts = [(prompt or "") + text for text in checked_sentences(inputs)]
             return {"input_ids": padded([self.encoder.indexer.indices(text) for text in texts])}
 
         tokenize = preprocess  # the name before sentence-transformers 5.3

@@ -5,10 +5,13 @@ split, mostly independently of the others, so that the words of a chunk can be k
 time it occurs.
 """
 
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional
+
+from allennlp_sentmatch.nn.checks import check_names
 
 Words = tuple[str, ...]
 
@@ -129,8 +132,8 @@ class RuleSplitter(Splitter):
         self._infix = _compiled("infix", infix)
         self._token_match = _compiled("token_match", token_match)
         self._url_match = _compiled("url_match", url_match)
-        self._special_cases = _checked_cases("special_cases", special_cases or {})
-        self._rejoined = _checked_cases("rejoined", rejoined or {})
+        self._special_cases = _checked_cases("special_cases", special_cases)
+        self._rejoined = _checked_cases("rejoined", rejoined)
         self._max_word_length = max_word_length
         self._long_word = re.compile(rf"\S{{{max_word_length + 1},}}")
         self._by_first_word: dict[str, list[Words]] = {}
@@ -279,11 +282,9 @@ def splitter_from(settings: Any) -> Splitter:
     """
     if not isinstance(settings, dict) or settings.get("type") not in list(_SPLITTERS):
         raise ValueError(f"the splitter must be an object with a type of {', '.join(_SPLITTERS)}")
-    arguments = {name: value for name, value in settings.items() if name != "type"}
-    try:
-        splitter: Splitter = _SPLITTERS[settings["type"]](**arguments)
-    except TypeError as error:
-        raise ValueError(f"the splitter has other settings than it should: {error}") from error
+    kind = _SPLITTERS[settings["type"]]
+    check_names("setting", settings, ("type", *inspect.signature(kind).parameters))
+    splitter: Splitter = kind(**{name: settings[name] for name in settings if name != "type"})
     return splitter
 
 
@@ -304,11 +305,12 @@ def _compiled(name: str, expression: Optional[str]) -> Optional["re.Pattern[str]
 
 
 def _checked_cases(name: str, cases: Any) -> dict[str, Words]:
+    cases = {} if cases is None else cases
     if not isinstance(cases, Mapping):
         raise ValueError(f"{name} must be an object")
     checked = {}
     for text, words in cases.items():
-        strings = isinstance(words, Sequence) and all(isinstance(word, str) for word in words)
+        strings = isinstance(words, (list, tuple)) and all(isinstance(word, str) for word in words)
         if not strings or "".join(words) != text or not all(words) or not text:
             raise ValueError(f"{name}: {text!r} must have a list of words that it is made up of")
         checked[text] = tuple(words)

@@ -9,6 +9,7 @@ in such a file is code.
 import json
 import math
 import os
+import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -58,7 +59,7 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
     tensors: they must fill it without gaps and overlaps.
     """
     _check_byte_order()
-    content = bytearray(Path(path).read_bytes())
+    content = bytearray(read_file(path))
     header_size = int.from_bytes(content[:8], "little")
     if len(content) < 8 or not 2 <= header_size <= min(MAX_HEADER_SIZE, len(content) - 8):
         raise ValueError(f"{path} is damaged, or no file of safetensors: it has no whole header")
@@ -87,16 +88,28 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
             )
         if offset != len(content) - start:
             raise ValueError("there are bytes after the last tensor")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise ValueError(
             f"{path} is damaged, or no file of floating-point tensors: {error}"
         ) from error
     return tensors
 
 
+def read_file(path: Union[str, "os.PathLike[str]"]) -> bytes:
+    """Read a file, but no device, pipe or folder, some of which have no end.
+
+    # Raises
+
+    `ValueError` for something else than a file; `OSError` if there is none or it cannot be read.
+    """
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ValueError(f"{path} is not a regular file")
+    return Path(path).read_bytes()
+
+
 def _shape(value: Any) -> tuple[int, ...]:
-    if not all(type(size) is int and size >= 0 for size in value):
-        raise ValueError(f"the shape {value} is impossible")
+    if not isinstance(value, list) or not all(type(size) is int and size >= 0 for size in value):
+        raise ValueError("a shape is not a list of sizes")
     return tuple(value)
 
 

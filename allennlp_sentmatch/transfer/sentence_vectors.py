@@ -1,8 +1,6 @@
 """The vectors of the tasks' sentences, each encoded once and kept in files where that is wanted."""
 
-import hashlib
 import os
-import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Optional, Union
@@ -10,7 +8,8 @@ from typing import Optional, Union
 import numpy
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.files.vectors import map_vectors
+from allennlp_sentmatch.data.files.digests import is_whole, sentences_digest
+from allennlp_sentmatch.data.files.vectors import map_vectors, save_array
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 
@@ -52,19 +51,19 @@ class SentenceVectors:
         return self._blocks[0].shape[1] if self._blocks else None
 
     def add(self, data_set: str, sentences: Sequence[str]) -> None:
-        """Encode the sentences of a data set, unless they are known or in a file.
+        """Encode the sentences of a data set, unless they are known or in a file that is whole.
 
         # Raises
 
         `ConfigurationError` for vectors of another number or width, for one with a component that
-        is not finite, naming its sentence, and for a damaged file.
+        is not finite, naming its sentence.
         """
         distinct = list(dict.fromkeys(sentences))
         if all(sentence in self._rows for sentence in distinct):
             return
         file = None if self._folder is None else self._folder / self._file_name(data_set, distinct)
-        if file is not None and file.exists():
-            self._remember(distinct, self._checked(_load(file), distinct))
+        if file is not None and is_whole(file):
+            self._remember(distinct, self._checked(map_vectors(file), distinct))
             return
         known = [sentence for sentence in distinct if sentence in self._rows]
         new = [sentence for sentence in distinct if sentence not in self._rows]
@@ -72,8 +71,9 @@ class SentenceVectors:
         if file is not None:
             vectors = numpy.concatenate([self.of(known), encoded]) if known else encoded
             order = {sentence: row for row, sentence in enumerate(known + new)}
-            _save(file, vectors[[order[sentence] for sentence in distinct]])
-            self._remember(distinct, _load(file))
+            in_order = vectors[[order[sentence] for sentence in distinct]]
+            save_array(file, in_order.astype(numpy.float32, copy=False))
+            self._remember(distinct, map_vectors(file))
         else:
             self._remember(new, encoded)
 
@@ -114,26 +114,5 @@ class SentenceVectors:
         return vectors
 
     def _file_name(self, data_set: str, sentences: list[str]) -> str:
-        digest = hashlib.sha256(self._fingerprint.encode())
-        for sentence in sentences:
-            digest.update(b"\0" + sentence.encode())
-        return f"{data_set.lower()}-{digest.hexdigest()[:16]}.npy"
-
-
-def _load(file: Path) -> FloatArray:
-    try:
-        return map_vectors(file)
-    except (OSError, ConfigurationError) as error:
-        raise ConfigurationError(f"{file} is damaged: {error}; delete it") from error
-
-
-def _save(file: Path, vectors: FloatArray) -> None:
-    """Write the file. A file of this name is always complete."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    partial = file.with_name(f"{uuid.uuid4().hex}.partial")
-    try:
-        with open(partial, "xb") as opened:
-            numpy.save(opened, vectors.astype(numpy.float32, copy=False), allow_pickle=False)
-        os.replace(partial, file)
-    finally:
-        partial.unlink(missing_ok=True)
+        digest = sentences_digest([self._fingerprint, *sentences]).hexdigest()
+        return f"{data_set.lower()}-{digest[:16]}.npy"

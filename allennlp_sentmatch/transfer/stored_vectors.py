@@ -7,7 +7,7 @@ from typing import Union
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.data.files.sentences import read_sentences
-from allennlp_sentmatch.data.files.vectors import map_vectors
+from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 
@@ -45,9 +45,14 @@ class StoredVectors:
 
         # Raises
 
-        `ConfigurationError` for a file that cannot be read as such.
+        `ConfigurationError` for a file that cannot be read as such, and for vectors that `allennlp
+        encode` made of other sentences.
         """
-        return cls(list(read_sentences(sentences_file)), map_vectors(vectors_file))
+        sentences = list(read_sentences(sentences_file))
+        vectors = map_vectors(vectors_file)
+        stored = cls(sentences, vectors)
+        check_sentences(sentences, vectors_file)
+        return stored
 
     def encode(self, sentences: Sequence[str]) -> FloatArray:
         """The vectors (N, E) of N sentences.

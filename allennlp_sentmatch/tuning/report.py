@@ -75,7 +75,9 @@ def describe_trial(trial: Any) -> dict[str, Any]:
     metrics = trial.user_attrs.get("metrics")
     if metrics is not None:
         prefix = "best_validation_"
-        hours, minutes, seconds = metrics["training_duration"].split(":")
+        *days, clock = metrics["training_duration"].split(" day")  # as in "2 days, 1:30:00.5"
+        hours, minutes, seconds = clock.rpartition(" ")[2].split(":")
+        hours = 24 * int(*days) + int(hours)
         described["metrics"] = {
             name[len(prefix) :]: round(value, DIGITS)
             for name, value in metrics.items()
@@ -83,7 +85,7 @@ def describe_trial(trial: Any) -> dict[str, Any]:
         }
         described["best_epoch"] = metrics["best_epoch"] + 1
         described["epochs"] = metrics["epoch"] + 1
-        described["minutes"] = round(60 * int(hours) + int(minutes) + float(seconds) / 60, 1)
+        described["minutes"] = round(60 * hours + int(minutes) + float(seconds) / 60, 1)
     if "reason" in trial.user_attrs:
         described["reason"] = trial.user_attrs["reason"]
     return described

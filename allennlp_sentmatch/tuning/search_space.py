@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import combinations
+from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Optional, Union
 
@@ -9,6 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.params import evaluate_file
 
+from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.tuning.optuna_library import optuna_library
 
 DISTRIBUTIONS = {
@@ -56,6 +59,8 @@ class SearchSpace:
         self.parameters = dict(parameters)
         # Of the parameters whose choices have names: the overrides of each choice.
         self._named: dict[str, dict[str, dict[str, Any]]] = {}
+        # Of every parameter: Optuna's distribution.
+        self.distributions: dict[str, Any] = {}
         # Of every parameter: the arguments of `optuna.Trial`'s method for its type.
         self._arguments = {
             name: self._read(name, values) for name, values in self.parameters.items()
@@ -64,7 +69,10 @@ class SearchSpace:
     @classmethod
     def from_file(cls, path: Union[str, "PathLike[str]"]) -> "SearchSpace":
         """Read a JSON or Jsonnet file, or what a URL leads to."""
-        parameters = json.loads(evaluate_file(str(cached_path(path))))
+        try:
+            parameters = json.loads(evaluate_file(str(cached_path(path))))
+        except ValueError as error:
+            raise ConfigurationError(f"{path} is not JSON or Jsonnet in UTF-8: {error}") from error
         if not isinstance(parameters, dict):
             raise ConfigurationError(
                 f"{path}: expected an object with a key for each setting, as in "
@@ -130,10 +138,10 @@ class SearchSpace:
 
     def _read(self, name: str, values: Any) -> dict[str, Any]:
         """Check a parameter; its arguments without the type."""
-        if not isinstance(values, Mapping) or values.get("type") not in DISTRIBUTIONS:
+        if not isinstance(values, Mapping) or values.get("type") not in list(DISTRIBUTIONS):
             raise ConfigurationError(
                 f"{name}: expected an object whose type is one of {', '.join(DISTRIBUTIONS)}, "
-                f"got {json.dumps(values)}"
+                f"got {shorten(values)}"
             )
         arguments = {key: value for key, value in values.items() if key != "type"}
         choices = arguments.get("choices")
@@ -142,15 +150,27 @@ class SearchSpace:
                 raise ConfigurationError(f"{name}: each named choice is an object of overrides")
             self._named[name] = {key: dict(choice) for key, choice in choices.items()}
             arguments["choices"] = list(choices)
-        elif isinstance(choices, list) and any(isinstance(one, (dict, list)) for one in choices):
+        elif choices is not None and not isinstance(choices, list):
+            raise ConfigurationError(f"{name}: choices must be a list, or an object of named ones")
+        elif choices and any(isinstance(one, (dict, list)) for one in choices):
             raise ConfigurationError(
                 f"{name}: a choice is a number, a string, a boolean or null; give other choices "
                 f'names, as in "choices": {{"a name": {{"{name}": {{...}}}}}}'
             )
-        distribution = getattr(optuna_library().distributions, DISTRIBUTIONS[values["type"]])
+        elif choices and any(one == other for one, other in combinations(choices, 2)):
+            raise ConfigurationError(f"{name}: two choices are equal, as 1, 1.0 and true are")
+        number = Integral if values["type"] == "int" else Real
+        for key, kind in {"low": number, "high": number, "step": number, "log": bool}.items():
+            value = arguments.get(key)
+            is_bool = isinstance(value, bool)
+            if value is not None and (not isinstance(value, kind) or is_bool != (kind is bool)):
+                expected = "true or false" if kind is bool else f"a number of type {values['type']}"
+                raise ConfigurationError(f"{name}: {key} must be {expected}, got {shorten(value)}")
         try:
-            distribution(**arguments)
-        except (TypeError, ValueError) as error:
+            self.distributions[name] = getattr(
+                optuna_library().distributions, DISTRIBUTIONS[values["type"]]
+            )(**arguments)
+        except (TypeError, ValueError, OverflowError) as error:
             raise ConfigurationError(f"{name}: {error}") from error
         return arguments
 

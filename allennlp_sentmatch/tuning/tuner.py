@@ -145,13 +145,15 @@ class Tuner:
             raise ConfigurationError(f"another process runs the study in {self.folder}") from None
 
     @property
+    def _direction(self) -> str:
+        return "maximize" if self.metric[0] == "+" else "minimize"
+
+    @property
     def _database(self) -> Path:
         return self.folder / "study.db"
 
     def _run(self, num_trials: int, on_trial: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         study = self._open()
-        self._repeat_interrupted(study)
-        study.sampler = self._sampler(study)
 
         def num_missing() -> int:
             num_finished: int = sum(
@@ -179,15 +181,40 @@ class Tuner:
         finally:
             report = self._write_report(study)
         if report["best"] is None:
-            reason = report["trials"][-1]["reason"]
+            reasons = [trial["reason"] for trial in report["trials"] if "reason" in trial]
+            failure = f"; the last one failed: {reasons[-1]}" if reasons else ""
             raise ConfigurationError(
-                f"no training was complete; the last one failed: {reason} "
-                f"(logs: {self.folder / 'trials' / '*.log'})"
+                f"no training was complete{failure} (logs: {self.folder / 'trials' / '*.log'})"
             )
         return report
 
     def _open(self) -> Any:
+        """The study of the folder, ready to go on.
+
+        Its database is checked as a whole: SQLAlchemy, JSON and Optuna have errors of their own for
+        what is damaged, and none for what was altered.
+        """
+        try:
+            study = self._load()
+            self._check(study)
+            self._repeat_interrupted(study)
+            study.sampler = self._sampler(study)
+            if self._sampler_name == "grid":
+                study.sampler.is_exhausted(study)  # reads the combinations of all trials
+        except ConfigurationError:
+            raise
+        except Exception as error:
+            reason = (str(error) or type(error).__name__).splitlines()[0]
+            raise ConfigurationError(
+                f"{self._database} is damaged or was altered: {reason}; restore the file from a "
+                "copy, or begin a study in another folder"
+            ) from error
+        return study
+
+    def _load(self) -> Any:
         """The study of the folder, which is made if there is none."""
+        if self._database.exists() and not self._database.is_file():
+            raise ValueError("it is not a regular file")
         pruners = self._optuna.pruners
         storage = self._optuna.storages.RDBStorage(
             f"sqlite:///{self._database}",
@@ -197,7 +224,7 @@ class Tuner:
         study = self._optuna.create_study(
             storage=storage,
             study_name="study",
-            direction="maximize" if self.metric[0] == "+" else "minimize",
+            direction=self._direction,
             pruner=pruners.NopPruner()
             if self._pruning_after is None
             else pruners.MedianPruner(n_startup_trials=self._pruning_after),
@@ -210,9 +237,9 @@ class Tuner:
             "sampler": self._sampler_name,
             "seed": self._seed,
         }
-        earlier = study.user_attrs.get(SETTINGS, settings)
+        earlier = study.user_attrs.get(SETTINGS, {} if study.trials else settings)
         for name, value in settings.items():
-            if earlier[name] != value:
+            if earlier.get(name) != value:
                 raise ConfigurationError(
                     f"the study in {self.folder} was begun with another {name}; "
                     "use another folder for another study"
@@ -222,6 +249,31 @@ class Tuner:
         # lock the row between Optuna's reading and writing of its state.
         study.ask = _one_at_a_time(study.ask)
         return study
+
+    def _check(self, study: Any) -> None:
+        """Raise an error for what no study of these settings has."""
+        states = self._optuna.trial.TrialState
+        if study.direction.name.lower() != self._direction:
+            raise ValueError("its direction is that of another metric")
+        configurations = {path.stem for path in (self.folder / "trials").glob("*.json")}
+        for missing in sorted(configurations - {str(trial.number) for trial in study.trials}):
+            raise ValueError(f"it has no trial {missing}, unlike {self.folder / 'trials'}")
+        for trial in study.trials:
+            wrong = f"trial {trial.number} has other"
+            has_all = trial.state in (states.COMPLETE, states.PRUNED)
+            expected = {
+                name: distribution
+                for name, distribution in self.space.distributions.items()
+                if has_all or name in trial.distributions
+            }
+            if trial.distributions != expected:
+                raise ValueError(f"{wrong} parameters than the search space")
+            if trial.state.is_finished():
+                describe_trial(trial)
+            metrics = trial.user_attrs.get("metrics", {})
+            figure = metrics.get(f"best_validation_{self.metric[1:]}")
+            if trial.state == states.COMPLETE and trial.value != figure:
+                raise ValueError(f"{wrong} figures than its training")
 
     def _repeat_interrupted(self, study: Any) -> None:
         """Put the interrupted trials that have not been repeated before the next ones.

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.ops.backends import use_backend
-from allennlp_sentmatch.nn.ops.lstm import recurrence
+from allennlp_sentmatch.nn.ops.cas_lstm import recurrence
 
 
 @pytest.fixture

@@ -195,13 +195,13 @@ def binary(tmp_path_factory):
 def test_the_thresholds_of_two_labels(binary, tmp_path):
     """The positive label is the model's own."""
     archive_file, data = binary
-    report = calibrate_archive(archive_file, data, tmp_path / "out", precision=0.9)
+    report = calibrate_archive(archive_file, data, tmp_path / "out", precision=0.8)
     f1, precision = report.thresholds
     assert (f1.aim, f1.positive_label, precision.positive_label) == ("f1", *["entailment"] * 2)
     assert sum(f1.threshold.values()) == pytest.approx(1)
     assert f1.calibration.undecided == 0
     assert f1.calibration.f1 > decide_f1(archive_file, data) - 1e-9
-    assert precision.calibration.precision >= 0.9
+    assert precision.calibration.precision >= 0.8
     assert 0 < precision.calibration.undecided < 1
 
 

@@ -1,7 +1,10 @@
 """Logits of labeled examples."""
 
+import math
+
 import numpy
 import pytest
+import torch
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.calibration.predicted_logits import predict_logits
@@ -56,6 +59,22 @@ def test_an_example_without_a_label(predict):
 def test_a_label_that_the_model_does_not_know(predict):
     with pytest.raises(ConfigurationError, match=r"pairs\.tsv, line 3: the label 'unknown'"):
         predict(HEADER + PAIRS[0] + "A cat.\tA dog.\tunknown\n")
+
+
+def test_logits_that_are_not_finite(archive, predict):
+    *_, bias = archive.model.parameters()
+    with torch.no_grad():
+        bias[0] = math.nan
+    with pytest.raises(ConfigurationError, match=r"pairs\.tsv, example 1: .* not finite"):
+        predict(HEADER + PAIRS[0])
+
+
+def test_no_examples(archive, tmp_path):
+    file = tmp_path / "pairs.tsv"
+    file.write_text(HEADER + PAIRS[0])
+    data = {"path": str(file), "folds": {"number": 10**30, "keep": [1]}}
+    with pytest.raises(ConfigurationError, match="has no examples to calibrate with"):
+        predict_logits(archive.model, archive.validation_dataset_reader, data)
 
 
 def test_a_label_of_another_reader(archive):

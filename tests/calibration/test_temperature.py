@@ -49,9 +49,9 @@ def test_it_minimizes_the_cross_entropy(seed):
 def test_it_is_proportional_to_the_logits():
     logits, labels = overconfident(0)
     temperature = fit_temperature(logits, labels)
-    for factor in (1e-3, 30.0):
+    for factor in (1e-30, 1e-3, 30.0, 1e20):
         assert fit_temperature(factor * logits, labels) == pytest.approx(
-            factor * temperature, rel=1e-8
+            factor * temperature, rel=1e-9, abs=0
         )
 
 
@@ -59,6 +59,15 @@ def test_faultless_examples_are_refused():
     logits, _ = overconfident(0)
     with pytest.raises(ConfigurationError, match="all 400 examples correctly"):
         fit_temperature(logits, logits.argmax(-1))
+
+
+@pytest.mark.parametrize("logits", [(0.5, 0.2, 0.1), (0.0, 0.0, 0.0), (1e20, 1.0, -1e20)])
+def test_one_pair_with_each_label_is_refused(logits):
+    """Its probabilities are those of the labels at infinite temperature only."""
+    for repeats in (1, 3):
+        labels = numpy.array([0, 1, 2] * repeats)
+        with pytest.raises(ConfigurationError, match="no larger than those of the wrong ones"):
+            fit_temperature(numpy.tile(logits, (len(labels), 1)), labels)
 
 
 def test_a_model_without_a_clue_is_refused():

@@ -1,5 +1,6 @@
 """Tests of `allennlp encode`."""
 
+import json
 import os
 import shutil
 
@@ -34,11 +35,31 @@ def test_a_table_with_another_delimiter(allennlp, small_archive, tmp_path):
     numpy.testing.assert_allclose(numpy.load(tmp_path / "v.npy"), expected, atol=1e-5)
 
 
+def change_weights(folder):
+    weights = torch.load(folder / "best.th")
+    weights["_classifier.output_layer.bias"] += 1
+    torch.save(weights, folder / "best.th")
+
+
+def change_configuration(folder):
+    config = json.loads((folder / "config.json").read_text())
+    config["dataset_reader"]["max_length"] = 3
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+def change_vocabulary(folder):
+    file = folder / "vocabulary" / "tokens.txt"
+    first, second, *others = file.read_text().splitlines()
+    file.write_text("\n".join([first, *others[:1], second, *others[1:]]) + "\n")
+
+
+@pytest.mark.parametrize("change", [change_weights, change_configuration, change_vocabulary])
 def test_an_interrupted_run_is_not_continued_with_another_model(
-    allennlp, small_archive, tmp_path, monkeypatch
+    allennlp, small_archive, tmp_path, monkeypatch, change
 ):
     (tmp_path / "s.txt").write_text("A man is asleep.\n\nTwo dogs run.\n")
     arguments = [tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 1]
+    folder = shutil.copytree(small_archive.parent, tmp_path / "model")
 
     write = encoding._write
     blocks = []
@@ -47,16 +68,14 @@ def test_an_interrupted_run_is_not_continued_with_another_model(
         blocks.append(arguments)
         if len(blocks) == 2:
             raise KeyboardInterrupt
-        write(*arguments)
+        return write(*arguments)
 
     monkeypatch.setattr(encoding, "_write", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        allennlp("encode", small_archive, *arguments)
-    folder = shutil.copytree(small_archive.parent, tmp_path / "other")
-    weights = torch.load(folder / "best.th")
-    weights["_classifier.output_layer.bias"] += 1
-    torch.save(weights, folder / "best.th")
-    with pytest.raises(ConfigurationError, match="another setting of 'encoder'"):
         allennlp("encode", folder, *arguments)
-    allennlp("encode", small_archive, *arguments)
+    other = shutil.copytree(folder, tmp_path / "other")
+    change(other)
+    with pytest.raises(ConfigurationError, match="another setting of 'encoder'"):
+        allennlp("encode", other, *arguments)
+    allennlp("encode", folder, *arguments)
     assert numpy.load(tmp_path / "v.npy").shape[0] == 3

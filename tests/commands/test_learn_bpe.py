@@ -45,6 +45,13 @@ def test_a_text_may_be_a_url(allennlp, tmp_path, monkeypatch):
     assert len(json.loads(output.read_text())["merges"]) == 20
 
 
+def test_an_output_with_a_surrogate_in_its_name(allennlp, tmp_path, capsys):
+    """As Python reads a file name that is not UTF-8."""
+    output = tmp_path / "\udcff.json"
+    allennlp("learn-bpe", output, *TEXTS, "--merges", 20)
+    assert "\\udcff.json: " in capsys.readouterr().out
+
+
 def test_an_output_is_not_overwritten(allennlp, tmp_path):
     output = tmp_path / "bpe.json"
     output.write_text("mine")

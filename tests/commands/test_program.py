@@ -7,11 +7,13 @@ from functools import partial
 from subprocess import CompletedProcess
 
 import pytest
-from allennlp.common import Params
+from allennlp.common import Params, util
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
+from allennlp.common.util import SigTermReceived
 from allennlp.modules import Seq2SeqEncoder
 from allennlp.predictors import Predictor
+from allennlp.training.util import create_serialization_dir
 
 from allennlp_sentmatch.commands import program
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
@@ -82,6 +84,21 @@ def test_a_mistake_in_a_training_is_one_sentence(tmp_path):
     assert log.rstrip().endswith("FileNotFoundError: file none.tsv not found")
 
 
+@pytest.mark.parametrize(
+    ("overrides", "sentence"),
+    [
+        ({"trainer.optimizer.lr": 1e30}, "the training loss is not a number (NaN): lower the"),
+        ({"trainer.use_amp": True}, "trainer.use_amp needs a GPU: remove it, or use the trainer"),
+    ],
+)
+def test_errors_of_the_trainer(allennlp, tmp_path, overrides, sentence):
+    overrides = json.dumps({**SMALL_QUICK_START, "trainer.cuda_device": -1, **overrides})
+    config = "training_config/quick_start.jsonnet"
+    error = _raised(allennlp, "train", config, "-s", tmp_path / "out", "-o", overrides)
+    assert str(program.mistake(error)).startswith(sentence)
+    assert program.mistake(ValueError("another")) is None
+
+
 def _raised(function, *arguments) -> BaseException:
     with pytest.raises(Exception) as raised:  # noqa: PT011
         function(*arguments)
@@ -134,6 +151,57 @@ class TestMistake:
     def test_of_the_type_of_a_setting(self, settings, sentence):
         error = _raised(Seq2SeqEncoder.from_params, Params(settings))
         assert program.mistake(error) == sentence
+
+    @pytest.mark.parametrize(
+        ("settings", "sentence"),
+        [
+            ({"type": "cas_ltsm"}, "there is no 'cas_ltsm': did you mean 'cas_lstm'?"),
+            ({"type": "zzz"}, "zzz not in acceptable choices for encoder.type: ["),
+        ],
+    )
+    def test_of_an_unknown_type(self, settings, sentence):
+        params = Params({"encoder": settings})["encoder"]
+        found = program.mistake(_raised(Seq2SeqEncoder.from_params, params))
+        assert str(found).removeprefix("encoder.type: ").startswith(sentence)
+
+    def test_of_a_gpu_that_is_not_there(self):
+        try:
+            util.int_to_device(0)
+        except RuntimeError as raised:
+            error = raised
+        else:
+            pytest.skip("there is a GPU, or an early torch, which fails later")
+        sentence = "cuda_device is 0, but torch finds no GPU here: set it to -1, or leave it out"
+        assert program.mistake(error) == sentence
+
+    def test_of_a_folder_of_another_training(self, tmp_path):
+        folder = tmp_path / "out"
+        create_serialization_dir(Params({}), folder, recover=False, force=False)
+
+        def sentence(recover: bool, **settings: int) -> str:
+            arguments = (Params(settings), folder, recover, False)
+            return str(program.mistake(_raised(create_serialization_dir, *arguments)))
+
+        (folder / "notes.txt").touch()
+        assert "--force" not in sentence(recover=False)  # it is not a training's
+        (folder / "config.json").write_text('{"seed": 1}')
+        for recover in (False, True):
+            found = sentence(recover, seed=2)
+            assert found.startswith(f"{folder}: there is nothing to recover")
+            assert "--force" in found
+        (folder / "model_state_e1_b0.th").touch()
+        found = sentence(recover=False)
+        assert "Specify --recover" in found
+        assert "Or specify --force" in found
+
+    @pytest.mark.parametrize(
+        ("error", "sentence"),
+        [(KeyboardInterrupt(), "stopped by Ctrl-C"), (SigTermReceived(), "stopped by SIGTERM")],
+    )
+    def test_of_a_signal(self, error, sentence, capsys, monkeypatch):
+        monkeypatch.setattr(sys, "argv", ["allennlp", "train", "config.json"])
+        program._hook(sys.excepthook)(type(error), error, None)
+        assert capsys.readouterr().err == f"allennlp train: {sentence}\n"
 
     def test_of_an_installation(self):
         error = _raised(__import__, "wandb_that_is_not_installed.sdk")

@@ -122,7 +122,7 @@ def test_an_index_is_saved_and_read(allennlp, searched, tmp_path, capsys):
     assert (tmp_path / "s.faiss").read_bytes() == written
     printed = capsys.readouterr().out
     assert printed[: len(printed) // 2] * 2 == printed
-    (tmp_path / "s.faiss").write_bytes(written[:-1])
+    (tmp_path / "s.faiss").write_bytes(written[:-200])
     with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index"):
         allennlp(*searched[0], *index)
 
@@ -176,3 +176,68 @@ def test_a_file_that_is_no_array_is_named(allennlp, searched, tmp_path):
     for name in ("v.npz", "v.txt", "o.npy", "none.npy"):
         with pytest.raises((ConfigurationError, FileNotFoundError), match=name):
             allennlp(*searched[0][:3], tmp_path / name, "--query", "A dog.")
+
+
+@pytest.fixture
+def encoded(allennlp, small_archive, tmp_path):
+    """A corpus of 100 lines that `allennlp encode` has read; and a command's first arguments."""
+    lines = [f"A {a} is {b}." for a in WORDS for b in WORDS]
+    (tmp_path / "c.txt").write_text("".join(f"{line}\n" for line in lines))
+    files = [tmp_path / "c.txt", tmp_path / "c.npy"]
+    allennlp("encode", small_archive, *files)
+    return lines, ["search", small_archive, *files, "--query", "A dog runs."]
+
+
+WORDS = ["man", "woman", "dog", "cat", "boy", "girl", "guitar", "horse", "bird", "song"]
+
+
+def test_an_encoded_corpus_that_was_edited(allennlp, encoded, tmp_path):
+    """In lines that no sample has."""
+    lines, arguments = encoded
+    allennlp(*arguments)
+    edited = [*lines[:1], "A thief ran off.", *lines[2:]]
+    swapped = [lines[0], lines[2], lines[1], *lines[3:]]
+    for changed in (edited, swapped):
+        (tmp_path / "c.txt").write_text("\n".join(changed))
+        with pytest.raises(
+            ConfigurationError, match=r"c\.npy was made from other sentences, .*; encode them again"
+        ):
+            allennlp(*arguments)
+
+
+def test_an_indexed_corpus_that_was_edited(allennlp, encoded, small_archive, tmp_path):
+    """Also if it is encoded again."""
+    lines, arguments = encoded
+    index = ["--index", tmp_path / "s.faiss"]
+    allennlp(*arguments, *index)
+    allennlp(*arguments, *index)
+    (tmp_path / "c.txt").write_text("\n".join([*lines[:1], "A thief ran off.", *lines[2:]]))
+    (tmp_path / "c.npy").unlink()
+    allennlp("encode", small_archive, tmp_path / "c.txt", tmp_path / "c.npy")
+    with pytest.raises(ConfigurationError, match=r"s\.faiss was made from .*; name another file"):
+        allennlp(*arguments, *index)
+
+
+def test_vectors_without_a_digest_are_compared_by_a_sample(allennlp, encoded, tmp_path):
+    """Those of an earlier version."""
+    lines, arguments = encoded
+    numpy.save(tmp_path / "c.npy", numpy.load(tmp_path / "c.npy"))
+    allennlp(*arguments)
+    (tmp_path / "c.txt").write_text("\n".join(lines[::-1]))
+    with pytest.raises(ConfigurationError, match="is not the model's for this sentence"):
+        allennlp(*arguments)
+
+
+@pytest.mark.parametrize("dtype", ["<f2", "<f8", ">f4"])
+def test_vectors_of_another_type_and_scale_are_rescored(
+    allennlp, searched, tmp_path, capsys, dtype
+):
+    query = ["--query", "Two dogs run in the park.", "--rescore"]
+    allennlp(*searched[0], *query)
+    expected = [line.split("\t")[1::2] for line in capsys.readouterr().out.splitlines()]
+    vectors = numpy.load(tmp_path / "v.npy")
+    scaled = vectors / numpy.linalg.norm(vectors, axis=1, keepdims=True) * 100
+    numpy.save(tmp_path / "v.npy", scaled.astype(dtype))
+    allennlp(*searched[0], *query)
+    assert [line.split("\t")[1::2] for line in capsys.readouterr().out.splitlines()] == expected
+    assert "0." in str(expected)

@@ -1,6 +1,10 @@
 """Tests of `allennlp transfer`."""
 
 import json
+import random
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -50,6 +54,55 @@ def test_an_archive_and_its_vectors_on_disk(allennlp, small_archive, folder, tmp
     again = json.loads((tmp_path / "b.json").read_text())
     # The batches differ, and with them the vectors' last digits.
     assert again["metrics"] == pytest.approx(report["metrics"], abs=0.1)
+
+
+def figures(allennlp, folder, tmp_path, *encoder):
+    """What an encoder gets in one task, with the vectors in the cache."""
+    output = tmp_path / "out.json"
+    allennlp(
+        "transfer", *encoder, "--data", folder, "--folds", 3, "--tasks", "MR",
+        "--cache", tmp_path / "cache", "--output-file", output,
+    )  # fmt: skip
+    return json.loads(output.read_text())["metrics"]
+
+
+def test_the_cache_is_of_the_same_sentences_and_vectors(allennlp, folder, tmp_path):
+    """Vectors that tell the labels, first in the order of other sentences."""
+    allennlp("transfer", "--list-sentences", tmp_path / "s.txt", "--data", folder, "--tasks", "MR")
+    sentences = (tmp_path / "s.txt").read_text().splitlines()
+    numpy.save(tmp_path / "v.npy", [[float("good" in s), float("bad" in s)] for s in sentences])
+    files = [tmp_path / "mixed.txt", tmp_path / "v.npy"]
+    other = random.Random(0).sample(sentences, len(sentences))
+    (tmp_path / "mixed.txt").write_text("\n".join(other))
+    mixed = figures(allennlp, folder, tmp_path, "--vectors", *files)
+    assert mixed["mr_accuracy"] < 1
+    (tmp_path / "mixed.txt").write_text("\n".join(sentences))
+    assert figures(allennlp, folder, tmp_path, "--vectors", *files) == {"mr_accuracy": 1.0}
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+class _FakeTransformer:
+    """Reads what its folder says a sentence's vector is."""
+
+    def __init__(self, name, device):
+        self._words = json.loads((Path(name) / "module" / "words.json").read_text())
+
+    def encode(self, sentences, batch_size, show_progress_bar):
+        return numpy.array([[word in s for word in self._words] for s in sentences], "f4")
+
+
+def test_the_cache_is_of_a_folders_contents(allennlp, folder, tmp_path, monkeypatch):
+    module = SimpleNamespace(SentenceTransformer=_FakeTransformer)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    encoder = ["--sentence-transformer", tmp_path / "model"]
+    words = tmp_path / "model" / "module" / "words.json"
+    words.parent.mkdir(parents=True)
+    words.write_text('["?"]')
+    assert figures(allennlp, folder, tmp_path, *encoder)["mr_accuracy"] < 1
+    words.write_text('["good"]')
+    assert figures(allennlp, folder, tmp_path, *encoder) == {"mr_accuracy": 1.0}
+    assert figures(allennlp, folder, tmp_path, *encoder) == {"mr_accuracy": 1.0}
+    assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
 def test_word_vectors_and_some_tasks(allennlp, folder, tmp_path, capsys):

@@ -3,13 +3,13 @@
 import errno
 import os
 import shutil
-import sqlite3
 
 import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.corpus import encode_corpus
+from allennlp_sentmatch.data.files.vectors import check_sentences
 
 WORDS = ["a", "bb", "ccc", "dddd", "eeeee"]
 SENTENCES = [" ".join(WORDS[: 1 + i % 5]) + f" {i % 13}" for i in range(40)] + ["", "a 0"]
@@ -122,46 +122,147 @@ class TestOfDamage:
     @pytest.fixture
     def folder(self, tmp_path):
         with pytest.raises(KeyboardInterrupt):
-            encode(FakeEncoder(dies_at=14), tmp_path / "v.npy")
+            encode(FakeEncoder(dies_at=28), tmp_path / "v.npy")
+        assert numpy.load(tmp_path / "v.npy.partial" / "vectors.npy")[20].any()
         return tmp_path / "v.npy.partial"
 
+    def finish(self, tmp_path):
+        """Continue, and return how many sentences were encoded again; all bytes must be right."""
+        encoder = FakeEncoder()
+        encode(encoder, tmp_path / "v.npy")
+        encode(FakeEncoder(), tmp_path / "whole.npy")
+        assert (tmp_path / "v.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+        return len(encoder.encoded)
+
+    def test_without_damage(self, folder, tmp_path, caplog):
+        assert self.finish(tmp_path) == len(set(SENTENCES)) - 28
+        assert caplog.records == []
+
+    @pytest.mark.parametrize("row", [0, 6, 7, 20])
+    def test_a_changed_vector(self, folder, tmp_path, caplog, row):
+        """Its block of seven is encoded again, and no other."""
+        content = bytearray((folder / "vectors.npy").read_bytes())
+        content[128 + 8 * row] ^= 1
+        (folder / "vectors.npy").write_bytes(content)
+        assert self.finish(tmp_path) == len(set(SENTENCES)) - 28 + 7
+        start = row // 7 * 7
+        assert f"damaged: rows {start} to {start + 6} " in caplog.text
+
     @pytest.mark.parametrize("keep", [0, 20, 130, -1])
-    def test_shortened_vectors(self, folder, tmp_path, keep):
+    def test_shortened_vectors(self, folder, tmp_path, caplog, keep):
         content = (folder / "vectors.npy").read_bytes()
         (folder / "vectors.npy").write_bytes(content[:keep])
-        with pytest.raises(
-            ConfigurationError, match=r"vectors\.npy is damaged: .*delete the folder"
-        ):
-            encode(FakeEncoder(), tmp_path / "v.npy")
-        assert not (tmp_path / "v.npy").exists()
+        assert self.finish(tmp_path) == len(set(SENTENCES))
+        assert "vectors.npy is missing or damaged: encoding starts again" in caplog.text
 
-    def test_vectors_of_another_shape(self, folder, tmp_path):
-        numpy.save(folder / "vectors.npy", numpy.zeros((len(SENTENCES), 3), numpy.float32))
-        with pytest.raises(
-            ConfigurationError, match=r"holds float32 \(42, 3\), not float32 \(42, 2\)"
-        ):
-            encode(FakeEncoder(), tmp_path / "v.npy")
+    @pytest.mark.parametrize("position", [1, 50, 126, -1, -70])
+    def test_a_changed_byte_that_is_not_of_a_vector(self, folder, tmp_path, caplog, position):
+        content = bytearray((folder / "vectors.npy").read_bytes())
+        content[position] ^= 1
+        (folder / "vectors.npy").write_bytes(content)
+        assert self.finish(tmp_path) == len(set(SENTENCES))
 
     def test_missing_vectors(self, folder, tmp_path):
         (folder / "vectors.npy").unlink()
-        with pytest.raises(ConfigurationError, match=r"vectors\.npy cannot be .*No such file"):
-            encode(FakeEncoder(), tmp_path / "v.npy")
+        assert self.finish(tmp_path) == len(set(SENTENCES))
 
-    def test_a_database_of_other_bytes(self, folder, tmp_path):
-        (folder / "progress.sqlite").write_bytes(b"not a database" * 100)
+    def test_a_changed_digest(self, folder, tmp_path):
+        content = bytearray((folder / "digests").read_bytes())
+        content[33] ^= 1
+        (folder / "digests").write_bytes(content)
+        assert self.finish(tmp_path) == len(set(SENTENCES)) - 28 + 7
+
+    @pytest.mark.parametrize("length", [0, 31, 32, 127, 128, 129])
+    def test_shorter_and_longer_digests(self, folder, tmp_path, length):
+        content = (folder / "digests").read_bytes()
+        assert len(content) == 4 * 32
+        (folder / "digests").write_bytes((content + b"?")[:length])
+        assert self.finish(tmp_path) == len(set(SENTENCES)) - length // 32 * 7
+
+    @pytest.mark.parametrize("content", [None, b"", b"not a database" * 100])
+    def test_the_database_is_made_again(self, folder, tmp_path, content):
+        if content is None:
+            (folder / "seen.sqlite").unlink()
+        else:
+            (folder / "seen.sqlite").write_bytes(content)
+        assert self.finish(tmp_path) == len(set(SENTENCES)) - 28
+
+    @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 100_000])
+    def test_settings(self, folder, tmp_path, content):
+        (folder / "settings.json").write_bytes(content)
         with pytest.raises(
-            ConfigurationError, match=r"progress\.sqlite is damaged: .*not a database"
+            ConfigurationError, match=r"settings\.json is damaged: .*delete the folder"
         ):
             encode(FakeEncoder(), tmp_path / "v.npy")
-        assert not (tmp_path / "v.npy").exists()
 
-    @pytest.mark.parametrize("change", ["SET done = 43", "SET done = -1", "SET done = 'all'"])
-    def test_a_wrong_count(self, folder, tmp_path, change):
-        with sqlite3.connect(folder / "progress.sqlite") as database:
-            database.execute(f"UPDATE progress {change}")
-        database.close()
-        with pytest.raises(ConfigurationError, match=r"progress\.sqlite is damaged: it counts"):
+    def test_missing_settings(self, folder, tmp_path):
+        """Such as those of earlier versions: whose vectors are they?"""
+        (folder / "settings.json").unlink()
+        with pytest.raises(
+            ConfigurationError, match=r"settings\.json is missing.*delete the folder"
+        ):
             encode(FakeEncoder(), tmp_path / "v.npy")
+        shutil.rmtree(folder)
+        assert self.finish(tmp_path) == len(set(SENTENCES))
+
+
+def test_a_run_that_died_while_it_wrote_its_settings(tmp_path):
+    (tmp_path / "v.npy.partial").mkdir()
+    (tmp_path / "v.npy.partial" / "settings.json.partial").write_text("{")
+    encode(FakeEncoder(), tmp_path / "v.npy")
+    numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy"), expected())
+
+
+@pytest.mark.parametrize("change", ["an edit", "fewer"])
+def test_sentences_that_change_meanwhile(tmp_path, change):
+    later = SENTENCES[:-1] if change == "fewer" else [*SENTENCES[:30], "?", *SENTENCES[31:]]
+    corpora = iter([SENTENCES, later])
+    with pytest.raises(ConfigurationError, match=r"were changed while .* delete the folder"):
+        encode_corpus(
+            FakeEncoder(), lambda: iter(next(corpora)), tmp_path / "v.npy", show_progress=False
+        )
+    assert not (tmp_path / "v.npy").exists()
+
+
+def test_an_edit_that_is_taken_back_after_an_interruption(tmp_path):
+    """What was encoded in between is not kept."""
+    corpora = iter([SENTENCES, ["edited", *SENTENCES[1:3], SENTENCES[1], *SENTENCES[4:]]])
+    with pytest.raises(KeyboardInterrupt):
+        encode_corpus(
+            FakeEncoder(dies_at=20), lambda: iter(next(corpora)), tmp_path / "v.npy",
+            block_size=7, show_progress=False,
+        )  # fmt: skip
+    encode(FakeEncoder(), tmp_path / "v.npy")
+    numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy"), expected())
+
+
+def test_a_damaged_page_of_the_database(tmp_path):
+    """It is named, and the same call goes on."""
+    folder = tmp_path / "v.npy.partial"
+
+    class Damaging(FakeEncoder):
+        def encode(self, *arguments, **options):
+            vectors = super().encode(*arguments, **options)
+            if len(self.encoded) > 20_000:
+                content = (folder / "seen.sqlite").read_bytes()
+                (folder / "seen.sqlite").write_bytes(b"?" * len(content))
+            return vectors
+
+    many = [f"{number}" for number in range(90_000)]
+    with pytest.raises(ConfigurationError, match=r"seen\.sqlite cannot be .* the same command"):
+        encode(Damaging(), tmp_path / "v.npy", many, block_size=8192)
+    second = FakeEncoder()
+    encode(second, tmp_path / "v.npy", many, block_size=8192)
+    assert len(second.encoded) < 90_000 - 8192
+    expected = [[len(sentence), sum(sentence.encode())] for sentence in many]
+    numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy"), expected)
+
+
+def test_vectors_know_their_sentences(tmp_path):
+    encode(FakeEncoder(), tmp_path / "v.npy")
+    check_sentences(SENTENCES, tmp_path / "v.npy")
+    with pytest.raises(ConfigurationError, match=r"v\.npy was made from other sentences"):
+        check_sentences(SENTENCES[::-1], tmp_path / "v.npy")
 
 
 def test_a_folder_that_vanishes(tmp_path):

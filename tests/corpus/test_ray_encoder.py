@@ -1,6 +1,7 @@
 """Tests of encoding over Ray Data."""
 
 import builtins
+import gzip
 import threading
 import time
 from contextlib import suppress
@@ -201,7 +202,6 @@ def test_what_a_worker_needs(small_archive, monkeypatch, corpus, tmp_path, devic
         ({"fingerprint": "another"}, "'encoder'"),
         ({"batch_size": 3}, "'batch_size'"),
         ({"block_size": 8}, "'block_size'"),
-        ({"column": 0}, "'column'"),
     ],
 )
 def test_a_run_is_not_resumed_with_other_settings(
@@ -215,8 +215,70 @@ def test_a_run_is_not_resumed_with_other_settings(
     ):
         encoder.encode_corpus(corpus, tmp_path / "v.npy", **{**SIZES, **changed})
     corpus.write_text("another corpus\n")
-    with pytest.raises(ConfigurationError, match="another setting of 'bytes'"):
+    with pytest.raises(ConfigurationError, match="another setting of 'sentences'"):
         encoder.encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+
+
+class TestOfDamage:
+    """After an interruption in the third of the three steps, in a folder with all kinds of files.
+
+    The corpus is compressed, so that there is a copy of its sentences.
+    """
+
+    @pytest.fixture
+    def corpus(self, tmp_path):
+        path = tmp_path / "s.txt.gz"
+        with gzip.open(path, "wt") as file:
+            file.writelines(f"{sentence}\n" for sentence in SENTENCES)
+        return path
+
+    @pytest.fixture
+    def folder(self, ray_encoder_on, corpus, tmp_path):
+        with pytest.raises(KeyboardInterrupt):
+            ray_encoder_on(SequentialRay(2 * NUM_BLOCKS + 1)).encode_corpus(
+                corpus, tmp_path / "v.npy", **SIZES
+            )
+        return tmp_path / "v.npy.shards"
+
+    @pytest.mark.parametrize(
+        "name", ["digests-00000001.npy", "first_rows.npy", "vectors-00000000.npy", "vectors.npy"]
+    )
+    @pytest.mark.parametrize("damage", ["a flipped bit", "a shorter file", "no file"])
+    def test_what_a_step_wrote_is_written_again(
+        self, ray_encoder_on, small_archive, corpus, folder, tmp_path, name, damage
+    ):
+        content = bytearray((folder / name).read_bytes())
+        content[-120] ^= 1
+        if damage == "no file":
+            (folder / name).unlink()
+        else:
+            (folder / name).write_bytes(content if "bit" in damage else content[:-7])
+        ray_encoder_on(SequentialRay()).encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+        expected = expected_bytes(small_archive, corpus, tmp_path, **SIZES)
+        assert (tmp_path / "v.npy").read_bytes() == expected
+
+    @pytest.mark.parametrize("line", [b'"another"', b"7", b"{", b"\xff", b""])
+    def test_the_copy_of_the_sentences(self, ray_encoder_on, small_archive, corpus, tmp_path, line):
+        """Before the first block is encoded, which has the first line."""
+        with pytest.raises(KeyboardInterrupt):
+            ray_encoder_on(SequentialRay(NUM_BLOCKS + 1)).encode_corpus(
+                corpus, tmp_path / "v.npy", **SIZES
+            )
+        copy = tmp_path / "v.npy.shards" / "sentences.jsonl"
+        copy.write_bytes(line + b"\n" + copy.read_bytes().partition(b"\n")[2])
+        ray_encoder_on(SequentialRay()).encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+        expected = expected_bytes(small_archive, corpus, tmp_path, **SIZES)
+        assert (tmp_path / "v.npy").read_bytes() == expected
+
+    @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 100_000])
+    def test_settings(self, ray_encoder_on, corpus, folder, tmp_path, content):
+        (folder / "settings.json").write_bytes(content)
+        with pytest.raises(
+            ConfigurationError, match=r"settings\.json is damaged: .*delete the folder"
+        ):
+            ray_encoder_on(SequentialRay()).encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
+        assert folder.exists()
+        assert not (tmp_path / "v.npy").exists()
 
 
 def test_two_processes_cannot_write_the_same_file(ray_encoder_on, corpus, tmp_path):
@@ -244,7 +306,7 @@ def test_what_goes_wrong_on_a_worker_is_said_here(ray_encoder_on, corpus, tmp_pa
         raise OSError(28, "No space left on device", "some file")
 
     encoder = ray_encoder_on(SequentialRay())
-    monkeypatch.setattr("allennlp_sentmatch.corpus.sharded_encoding._save", full)
+    monkeypatch.setattr("allennlp_sentmatch.corpus.sharded_encoding.save_array", full)
     with pytest.raises(ConfigurationError, match="No space left on device: 'some file'"):
         encoder.encode_corpus(corpus, tmp_path / "v.npy", **SIZES)
 

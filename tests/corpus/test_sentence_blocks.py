@@ -66,11 +66,12 @@ def test_the_cells_of_a_table(tmp_path):
     assert all_of(blocks) == [sentences[:3], sentences[3:]]
 
 
-def test_a_copy_is_made_once(tmp_path):
+def test_a_copy_that_was_left_is_not_read(tmp_path):
     path = written(tmp_path, FILES["compressed"])
-    SentenceBlocks.of_file(path, 3, tmp_path / "copy")
     (tmp_path / "copy").write_text('"another"\n')
-    assert all_of(SentenceBlocks.of_file(path, 3, tmp_path / "copy")) == [["another"]]
+    assert all_of(SentenceBlocks.of_file(path, 100, tmp_path / "copy")) == [
+        list(read_sentences(path))
+    ]
 
 
 def test_another_encoding_is_named_with_its_line(tmp_path):

@@ -10,6 +10,7 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.corpus import Neighbor, SentenceIndex, SentenceSearch
 from allennlp_sentmatch.corpus.sentence_search import lines
+from allennlp_sentmatch.data.files.digests import ENDING_LENGTH
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import SentenceEncoder
 
@@ -66,6 +67,16 @@ def test_rescoring_is_the_predictors_prediction_of_the_pair(encoder, vectors, sm
                 assert backwards["probs_by_label"] != pytest.approx(
                     neighbor.probs_by_label, abs=1e-7
                 )
+
+
+@pytest.mark.parametrize("factor", [100, 0.01])
+def test_the_vectors_scale_does_not_matter_in_rescoring(encoder, vectors, factor):
+    expected = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=3, rescore=True)
+    scaled = SentenceSearch(encoder, CORPUS, vectors * numpy.float32(factor))
+    for near, expected_near in zip(scaled.search(QUERIES, k=3, rescore=True), expected):
+        for neighbor, same in zip(near, expected_near):
+            assert neighbor.row == same.row
+            assert neighbor.probs_by_label == pytest.approx(same.probs_by_label, abs=1e-5)
 
 
 def test_rescoring_needs_a_model_that_matches_vectors(encoder):
@@ -158,6 +169,16 @@ def test_what_does_not_belong_together_is_refused(encoder, vectors, tmp_path):
         SentenceSearch(encoder, CORPUS, vectors[:, :4])
     with pytest.raises(ConfigurationError, match=r"row 0 .*'Nobody is swimming\.'.* not the model"):
         SentenceSearch(encoder, CORPUS[::-1], vectors)
+    SentenceSearch(encoder, CORPUS[1:], vectors[1:], tmp_path / "s.faiss")
+    with pytest.raises(ConfigurationError, match=r"s\.faiss was made from other .*name another"):
+        SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss")
+
+
+def test_an_index_without_a_digest_is_compared_by_a_sample(encoder, vectors, tmp_path):
+    """As earlier versions wrote it."""
+    SentenceSearch(encoder, CORPUS[1:], vectors[1:], tmp_path / "s.faiss")
+    content = (tmp_path / "s.faiss").read_bytes()
+    (tmp_path / "s.faiss").write_bytes(content[: -2 * ENDING_LENGTH])
     SentenceSearch(encoder, CORPUS[1:], vectors[1:], tmp_path / "s.faiss")
     # Six sentences without the first: still four distinct ones, in another order.
     with pytest.raises(ConfigurationError, match=r"row 0 .* is not the one in .*s\.faiss"):

@@ -4,11 +4,11 @@ import random
 
 import numpy
 import pytest
-from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.corpus import encode_corpus
 from allennlp_sentmatch.corpus.sentence_blocks import SentenceBlocks
 from allennlp_sentmatch.corpus.sharded_encoding import ShardedEncoding
+from allennlp_sentmatch.data.files.digests import sentences_digest
 
 WORDS = ["a", "bb", "ccc", "dddd", "eeeee"]
 SENTENCES = [" ".join(WORDS[: 1 + i % 5]) + f" {i % 13}" for i in range(40)]
@@ -35,7 +35,7 @@ def work(tmp_path):
     (tmp_path / "s.txt").write_text("".join(f"{sentence}\n" for sentence in SENTENCES))
     (tmp_path / "folder").mkdir()
     blocks = SentenceBlocks.of_file(tmp_path / "s.txt", 7, tmp_path / "copy")
-    return ShardedEncoding(blocks, tmp_path / "folder")
+    return ShardedEncoding(blocks, tmp_path / "folder", sentences_digest(SENTENCES).hexdigest())
 
 
 def in_any_order(work):
@@ -53,14 +53,14 @@ def write_shards(work, encoder):
 def test_the_bytes_of_encoding_in_one_go(work, tmp_path):
     encoder = PositionEncoder()
     write_shards(work, encoder)
-    work.start_merging(encoder.vector_size)
+    work.vectors_file(encoder.vector_size).create()
     for block in in_any_order(work):
         work.merge(block, encoder.vector_size)
     assert sorted(encoder.encoded) == sorted(set(SENTENCES))
     encode_corpus(
         PositionEncoder(), lambda: iter(SENTENCES), tmp_path / "v.npy", 3, 7, show_progress=False
     )
-    assert work.vectors_file.read_bytes() == (tmp_path / "v.npy").read_bytes()
+    assert work.vectors_file(2).path.read_bytes() == (tmp_path / "v.npy").read_bytes()
 
 
 def test_first_rows(work):
@@ -71,10 +71,11 @@ def test_first_rows(work):
 
 def test_an_empty_corpus(tmp_path):
     (tmp_path / "s.txt").write_text("")
-    work = ShardedEncoding(SentenceBlocks.of_file(tmp_path / "s.txt", 7, tmp_path / "c"), tmp_path)
+    blocks = SentenceBlocks.of_file(tmp_path / "s.txt", 7, tmp_path / "c")
+    work = ShardedEncoding(blocks, tmp_path, sentences_digest([]).hexdigest())
     write_shards(work, PositionEncoder())
-    work.start_merging(2)
-    assert numpy.load(work.vectors_file).shape == (0, 2)
+    work.vectors_file(2).create()
+    assert numpy.load(work.vectors_file(2).path).shape == (0, 2)
 
 
 def test_a_step_can_be_taken_again(work):
@@ -82,17 +83,3 @@ def test_a_step_can_be_taken_again(work):
     before = {path.name: path.read_bytes() for path in work.folder.iterdir()}
     write_shards(work, PositionEncoder())
     assert {path.name: path.read_bytes() for path in work.folder.iterdir()} == before
-
-
-@pytest.mark.parametrize("damage", [b"", b"\x93NUMPY", None])
-def test_a_damaged_shard(work, damage):
-    write_shards(work, PositionEncoder())
-    if damage is None:
-        numpy.save(work.shard_file(0), numpy.zeros((7, 3), numpy.float32))
-    else:
-        work.shard_file(0).write_bytes(damage)
-    work.start_merging(2)
-    with pytest.raises(
-        ConfigurationError, match=r"vectors-00000000\.npy is damaged.*delete the folder"
-    ):
-        work.merge(0, 2)

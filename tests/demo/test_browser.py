@@ -7,16 +7,9 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
-import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-
-from tests.conftest import REPOSITORY
 
 pytestmark = pytest.mark.browser
 
@@ -36,25 +29,6 @@ OPACITY = """element => {
 }"""
 """How much of an element is seen, of its parents' opacity too."""
 
-WATCHED = """
-import sys
-
-def watch(event, arguments):
-    if event == "socket.connect" and isinstance(arguments[1], tuple):
-        host = arguments[1][0]
-    elif event == "socket.getaddrinfo":
-        host = arguments[0]
-    else:
-        return
-    if host not in ("127.0.0.1", "::1", "localhost", None):
-        print("OUTSIDE:", event, host, file=sys.stderr, flush=True)
-
-sys.addaudithook(watch)
-from allennlp.__main__ import run
-run()
-"""
-"""The `allennlp` command, which reports every connection to another machine."""
-
 
 @pytest.fixture(scope="module")
 def chromium() -> str:
@@ -65,42 +39,6 @@ def chromium() -> str:
         if path is not None:
             return path
     pytest.skip("no Chromium was found (set CHROMIUM to its path)")
-
-
-@pytest.fixture(scope="module")
-def server(small_archive, tmp_path_factory) -> Iterator[str]:
-    """The address of a running `allennlp demo`, which contacts no other machine until it ends."""
-    for module in ("gradio", "matplotlib"):
-        pytest.importorskip(module)
-    log = tmp_path_factory.mktemp("demo") / "log.txt"
-    command = [sys.executable, "-c", WATCHED, "demo", str(small_archive), "--port", "0"]
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            command, cwd=REPOSITORY, stdout=output, stderr=subprocess.STDOUT, text=True
-        )
-    try:
-        yield wait_for_address(process, log)
-        assert process.poll() is None, log.read_text()
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-    assert "OUTSIDE" not in log.read_text(), log.read_text()
-    assert "Traceback" not in log.read_text(), log.read_text()
-
-
-def wait_for_address(process: subprocess.Popen, log: Path) -> str:
-    """The address that the command prints, once it answers."""
-    for _ in range(240):
-        assert process.poll() is None, log.read_text()
-        for word in log.read_text().split():
-            if word.startswith("http://127.0.0.1:"):
-                with urllib.request.urlopen(word):
-                    return word
-        try:
-            process.wait(0.25)
-        except subprocess.TimeoutExpired:
-            continue
-    raise AssertionError(f"no address after a minute:\n{log.read_text()}")
 
 
 @pytest.fixture(scope="module")

@@ -157,10 +157,29 @@ def test_a_missing_archive(tmp_path):
 
 
 def test_a_digest_depends_on_the_content(copy, small_archive):
-    """Of an archive; in a folder, of the weights."""
+    """Of all members; other files of a folder do not matter."""
     digests = [archive_digest(small_archive), archive_digest(copy)]
-    weights = bytearray((copy / "weights.th").read_bytes())
-    weights[-1] ^= 1
-    (copy / "weights.th").write_bytes(bytes(weights))
-    digests += [archive_digest(copy), archive_digest(packed(copy))]
-    assert len(set(digests)) == 4
+    for name in ("weights.th", "config.json", "vocabulary/tokens.txt"):
+        content = (copy / name).read_bytes()
+        (copy / name).write_bytes(content + b" ")
+        digests += [archive_digest(copy), archive_digest(packed(copy))]
+        (copy / name).write_bytes(content)
+    (copy / "vocabulary" / "tokens.txt").rename(copy / "vocabulary" / "others.txt")
+    digests.append(archive_digest(copy))
+    (copy / "vocabulary" / "others.txt").rename(copy / "vocabulary" / "tokens.txt")
+    (copy / "metrics.json").write_text("{}")
+    assert archive_digest(copy) == digests[1]
+    assert len(set(digests)) == 9
+
+
+def test_a_digest_of_files_that_the_configuration_includes(copy, tmp_path):
+    (copy / "extra.json").write_text("{}")
+    (tmp_path / "secret").write_text("a")
+    config = json.loads((copy / "config.json").read_text())
+    config["include_in_archive"] = ["extra*.json", "../secret", str(tmp_path / "secret")]
+    (copy / "config.json").write_text(json.dumps(config))
+    before = archive_digest(copy)
+    (tmp_path / "secret").write_text("b")
+    assert archive_digest(copy) == before
+    (copy / "extra.json").write_text("[]")
+    assert archive_digest(copy) != before

@@ -15,6 +15,13 @@ from tests.models.model_contract import ClassifierContract
 
 START, END = "@start@", "@end@"
 
+# Of the fixture. With m = 5, the Bessel functions I_{3/2}(kappa) and I_{5/2}(kappa) are elementary.
+KAPPA = 10.0
+LOWER = math.sqrt(2 / (math.pi * KAPPA)) * (math.cosh(KAPPA) - math.sinh(KAPPA) / KAPPA)
+UPPER = math.sqrt(2 / (math.pi * KAPPA)) * (
+    (1 + 3 / KAPPA**2) * math.sinh(KAPPA) - 3 / KAPPA * math.cosh(KAPPA)
+)
+
 
 class TestCrossSentenceLatentVariableModel(ClassifierContract):
     config = "cs_lvm.jsonnet"
@@ -48,15 +55,21 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
         return next(iter(loader))
 
     def encode(self, model, ids):
+        if model._read_end_symbol:
+            ids = [*ids, self.vocab.get_token_index(END)]
         mask = torch.ones(1, len(ids), dtype=torch.bool)
         return model._encoder(model._word_embeddings[torch.tensor([ids])], mask)
 
-    def generative_loss(self, model, source, target, label):
-        """Eq. 6.12 at the mode of q(z_s | x_s), word by word, for one pair of index lists."""
-        words = model._word_embeddings
-        codes = self.encode(model, source)
+    def mean_latent(self, model, ids):
+        """The mean of q(z | x), A(kappa) mu, for one list of indices."""
         projection = model._posterior.projection
-        latent = F.normalize(codes @ projection.weight.t() + projection.bias, dim=-1)
+        codes = self.encode(model, ids) @ projection.weight.t() + projection.bias
+        return UPPER / LOWER * F.normalize(codes, dim=-1)
+
+    def generative_loss(self, model, source, target, label):
+        """Eq. 6.12 at the mean of q(z_s | x_s), word by word, for one pair of index lists."""
+        words = model._word_embeddings
+        latent = self.mean_latent(model, source)
         state = model._generator.initial_state(latent)
         log_prob = 0.0
         start, end = (self.vocab.get_token_index(symbol) for symbol in (START, END))
@@ -65,20 +78,21 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
                 words[[word]], state, latent, torch.tensor([label]), words
             )
             log_prob += logits.log_softmax(-1)[0, following]
-        # Monte Carlo free: on S^4 with kappa = 10, log C + kappa A - log U, eq. 6.3. With m = 5,
-        # I_{3/2} and I_{5/2} are elementary.
-        k = 10.0
-        lower = math.sqrt(2 / (math.pi * k)) * (math.cosh(k) - math.sinh(k) / k)
-        upper = math.sqrt(2 / (math.pi * k)) * (
-            (1 + 3 / k**2) * math.sinh(k) - 3 / k * math.cosh(k)
-        )
-        log_c = 1.5 * math.log(k) - 2.5 * math.log(2 * math.pi) - math.log(lower)
+        if model._average_over_words:
+            log_prob = log_prob / (len(target) + 1)
+        # Monte Carlo free: on S^4 with kappa = 10, log C + kappa A - log U, eq. 6.3.
+        k = KAPPA
+        log_c = 1.5 * math.log(k) - 2.5 * math.log(2 * math.pi) - math.log(LOWER)
         log_u = math.lgamma(2.5) - math.log(2) - 2.5 * math.log(math.pi)
-        divergence = log_c + k * upper / lower - log_u
+        divergence = log_c + k * UPPER / LOWER - log_u
         return -log_prob + math.log(3) + divergence
 
-    def test_loss_is_the_sum_of_equations_6_14_and_6_18(self):
-        model, batch = self.model.eval(), self.semi_supervised_batch()
+    @pytest.mark.parametrize("setting", [None, "average_over_words", "read_end_symbol"])
+    def test_loss_is_the_sum_of_equations_6_14_and_6_18(self, setting):
+        settings = {setting: True} if setting else {}
+        model = self.from_params(constraints=None, **settings)
+        assert all(getattr(model, f"_{name}") for name in settings)
+        model, batch = model.double().eval(), self.semi_supervised_batch()
         expected = 0.0
         for prefix in ("", "unlabeled_"):
             sources, targets = (
@@ -101,13 +115,16 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
                     label = batch["label"][row]
                     losses.append(generative[label] - 0.8 * log_q[label])
             expected = expected + torch.stack(losses).mean()
-        assert model(**batch)["loss"].item() == pytest.approx(expected.item(), rel=1e-5)
+        assert model(**batch)["loss"].item() == pytest.approx(expected.item(), rel=1e-10)
 
-    def test_gradients_of_the_constraints_reach_the_generator_alone(self):
+    def test_gradients_of_the_constraints_reach_the_generator_alone(self, monkeypatch):
+        """Where they are added to the loss, of which all else is left out here."""
         model = self.model.train()
         batch = self.semi_supervised_batch()
-        pair = model._read_pair(batch["unlabeled_premise"], batch["unlabeled_hypothesis"])
-        model._constraint_loss(pair).backward()
+        for name in ("_generative_losses", "_unsupervised_loss"):
+            monkeypatch.setattr(model, name, lambda *_: torch.zeros(1, 1))
+        model._classification_weight = 0.0
+        model(**batch)["loss"].backward()
         reached = {
             name
             for name, parameter in model.named_parameters()
@@ -121,9 +138,9 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
     def test_constraints_leave_the_other_gradients_as_they_were(self):
         batch = self.semi_supervised_batch()
         gradients = []
-        for constraints in (self.model._constraints, None):
+        for constraints_in_loss in (True, False):
             model = copy.deepcopy(self.model).train()
-            model._constraints = constraints
+            model.constraints_in_loss = constraints_in_loss
             for module in model.modules():
                 if isinstance(module, torch.nn.Dropout):
                     module.p = 0.0
@@ -169,6 +186,85 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
             losses = torch.stack([sampling(**batch)["loss"] for _ in range(400)])
         assert losses.std() > 0
         assert losses.mean().item() == pytest.approx(exact, abs=5 * losses.std().item() / 20)
+
+    @pytest.mark.parametrize("with_score", [False, True])
+    def test_sampled_labels_and_the_classifiers_gradient(self, with_score):
+        """Without the score-function term the losses of the sampled labels do not reach it."""
+        name = "sampling" if with_score else "sampling_without_score"
+        model = self.from_params(constraints=None, label_expectation=name).double().eval()
+        batch = self.semi_supervised_batch()
+        pair = model._read_pair(batch["unlabeled_premise"], batch["unlabeled_hypothesis"])
+        weight = next(model._classifier.parameters())
+        log_q = pair.logits.log_softmax(-1)
+        (expected,) = torch.autograd.grad((log_q.exp() * log_q).sum(), weight, retain_graph=True)
+        (actual,) = torch.autograd.grad(model._unsupervised_loss(pair).sum(), weight)
+        assert torch.allclose(actual, expected, rtol=1e-10, atol=1e-14) != with_score
+
+    def read_lengths(self, model, monkeypatch):
+        """How many words the encoder reads of each generated sentence for the constraints."""
+        batch = self.semi_supervised_batch()
+        pair = model._read_pair(batch["unlabeled_premise"], batch["unlabeled_hypothesis"])
+        masks = []
+        forward = model._encoder.forward
+        monkeypatch.setattr(
+            model._encoder,
+            "forward",
+            lambda inputs, mask: (masks.append(mask), forward(inputs, mask))[1],
+        )
+        model._constraint_loss(pair, model._word_embeddings)
+        (mask,) = masks
+        return mask.sum(1).tolist(), batch["unlabeled_premise"]["tokens"]["tokens"]
+
+    def test_generated_sentences_may_be_as_long_as_their_sources(self, monkeypatch):
+        constraints = {"names": ["y"], "max_length": 1, "source_length": True}
+        for read_end_symbol in (False, True):
+            model = self.from_params(constraints=constraints, read_end_symbol=read_end_symbol)
+            lengths, sources = self.read_lengths(model, monkeypatch)
+            assert lengths == ((sources > 0).sum(1) + 2).tolist()
+
+    @pytest.mark.parametrize("read_end_symbol", [False, True])
+    def test_generated_sentences_end_as_others_do(self, read_end_symbol, monkeypatch):
+        constraints = {"names": ["y"], "max_length": 1}
+        model = self.from_params(constraints=constraints, read_end_symbol=read_end_symbol)
+        lengths, _ = self.read_lengths(model, monkeypatch)
+        assert lengths == [1 + read_end_symbol] * len(lengths)
+
+    def test_the_mean_of_the_directions_may_be_normalized(self):
+        batch = self.semi_supervised_batch()
+        losses = []
+        for normalize_mean in (False, True):
+            constraints = {"names": ["mu"], "max_length": 4, "normalize_mean": normalize_mean}
+            torch.manual_seed(0)
+            model = self.from_params(constraints=constraints).double()
+            losses.append(model.constraint_loss(batch["premise"], batch["hypothesis"]).item())
+        # With mu_i and their mean m, -1 + m.m becomes -1 + |m|.
+        assert (losses[0] + 1) ** 0.5 == pytest.approx(losses[1] + 1, rel=1e-10)
+
+    def test_a_second_update_trains_the_generator_and_the_word_embeddings(self):
+        """`constraint_loss` is R of the labeled pairs plus R of the unlabeled ones, without
+        dropout on the words.
+        """
+        model = self.from_params(embedding_dropout=0.9).double().train()
+        batch = self.semi_supervised_batch()
+        torch.manual_seed(0)
+        loss = model.constraint_loss(**batch)
+        assert model._constraints.temperature.step == 1
+        loss.backward()
+        reached = {name for name, p in model.named_parameters() if p.grad is not None}
+        constrained = dict(model.constrained_parameters())
+        assert reached - set(constrained) == {"_generator.label_embedding.weight"}
+        assert set(constrained) <= reached
+        assert "_text_field_embedder.token_embedder_tokens.weight" in constrained
+        assert all(parameter.requires_grad for parameter in model.parameters())
+
+        model._embedding_dropout.p = 0.0
+        model._constraints.temperature.step -= 1
+        torch.manual_seed(0)
+        expected = 0.0
+        for prefix in ("", "unlabeled_"):
+            pair = model._read_pair(batch[f"{prefix}premise"], batch[f"{prefix}hypothesis"])
+            expected += model._constraint_loss(pair, model._word_embeddings).item()
+        assert loss.item() == pytest.approx(expected, rel=1e-10)
 
     def test_auto_encoding_generates_each_sentence_from_itself(self):
         model = self.from_params(constraints=None, cross_sentence=False).eval()
@@ -226,8 +322,7 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
         end = self.vocab.get_token_index(END)
 
         words = model._word_embeddings
-        codes = self.encode(model, tokens[0].tolist())
-        latent = F.normalize(model._posterior.projection(codes), dim=-1)
+        latent = self.mean_latent(model, tokens[0].tolist())
         state, total, previous = model._generator.initial_state(latent), 0.0, START
         for following in [*indices, end][:4]:
             logits, state = model._generator.step(

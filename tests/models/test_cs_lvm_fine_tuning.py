@@ -33,8 +33,15 @@ def fine_tuning(archive, **overrides):
 
 
 def test_starts_from_the_first_models_weights_and_vocabulary(first, tmp_path):
-    # With a learning rate of zero, training leaves what it began with.
-    params = fine_tuning(first, **{"trainer.optimizer.lr": 0.0})
+    # With learning rates of zero, training leaves what it began with.
+    still = {"type": "adam", "lr": 0.0}
+    params = fine_tuning(
+        first,
+        **{
+            "trainer.optimizer": still,
+            "trainer.callbacks": [{"type": "constraint_update", "optimizer": still}],
+        },
+    )
     model = train_model(params, str(tmp_path / "second"))
     before = load_archive(first).model
     assert (

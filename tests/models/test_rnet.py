@@ -1,4 +1,5 @@
 import json
+import math
 import sys
 from copy import deepcopy
 from typing import Any, ClassVar
@@ -12,6 +13,7 @@ from allennlp.data.fields import IndexField, MetadataField, TextField
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import WhitespaceTokenizer
 from allennlp.models import Model
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from allennlp_sentmatch.models import RNet
 from allennlp_sentmatch.training.metrics import AnswerOverlap
@@ -269,6 +271,132 @@ def test_an_encoder_for_the_passages_alone(instances, vocab):
         assert all(p.grad is not None and p.grad.any() for p in encoder.parameters())
 
 
+LONG = "the dog and a man run , and a woman drinks cold tea in the old garden ."
+
+
+def windows_of(passage: str, size: int, stride: int) -> list[tuple[int, str]]:
+    """The first token and the text of each window."""
+    words = passage.split()
+    starts = range(0, max(len(words) - size, 0) + stride, stride)
+    return [(start, " ".join(words[start : start + size])) for start in starts]
+
+
+def n_best_of_windows(model: RNet, size: int, stride: int) -> list[tuple[tuple[int, int], float]]:
+    """The spans of windows, each of them read as a passage, with the sums of their logits."""
+    scores: dict[tuple[int, int], float] = {}
+    for first, text in windows_of(LONG, size, stride):
+        output = model(**tensors([instance("who ?", text)], model.vocab))
+        start, end = (output[f"span_{name}_logits"][0].tolist() for name in ("start", "end"))
+        for i in range(len(start)):
+            for j in range(i, len(start)):
+                span = (first + i, first + j)
+                scores[span] = max(start[i] + end[j], scores.get(span, -math.inf))
+    return sorted(scores.items(), key=lambda item: -item[1])
+
+
+@pytest.mark.parametrize("encoder", ENCODERS, ids=lambda encoder: encoder["type"])
+def test_a_long_passage_is_read_in_windows(encoder, vocab):
+    model = make(vocab, encoder=encoder, n_best_size=7)
+    windowed = make(vocab, encoder=encoder, n_best_size=7, window_size=7, window_stride=4)
+    short = "a man runs"
+    examples = [instance("who ?", LONG), instance("who ?", short)]
+    long_output, short_output = windowed.forward_on_instances(examples)
+    expected = n_best_of_windows(model, 7, 4)[:7]
+    assert [tuple(best["span"]) for best in long_output["n_best"]] == [s for s, _ in expected]
+    words = LONG.split()
+    first, last = long_output["span"]
+    assert long_output["answer"] == " ".join(words[first : last + 1])
+    # Probabilities differ from scores by one factor, and are at most those of the start and end.
+    probabilities = torch.tensor([best["probability"] for best in long_output["n_best"]])
+    sums = torch.tensor([score for _, score in expected])
+    differences = probabilities.log() - sums
+    torch.testing.assert_close(differences, differences[:1].expand(7), atol=1e-5, rtol=1e-5)
+    for name in ("start", "end"):
+        probs = long_output[f"span_{name}_probs"]
+        assert len(probs) == len(words)
+        assert sum(probs) == pytest.approx(1, abs=1e-5)
+    product = long_output["span_start_probs"][first] * long_output["span_end_probs"][last]
+    assert 0 < long_output["probability"] <= product * (1 + 1e-5)
+    # A passage of one window is read as it is.
+    (alone,) = model.forward_on_instances(examples[1:])
+    assert short_output["span"] == alone["span"]
+    for name in ("probability", "span_start_probs", "question_attention", "passage_attention"):
+        torch.testing.assert_close(
+            torch.tensor(short_output[name]), torch.tensor(alone[name]), atol=1e-5, rtol=1e-5
+        )
+
+
+def test_the_attention_is_that_of_the_window_with_the_answer(vocab):
+    model = make(vocab)
+    (output,) = make(vocab, window_size=6, window_stride=4).forward_on_instances(
+        [instance("who ?", LONG)]
+    )
+    windows = windows_of(LONG, 6, 4)
+    readings = model.forward_on_instances([instance("who ?", text) for _, text in windows])
+    ((start, reading),) = (
+        (start, reading)
+        for (start, _), reading in zip(windows, readings)
+        if [start + token for token in reading["span"]] == output["span"]
+    )
+    assert start == 4  # the second window
+    attention = torch.tensor(output["passage_attention"])
+    expected = torch.zeros(len(LONG.split()))
+    expected[start : start + 6] = torch.tensor(reading["passage_attention"])
+    torch.testing.assert_close(attention, expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        torch.tensor(output["question_attention"]),
+        torch.tensor(reading["question_attention"]),
+        atol=1e-5,
+        rtol=1e-5,
+    )
+
+
+def test_passages_of_one_window_and_training_are_unchanged(instances, vocab):
+    whole, windowed = make(vocab, window_size=None), make(vocab, window_size=11)
+    batch = tensors(instances, vocab)  # the longest passage has 11 tokens
+    expected, output = whole(**batch), windowed(**batch)
+    assert expected.keys() == output.keys()
+    for name, value in expected.items():
+        assert (
+            torch.equal(output[name], value) if torch.is_tensor(value) else output[name] == value
+        ), name
+    windowed = make(vocab, window_size=3, dropout=0.5).train()
+    whole = make(vocab, window_size=None, dropout=0.5).train()
+    for name in ("loss", "span_start_logits"):
+        torch.manual_seed(0)
+        expected_tensor = whole(**batch)[name]
+        torch.manual_seed(0)
+        assert torch.equal(windowed(**batch)[name], expected_tensor)
+
+
+def test_the_loss_of_windows_is_that_of_the_joined_scores(vocab):
+    model = make(vocab, window_size=7)
+    passage = instance("who ?", LONG, "a woman")
+    output = model(**tensors([passage], vocab))
+    start, end = (passage[name].sequence_index for name in ("span_start", "span_end"))
+    expected = -output["span_start_probs"][0, start].log() - output["span_end_probs"][0, end].log()
+    torch.testing.assert_close(output["loss"], expected)
+
+
+def test_windows_limit_memory(vocab):
+    """Of 32 windows only 16 are read at once."""
+    largest = 0
+
+    class Largest(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            nonlocal largest
+            result = func(*args, **(kwargs or {}))
+            if isinstance(result, torch.Tensor):
+                largest = max(largest, result.numel())
+            return result
+
+    model = make(vocab, window_size=128, max_answer_length=5)
+    batch = tensors([instance("who ?", " ".join(["garden"] * 3000))], vocab)
+    with torch.no_grad(), Largest():
+        model(**batch)
+    assert largest <= 16 * 128 * 128
+
+
 def test_dropout_is_off_in_evaluation(instances, vocab):
     model, batch = make(vocab, dropout=0.5), tensors(instances, vocab)
     first, second = (model(**batch)["span_start_logits"] for _ in range(2))
@@ -285,6 +413,16 @@ def test_dropout_is_off_in_evaluation(instances, vocab):
         ({"max_answer_length": 0}, "max_answer_length must be at least 1, got 0"),
         ({"n_best_size": 0}, "n_best_size must be at least 1, got 0"),
         ({"hidden_size": 0}, "hidden_size must be at least 1, got 0"),
+        ({"window_size": 0}, "window_size must be at least 1, got 0"),
+        ({"window_stride": 0}, "window_stride must be at least 1, got 0"),
+        (
+            {"window_size": 4, "window_stride": 5},
+            "window_stride must be at most window_size, got 5 and 4",
+        ),
+        (
+            {"window_size": None, "window_stride": 5},
+            "window_stride must be at most window_size, got 5 and None",
+        ),
         ({"attention_size": 0}, "attention_size must be at least 1, got 0"),
         ({"encoder": {**ENCODERS[1], "input_size": 6}}, "encoder input dim"),
         ({"passage_encoder": {**ENCODERS[1], "input_size": 6}}, "passage_encoder input dim"),

@@ -81,3 +81,11 @@ def test_other_encoders_have_their_last_output_alone():
     forward, backward = outputs.chunk(2, -1)
     expected = torch.cat([forward[[0, 1], [4, 1]], backward[:, 0]], -1)
     torch.testing.assert_close(last_output, expected)
+
+
+@pytest.mark.parametrize("kind", ["lstm", "stacked_rnn", "cas_lstm"])
+def test_a_token_after_padding(kind):
+    mask = MASK.clone()
+    mask[2, 3] = True
+    with pytest.raises(ValueError, match="right-padded, but token 3 of sentence 2 follows"):
+        encode_with_states(make(type=kind, hidden_size=4), INPUTS, mask)

@@ -92,27 +92,29 @@ def variants() -> dict[str, Variant]:
 VARIANTS = variants()
 
 
-@pytest.fixture(params=[None, "naive"], ids=["default", "naive"], autouse=True)
+@pytest.fixture
 def backend(request):
-    """All of it holds for the default backend and the naive form, in single precision, not TF32."""
+    """Single precision, not TF32."""
     cudnn = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
     with use_backend(request.param), cudnn:
         yield
 
 
-DEVICES = [
-    "cpu",
-    pytest.param(
-        "cuda",
-        marks=[
-            pytest.mark.gpu,
-            pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device"),
-        ],
-    ),
-]
+#: Without a CUDA device there are no items for it, rather than thousands that are skipped.
+DEVICES = ["cpu"]
+if torch.cuda.is_available():
+    DEVICES.append(pytest.param("cuda", marks=pytest.mark.gpu))
 
 every_variant = pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
-every_device = pytest.mark.parametrize("device", DEVICES)
+on_every_device = pytest.mark.parametrize("device", DEVICES)
+each_backend = pytest.mark.parametrize(
+    "backend", [None, "naive"], ids=["default", "naive"], indirect=True
+)
+
+
+def every_device(test):
+    """On every device, by the default backend and in the naive form."""
+    return on_every_device(each_backend(pytest.mark.usefixtures("backend")(test)))
 
 
 def batch(device="cpu", dtype=torch.float32, lengths=LENGTHS, num_tokens=T, size=D, seed=1):
@@ -176,7 +178,7 @@ def test_padding_is_zero_and_so_is_an_empty_sentence(variant, device):
         assert (tokens != 0).any(-1).all()
 
 
-@every_device
+@on_every_device
 @every_variant
 def test_without_a_mask_nothing_is_padding(variant, device):
     encoder = variant.build().to(device).eval()
@@ -449,6 +451,8 @@ def test_impossible_settings_are_named(encoder, setting, value):
         encoder(**{"input_size": D, "hidden_size": H, setting: value})
 
 
+@each_backend
+@pytest.mark.usefixtures("backend")
 @every_variant
 @settings(max_examples=8, deadline=None)
 @given(

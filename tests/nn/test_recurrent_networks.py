@@ -24,7 +24,7 @@ BACKENDS = pytest.mark.parametrize(
 @pytest.fixture
 def backend(request, monkeypatch):
     if request.param == "cpu":  # also where torch would be faster
-        monkeypatch.setattr(recurrent_networks, "_is_faster_compiled", lambda *_: True)
+        monkeypatch.setattr(recurrent_networks, "resolve_network", lambda *_: "own")
     with use_backend(request.param):
         yield request.param
 
@@ -71,7 +71,7 @@ def test_each_sentence_is_read_as_if_alone(
     kind, num_layers, bidirectional, lengths, backend, packed, monkeypatch
 ):
     if packed:  # as on a GPU
-        monkeypatch.setattr(recurrent_networks, "_run_padded", recurrent_networks._run_packed)
+        monkeypatch.setattr(recurrent_networks, "resolve_network", lambda *_: "packed")
     network = make(kind, num_layers, bidirectional)
     inputs, mask = batch(lengths, 6)
     spoiled = inputs.masked_fill(~mask.unsqueeze(-1), float("nan")).requires_grad_()
@@ -156,7 +156,7 @@ def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size, backe
         (torch.nn.GRU, MKLProducts, LENGTHS, True, None, True),
         (torch.nn.GRU, MKLProducts, [6, 6], True, None, True),
         (torch.nn.GRU, OneDNNProducts, LENGTHS, True, None, True),
-        (torch.nn.GRU, OneDNNProducts, LENGTHS, False, None, True),
+        (torch.nn.GRU, OneDNNProducts, LENGTHS, False, None, False),
         (torch.nn.GRU, MKLProducts, LENGTHS, True, "eager", False),
         (torch.nn.LSTM, MKLProducts, LENGTHS, True, None, True),
         (torch.nn.LSTM, MKLProducts, [6, 4], True, None, True),
@@ -169,9 +169,19 @@ def test_padding_is_packed_away_without_gradients_alone(kind, hidden_size, backe
 def test_the_compiled_steps_run_where_they_are_faster(
     kind, products, lengths, trained, backend, expected, monkeypatch
 ):
-    compiled = record_calls("_run_layers", monkeypatch)
+    name = "gru_recurrence" if kind is torch.nn.GRU else "lstm_recurrence"
+    compiled = record_calls(name, monkeypatch)
     monkeypatch.setattr("allennlp_sentmatch.nn.ops.backends.fastest_products", lambda: products)
     network, (inputs, mask) = make(kind).float(), batch(lengths, 6)
     with torch.set_grad_enabled(trained), use_backend(backend):
         run_networks([network], inputs.float(), mask)
     assert bool(compiled) == expected
+
+
+@KINDS
+def test_a_packed_batch_with_a_token_after_padding(kind):
+    """As on a GPU, where encoders do not check the mask."""
+    inputs, mask = batch([5, 3], 5)
+    mask[1, 1] = False
+    with pytest.raises(ValueError, match="right-padded, but token 2 of sentence 1 follows"):
+        recurrent_networks._run_packed(make(kind), inputs, mask)

@@ -129,6 +129,14 @@ def test_a_folder_with_files_is_left_alone(tmp_path):
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
+def test_weights_that_are_not_finite_are_not_exported(tmp_path):
+    model = make(ENCODERS[0])
+    next(model._encoder.parameters()).data[0] = torch.nan
+    with pytest.raises(ConfigurationError, match=r"cannot be exported: .encoder.* not finite"):
+        export_encoder(model, SentenceVectorsReader(), tmp_path / "exported")
+    assert not (tmp_path / "exported").exists()
+
+
 HIGHWAY = {"type": "pooled", "encoder": {"type": "highway", "input_size": 4}}
 
 

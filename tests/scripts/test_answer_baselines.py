@@ -43,6 +43,11 @@ def test_rows_of_the_fixture(fixtures, tmp_path):
     # Five of seven answers are spans, but for articles and punctuation.
     assert best["metrics"]["exact_match"] == pytest.approx(100 * 5 / 7, abs=0.01)
     assert best["metrics"]["rouge_l"] > sentence["metrics"]["rouge_l"] > 0
+    without_test = {**configuration, "test_data_path": None}
+    (*_, best_of_validation) = answer_baselines.rows(without_test, seeds=[1])
+    assert best_of_validation["metrics"].keys() == {
+        name for name in best["metrics"] if name.startswith("validation_")
+    }
 
     results = tmp_path / "results.json"
     model = {"model": "R-NET", "metrics": {"f1": 1}}

@@ -1,6 +1,7 @@
 """An encoder in a folder: what it computes, and what is refused."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -8,7 +9,7 @@ import torch
 
 from allennlp_sentmatch.nn import CellAwareLSTM, Pooling
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.splitters import WhitespaceSplitter
+from allennlp_sentmatch.standalone.splitters import RuleSplitter
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from tests.nn.test_without_allennlp import run_without
@@ -16,7 +17,10 @@ from tests.nn.test_without_allennlp import run_without
 WORDS = ["@@PADDING@@", "@@UNKNOWN@@", "a", "dog", "runs"]
 SETTINGS = {
     "type": "pooled",
-    "encoder": {"type": "cas_lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True},
+    "encoder": {
+        **{"type": "cas_lstm", "input_size": 4, "hidden_size": 3, "num_layers": 2},
+        **{"bidirectional": True, "vertical_weight": 0.5, "vertical_gate": "hidden"},
+    },
     "pooling": ["mean", "last"],
 }
 SENTENCES = ["a dog runs", "", "a dog barks and runs", "runs", "a dog runs"]
@@ -25,7 +29,7 @@ SENTENCES = ["a dog runs", "", "a dog barks and runs", "runs", "a dog runs"]
 def make(projection_size=5):
     torch.manual_seed(0)
     known = {word: index for index, word in enumerate(WORDS) if index}
-    indexer = TextIndexer(WhitespaceSplitter(), known, unknown=1, empty=1)
+    indexer = TextIndexer(RuleSplitter(), known, unknown=1, empty=1)
     return StandaloneEncoder(indexer, WORDS, 4, SETTINGS, projection_size).eval()
 
 
@@ -85,12 +89,18 @@ def edit(folder, name, **changes):
     [
         ("sentence_encoder.json", {"format": 2}, "the format is 2; this version .* reads 1"),
         ("sentence_encoder.json", {"lowercase": 1}, "lowercase must be true or false"),
-        ("sentence_encoder.json", {"max_length": 0}, "max_length a positive integer"),
+        ("sentence_encoder.json", {"max_length": 0}, "max_length must be a positive integer"),
+        ("sentence_encoder.json", {"vector_size": 6}, "the encoder's vector_size is 5"),
+        ("sentence_encoder.json", {"pooling": "max"}, "there is a superfluous setting 'pooling'"),
         ("sentence_encoder.json", {"encoder": None}, "the encoder must be an object"),
         ("sentence_encoder.json", {"projection_size": 10**9}, "more parameters than the file"),
         ("sentence_encoder.json", {"projection_size": -1}, "projection_size must be"),
-        ("sentence_encoder.json", {"projection_size": 6}, "has the shape"),
-        ("sentence_encoder.json", {"projection_size": None}, "superfluous tensor 'projection"),
+        ("sentence_encoder.json", {"projection_size": 6, "vector_size": 6}, "has the shape"),
+        (
+            "sentence_encoder.json",
+            {"projection_size": None, "vector_size": 12},
+            "superfluous tensor 'projection",
+        ),
         ("splitter.json", {"type": "spacy"}, "must be an object with a type of"),
         ("vocabulary.json", {"words": WORDS[:4]}, "expected embedding.weight of 4 rows"),
         ("vocabulary.json", {"words": ["a"] * 5}, "a list of different strings as words"),
@@ -107,6 +117,24 @@ def test_wrong_settings(folder, name, changes, message):
     with pytest.raises(ValueError, match=message) as error:
         StandaloneEncoder.load(folder)
     assert str(folder) in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["sentence_encoder.json", "splitter.json", "vocabulary.json"])
+def test_every_setting_is_needed(folder, name):
+    text = (folder / name).read_text()
+    paths = [(key,) for key in json.loads(text)]
+    if name == "sentence_encoder.json":
+        inner = json.loads(text)["encoder"]
+        paths += [("encoder", key) for key in inner]
+        paths += [("encoder", "encoder", key) for key in inner["encoder"]]
+    for path in paths:
+        value = part = json.loads(text)
+        for key in path[:-1]:
+            part = part[key]
+        del part[path[-1]]
+        (folder / name).write_text(json.dumps(value))
+        with pytest.raises(ValueError, match=rf"{name}: .*({path[-1]}|an object .*type|format is)"):
+            StandaloneEncoder.load(folder)
 
 
 def test_words_of_another_size_than_the_encoder_reads(folder):
@@ -131,9 +159,22 @@ def test_missing_and_damaged_files(folder, tmp_path, name):
         StandaloneEncoder.load(tmp_path / "copy")
 
 
+@pytest.mark.parametrize("name", ["sentence_encoder.json", "model.safetensors"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda file: os.symlink("/dev/zero", file)])
+def test_files_without_an_end(folder, name, make):
+    (folder / name).unlink()
+    make(folder / name)
+    with pytest.raises(ValueError, match=f"{name} is not a regular file"):
+        StandaloneEncoder.load(folder)
+
+
 def test_wrong_arguments():
     encoder = make()
     with pytest.raises(ValueError, match="batch_size must be at least 1, got -1"):
         encoder.encode(["a b"], batch_size=-1)
-    with pytest.raises(TypeError, match=r"not a string; try \[sentence\]"):
-        encoder.encode("a b")
+    for sentences in ("a b", b"a b", None, 3):
+        with pytest.raises(TypeError, match=f"not {type(sentences).__name__}; a single sentence"):
+            encoder.encode(sentences)
+    for sentence in (b"a", None, ["a"]):
+        with pytest.raises(TypeError, match=f"sentence 1 .* not {type(sentence).__name__}"):
+            encoder.encode(["a", sentence])

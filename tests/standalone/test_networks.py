@@ -1,11 +1,17 @@
 """Networks from settings: those of the package, and refusals of what does not fit a file."""
 
+import math
+
 import pytest
 import torch
 
 from allennlp_sentmatch.standalone.networks import load_state, sentence_network, settings_of
 
-CAS = {"type": "cas_lstm", "input_size": 4, "hidden_size": 3}
+CAS = {
+    **{"type": "cas_lstm", "input_size": 4, "hidden_size": 3, "num_layers": 2},
+    **{"bidirectional": False, "vertical_weight": 0.5, "vertical_gate": "hidden"},
+}
+TREE = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "leaf": "lstm"}
 LIMIT = 10_000
 
 
@@ -21,10 +27,11 @@ def test_networks_of_torch(kind, bidirectional):
         "input_size": 4,
         "hidden_size": 3,
         "num_layers": 2,
+        "bias": True,
         "bidirectional": bidirectional,
     }
     network = sentence_network(pooled(settings, "last"), LIMIT).double()
-    assert settings_of(network.encoder.network) == {**settings, "bias": True}
+    assert settings_of(network.encoder.network) == settings
     inputs = torch.randn(3, 5, 4, dtype=torch.float64)
     mask = torch.tensor([[True] * 5, [True] * 2 + [False] * 3, [False] * 5])
     vectors = network(inputs, mask)
@@ -35,6 +42,9 @@ def test_networks_of_torch(kind, bidirectional):
             expected = torch.cat([outputs[0, -1, :3], outputs[0, 0, 3:]])
         torch.testing.assert_close(vectors[row], expected)
     assert vectors[2].tolist() == [0] * network.output_size
+    mask[2, 3] = True
+    with pytest.raises(ValueError, match="right-padded, but token 3 of sentence 2 follows"):
+        network.encoder(inputs, mask)
 
 
 @pytest.mark.parametrize(
@@ -48,27 +58,34 @@ def test_networks_of_torch(kind, bidirectional):
         (pooled(CAS, 3), "pooling must be a string"),
         (pooled(CAS, ["max", None]), "pooling must be a string"),
         (pooled(CAS, "median"), "pooling must be one of"),
-        (pooled({"type": "cas_lstm", "input_size": 4}), "missing a required argument"),
-        (pooled({**CAS, "size": 4}), "unexpected keyword argument 'size'"),
+        ({"type": "pooled", "encoder": CAS}, "there is no setting 'pooling'"),
+        (pooled({**CAS, "size": 4}), "cas_lstm: there is a superfluous setting 'size'"),
+        (pooled({**CAS, "dropout": 0.1}), "cas_lstm: there is a superfluous setting 'dropout'"),
+        (pooled({**CAS, "bidirectional": 0}), "bidirectional must be true or false"),
         (pooled({**CAS, "hidden_size": 3.0}), "hidden_size must be an integer of at least 1"),
         (pooled({**CAS, "num_layers": True}), "num_layers must be an integer of at least 1"),
         (pooled({**CAS, "input_size": -4}), "input_size must be an integer of at least 1"),
-        (pooled({**CAS, "dropout": [1]}), "dropout must be a number, a string"),
+        (pooled({**CAS, "vertical_gate": [1]}), "vertical_gate must be a number, a string"),
         (pooled({**CAS, "vertical_weight": 2}), "vertical_weight must lie between"),
         (pooled({**CAS, "vertical_gate": 2}), "vertical_gate must be"),
         (pooled({**CAS, "hidden_size": 101}), "more parameters than the file"),
         (pooled({**CAS, "input_size": 10**6}), "more parameters than the file"),
         (pooled({**CAS, "num_layers": 10**6}), "more parameters than the file"),
         (
-            pooled({"type": "lstmn", "input_size": 4, "hidden_size": 3, "attention_size": 10**9}),
+            pooled(
+                {
+                    **{"type": "lstmn", "input_size": 4, "hidden_size": 3},
+                    **{"attention_size": 10**9, "bidirectional": False},
+                }
+            ),
             "more parameters than the file",
         ),
         (
             pooled({"type": "pass_through", "input_size": 101}, "attention"),
             "the attention has more",
         ),
-        ({"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 10**9}, "more parameters"),
-        ({"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "leaf": 1}, "leaf must"),
+        ({**TREE, "hidden_size": 10**9}, "more parameters"),
+        ({**TREE, "leaf": 1}, "leaf must"),
     ],
 )
 def test_wrong_settings(settings, message):
@@ -85,6 +102,9 @@ def test_tensors_that_do_not_fit():
     name = "encoder.weight_ih_l0"
     with pytest.raises(ValueError, match=f"{name}' has the shape .*2.* the settings require"):
         load_state(network, {**state, name: torch.ones(2)})
+    for wrong in (math.nan, -math.inf, 1e39):  # the last is too large for float32
+        with pytest.raises(ValueError, match=f"{name}' has a number that is not finite"):
+            load_state(network, {**state, name: state[name].double().fill_(wrong)})
     del state[name]
     with pytest.raises(ValueError, match=f"there is no tensor '{name}'"):
         load_state(network, state)

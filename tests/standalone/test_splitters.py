@@ -39,6 +39,9 @@ SENTENCES = [
 ]
 
 
+RULES = RuleSplitter().settings()
+
+
 def words_of(tokenizer, text):
     return [token.text for token in tokenizer.tokenize(text)]
 
@@ -96,18 +99,20 @@ def test_most_chunks_do_not_depend_on_their_neighbors():
         (None, "must be an object with a type of whitespace, letters_digits, rules"),
         ({"type": "spacy"}, "must be an object with a type"),
         ({"type": ["rules"]}, "must be an object with a type"),
-        ({"type": "whitespace", "prefix": "a"}, "other settings than it should"),
-        ({"type": "rules", "suffixes": "a"}, "other settings than it should"),
-        ({"type": "rules", "prefix": "("}, "prefix is no regular expression"),
-        ({"type": "rules", "infix": 3}, "infix must be a regular expression"),
-        ({"type": "rules", "max_word_length": 0}, "max_word_length must be from 1"),
-        ({"type": "rules", "max_word_length": "9"}, "max_word_length must be from 1"),
-        ({"type": "rules", "special_cases": ["a"]}, "special_cases must be an object"),
-        ({"type": "rules", "special_cases": {"ab": ["a"]}}, "'ab' must have a list of words"),
-        ({"type": "rules", "special_cases": {"ab": ["a", "", "b"]}}, "must have a list of words"),
-        ({"type": "rules", "special_cases": {"": []}}, "must have a list of words"),
-        ({"type": "rules", "rejoined": {"ab": [1, 2]}}, "rejoined: 'ab' must have"),
-        ({"type": "rules", "rejoined": {"ab": "ab", "c": None}}, "rejoined: 'c' must have"),
+        ({"type": "whitespace", "prefix": "a"}, "a superfluous setting 'prefix'"),
+        ({**RULES, "suffixes": "a"}, "a superfluous setting 'suffixes'"),
+        ({"type": "rules", "prefix": "a"}, "there is no setting 'infix'"),
+        ({**RULES, "prefix": "("}, "prefix is no regular expression"),
+        ({**RULES, "infix": 3}, "infix must be a regular expression"),
+        ({**RULES, "max_word_length": 0}, "max_word_length must be from 1"),
+        ({**RULES, "max_word_length": "9"}, "max_word_length must be from 1"),
+        ({**RULES, "special_cases": ["a"]}, "special_cases must be an object"),
+        ({**RULES, "special_cases": {"ab": ["a"]}}, "'ab' must have a list of words"),
+        ({**RULES, "special_cases": {"ab": ["a", "", "b"]}}, "must have a list of words"),
+        ({**RULES, "special_cases": {"": []}}, "must have a list of words"),
+        ({**RULES, "rejoined": {"ab": [1, 2]}}, "rejoined: 'ab' must have"),
+        ({**RULES, "rejoined": {"ab": "ab"}}, "rejoined: 'ab' must have"),
+        ({**RULES, "rejoined": {"a": ["a"], "c": None}}, "rejoined: 'c' must have"),
     ],
 )
 def test_wrong_settings(wrong, message):

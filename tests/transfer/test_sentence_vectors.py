@@ -74,12 +74,17 @@ def test_a_failed_encoding_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_damaged_file_is_named(encode, tmp_path):
+@pytest.mark.parametrize("damage", ["a flipped bit", "a shorter file"])
+def test_a_damaged_file_is_written_again(encode, tmp_path, damage):
     SentenceVectors(encode, tmp_path).add("one", ["a"])
     (file,) = tmp_path.iterdir()
-    file.write_bytes(file.read_bytes()[:-4])
-    with pytest.raises(ConfigurationError, match=rf"{file.name} is damaged: .*; delete it"):
-        SentenceVectors(encode, tmp_path).add("one", ["a"])
+    content = file.read_bytes()
+    flipped = bytes([content[128] ^ 1])
+    file.write_bytes(content[:-4] if "short" in damage else content[:128] + flipped + content[129:])
+    vectors = SentenceVectors(encode, tmp_path)
+    vectors.add("one", ["a"])
+    assert vectors.of(["a"]).tolist() == expected(["a"])
+    assert file.read_bytes() == content
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.data.files.digests import ending, sentences_digest
 from allennlp_sentmatch.transfer import StoredVectors
 
 
@@ -33,4 +34,13 @@ def test_numbers_must_agree(files):
 def test_other_files_are_refused(files):
     files[1].write_text("0.1 0.2")
     with pytest.raises(ConfigurationError, match=r"v\.npy is not a whole NumPy file"):
+        StoredVectors.from_files(*files)
+
+
+def test_vectors_of_other_sentences(files):
+    with open(files[1], "ab") as file:
+        file.write(ending(sentences_digest(["A dog.", "", "Two cats "]).hexdigest()))
+    StoredVectors.from_files(*files)
+    files[0].write_text("A dog.\n\nTwo cats\n")
+    with pytest.raises(ConfigurationError, match=r"v\.npy was made from other sentences"):
         StoredVectors.from_files(*files)

@@ -2,16 +2,18 @@ import json
 import math
 import os
 import signal
+import sqlite3
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from allennlp.common.checks import ConfigurationError
 from filelock import FileLock
 
 from allennlp_sentmatch.tuning import SearchSpace, Tuner, tuner
-from tests.tuning.conftest import RATES
+from tests.tuning.conftest import RATES, metrics_of
 
 optuna = pytest.importorskip("optuna")
 
@@ -185,9 +187,12 @@ def test_a_study_that_was_killed_goes_on(curves, study, monkeypatch):
 
 
 def test_a_study_that_goes_on_draws_other_values(curves, tmp_path, study, monkeypatch):
-    monkeypatch.setattr(
-        Tuner, "_train", lambda self, trial: sum(self.space.suggest(trial).values())
-    )
+    def train(self, trial):
+        figure = sum(self.space.suggest(trial).values())
+        trial.set_user_attr("metrics", metrics_of(figure))
+        return figure
+
+    monkeypatch.setattr(Tuner, "_train", train)
     space = SearchSpace({LR: {"type": "float", "low": 0.0, "high": 1.0}})
     for num_trials in (2, 4):
         report = study(space, sampler="random", seed=3).run(num_trials)
@@ -240,6 +245,92 @@ def test_the_folder_of_something_else_is_left_alone(curves, study, tmp_path):
     with pytest.raises(ConfigurationError, match=r"study is not empty and has no study\.db"):
         study().run()
     assert [path.name for path in (tmp_path / "study").iterdir()] == ["mine"]
+
+
+@pytest.fixture
+def finished(curves, study, tmp_path):
+    """The database of a study of all rates."""
+    curves.set({0.1: [0.5], 0.2: [0.7, 0.9, 0.8], 0.4: [0.2]})
+    study().run()
+    return tmp_path / "study" / "study.db"
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("DELETE FROM studies", "Record does not exist"),
+        ("UPDATE studies SET study_name = 'another'", "it has no trial 0, unlike .*trials"),
+        ("DELETE FROM trials WHERE number = 2", "it has no trial 2"),
+        ("UPDATE trials SET number = 7 WHERE number = 1", "it has no trial 1"),
+        ("UPDATE trials SET state = 'DONE'", "'DONE' is not among the defined enum values"),
+        ("DROP TABLE trial_values", "trial 0 has other figures than its training"),
+        ("UPDATE trial_values SET value = 0.99", "trial 0 has other figures than its training"),
+        ("UPDATE trial_user_attributes SET value_json = '{'", "Expecting property name"),
+        ("UPDATE trial_user_attributes SET value_json = '{}'", "training_duration"),
+        ("DELETE FROM trial_user_attributes", "trial 0 has other figures than its training"),
+        ("UPDATE trial_params SET distribution_json = '{}'", "type"),
+        ("DELETE FROM trial_params", "trial 0 has other parameters than the search space"),
+        ("UPDATE trial_params SET param_value = 9", "index out of range"),
+        ("UPDATE trial_system_attributes SET value_json = '[0]'", "no attribute 'keys'"),
+        ("UPDATE study_user_attributes SET value_json = '[]'", "no attribute 'get'"),
+        ("UPDATE study_directions SET direction = 'MINIMIZE'", "direction is that of another"),
+        ("UPDATE alembic_version SET version_num = 1", "version"),
+    ],
+)
+def test_an_altered_study_is_refused(finished, study, statement, reason):
+    with sqlite3.connect(finished) as connection:
+        connection.execute(statement)
+    connection.close()
+    with pytest.raises(ConfigurationError, match=rf"study\.db is damaged .*: .*({reason}).*; rest"):
+        study().run(4)
+
+
+def test_a_study_without_its_settings_is_refused(finished, study):
+    with sqlite3.connect(finished) as connection:
+        connection.execute("DELETE FROM study_user_attributes")
+    connection.close()
+    with pytest.raises(ConfigurationError, match="was begun with another configuration"):
+        study().run()
+
+
+@pytest.mark.parametrize(
+    ("replace", "reason"),
+    [
+        (Path.touch, "it has no trial 0, unlike"),
+        (lambda file: file.write_bytes(b"no database" * 100), "file is not a database"),
+        (os.mkfifo, "it is not a regular file"),
+        (Path.mkdir, "it is not a regular file"),
+        (lambda file: file.symlink_to("/dev/zero"), "it is not a regular file"),
+    ],
+)
+def test_another_file_in_place_of_the_database(finished, study, replace, reason):
+    finished.unlink()
+    replace(finished)
+    with pytest.raises(ConfigurationError, match=rf"study\.db is damaged .*: .*{reason}.*; rest"):
+        study().run()
+
+
+def test_a_failed_and_an_interrupted_training(curves, study, tmp_path):
+    """No reason of the last one is known."""
+    curves.set_all(["no words"])
+    with pytest.raises(ConfigurationError):
+        study().run(1)
+    curves.set_all([0.5, "hang"])
+    interrupt_when(tmp_path / "study" / "trials" / "1" / "metrics_epoch_0.json", signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        study().run(2)
+    with pytest.raises(ConfigurationError, match=r"complete; the last one failed: no words \(logs"):
+        study().run(1)
+
+
+def test_a_training_of_more_than_a_day(study, monkeypatch):
+    def train(self, trial):
+        self.space.suggest(trial)
+        trial.set_user_attr("metrics", {**metrics_of(0.5), "training_duration": "2 days, 1:30:06"})
+        return 0.5
+
+    monkeypatch.setattr(Tuner, "_train", train)
+    assert study().run(1)["best"]["minutes"] == 49 * 60 + 30.1
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ local paths(train, validation, test) = {
 // readers are named, since a configuration that these data are put into may name both.
 local held_out(reader, train, test, number, fold=0) = {
   dataset_reader: reader,
-  validation_dataset_reader: reader,
+  validation_dataset_reader: self.dataset_reader,
   train_data_path: { path: train, folds: { number: number, drop: [fold] } },
   validation_data_path: { path: train, folds: { number: number, keep: [fold] } },
   test_data_path: test,
@@ -64,30 +64,37 @@ local answers(format, tokenizer) = {
 // `allennlp learn-bpe` writes (docs/translation.md).
 local de_en(bpe) =
   local tokenizer(language) = { type: 'bpe', file: bpe, language: language, lowercase: true };
-  local reader = {
-    type: 'parallel_text',
-    source_tokenizer: tokenizer('de'),
-    target_tokenizer: tokenizer('en'),
-  };
   {
-    dataset_reader: reader { max_length: 175 },
-    validation_dataset_reader: reader,
+    dataset_reader: {
+      type: 'parallel_text',
+      source_tokenizer: tokenizer('de'),
+      target_tokenizer: tokenizer('en'),
+      max_length: 175,
+    },
+    validation_dataset_reader: self.dataset_reader { max_length: null },
   };
 
 // Questions without a word in common with their passage, a fourteenth of FairytaleQA's, have no
 // span to learn: a ROUGE-L F1 of 0.2 leaves hardly another one out.
-local questions(format) =
-  local reader = { type: 'reading_comprehension', format: format, tokenizer: 'spacy_blank' };
-  { dataset_reader: reader { min_overlap: 0.2 }, validation_dataset_reader: reader };
+local questions(format, max_passage_length=null) = {
+  dataset_reader: {
+    type: 'reading_comprehension',
+    format: format,
+    tokenizer: 'spacy_blank',
+    min_overlap: 0.2,
+    max_passage_length: max_passage_length,
+  },
+  validation_dataset_reader: self.dataset_reader { min_overlap: null, max_passage_length: null },
+};
 
-local sst(granularity, min_phrase_length) =
-  local trees = { type: 'sentiment_trees', granularity: granularity };
+local sst(granularity, min_phrase_length, num_phrases) =
   {
-    dataset_reader: trees + (
+    dataset_reader: { type: 'sentiment_trees', granularity: granularity } + (
       if min_phrase_length == null then {}
       else { use_subtrees: true, min_phrase_length: min_phrase_length }
     ),
-    validation_dataset_reader: trees,
+    validation_dataset_reader: self.dataset_reader { use_subtrees: false, min_phrase_length: 1 },
+    [if min_phrase_length == 1 then 'training_size']:: num_phrases,
   } + paths(allennlp + 'sst/train.txt', allennlp + 'sst/dev.txt', allennlp + 'sst/test.txt');
 
 local trec(granularity) = held_out(
@@ -122,11 +129,27 @@ local trec(granularity) = held_out(
     if std.objectHas(dataset, key)
   },
 
-  // The `dataset` with its words in lower case, for GloVe 6B and 42B. The texts in the metadata and
-  // the characters of words stay.
+  // The `dataset` with its words in lower case. The texts in the metadata and the characters of
+  // words stay.
   lower_case(dataset): self.reading(dataset, {
     token_indexers+: { tokens: { type: 'single_id', lowercase_tokens: true } },
   }),
+
+  // The `dataset` in batches of `batch_size`, with `number` validations in a pass over its training
+  // data. What lies between two validations is an epoch to AllenNLP: `num_epochs`, `patience` and
+  // learning rate schedulers count these, of which a pass has `epochs_per_pass`.
+  validated(dataset, number, batch_size):
+    local batches = std.ceil(dataset.training_size / batch_size);
+    local batches_per_epoch = std.floor(batches / number);
+    dataset {
+      epochs_per_pass:: batches / batches_per_epoch,
+      data_loader: {
+        batch_size: batch_size,
+        shuffle: true,
+        batches_per_epoch: batches_per_epoch,
+      },
+      validation_data_loader: { batch_size: batch_size },
+    },
 
   // The `dataset` with the characters of words.
   characters(dataset, lowercase_tokens=false): self.reading(dataset, {
@@ -153,22 +176,23 @@ local trec(granularity) = held_out(
   }),
 
   snli(max_length=null):
-    { dataset_reader: pairs('snli', max_length) } + paths(
+    { training_size:: 549367, dataset_reader: pairs('snli', max_length) } + paths(
       allennlp + 'snli/snli_1.0_train.jsonl',
       allennlp + 'snli/snli_1.0_dev.jsonl',
       allennlp + 'snli/snli_1.0_test.jsonl',
     ),
 
-  // The test sets are not public: the matched development set validates, the mismatched one tests.
-  multinli(max_length=null):
-    { dataset_reader: pairs('multinli', max_length) } + paths(
+  // The test sets are not public: one development set validates, the other one tests.
+  // validation: 'matched' or 'mismatched'.
+  multinli(validation='matched'):
+    local test = { matched: 'mismatched', mismatched: 'matched' }[validation];
+    { training_size:: 392702, dataset_reader: pairs('multinli') } + paths(
       allennlp + 'multinli/multinli_1.0_train.jsonl',
-      allennlp + 'multinli/multinli_1.0_dev_matched.jsonl',
-      allennlp + 'multinli/multinli_1.0_dev_mismatched.jsonl',
+      allennlp + 'multinli/multinli_1.0_dev_%s.jsonl' % validation,
+      allennlp + 'multinli/multinli_1.0_dev_%s.jsonl' % test,
     ),
 
-  // SNLI and MultiNLI together. Nobody has said which data validate: SNLI's and MultiNLI's matched
-  // development sets here.
+  // SNLI and MultiNLI together, with SNLI's and MultiNLI's matched development sets.
   allnli(max_length=null):
     { dataset_reader: pairs('snli', max_length) } + paths(
       [
@@ -192,9 +216,9 @@ local trec(granularity) = held_out(
       allennlp + 'snli/snli_1.0_test.jsonl',
     ),
 
-  // The partition of Wang et al. (2017).
+  // The partition of Wang et al. (2017), which is tokenized.
   quora(max_length=null):
-    { dataset_reader: pairs('quora', max_length) } +
+    { training_size:: 384348, dataset_reader: pairs('quora', max_length) } +
     paths(quora + 'train.tsv', quora + 'dev.tsv', quora + 'test.tsv'),
 
   // A tenth of the pairs validates.
@@ -240,15 +264,10 @@ local trec(granularity) = held_out(
 
   // min_phrase_length: 1 trains on all phrases of the trees, 4 on those of at least four tokens,
   // null on the sentences only.
-  //
-  // With 4, whole sentences being kept, SST-2 has 56.4k phrases, as in SuBiLSTM's table 1, but
-  // SST-5 93.7k where the table has 94.2k. No rule was found that gives both: distinct phrases
-  // (93.2k), one token more or less (79.0k, 116.6k), words without punctuation (90.4k), sentences
-  // of less than four tokens left out (93.6k), words split at hyphens (95.5k).
-  sst2(min_phrase_length=null): sst('2-class', min_phrase_length),
-  sst5(min_phrase_length=null): sst('5-class', min_phrase_length),
+  sst2(min_phrase_length=null): sst('2-class', min_phrase_length, 98794),
+  sst5(min_phrase_length=null): sst('5-class', min_phrase_length, 318582),
 
-  // A fifth of the questions validates: SuBiLSTM's table 1 has 4.3k left to train on.
+  // A fifth of the questions validates.
   trec6(): trec('coarse'),
   trec50(): trec('fine'),
 
@@ -323,9 +342,7 @@ local trec(granularity) = held_out(
   // passages of more than max_passage_length tokens, 7 % of them with the default: self-matching
   // takes time in proportion to the square of the length.
   fairytaleqa(max_passage_length=400):
-    questions('fairytaleqa') + {
-      dataset_reader+: { max_passage_length: max_passage_length },
-    } + paths(
+    questions('fairytaleqa', max_passage_length) + paths(
       'data/fairytaleqa/train.jsonl',
       'data/fairytaleqa/val.jsonl',
       'data/fairytaleqa/test.jsonl',

@@ -1,8 +1,7 @@
 // Element-wise bilinear matching (ElBiS) and what it is compared with: Choi, Kim and Lee 2018
 // (*SEM); thesis chapter 5. Fixed 300D GloVe vectors, 300D sentence vectors, an MLP with one 1024D
 // layer, Adam with 0.001, halved after an epoch without a better accuracy, batches of 64, sentences
-// of at most 25 words. The dropout probability was chosen from 0.10, 0.15 and 0.20, for Quora one
-// of the encoder and another one of the classifier; which ones is not said: all are 0.15 here.
+// of at most 25 words. docs/readings.md lists what they leave open.
 local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
 local initializers = import 'initializers.libsonnet';

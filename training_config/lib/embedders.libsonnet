@@ -7,13 +7,15 @@ local data = import 'data.libsonnet';
 local cove_size = 600;
 
 // size: of a vector in the file; lower_case: whether all words of the file are in lower case;
-// trainable: whether the vectors are trained too; cove: the file of MT-LSTM, for CoVe besides.
+// trainable: whether the vectors are trained too; zero_missing: whether words that the file lacks
+// start from zeros and not from random vectors; cove: the file of MT-LSTM, for CoVe besides.
 local word_vectors = {
   file: null,
   size: error 'word vectors need a size',
   dim: self.size + (if self.cove == null then 0 else cove_size),
   lower_case: false,
   trainable: false,
+  zero_missing: false,
   cove: null,
 };
 
@@ -29,8 +31,8 @@ local word_vectors = {
   // Vectors that training starts from scratch.
   from_scratch(size): word_vectors { size: size, lower_case: true, trainable: true },
 
-  // The embedder of some word vectors. Words that the file lacks get random vectors with the mean
-  // and the standard deviation of the file's.
+  // The embedder of some word vectors. Random vectors of words that the file lacks have the mean and
+  // the standard deviation of the file's.
   of(vectors): {
     local words =
       if vectors.file == null then $.random(vectors.size).token_embedders.tokens
@@ -39,6 +41,8 @@ local word_vectors = {
         embedding_dim: vectors.size,
         pretrained_file: vectors.file,
         trainable: vectors.trainable,
+        // MT-LSTM was trained with zeros for words that GloVe lacks.
+        [if vectors.zero_missing || vectors.cove != null then 'zero_missing']: true,
       },
     token_embedders: {
       tokens:

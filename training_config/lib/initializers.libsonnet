@@ -1,5 +1,5 @@
 // Initializers of the thesis, for the models whose parts are `_encoder` and `_classifier`. Biases
-// are zero and the embeddings keep their own vectors.
+// are zero but for those named, and the embeddings keep their own vectors.
 local rest(last_layer) = [
   // He et al. (2015).
   ['_encoder.*weight', { type: 'kaiming_normal' }],
@@ -8,13 +8,33 @@ local rest(last_layer) = [
   ['(_encoder|_classifier).*bias', { type: 'zero' }],
 ];
 
-{
-  // Section 3.5: all weights as He et al. have them but the last layer's, which are uniform in
-  // (-last_layer, last_layer), and the query's, which the encoder draws itself.
-  he(last_layer): { regexes: rest(last_layer) },
+// Biases of the gates: those of the forget gates are 1.
+local gates(values) = { type: 'block_constant', values: values };
 
-  // Sections 4.4 and 5.3.1: as above, with recurrent matrices orthogonal, each gate's block alone.
-  // hidden_size: the encoder's.
+{
+  // Chapter 3, as in the author's code (docs/readings.md). leaf: 'lstm' or 'affine'; the last
+  // layer's weights are uniform in (-last_layer, last_layer). The encoder draws the query itself.
+  gumbel_tree_lstm(leaf, last_layer): {
+    regexes: (
+      if leaf == 'affine' then []
+      else [
+        ['_encoder.*leaf.weight_hh', { type: 'orthogonal' }],
+        ['_encoder.*leaf.bias_ih', gates([0, 1, 0, 0])],
+      ]
+    ) + [['_encoder.*composition.bias', gates([0, 1, 1, 0, 0])]] + rest(last_layer),
+  },
+
+  // Chapter 4, as in the author's code (docs/readings.md).
+  cas_lstm: {
+    regexes: [
+      ['_encoder.*weight_(hh|ih_l[1-9])', { type: 'orthogonal' }],
+      ['_encoder.*bias_l0', gates([0, 1, 0, 0])],
+      ['_encoder.*bias_l[1-9]', gates([0, 1, 0, 0, 1])],
+    ] + rest(0.005),
+  },
+
+  // Section 5.3.1: weights as He et al. have them, with recurrent matrices orthogonal, each gate's
+  // block alone. hidden_size: the encoder's.
   orthogonal(hidden_size): {
     regexes: [
       [

@@ -1,6 +1,5 @@
-// RCRN: Tay, Luu and Hui 2018 (arXiv:1811.09786), section 4.2. Where the paper is silent,
-// AllenNLP's defaults, 20 epochs among them. Batches are of 32, which is the size that the paper
-// names, for its timings; it chooses the learning rate from 0.001, 0.0003 and 0.0004: 0.0004 here.
+// RCRN: Tay, Luu and Hui 2018 (arXiv:1811.09786), section 4.2. docs/readings.md lists what the paper
+// leaves open.
 local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
 
@@ -20,9 +19,6 @@ local adam = {
 
 // Answer selection by AP-BiLSTM (dos Santos et al. 2016) with another encoder: cosine scores, a
 // hinge loss with margin 0.1, six sampled wrong answers for each right one, Adadelta with 0.2.
-// The vectors are GloVe's alone and fixed, which the paper does not say for its rankers; a batch
-// has 8 questions, of which few have a right answer. The models without attention max-pool, as dos
-// Santos et al. do without theirs.
 // questions: those that count in MAP and MRR, 'answered' for WikiQA and 'clean' for TrecQA.
 local ranking(dataset, questions, encoder, pooling) = dataset {
   local vectors = self.word_vectors,
@@ -49,9 +45,7 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
   bilstm_3_layers: bilstm { num_layers: 3 },
   rcrn: { type: 'rcrn', hidden_size: size },
 
-  // Sentiment and questions. Of SST's phrases, those of at least four tokens train, as in the paper
-  // of CoVe (McCann et al. 2017); the RCRN paper does not say. It calls a representation of the
-  // characters optional here; there is none.
+  // Sentiment and questions.
   classification(dataset, encoder): dataset {
     local vectors = self.word_vectors,
     word_vectors:: embedders.glove_and_cove,
@@ -66,8 +60,7 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
   },
 
   // Two sentences through a projection and two highway layers of 300, the encoder, max and mean
-  // pooling; [a, b, a * b, a - b] through two highway layers, whose size is not said (300 here),
-  // and a linear layer. Nor are the sizes of the representations of characters and tags: 50 and 20.
+  // pooling; [a, b, a * b, a - b] through two highway layers and a linear layer.
   entailment(dataset, encoder):
     local highway_size = 300;
     local characters_dim = 50;
@@ -107,9 +100,7 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
       trainer: adam,
     },
 
-  // Section 4.3 adds the attention of Parikh et al. (2016) between the sentences, and does not say
-  // how: it reads the encoder's outputs here, in place of pooling and matching, with the sizes of
-  // its paper, 200 in two layers of ReLU each.
+  // Section 4.3: with the attention of Parikh et al. (2016) between the sentences.
   attention(dataset, encoder): self.entailment(dataset, encoder) {
     model+: {
       type: 'sentmatch_decomposable_attention',
@@ -127,6 +118,5 @@ local ranking(dataset, questions, encoder, pooling) = dataset {
     model+: { shared_words: true, embedding_dropout: 0.2 },
   },
 
-  // The paper's "cleaned setting" is that of Rao, He and Lin (2016), who train on TRAIN-ALL.
   trecqa(encoder, pooling='max'): ranking(data.trecqa(), 'clean', encoder, pooling),
 }

@@ -1,9 +1,7 @@
 // R-NET (Wang et al. 2017, https://aclanthology.org/P17-1018) with the encoders that RCRN's section
 // 4.2 compares: 75 dimensions, Adam with 0.001. Where that paper is silent, R-NET's: word vectors
-// that stay fixed, a BiGRU over characters, dropout of 0.2, but none between the layers of an
-// encoder. Our choice: one encoder for questions and passages, random vectors for words that GloVe
-// lacks. Neither paper names the rest: batches of 32,
-// gradients clipped at 5, answers of at most 30 tokens, and the epoch with the best ROUGE-L.
+// that stay fixed, a BiGRU over characters, dropout of 0.2. docs/readings.md lists what both leave
+// open.
 local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
 
@@ -46,7 +44,7 @@ local size = 75;
   // The experiment of RCRN's table 9.
   narrativeqa(encoder): self.model(
     data.characters(data.narrativeqa()),
-    embedders.glove_840b,
+    embedders.glove_840b { zero_missing: true },
     characters_dim=2 * size,
     encoder=encoder,
   ),

@@ -1,10 +1,10 @@
 // Learning rate schedulers.
 {
-  // Halves the learning rate after as many epochs in a row without a better accuracy.
-  halve_after(epochs): {
+  // Halves the learning rate after as many validations in a row without a better accuracy.
+  halve_after(validations): {
     type: 'reduce_on_plateau',
     mode: 'max',
     factor: 0.5,
-    patience: epochs - 1,
+    patience: validations - 1,
   },
 }

@@ -1,7 +1,8 @@
-// SuBiLSTM: Brahma 2018 (arXiv:1805.07340). The paper does not say how many epochs: AllenNLP's
-// default, 20.
+// SuBiLSTM: Brahma 2018 (arXiv:1805.07340). docs/readings.md lists what the paper leaves open, here
+// and in what it takes from InferSent, BCN and ESIM.
 local data = import 'data.libsonnet';
 local embedders = import 'embedders.libsonnet';
+local schedulers = import 'schedulers.libsonnet';
 
 local bilstm = { type: 'lstm', bidirectional: true };
 
@@ -16,15 +17,19 @@ local bilstm = { type: 'lstm', bidirectional: true };
   // Table 2: sentence vectors trained as InferSent's (Conneau et al. 2017), to be measured by
   // `allennlp transfer`. Max-pooling, fixed vectors, two layers of 512; SGD with 0.1, times 0.99
   // after each epoch, divided by 5 after an epoch without a better validation accuracy, until it is
-  // below 1e-5; gradients clipped to norm 5, batches of 64, at most 20 epochs. InferSent's layers
-  // of 512 have no activation unless asked for, and the paper does not name one: none here. Its
-  // marks at the beginning and the end of a sentence, and its omission of words without a vector,
-  // are left out.
+  // below 1e-5; gradients clipped to norm 5, batches of 64, at most 20 epochs.
   //
   // num_words: the vocabulary has this many of the file's first words too, so that the vectors know
   // more words than those of the training data.
-  infersent(dataset, encoder, word_vectors=embedders.glove_840b, size=2048, num_words=400000):
-    dataset {
+  infersent(
+    dataset,
+    encoder,
+    word_vectors=embedders.glove_840b,
+    size=2048,
+    num_words=400000,
+    tokenizer={ type: 'spacy_blank', start_tokens: ['<s>'], end_tokens: ['</s>'] },
+  ):
+    data.reading(dataset, { tokenizer: tokenizer }) {
       local vectors = self.word_vectors,
       word_vectors:: word_vectors,
       vocabulary: {
@@ -61,15 +66,18 @@ local bilstm = { type: 'lstm', bidirectional: true };
   // The same at the size that a CPU allows: 512 units a direction, and sentences of similar length
   // in a batch, which has less padding. Not from the paper.
   infersent_small(dataset, encoder):
-    $.infersent(data.lower_case(dataset), encoder, embedders.glove_6b_100d, size=512) {
+    $.infersent(
+      data.lower_case(dataset),
+      encoder,
+      embedders.glove_6b_100d,
+      size=512,
+      tokenizer='spacy_blank',
+    ) {
       data_loader: { batch_sampler: { type: 'bucket', batch_size: 64 } },
     },
 
   // Table 3: a biattentive classification network (McCann et al. 2017, with its 300D layers) in
-  // which the first encoder is replaced, fixed vectors, Adam with 0.001 and weight decay. Not said:
-  // how much dropout after the embeddings and before the classification (0.25 here), how much
-  // weight decay (1e-5) and how large a batch (64). As in AllenNLP's BCN, the maxout layers have
-  // none of the batch normalization of McCann et al.
+  // which the first encoder is replaced, fixed vectors, Adam with 0.001 and weight decay.
   bcn(dataset, encoder):
     local size = 300;
     dataset {
@@ -92,13 +100,13 @@ local bilstm = { type: 'lstm', bidirectional: true };
     },
 
   // Table 4: ESIM trained as by Chen et al. (2017), the first encoder replaced: 300D GloVe vectors
-  // that are trained too, 300D layers, dropout of 0.5, Adam with 0.0004, batches of 32. As in
-  // AllenNLP's ESIM, a dropout mask is the same for all tokens; theirs is not. Their code also
-  // clips gradients at 10, halves the learning rate after worse epochs and leaves out training
-  // pairs of 100 words or more, which their paper does not say: not here.
+  // that are trained too, 300D layers, dropout of 0.5, Adam with 0.0004, batches of 32. As in their
+  // code, gradients are clipped to norm 10, the learning rate is halved after each epoch without a
+  // better accuracy, and training ends when it has been halved eight times.
   esim(dataset, encoder):
     local size = 300;
     local dropout = 0.5;
+    local lr = 0.0004;
     dataset {
       local vectors = self.word_vectors,
       word_vectors:: embedders.glove_840b { trainable: true },
@@ -117,16 +125,17 @@ local bilstm = { type: 'lstm', bidirectional: true };
       },
       data_loader: { batch_size: 32, shuffle: true },
       trainer: {
+        num_epochs: 5000,
         validation_metric: '+accuracy',
-        optimizer: { type: 'adam', lr: 0.0004 },
+        grad_norm: 10.0,
+        optimizer: { type: 'adam', lr: lr },
+        learning_rate_scheduler: schedulers.halve_after(1),
+        callbacks: [{ type: 'minimum_learning_rate', minimum: lr / std.pow(2, 7.5) }],
       },
     },
 
   // Table 5: a siamese network with max-pooling, 300D GloVe vectors that are trained too, encoders
-  // and one fully connected layer of 600, Adam with 0.001. The paper applies dropout after the word
-  // embeddings and after the fully connected layer, and does not say how much: 0.1 here, which our
-  // classifier also applies to its input. Batches are those of InferSent, from which the paper
-  // takes its training of siamese networks.
+  // and one fully connected layer of 600, Adam with 0.001.
   siamese(dataset, encoder):
     local size = 600;
     local dropout = 0.1;

@@ -1,4 +1,5 @@
 // Translation with CAS-LSTM's section 4.4: the sizes of fairseq's lstm_wiseman_iwslt_de_en.
+// docs/readings.md lists what the paper leaves open.
 local recurrent = {
   lstm: { type: 'lstm' },
   cas_lstm: { type: 'cas_lstm', vertical_weight: 0.5 },
@@ -33,8 +34,6 @@ local recurrent = {
       initializer: { regexes: [['.*', { type: 'uniform', a: -0.1, b: 0.1 }]] },
     },
 
-    // The papers name neither the optimizer nor the batches. Batches of 4,000 tokens and the label
-    // smoothing are fairseq's for IWSLT 2014; the optimizer and its schedule are our choice.
     data_loader: { batch_sampler: { type: 'max_tokens_sampler', max_tokens: 4000 } },
     validation_data_loader: { batch_size: 100 },
     trainer: {

@@ -14,11 +14,10 @@ function(configuration)
     validation_data_path: files.validation_data_path,
     test_data_path: null,
     evaluate_on_test: false,
+    local scheduler = std.get(configuration.trainer, 'learning_rate_scheduler', {}),
     trainer: configuration.trainer {
       num_epochs: num_epochs,
-      [if 'learning_rate_scheduler' in configuration.trainer then 'learning_rate_scheduler']+: {
-        t_initial: num_epochs,
-      },
+      [if 't_initial' in scheduler then 'learning_rate_scheduler']+: { t_initial: num_epochs },
       callbacks: [{ type: 'bfloat16_products' }],
     },
   }

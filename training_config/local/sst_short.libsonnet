@@ -1,5 +1,5 @@
 // Overrides that train a configuration of sst2/ or sst5/ on one core: GloVe 6B 100d, and a few
-// epochs with products in bfloat16.
+// epochs, each of them a pass over the data, with products in bfloat16.
 //
 //   (import 'training_config/local/sst_short.libsonnet')(
 //     import 'training_config/sst2/cas_lstm.jsonnet')
@@ -8,6 +8,7 @@ local files = import 'sst.json';
 
 function(configuration, num_epochs=3)
   with_glove(configuration) + files + {
+    data_loader: configuration.data_loader { batches_per_epoch: null },
     trainer: configuration.trainer {
       num_epochs: num_epochs,
       callbacks: [{ type: 'bfloat16_products' }],

@@ -2,8 +2,9 @@
 local cas_lstm = import '../lib/cas_lstm.libsonnet';
 local data = import '../lib/data.libsonnet';
 
-cas_lstm.siamese(
-  data.multinli(max_length=55),
+function(validation='matched') cas_lstm.siamese(
+  data.multinli(validation),
+  max_length=55,
   num_layers=3,
   bidirectional=false,
   mlp_layers=2,

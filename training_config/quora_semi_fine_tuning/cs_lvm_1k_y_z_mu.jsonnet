@@ -2,4 +2,4 @@
 // The environment variable CS_LVM_ARCHIVE names the archive of ../quora_semi/cs_lvm_1k.jsonnet.
 local cs_lvm = import '../lib/cs_lvm.libsonnet';
 
-cs_lvm.quora(1000) + cs_lvm.fine_tuning(['y', 'z', 'mu'])
+cs_lvm.quora_fine_tuning(1000, ['y', 'z', 'mu'])

@@ -2,4 +2,4 @@
 // The environment variable CS_LVM_ARCHIVE names the archive of ../quora_semi/cs_lvm_25k.jsonnet.
 local cs_lvm = import '../lib/cs_lvm.libsonnet';
 
-cs_lvm.quora(25000) + cs_lvm.fine_tuning(['mu'])
+cs_lvm.quora_fine_tuning(25000, ['mu'])

@@ -3,7 +3,8 @@ local cas_lstm = import '../lib/cas_lstm.libsonnet';
 local data = import '../lib/data.libsonnet';
 
 cas_lstm.siamese(
-  data.snli(max_length=35),
+  data.snli(),
+  max_length=35,
   num_layers=3,
   bidirectional=false,
   mlp_layers=2,

@@ -2,4 +2,4 @@
 // The environment variable CS_LVM_ARCHIVE names the archive of ../snli/cs_lvm.jsonnet.
 local cs_lvm = import '../lib/cs_lvm.libsonnet';
 
-cs_lvm.snli(120000) + cs_lvm.all_labeled + cs_lvm.fine_tuning(['y'])
+cs_lvm.snli('all') + cs_lvm.all_labeled + cs_lvm.fine_tuning(['y'])

@@ -15,6 +15,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
 from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 
+from allennlp_sentmatch.data.dataset_readers.configured_reader import ConfiguredReader
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     check_inherited_settings,
     without_padding_word,
@@ -30,7 +31,7 @@ _ALTERNATIVES = re.compile(r"\{([^{},]+),([^{},]+)\}")
 
 
 @DatasetReader.register("parallel_text")
-class ParallelTextReader(DatasetReader):
+class ParallelTextReader(ConfiguredReader):
     """Reads sentences and their translations.
 
     A path is one of
@@ -41,7 +42,7 @@ class ParallelTextReader(DatasetReader):
 
     Files may be gzip-compressed, URLs, or `archive!member`. A line that is blank in both files is
     skipped; one that is blank in a single file is an error, as it usually means that the files are
-    not aligned.
+    not aligned. For other files, see `skip_incomplete`.
 
     Fields: `source_tokens` and `target_tokens` (`TextField`; the target between AllenNLP's start
     and end symbols), and `metadata` with `source`, `target`, `source_tokens` and `target_tokens`
@@ -62,6 +63,8 @@ class ParallelTextReader(DatasetReader):
         Pairs with more tokens than this in either sentence are left out, and counted in the log.
         For training only: leave it out of `validation_dataset_reader`.
     encoding : `str`, optional (default = `"utf-8"`)
+    skip_incomplete : `bool`, optional (default = `False`)
+        Leave out pairs of which one sentence is blank, and count them in the log.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class ParallelTextReader(DatasetReader):
         target_token_indexers: Optional[dict[str, TokenIndexer]] = None,
         max_length: Optional[int] = None,
         encoding: str = "utf-8",
+        skip_incomplete: bool = False,
         **kwargs: Any,
     ) -> None:
         check_inherited_settings(type(self), kwargs)
@@ -92,6 +96,7 @@ class ParallelTextReader(DatasetReader):
         }
         self._max_length = max_length
         self._encoding = check_encoding(encoding)
+        self._skip_incomplete = skip_incomplete
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
         num_long = 0
@@ -120,14 +125,23 @@ class ParallelTextReader(DatasetReader):
             before, after = file_path[: names.start()], file_path[names.end() :]
             pairs = self._aligned(*(f"{before}{name}{after}" for name in names.groups()))
         is_empty = True
+        num_incomplete = 0
         for where, source, target in pairs:
             if not source and not target:
                 continue
+            if self._skip_incomplete and not (source and target):
+                num_incomplete += 1
+                continue
             if not source or not target:
                 blank = "sentence" if target else "translation"
-                raise ConfigurationError(f"{where}: the {blank} is blank, but its pair is not")
+                raise ConfigurationError(
+                    f"{where}: the {blank} is blank, but its pair is not; set skip_incomplete to "
+                    "leave out such pairs"
+                )
             is_empty = False
             yield source, target
+        if num_incomplete:
+            logger.info("%s: left out %d pairs with a blank side", file_path, num_incomplete)
         if is_empty:
             raise ConfigurationError(f"{file_path} is empty")
 

@@ -18,7 +18,7 @@ from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import PathOrStr
 from allennlp_sentmatch.data.files.sentences import located_sentences
 from allennlp_sentmatch.data.files.source import Source
-from allennlp_sentmatch.data.files.vectors import Vectors, map_vectors
+from allennlp_sentmatch.data.files.vectors import Vectors, check_sentences, map_vectors
 
 
 class _Example(NamedTuple):
@@ -95,6 +95,10 @@ class SentenceVectorsReader(TokenizingReader):
             yield from (_Example(sentence, None) for _, sentence in sentences)
             return
         vectors = map_vectors(vectors_file)
+        check_sentences(
+            (sentence for _, sentence in located_sentences(sentences_file, self._column)),
+            vectors_file,
+        )
         row = -1
         for row, (source, sentence) in enumerate(sentences):
             if row == len(vectors):

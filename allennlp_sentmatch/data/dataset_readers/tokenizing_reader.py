@@ -17,13 +17,14 @@ from allennlp.data.token_indexers import (
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer, Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, DEFAULT_PADDING_TOKEN
 
+from allennlp_sentmatch.data.dataset_readers.configured_reader import ConfiguredReader
 from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 
 logger = logging.getLogger(__name__)
 
 
-class TokenizingReader(DatasetReader):
+class TokenizingReader(ConfiguredReader):
     """Makes text fields and gives them their indexers. Not registered itself.
 
     A text without a single token becomes one out-of-vocabulary token: `@@UNKNOWN@@`, or the unknown

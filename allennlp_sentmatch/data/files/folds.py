@@ -40,26 +40,28 @@ class Folds(FromParams):
         keep: Optional[list[int]] = None,
         drop: Optional[list[int]] = None,
     ) -> None:
-        if number < 2:
+        if not isinstance(number, int) or number < 2:
             raise ConfigurationError(f"folds: number={number}: expected at least 2")
         if (keep is None) == (drop is None):
             raise ConfigurationError(
                 f"folds: keep={keep}, drop={drop}: expected exactly one of the two"
             )
-        named = set(keep if keep is not None else drop or [])
-        every = set(range(number))
+        self._named = set(keep if keep is not None else drop or [])
         self._number = number
-        self._kept = named if keep is not None else every - named
-        if not named <= every or not self._kept or not named:
+        self._keeps = keep is not None
+        leaves_none = not self._keeps and len(self._named) == number
+        if not self._named or leaves_none or not all(0 <= i < number for i in self._named):
             raise ConfigurationError(
-                f"folds: {'drop' if keep is None else 'keep'}={sorted(named)}: expected some of, "
-                f"and not all of, the folds 0 to {number - 1}"
+                f"folds: {'keep' if self._keeps else 'drop'}={sorted(self._named)}: expected some "
+                f"of, and not all of, the folds 0 to {number - 1}"
             )
 
     def select(self, examples: Iterable[T]) -> Iterator[T]:
         """Yield the examples of one file that are in the folds kept."""
         return (
-            example for index, example in enumerate(examples) if index % self._number in self._kept
+            example
+            for index, example in enumerate(examples)
+            if (index % self._number in self._named) == self._keeps
         )
 
 

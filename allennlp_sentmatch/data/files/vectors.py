@@ -1,10 +1,20 @@
 """Sentence vectors in NumPy's files."""
 
+import os
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.data.files.digests import (
+    content_digest,
+    ending,
+    ending_digest,
+    sentences_digest,
+)
 from allennlp_sentmatch.data.files.lines import PathOrStr, local_path
 from allennlp_sentmatch.data.files.source import Source
 
@@ -20,9 +30,13 @@ def map_vectors(file_path: PathOrStr) -> Vectors:
     anything else than rows of floating-point numbers.
     """
     source = Source(file_path)
+    local = local_path(file_path)
     try:
-        vectors: Vectors = numpy.load(local_path(file_path), mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError):  # their messages advise to allow pickles
+        vectors: Vectors = numpy.load(local, mmap_mode="r", allow_pickle=False)
+    except OSError:
+        raise
+    # Python parses the header, which may be anything. Messages advise to allow pickles.
+    except Exception:
         raise ConfigurationError(
             f"{source} is not a whole NumPy file of numbers (.npy), such as `allennlp encode` "
             "writes"
@@ -35,3 +49,45 @@ def map_vectors(file_path: PathOrStr) -> Vectors:
             "floating-point numbers, a row for each sentence"
         )
     return vectors
+
+
+def save_array(path: Path, array: "numpy.ndarray[Any, Any]") -> None:
+    """Write a `.npy` file at once and as a whole, with a digest of its content; see `is_whole`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
+    try:
+        with open(partial, "w+b") as file:
+            numpy.save(file, array, allow_pickle=False)
+            file.write(ending(content_digest(file)))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def check_sentences(
+    sentences: Iterable[str], file_path: PathOrStr, remedy: str = "encode them again"
+) -> None:
+    """Compare sentences with those that a file of vectors, or an index of them, was made from.
+
+    Files of other programs and of earlier versions have no digest of these, and are not checked.
+
+    # Parameters
+
+    sentences : `Iterable[str]`
+    file_path : `PathOrStr`
+    remedy : `str`, optional (default = `"encode them again"`)
+        The end of the error's message.
+
+    # Raises
+
+    `ConfigurationError` if they differ in any character or in their order, or if the digest is
+    damaged.
+    """
+    digest = ending_digest(file_path)
+    if digest is not None and digest != sentences_digest(sentences).hexdigest():
+        raise ConfigurationError(
+            f"{Source(file_path)} was made from other sentences, or from these before they were "
+            f"changed, or is damaged; {remedy}"
+        )

@@ -14,6 +14,8 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
+from allennlp_sentmatch.data.text import check_text
+
 END_OF_WORD = "</w>"
 
 
@@ -127,22 +129,27 @@ def learn_bpe(
     # Raises
 
     `ConfigurationError`
-        If a number is less than 1.
+        If a number is less than 1, a text has a lone surrogate, or there are no words.
     """
     for name, number in (("merges", num_merges), ("vocabulary size", vocabulary_size)):
         if number is not None and number < 1:
             raise ConfigurationError(f"{name}: expected at least 1, got {number}")
     moses: dict[str, MosesTokenizer] = {}
     counts: Counter[str] = Counter()
-    for text, language in texts:
+    for position, (text, language) in enumerate(texts, start=1):
+        check_text(text, f"text {position}")
         if language not in moses:
             moses[language] = MosesTokenizer(language)
         counts.update(_words(moses[language], text, lowercase))
+    if not counts:
+        raise ConfigurationError("the texts have no words to learn an encoding from")
+    # The library counts subwords. Its alphabet has every character, and those that end a word once
+    # more.
+    alphabet_size = len(set().union(*counts)) + len({word[-1] for word in counts})
     if vocabulary_size is None:
-        # The library counts subwords. Its alphabet has every character, and those that end a word
-        # once more.
-        alphabet_size = len(set().union(*counts)) + len({word[-1] for word in counts})
         vocabulary_size = alphabet_size + num_merges
+    # The library reserves memory for all subwords. Each merge joins two in at least one word.
+    vocabulary_size = min(vocabulary_size, alphabet_size + sum(map(len, counts)))
     trained = tokenizers.Tokenizer(tokenizers.models.BPE(end_of_word_suffix=END_OF_WORD))
     trained.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     trained.train_from_iterator(

@@ -21,8 +21,8 @@ class PretrainedEmbedding(Embedding):
     """AllenNLP's "embedding", initialized with word vectors. It logs how many tokens have a vector.
 
     Words that are not in the file get vectors from a normal distribution with the mean and the
-    standard deviation of the file's vectors, as in AllenNLP's. The log has the share of the words
-    that the file has, and their share of the tokens that the vocabulary was made from.
+    standard deviation of the file's vectors, as in AllenNLP's, or zeros. The log has the share of
+    the words that the file has, and their share of the tokens that the vocabulary was made from.
 
     Registered as a `TokenEmbedder` with name "pretrained_embedding".
 
@@ -41,6 +41,9 @@ class PretrainedEmbedding(Embedding):
         The size of a linear layer after the vectors. `None`: no such layer.
     padding_index : `int`, optional (default = `None`)
         The index of a vector that is always zero.
+    zero_missing : `bool`, optional (default = `False`)
+        Whether words that are not in the file start from zeros in place of random vectors, as in
+        torchtext. `extend_vocab`, which is AllenNLP's, always draws random ones.
 
     # Raises
 
@@ -58,10 +61,11 @@ class PretrainedEmbedding(Embedding):
         vocab_namespace: str = "tokens",
         projection_dim: Optional[int] = None,
         padding_index: Optional[int] = None,
+        zero_missing: bool = False,
     ) -> None:
         weight = None
         if pretrained_file is not None:
-            weight = _weight(pretrained_file, embedding_dim, vocab, vocab_namespace)
+            weight = _weight(pretrained_file, embedding_dim, vocab, vocab_namespace, zero_missing)
         super().__init__(
             embedding_dim,
             projection_dim=projection_dim,
@@ -75,7 +79,7 @@ class PretrainedEmbedding(Embedding):
         self._pretrained_file = pretrained_file
 
 
-def _weight(file: str, size: int, vocab: Vocabulary, namespace: str) -> Tensor:
+def _weight(file: str, size: int, vocab: Vocabulary, namespace: str, zero_missing: bool) -> Tensor:
     """The vectors (words, size) of a vocabulary's words."""
     indices: dict[str, int] = vocab.get_token_to_index_vocabulary(namespace)
     vectors = dict(read_word_vectors(file, indices.keys()))
@@ -90,19 +94,24 @@ def _weight(file: str, size: int, vocab: Vocabulary, namespace: str) -> Tensor:
             f"the vectors of {file} have {found.size(1)} numbers, but embedding_dim is {size}; set "
             f"it to {found.size(1)}, or name another file"
         )
-    mean, std = found.mean(dtype=torch.float64), found.double().std(unbiased=False)
-    weight = torch.empty(len(indices), size).normal_(float(mean), float(std))
+    weight = torch.zeros(len(indices), size)
+    if not zero_missing:
+        mean, std = found.mean(dtype=torch.float64), found.double().std(unbiased=False)
+        weight.normal_(float(mean), float(std))
     weight[[indices[word] for word in vectors]] = found
     # AllenNLP keeps the counts where it has made the vocabulary from instances.
     counts = (vocab._retained_counter or {}).get(namespace, {})
-    _log_coverage(file, len(indices), vectors.keys(), counts)
+    others = "zeros" if zero_missing else "random vectors"
+    _log_coverage(file, len(indices), vectors.keys(), counts, others)
     return weight
 
 
-def _log_coverage(file: str, num_words: int, found: Set[str], counts: Mapping[str, int]) -> None:
+def _log_coverage(
+    file: str, num_words: int, found: Set[str], counts: Mapping[str, int], others: str
+) -> None:
     text = f"{file} has vectors of {len(found):,} of {num_words:,} words"
     total = sum(counts.values())
     if total:
         covered = sum(counts.get(word, 0) for word in found)
         text += f", which are {covered / total:.1%} of the data's {total:,} tokens"
-    logger.info("%s; the others have random vectors", text)
+    logger.info("%s; the others have %s", text, others)

@@ -3,6 +3,7 @@
 from allennlp_sentmatch.nn.cs_lvm.conditional_language_model import (
     ConditionalLanguageModel,
     LSTMState,
+    append_end,
     teacher_forcing,
 )
 from allennlp_sentmatch.nn.cs_lvm.constraints import (
@@ -35,6 +36,7 @@ __all__ = [
     "RelaxedSentence",
     "UncertaintyWeighting",
     "VonMisesFisherInferenceNetwork",
+    "append_end",
     "freeze_parameters",
     "generate_relaxed",
     "generative_loss",

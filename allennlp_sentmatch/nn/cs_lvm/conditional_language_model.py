@@ -53,6 +53,31 @@ def teacher_forcing(
     return inputs, targets, target_mask
 
 
+def append_end(
+    embedded: torch.Tensor, mask: torch.Tensor, end: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Append the embedding of </s> to every sentence.
+
+    # Parameters
+
+    embedded : `torch.Tensor`
+        (B, T, D), right-padded.
+    mask : `torch.Tensor`
+        (B, T), bool.
+    end : `torch.Tensor`
+        (D,)
+
+    # Returns
+
+    `Tuple[torch.Tensor, torch.Tensor]`
+        (B, T + 1, D) and its mask (B, T + 1).
+    """
+    longer = F.pad(mask, (1, 0), value=True)
+    # shape: (B, T + 1, 1)
+    is_end = (longer & ~F.pad(mask, (0, 1))).unsqueeze(-1)
+    return torch.where(is_end, end, F.pad(embedded, (0, 0, 0, 1))), longer
+
+
 class ConditionalLanguageModel(torch.nn.Module):
     """An LSTM language model conditioned on a latent vector and, if there are labels, on a label.
 
@@ -122,6 +147,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         latent: torch.Tensor,
         labels: Optional[torch.Tensor],
         word_embeddings: torch.Tensor,
+        average_over_words: bool = False,
     ) -> torch.Tensor:
         """Compute the logarithm of eq. 6.7 by teacher forcing.
 
@@ -137,6 +163,8 @@ class ConditionalLanguageModel(torch.nn.Module):
             (B,), required by a generator with labels and ignored by one without.
         word_embeddings : `torch.Tensor`
             E, (V, D).
+        average_over_words : `bool`, optional (default = `False`)
+            Divide by N + 1, the number of factors in eq. 6.7.
 
         # Returns
 
@@ -154,7 +182,8 @@ class ConditionalLanguageModel(torch.nn.Module):
         log_probs = -F.cross_entropy(logits, targets[mask], reduction="none")
         # shape: (B, T)
         per_word = log_probs.new_zeros(mask.shape).masked_scatter(mask, log_probs)
-        return per_word.sum(dim=1)
+        log_likelihood = per_word.sum(dim=1)
+        return log_likelihood / mask.sum(dim=1) if average_over_words else log_likelihood
 
     def initial_state(self, latent: torch.Tensor) -> LSTMState:
         """Return the state before the first word: zeros, (B, D)."""

@@ -12,6 +12,7 @@ batch's i-th generated sentence.
 from collections.abc import Sequence
 
 import torch
+import torch.nn.functional as F
 from torch.distributions import Distribution
 
 from allennlp_sentmatch.nn.checks import check_positive
@@ -46,15 +47,21 @@ def latent_constraint(
     return -log_prob.mean()
 
 
-def mean_direction_constraint(mean_directions: torch.Tensor) -> torch.Tensor:
+def mean_direction_constraint(
+    mean_directions: torch.Tensor, normalize: bool = False
+) -> torch.Tensor:
     """Compute R^mu, eq. 6.22.
 
     # Parameters
 
     mean_directions : `torch.Tensor`
         The unit vectors mu_i of the batch's generated sentences, (B, m).
+    normalize : `bool`, optional (default = `False`)
+        Give their mean the length 1, so that d is the cosine distance.
     """
     center = mean_directions.mean(dim=0)
+    if normalize:
+        center = F.normalize(center, dim=0)
     return -(1 - mean_directions @ center).mean()
 
 

@@ -63,9 +63,13 @@ def unsupervised_loss(
 
 
 def sampled_unsupervised_loss(
-    label_log_probs: torch.Tensor, labels: torch.Tensor, generative_losses: torch.Tensor
+    label_log_probs: torch.Tensor,
+    labels: torch.Tensor,
+    generative_losses: torch.Tensor,
+    with_score: bool = True,
 ) -> torch.Tensor:
-    """Estimate L_u, eq. 6.18, from one sample of y per example; the gradient is unbiased.
+    """Estimate L_u, eq. 6.18, from one sample of y per example; by default, the gradient is
+    unbiased.
 
     Sampling is not differentiable, so the classifier's gradient is the score-function estimate. Its
     baseline is the mean of the batch's other losses, which adds no bias because it does not depend
@@ -79,16 +83,21 @@ def sampled_unsupervised_loss(
         y ~ q(y | x_s, x_t), (B,).
     generative_losses : `torch.Tensor`
         L_gen(x_s, x_t, y) for these labels, (B,).
+    with_score : `bool`, optional (default = `True`)
+        If `False`, leave the score-function estimate out.
 
     # Returns
 
     `torch.Tensor`
         (B,).
     """
+    loss = _negative_entropy(label_log_probs) + generative_losses
+    if not with_score:
+        return loss
     batch_size = labels.size(0)
     cost = generative_losses.detach()
     baseline = (cost.sum() - cost) / max(batch_size - 1, 1)
     log_prob = label_log_probs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
     # Its value is zero; only its gradient matters.
     score = (cost - baseline) * (log_prob - log_prob.detach())
-    return _negative_entropy(label_log_probs) + generative_losses + score
+    return loss + score

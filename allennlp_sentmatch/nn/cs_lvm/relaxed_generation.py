@@ -35,6 +35,7 @@ def generate_relaxed(
     max_length: int,
     temperature: float,
     straight_through: bool = False,
+    lengths: Optional[torch.Tensor] = None,
 ) -> RelaxedSentence:
     """Sample sentences that are differentiable with respect to the generator's parameters.
 
@@ -58,6 +59,9 @@ def generate_relaxed(
     straight_through : `bool`, optional (default = `False`)
         If `False`, the next input is the expected embedding under the relaxed sample, as in the
         thesis; if `True`, it is the embedding of one word, with the relaxed sample's gradient.
+    lengths : `torch.Tensor`, optional (default = `None`)
+        (B,), each at least 1: generate as many words instead, of which </s> is one like any other.
+        `max_length` does not count then.
 
     # Returns
 
@@ -80,9 +84,9 @@ def generate_relaxed(
     embedded = word_embeddings[start_index].expand(batch_size, -1)
     unfinished = torch.ones(batch_size, dtype=torch.bool, device=latent.device)
     words, masks = [], []
-    for position in range(max_length):
+    for position in range(max_length if lengths is None else int(lengths.max())):
         logits, state = generator.step(embedded, state, latent, labels, word_embeddings)
-        candidates = allowed if position > 0 else allowed_first
+        candidates = allowed_first if position == 0 and lengths is None else allowed
         # shape: (B, V)
         if straight_through:
             sample = straight_through_gumbel_softmax(logits, candidates, temperature)
@@ -91,7 +95,10 @@ def generate_relaxed(
                 ~candidates, torch.finfo(logits.dtype).min
             )
             sample = (noisy / temperature).softmax(dim=-1)
-        unfinished = unfinished & (sample.argmax(dim=-1) != end_index)
+        if lengths is None:
+            unfinished = unfinished & (sample.argmax(dim=-1) != end_index)
+        else:
+            unfinished = lengths > position
         if not unfinished.any():
             break
         embedded = sample @ word_embeddings

@@ -7,7 +7,7 @@ A recurrence has some of these implementations, its backends. They agree to roun
 - "scan": the same with tensors of fixed shapes, so that `torch.export` can record the loop over
   the tokens for any length. It runs there; elsewhere on request, for tests.
 - "eager": whole batches without their padding in a few operations of torch, with an analytic
-  backward pass.
+  backward pass; of CAS-LSTM and SuBiLSTM, for GPUs and where nothing is compiled.
 - "cpu": the same, with the element-wise part of each step compiled from C++.
 - "gpu": the same, with the element-wise part of each step in Triton. No GPU has run these kernels
   yet; they are tested in Triton's interpreter. They run on request only.
@@ -21,10 +21,8 @@ instance to take a gradient of a gradient:
 An encoder's forward pass calls `resolve` once; the backward pass uses what the forward pass used.
 """
 
-import importlib
 import os
-import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.util import find_spec
@@ -32,8 +30,9 @@ from typing import Callable, Literal, NamedTuple, Optional, get_args
 
 import torch
 
+from allennlp_sentmatch.nn.ops.common import native
 from allennlp_sentmatch.nn.ops.common.activations import tanh_by_sigmoid
-from allennlp_sentmatch.nn.ops.common.products import Products, fastest_products
+from allennlp_sentmatch.nn.ops.common.products import MKLProducts, Products, fastest_products
 from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 
 Name = Literal["naive", "scan", "eager", "cpu", "gpu"]
@@ -146,35 +145,8 @@ def _backend(name: Name, like: torch.Tensor) -> Backend:
     return Backend(name, fastest_products(), tanh_by_sigmoid)
 
 
-_EXTENSIONS = (
-    "_lstm_steps",
-    "_gru_steps",
-    "_lstmn_attention",
-    "_suffix_steps",
-    "_tree_steps",
-    "_tree_gradient",
-)
-
-
-def _import_extensions() -> Optional[str]:
-    """Import the steps compiled from C++; return why they are missing, or `None`."""
-    modules = [f"allennlp_sentmatch.nn.ops.native.{name}" for name in _EXTENSIONS]
-    if not any(map(find_spec, modules)):
-        return "the package was installed without a C++ compiler"
-    try:
-        for module in modules:
-            importlib.import_module(module)
-    except ImportError as error:  # also if some are missing, as after an update in a checkout
-        reason = f"its compiled steps cannot be imported ({error}); reinstall the package"
-        warnings.warn(f'There is no backend "cpu": {reason}', RuntimeWarning, stacklevel=2)
-        return reason
-    return None
-
-
-_why_not_compiled = _import_extensions()
-
 #: Whether there are compiled steps, and with them the backend "cpu".
-COMPILED = _why_not_compiled is None
+COMPILED = native.why_missing is None
 
 
 def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
@@ -190,14 +162,60 @@ def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
         return f"it runs on a CPU or a CUDA device, not on {device}"
     if name == "cpu" and device.type != "cpu":
         return f"its tensors are on {device}"
-    if name == "cpu" and _why_not_compiled is not None:
-        return _why_not_compiled
+    if name == "cpu" and native.why_missing is not None:
+        return native.why_missing
     if name == "gpu" and find_spec("triton") is None:
         return "Triton is not installed"
     # Triton interprets its kernels, slowly, for tests.
     if name == "gpu" and device.type != "cuda" and os.environ.get("TRITON_INTERPRET") != "1":
         return f"its tensors are on {device}"
     return None
+
+
+#: The share of tokens in a padded batch below which torch runs its networks faster packed on a CPU,
+#: without gradients (32 sentences of at most 40 or 200 tokens, 75 to 300 units). oneDNN runs LSTMs
+#: over padded batches, faster than torch's steps of a packed batch until these are large. It does
+#: not run GRUs. With gradients, torch takes 1.5 times as long packed (150 or 300 units), and for
+#: passages of 150 to 200 tokens 7 to 9 times (torch 2.13, one thread).
+PACKED_BELOW = {"GRU": 0.9, "LSTM": 0.5, "LSTM of 256 units": 0.75}
+#: The share of tokens below which this package trains LSTMs faster on Intel processors: in 0.6 to
+#: 0.9 of torch's time with 38 % of padding, which it skips, but in 1.0 to 1.3 without. On an AMD
+#: EPYC it is no faster on one thread, and slower on several.
+OWN_LSTM_BELOW = 0.85
+#: The units of a GRU from which on this package runs it faster without gradients (with 100 units it
+#: takes 1.4 times as long, with 300 two thirds). It trains all GRUs in half to 0.7 of torch's time.
+OWN_GRU_FROM = 256
+
+
+def resolve_network(
+    is_lstm: bool,
+    hidden_size: int,
+    inputs: torch.Tensor,
+    mask: torch.Tensor,
+    parameters: Sequence[torch.Tensor],
+) -> Literal["own", "packed", "padded"]:
+    """Whether this package's recurrences run one of torch's networks, or torch does, and how.
+
+    cuDNN takes packed batches as they are. The arguments are those of `run_networks`.
+    """
+    if is_exporting():
+        return "own"
+    if inputs.device.type != "cpu":
+        return "packed" if mask.is_cuda else "padded"
+    if is_compiling_or_tracing():
+        return "padded"
+    backend = resolve("the network", get_args(Name), inputs, *parameters)
+    has_gradients, share = torch.is_grad_enabled(), float(mask.float().mean())
+    if backend.name == "cpu":
+        if not is_lstm and (has_gradients or hidden_size >= OWN_GRU_FROM):
+            return "own"
+        is_faster = backend.products is MKLProducts and share < OWN_LSTM_BELOW
+        if is_lstm and has_gradients and is_faster:
+            return "own"
+    kind = "LSTM" if is_lstm else "GRU"
+    if is_lstm and hidden_size >= 256:
+        kind = "LSTM of 256 units"
+    return "packed" if not has_gradients and share < PACKED_BELOW[kind] else "padded"
 
 
 def is_compiling_or_tracing() -> bool:

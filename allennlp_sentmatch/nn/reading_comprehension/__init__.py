@@ -3,6 +3,7 @@
 from allennlp_sentmatch.nn.reading_comprehension.best_spans import BestSpans, best_spans
 from allennlp_sentmatch.nn.reading_comprehension.gated_matching import GatedMatching
 from allennlp_sentmatch.nn.reading_comprehension.gated_self_matching import GatedSelfMatching
+from allennlp_sentmatch.nn.reading_comprehension.passage_windows import PassageWindows
 from allennlp_sentmatch.nn.reading_comprehension.pointer_network import PointerNetwork
 from allennlp_sentmatch.nn.reading_comprehension.question_pooling import QuestionPooling
 
@@ -10,6 +11,7 @@ __all__ = [
     "BestSpans",
     "GatedMatching",
     "GatedSelfMatching",
+    "PassageWindows",
     "PointerNetwork",
     "QuestionPooling",
     "best_spans",

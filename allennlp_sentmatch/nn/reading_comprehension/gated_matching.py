@@ -16,12 +16,16 @@ other layers, where they are other parameters here.
 from typing import Optional
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
-from allennlp_sentmatch.nn.ops.gated_matching.recurrence import gated_matching_recurrence
-from allennlp_sentmatch.nn.ops.gated_matching.weights import GatedMatchingWeights
+from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.ops.common.additive_scores import additive_scores
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.ops.common.cells import gru_cell
+from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.reading_comprehension.initialization import uniform_parameter
 
@@ -53,6 +57,8 @@ class GatedMatching(torch.nn.Module):
     `ValueError`
         If a size is not positive.
     """
+
+    gate: Tensor
 
     def __init__(
         self,
@@ -129,13 +135,7 @@ class GatedMatching(torch.nn.Module):
         `ValueError`
             If a shape is wrong, or a token follows padding.
         """
-        weights = [
-            GatedMatchingWeights(
-                *(getattr(self, name + suffix) for name in GatedMatchingWeights._fields)
-            )
-            for suffix in self._suffixes
-        ]
-        dtype = weights[0].gate.dtype
+        dtype = self.gate.dtype
         passage_mask = check_padded(
             passage, passage_mask, self.passage_size, dtype, ("passage", "passage_mask")
         )
@@ -147,6 +147,56 @@ class GatedMatching(torch.nn.Module):
                 "passage and question must have the same batch size, "
                 f"got {passage.size(0)} and {question.size(0)}"
             )
-        passage = cast_to_parameter(passage, weights[0].gate)
-        question = cast_to_parameter(question, weights[0].gate)
-        return gated_matching_recurrence(passage, passage_mask, question, question_mask, weights)
+        padding = ~passage_mask.unsqueeze(-1)  # (B, T, 1)
+        # Clear the padding: NaN in it would reach the weights' gradients.
+        passage = cast_to_parameter(passage, self.gate).masked_fill(padding, 0.0)
+        question = cast_to_parameter(question, self.gate)
+        question = question.masked_fill(~question_mask.unsqueeze(-1), 0.0)
+        states, attentions = [], []
+        with without_autocast(passage.device):
+            for suffix in self._suffixes:
+                in_order = reverse_sentences(passage, passage_mask) if suffix else passage
+                results = self._one_direction(in_order, question, question_mask, suffix)
+                if suffix:
+                    results = [reverse_sentences(x, passage_mask) for x in results]
+                matched, attention = (x.masked_fill(padding, 0.0) for x in results)
+                states.append(matched)
+                attentions.append(attention)
+        return torch.cat(states, -1), attentions
+
+    def _one_direction(
+        self, passage: Tensor, question: Tensor, question_mask: Tensor, suffix: str
+    ) -> list[Tensor]:
+        """The states (B, T, H) and the attention (B, T, M) from left to right."""
+        P, H, A = self.passage_size, self.hidden_size, self.attention_size
+
+        def weight(name: str) -> Tensor:
+            parameter: Tensor = getattr(self, name + suffix)
+            return parameter
+
+        by_passage, by_context = weight("gate").split([P, self.question_size], 1)
+        # From the state to r, z and n and to the query.
+        state_weight = torch.cat([weight("weight_hh_l0"), weight("attention_previous")])
+        state_bias = F.pad(weight("bias_hh_l0"), (0, A))  # (3H + A)
+        keys = F.linear(question, weight("attention_question"))  # (B, M, A)
+
+        def step(state: Tensors, at_step: Tensors) -> StepResult:
+            (v,), (u, query, gate) = state, at_step  # (B, H), (B, P), (B, A), (B, D)
+            from_state = F.linear(v, state_weight, state_bias)  # (B, 3H + A)
+            query = (query + from_state[:, 3 * H :]).unsqueeze(1)
+            scores = additive_scores(query, keys, weight("attention_vector"))  # (B, 1, M)
+            a = masked_softmax(scores, question_mask.unsqueeze(1))
+            c = a.bmm(question).squeeze(1)  # (B, Q)
+            x = torch.sigmoid(gate + F.linear(c, by_context)) * torch.cat([u, c], -1)  # (B, D)
+            from_input = F.linear(x, weight("weight_ih_l0"), weight("bias_ih_l0"))
+            v = gru_cell(from_input, from_state[:, : 3 * H], v)
+            return (v,), (v, a.squeeze(1))
+
+        by_token = (
+            passage,
+            F.linear(passage, weight("attention_passage")),
+            F.linear(passage, by_passage),
+        )
+        initial = passage.new_zeros(passage.size(0), H)
+        _, outputs = scan(step, (initial,), [x.transpose(0, 1) for x in by_token])
+        return [x.transpose(0, 1) for x in outputs]

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.ops.common.additive_scores import additive_scores
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
-from allennlp_sentmatch.nn.ops.self_attention.scores import additive_scores
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.reading_comprehension.initialization import uniform_parameter
 from allennlp_sentmatch.nn.recurrent_networks import run_networks
@@ -94,7 +94,7 @@ class GatedSelfMatching(torch.nn.Module):
         dtype = passage.dtype
         keys = F.linear(passage, self.attention_key).to(dtype)  # (B, T, A)
         queries = F.linear(passage, self.attention_query).to(dtype)  # (B, T, A)
-        scores = additive_scores(queries, keys, self.attention_vector, mask)  # (B, T, T)
+        scores = additive_scores(queries, keys, self.attention_vector)  # (B, T, T)
         attention = masked_softmax(scores.to(dtype), mask.unsqueeze(2) & mask.unsqueeze(1))
         context = attention.bmm(passage).to(dtype)  # (B, T, D)
         inputs = torch.cat([passage, context], -1)  # (B, T, 2D)

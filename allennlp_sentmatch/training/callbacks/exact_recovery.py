@@ -18,7 +18,7 @@ from allennlp.training.callbacks import TrainerCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from torch import Tensor, distributed
 
-from allennlp_sentmatch.training.checkpointers.atomic_checkpointer import save_atomically
+from allennlp_sentmatch.training.checkpointers import save_atomically
 
 logger = logging.getLogger(__name__)
 

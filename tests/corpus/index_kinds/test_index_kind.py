@@ -8,6 +8,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.corpus import IndexKind, SentenceIndex
+from allennlp_sentmatch.data.files.digests import MARK
 
 SIZE = 12
 
@@ -118,11 +119,16 @@ def test_a_shortened_file_is_refused(vectors, tmp_path, name):
             SentenceIndex.load(path)
 
 
+def without_digest(content):
+    """A file as earlier versions wrote it, which FAISS checks alone."""
+    return content.partition(MARK)[0]
+
+
 @pytest.mark.parametrize("name", ["ivf", "ivfpq"])
 def test_numbers_of_vectors_that_do_not_exist_are_refused(vectors, tmp_path, name):
     path = tmp_path / "s.faiss"
     SentenceIndex.build(vectors, kind=kind_of(name, nlist=1)).save(path)
-    content = path.read_bytes()
+    content = without_digest(path.read_bytes())
     numbers = numpy.arange(600, dtype="i8").tobytes()
     assert content.count(numbers) == 1
     wrong = numpy.arange(600, dtype="i8")
@@ -130,6 +136,43 @@ def test_numbers_of_vectors_that_do_not_exist_are_refused(vectors, tmp_path, nam
     path.write_bytes(content.replace(numbers, wrong.tobytes()))
     with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index .* damaged"):
         SentenceIndex.load(path)
+
+
+@pytest.mark.parametrize("name", ["ivf", "ivfpq"])
+def test_a_number_of_vectors_that_no_memory_holds_is_refused(vectors, tmp_path, name):
+    path = tmp_path / "s.faiss"
+    SentenceIndex.build(vectors, kind=kind_of(name, nlist=1)).save(path)
+    content = without_digest(path.read_bytes())
+    # After the kind's four bytes and four of the vectors' size.
+    assert content[8:16] == (600).to_bytes(8, "little")
+    path.write_bytes(content[:8] + (1 << 50).to_bytes(8, "little") + content[16:])
+    with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index .* damaged"):
+        SentenceIndex.load(path)
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_any_changed_byte_is_found(vectors, tmp_path, name):
+    path = tmp_path / "s.faiss"
+    SentenceIndex.build(vectors, kind=IndexKind.by_name(name)()).save(path, "0" * 64)
+    content = path.read_bytes()
+    for position in numpy.linspace(4, len(content) - 1, 99).astype(int):
+        changed = bytes([content[position] ^ 1])
+        path.write_bytes(content[:position] + changed + content[position + 1 :])
+        with pytest.raises(
+            ConfigurationError, match=r"s\.faiss is not .*damaged; name another file"
+        ):
+            SentenceIndex.load(path)
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_an_index_without_a_digest(vectors, queries, tmp_path, name):
+    path = tmp_path / "s.faiss"
+    index = SentenceIndex.build(vectors, kind=IndexKind.by_name(name)())
+    index.save(path)
+    path.write_bytes(without_digest(path.read_bytes()))
+    found = SentenceIndex.load(path, vectors=vectors).search(queries, 4)
+    for ours, theirs in zip(found, index.search(queries, 4)):
+        numpy.testing.assert_allclose(ours, theirs, atol=1e-6)
 
 
 def test_another_kind_than_the_file_has(vectors, tmp_path):

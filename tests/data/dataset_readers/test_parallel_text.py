@@ -81,6 +81,15 @@ def test_files_that_are_not_aligned(tmp_path, source, target, message):
         pairs(make(), f"{tmp_path}/train.{{de,en}}")
 
 
+def test_incomplete_pairs_can_be_left_out(tmp_path, caplog):
+    path = write(tmp_path, "train.tsv", ["a\tb", "c\t", "\td", "\t", "", "e\tf"])
+    with pytest.raises(ConfigurationError, match=r"line 2: the translation is blank.*skip_inc"):
+        pairs(make(), path)
+    with caplog.at_level("INFO"):
+        assert pairs(make(skip_incomplete=True), path) == [("a", "b"), ("e", "f")]
+    assert "left out 2 pairs with a blank side" in caplog.text
+
+
 def test_a_line_without_a_tab(tmp_path):
     path = write(tmp_path, "train.tsv", ["a\tb", "a b"])
     with pytest.raises(ConfigurationError, match=r"train\.tsv, line 2: expected a sentence, a tab"):

@@ -12,6 +12,7 @@ from allennlp.data import Batch, Vocabulary
 from allennlp.data.dataset_readers import WorkerInfo
 
 from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
+from allennlp_sentmatch.data.files.digests import ending, sentences_digest
 
 SENTENCES = ["A cat.", "", "Two dogs run.", "It rains."]
 VECTORS = numpy.arange(12).reshape(4, 3) / 8
@@ -131,3 +132,12 @@ def test_damaged_and_missing_files(files):
 def test_other_objects_as_paths(path):
     with pytest.raises(ConfigurationError, match=r'expected a data path as \{"sent'):
         read(path)
+
+
+def test_vectors_of_other_sentences(files):
+    with open(files.with_suffix(".npy"), "ab") as file:
+        file.write(ending(sentences_digest(SENTENCES).hexdigest()))
+    assert len(read(files)) == 4
+    files.write_text("\n".join([*SENTENCES[:2], "Two cats run.", SENTENCES[3]]))
+    with pytest.raises(ConfigurationError, match=r"s\.npy was made from other sentences"):
+        read(files)

@@ -35,6 +35,7 @@ def test_from_configuration():
     ("settings", "message"),
     [
         ({"number": 1, "keep": [0]}, "number=1: expected at least 2"),
+        ({"number": None, "keep": [0]}, "number=None: expected at least 2"),
         ({"number": 3}, "exactly one"),
         ({"number": 3, "keep": [0], "drop": [1]}, "exactly one"),
         ({"number": 3, "keep": [3]}, r"keep=\[3\].*0 to 2"),

@@ -2,7 +2,8 @@ import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.files.vectors import map_vectors
+from allennlp_sentmatch.data.files.digests import ending, is_whole, sentences_digest
+from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors, save_array
 
 VECTORS = numpy.arange(12, dtype=numpy.float32).reshape(4, 3)
 
@@ -39,7 +40,9 @@ def test_other_arrays(file, array, message):
 
 def test_damaged_and_missing_files(file):
     content = file.read_bytes()
-    for damaged in (b"", content[:40], content[:-5], b"vectors"):
+    brackets = content.replace(b"}      ", b"} (((((", 1)
+    indented = content.replace(b"}      ", b"}\n  1\n 1", 1)
+    for damaged in (b"", content[:40], content[:-5], b"vectors", brackets, indented):
         file.write_bytes(damaged)
         with pytest.raises(
             ConfigurationError, match=r"v\.npy is not a whole NumPy file"
@@ -55,3 +58,39 @@ def test_several_arrays(file):
     numpy.savez(file.with_suffix(".npz"), VECTORS)
     with pytest.raises(ConfigurationError, match=r"holds several arrays \(\.npz\)"):
         map_vectors(file.with_suffix(".npz"))
+
+
+def test_every_edit_and_every_swap_of_sentences_is_noticed(file):
+    sentences = [f"sentence {number}" for number in range(200)]
+    check_sentences(sentences, file)  # which has no digest
+    with open(file, "ab") as opened:
+        opened.write(ending(sentences_digest(sentences).hexdigest()))
+    numpy.testing.assert_array_equal(map_vectors(file), VECTORS)
+    numpy.testing.assert_array_equal(numpy.load(file), VECTORS)
+    check_sentences(iter(sentences), file)
+    for row in range(199):
+        edited = [*sentences[:row], "another", *sentences[row + 1 :]]
+        swapped = [*sentences[:row], *sentences[row : row + 2][::-1], *sentences[row + 2 :]]
+        for changed in (edited, swapped, sentences[:row]):
+            with pytest.raises(
+                ConfigurationError, match=r"v\.npy was made from other .*; encode them again"
+            ):
+                check_sentences(changed, file)
+
+
+def test_a_saved_array_is_whole_until_any_byte_changes(tmp_path):
+    path = tmp_path / "folder" / "v.npy"
+    assert not is_whole(path)
+    save_array(path, VECTORS)
+    assert [file.name for file in path.parent.iterdir()] == ["v.npy"]
+    numpy.testing.assert_array_equal(map_vectors(path), VECTORS)
+    assert is_whole(path)
+    content = path.read_bytes()
+    for position in range(len(content)):
+        changed = bytes([content[position] ^ 1])
+        path.write_bytes(content[:position] + changed + content[position + 1 :])
+        assert not is_whole(path)
+        path.write_bytes(content[:position])
+        assert not is_whole(path)
+    path.write_bytes(content + b" ")
+    assert not is_whole(path)

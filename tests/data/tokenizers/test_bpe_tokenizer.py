@@ -92,6 +92,23 @@ def test_number_of_merges(num_merges):
     assert encoding["alphabet"] == sorted([*"lowerstn", "w</w>", "r</w>", "t</w>"])
 
 
+def test_more_merges_than_there_can_be():
+    assert learn_bpe(TEXTS, 10**30) == learn_bpe(TEXTS, 1000)
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ([], "no words to learn an encoding from"),
+        ([("", "en"), (" \n", "en")], "no words to learn an encoding from"),
+        ([("a", "en"), ("b \ud800", "en")], "text 2 has the lone surrogate"),
+    ],
+)
+def test_texts_that_are_refused(texts, message):
+    with pytest.raises(ConfigurationError, match=message):
+        learn_bpe(texts)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -52,6 +52,17 @@ def test_words_of_the_file_have_its_vectors_and_the_others_its_distribution(
         numpy.testing.assert_allclose(embedding.weight[index].detach(), VECTORS[word])
 
 
+def test_words_that_are_not_in_the_file_may_start_from_zeros(
+    file: str, vocab: Vocabulary, caplog: pytest.LogCaptureFixture
+):
+    with caplog.at_level(logging.INFO):
+        embedding = PretrainedEmbedding(3, vocab, file, zero_missing=True)
+    for word, index in vocab.get_token_to_index_vocabulary().items():
+        assert embedding.weight[index].tolist() == VECTORS.get(word, [0.0, 0.0, 0.0])
+    assert embedding.weight.requires_grad
+    assert "the others have zeros" in caplog.text
+
+
 def test_the_log_has_the_share_of_words_and_of_tokens(
     file: str, vocab: Vocabulary, caplog: pytest.LogCaptureFixture
 ):

@@ -4,7 +4,7 @@ import numpy
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel, teacher_forcing
+from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel, append_end, teacher_forcing
 
 START, END, A, B = 0, 1, 2, 3  # "a" and "b" are the two words of the language
 
@@ -16,10 +16,10 @@ def generator(num_labels=2, embedding_size=3, latent_size=2):
     return module, torch.randn(4, embedding_size, dtype=torch.float64)
 
 
-def log_likelihood(module, words, tokens, latent, labels):
+def log_likelihood(module, words, tokens, latent, labels, **settings):
     mask = tokens >= A
     inputs, targets, mask = teacher_forcing(tokens, mask, START, END)
-    return module.log_likelihood(words[inputs], targets, mask, latent, labels, words)
+    return module.log_likelihood(words[inputs], targets, mask, latent, labels, words, **settings)
 
 
 def test_label_embeddings_are_initialized_as_allennlp_initializes_embeddings():
@@ -39,6 +39,18 @@ def test_teacher_forcing():
     assert targets.tolist() == [[A, B, A, END], [B, END, 0, 0], [END, 0, 0, 0]]
     assert target_mask.sum(1).tolist() == [4, 2, 1]
     assert target_mask.long().sort(dim=1, descending=True).values.bool().equal(target_mask)
+
+
+def test_append_end():
+    embedded = torch.arange(1.0, 13.0, dtype=torch.float64).view(3, 2, 2).requires_grad_()
+    mask = torch.tensor([[True, True], [True, False], [False, False]])
+    end = torch.tensor([-1.0, -2.0], dtype=torch.float64, requires_grad=True)
+    longer, longer_mask = append_end(embedded, mask, end)
+    assert longer_mask.tolist() == [[True, True, True], [True, True, False], [True, False, False]]
+    assert longer[longer_mask].tolist() == [[1, 2], [3, 4], [-1, -2], [5, 6], [-1, -2], [-1, -2]]
+    longer[longer_mask].sum().backward()
+    assert end.grad.tolist() == [3, 3]
+    assert embedded.grad.any(-1).equal(mask)
 
 
 def test_log_likelihood_by_hand():
@@ -75,6 +87,17 @@ def reference_log_probs(module, words, prefix, latent, label):
         hidden = sigmoid(o) * numpy.tanh(cell)
     logits = words.numpy() @ hidden + state["output_bias"]
     return logits - numpy.log(numpy.exp(logits).sum())
+
+
+def test_average_over_words_counts_the_end_symbol():
+    """Eq. 6.7 has N + 1 factors, and the mean is over as many."""
+    module, words = generator()
+    tokens = torch.tensor([[A, B, A, A], [B, B, 0, 0], [0, 0, 0, 0]])
+    latent = torch.randn(3, 2, dtype=torch.float64)
+    sentences = module, words, tokens, latent, torch.tensor([1, 0, 1])
+    expected = log_likelihood(*sentences) / torch.tensor([5.0, 3.0, 1.0], dtype=torch.float64)
+    actual = log_likelihood(*sentences, average_over_words=True)
+    torch.testing.assert_close(actual, expected, rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize("num_labels", [0, 2])

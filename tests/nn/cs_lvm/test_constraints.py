@@ -43,6 +43,12 @@ def test_mean_direction_constraint_by_hand():
     assert mean_direction_constraint(opposite).item() == pytest.approx(-1, rel=1e-12)
 
 
+def test_mean_direction_constraint_with_a_mean_of_length_one():
+    # The normalized mean of (1, 0) and (0, 1) has a cosine of 1 / sqrt(2) with either.
+    constraint = mean_direction_constraint(torch.eye(2, dtype=torch.float64), normalize=True)
+    assert constraint.item() == pytest.approx(math.sqrt(1 / 2) - 1, rel=1e-12)
+
+
 def test_uncertainty_weighting_by_hand():
     weighting = UncertaintyWeighting(3).double()
     losses = [tensor(2.0).squeeze(), tensor(3.0).squeeze(), tensor(-5.0).squeeze()]

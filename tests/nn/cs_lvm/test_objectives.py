@@ -89,6 +89,21 @@ def test_sampling_is_an_unbiased_estimate_of_enumeration():
         torch.testing.assert_close(actual, wanted, rtol=1e-9, atol=1e-12)
 
 
+def test_sampling_without_the_score_takes_the_label_as_given():
+    """The same value as with it, and to the classifier the gradient of the entropy alone."""
+    torch.manual_seed(0)
+    logits = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
+    losses, labels = tensor(1.0, 4.0, 9.0), torch.tensor([0, 1, 1])
+    log_probs = logits.log_softmax(-1)
+    entropy = -(log_probs.exp() * log_probs).sum()
+    loss = sampled_unsupervised_loss(log_probs, labels, losses, with_score=False)
+    torch.testing.assert_close(loss, sampled_unsupervised_loss(log_probs, labels, losses))
+    actual, expected = (
+        torch.autograd.grad(value, logits, retain_graph=True)[0] for value in (loss.sum(), -entropy)
+    )
+    torch.testing.assert_close(actual, expected, rtol=1e-12, atol=0)
+
+
 def test_sampling_with_a_single_example():
     log_probs = tensor(0.5, 0.5).log().unsqueeze(0)
     loss = sampled_unsupervised_loss(log_probs, torch.tensor([1]), tensor(3.0))

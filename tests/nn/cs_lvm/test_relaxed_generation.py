@@ -102,6 +102,16 @@ def test_a_sentence_has_at_least_one_word(parts):
     assert set(torch.cdist(sentence.embedded[:, 0], parts[1]).argmin(-1).tolist()) <= {A, B}
 
 
+def test_lengths_are_as_given_and_the_end_is_a_word(parts):
+    with torch.no_grad():
+        parts[0].output_bias.copy_(torch.tensor([0.0, 0.0, 1e6, 0.0, 0.0]))
+    lengths = torch.tensor([3, 1, 2, 3, 3, 9])
+    sentence = generate(parts, lengths=lengths, max_length=1)
+    assert sentence.mask.sum(1).equal(lengths)
+    assert sentence.mask.equal(torch.arange(9) < lengths.unsqueeze(1))
+    torch.testing.assert_close(sentence.embedded, parts[1][END].expand(6, 9, 3))
+
+
 def test_sentences_without_words_are_refused(parts):
     with pytest.raises(ValueError, match="max_length must be at least 1, got 0"):
         generate(parts, max_length=0)

@@ -8,7 +8,7 @@ import torch
 
 from allennlp_sentmatch.nn.ops import backends
 from allennlp_sentmatch.nn.ops.backends import use_backend
-from allennlp_sentmatch.nn.ops.common import native_tables
+from allennlp_sentmatch.nn.ops.common import native
 
 NEEDS_COMPILED = pytest.mark.skipif(
     not backends.COMPILED, reason="the package was installed without a compiler"
@@ -26,7 +26,7 @@ def run_by(backend: str) -> Iterator[None]:
     name, _, threads = backend.partition(", ")
     with use_backend(name), pytest.MonkeyPatch.context() as patch:
         if threads:
-            patch.setattr(native_tables, "MIN_NUMBERS", 0)
+            patch.setattr(native, "MIN_NUMBERS", 0)
             patch.setattr(torch, "get_num_threads", lambda: 3)
         yield
 

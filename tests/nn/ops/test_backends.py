@@ -7,6 +7,7 @@ import torch.utils.checkpoint
 from allennlp_sentmatch.nn import BackendError, CellAwareLSTM, SuffixBiLSTM, use_backend
 from allennlp_sentmatch.nn.ops import backends
 from allennlp_sentmatch.nn.ops.backends import resolve
+from allennlp_sentmatch.nn.ops.common import native
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 ALL = ("naive", "eager", "cpu", "gpu")
@@ -24,8 +25,10 @@ def test_the_default_is_the_fastest_that_has_run_where_it_is_meant_to():
 
 
 def test_without_a_compiler_the_default_is_eager(monkeypatch):
-    monkeypatch.setattr(backends, "_EXTENSIONS", ("_missing",))
-    monkeypatch.setattr(backends, "_why_not_compiled", backends._import_extensions())
+    monkeypatch.setattr(native, "find_spec", lambda name: None)
+    library, reason = native._load()
+    assert library is None
+    monkeypatch.setattr(native, "why_missing", reason)
     assert chosen() == "eager"
     with (
         use_backend("cpu"),
@@ -34,25 +37,23 @@ def test_without_a_compiler_the_default_is_eager(monkeypatch):
         chosen()
 
 
-def test_steps_that_cannot_be_imported_are_not_taken_for_missing_ones(monkeypatch):
-    def undefined_symbol(name):
-        raise ImportError("_lstm_steps.so: undefined symbol: GOMP")
+@NEEDS_COMPILED
+def test_steps_that_cannot_be_loaded_are_not_taken_for_missing_ones(monkeypatch):
+    """As with another system's library, or after an update in a checkout."""
 
-    monkeypatch.setattr(backends.importlib, "import_module", undefined_symbol)
+    def undefined_symbol(path):
+        raise OSError("_steps.so: undefined symbol: GOMP")
+
+    monkeypatch.setattr(native, "FUNCTIONS", ("missing", *native.FUNCTIONS))
+    with pytest.warns(RuntimeWarning, match=r"undefined symbol: missing_double\); reinstall"):
+        assert native._load()[0] is None
+    monkeypatch.setattr(native.ctypes, "CDLL", undefined_symbol)
     with pytest.warns(RuntimeWarning, match=r"undefined symbol: GOMP\); reinstall"):
-        reason = backends._import_extensions()
-    monkeypatch.setattr(backends, "_why_not_compiled", reason)
+        _, reason = native._load()
+    monkeypatch.setattr(native, "why_missing", reason)
     assert chosen() == "eager"
     with use_backend("cpu"), pytest.raises(BackendError, match=r"symbol: GOMP\); reinstall"):
         chosen()
-
-
-@NEEDS_COMPILED
-def test_steps_that_are_missing_among_others_ask_for_a_new_installation(monkeypatch):
-    """As after an update in a checkout that was installed before."""
-    monkeypatch.setattr(backends, "_EXTENSIONS", ("_missing", *backends._EXTENSIONS))
-    with pytest.warns(RuntimeWarning, match=r"native\._missing'\); reinstall the package"):
-        assert backends._import_extensions() is not None
 
 
 def test_a_request_holds_until_the_context_ends():

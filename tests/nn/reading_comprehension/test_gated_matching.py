@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.ops.common.scan import CAN_RECORD
 from allennlp_sentmatch.nn.reading_comprehension import GatedMatching
 from tests.nn.reading_comprehension.equations import assert_same, batch, gru_step, normal, softmax
 
@@ -136,6 +137,49 @@ def test_padding_does_not_matter(garbage: float):
         assert parameter.grad.any(), name
 
 
+def test_no_tokens():
+    for passage_length, question_length in ((0, 2), (2, 0), (0, 0)):
+        arguments = (
+            *batch([0, 0], passage_length, P, seed=1),
+            *batch([0, 0], question_length, Q, seed=2),
+        )
+        outputs, attention = make()(*arguments)
+        assert outputs.shape == (2, passage_length, 2 * H)
+        assert [x.shape for x in attention] == [(2, passage_length, question_length)] * 2
+        assert not any(x.any() for x in (outputs, *attention))
+
+
+def test_what_is_no_number_stays_in_its_passage():
+    model, (passage, *others) = make(bidirectional=False), pairs()
+    expected, _ = model(passage, *others)
+    passage[0, 2] = float("nan")
+    outputs, _ = model(passage, *others)
+    assert outputs[0, 2:5].isnan().all()
+    assert_same(outputs[0, :2], expected[0, :2])
+    assert_same(outputs[1:], expected[1:])
+
+
+def test_single_precision():
+    model = make()
+    expected, _ = model(*pairs())
+    outputs, _ = model.float()(*(x.float() if x.is_floating_point() else x for x in pairs()))
+    torch.testing.assert_close(outputs.double(), expected, atol=2e-5, rtol=0)
+
+
+@pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot export loops")
+def test_exported_for_any_length():
+    model = make(bidirectional=False).eval()
+    sizes = [torch.export.Dim(name) for name in ("batch_size", "num_tokens", "num_words")]
+    passage, question = ({0: sizes[0], 1: size} for size in sizes[1:])
+    with torch.no_grad():
+        program = torch.export.export(
+            model, pairs(), dynamic_shapes=(passage, passage, question, question)
+        ).module()
+        for lengths, others in (([3], [2]), ([1], [1]), ([2, 3], [0, 0])):
+            example = (*batch(lengths, 4, P, seed=1), *batch(others, 3, Q, seed=2))
+            assert_same(program(*example)[0], model(*example)[0])
+
+
 def test_without_masks_nothing_is_padding():
     model = make()
     passage, passage_mask, question, question_mask = pairs()
@@ -197,9 +241,8 @@ def test_sizes_must_be_positive(setting: str):
 def test_parameters_can_be_other_tensors():
     """As in `torch.func.functional_call`, weight normalization and pruning."""
     model, other = make(), normal(GatedMatching(P, Q, H, A))
-    outputs, _ = functional_call(
-        model, {name: x.detach().clone() for name, x in other.named_parameters()}, pairs()
-    )
+    tensors = {name: x.detach().clone() for name, x in other.named_parameters()}
+    outputs, _ = functional_call(model, tensors, pairs())
     assert_same(outputs, other(*pairs())[0])
 
 

@@ -85,3 +85,9 @@ class Packing(NamedTuple):
 def steps(packed: Tensor, sizes: list[int]) -> Sequence[Tensor]:
     """The rows of each step: (..., N, K) becomes a sequence of (..., size, K)."""
     return packed.split(sizes, -2)  # type: ignore[no-any-return]
+
+
+def lengths_of(sizes: list[int]) -> Tensor:
+    """The number of tokens of each sentence, longest first, on the CPU: (sizes[0])."""
+    running = torch.arange(sizes[0], device="cpu") < torch.tensor(sizes, device="cpu").unsqueeze(1)
+    return running.sum(0)

@@ -1,35 +1,32 @@
-r"""The steps of a layer compiled for CPUs: the element-wise part of a step is one pass over memory.
-
-`BoundForward` and `BoundBackward` bind the tables of a layer, checked once, to the C++; then a step
-is a call with a few numbers.
-"""
+"""The steps of a layer compiled for CPUs, each a product and one pass over memory."""
 
 from itertools import accumulate
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
-from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_and_threads
+from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.common.gated_steps import GatedStep
+from allennlp_sentmatch.nn.ops.common.native import Rows, address, check_sizes
 from allennlp_sentmatch.nn.ops.gru.tables import GRUTables
-
-if COMPILED:
-    from allennlp_sentmatch.nn.ops.native import _gru_steps
 
 
 def forward(backend: Backend, tables: GRUTables) -> None:
     """Run the steps: fill `candidate` and `hidden`, and replace the gates' arguments by gates."""
     sizes, hidden, bias = tables.sizes, tables.hidden, tables.bias_hh
-    bound = BoundForward(tables)
+    layer = _NativeLayer(tables)
+    step = layer.step
+    step.recurrent_width = 3 * hidden.size(2)
     starts = [0, *accumulate(sizes)]
     for s, weight in enumerate(map(backend.products.prepacked, tables.weight_hh)):
         for t, n in enumerate(sizes):
             if t == 0:  # after the state zero
-                recurrent, left = bias[s].repeat(n, 1), -1
+                recurrent = bias[s].repeat(n, 1)
             else:
-                left = starts[t - 1]
-                recurrent = backend.products.linear(hidden[s, left : left + n], weight, bias[s])
-            bound.run(s, starts[t], left, n, recurrent)
+                left = hidden[s, starts[t - 1] : starts[t - 1] + n]
+                recurrent = backend.products.linear(left, weight, bias[s])
+            step.recurrent = address(recurrent, (n, 3 * hidden.size(2)), hidden)
+            layer.run("gru_forward", s, t)
 
 
 def backward(backend: Backend, tables: GRUTables, grad_hidden: Tensor) -> Tensor:
@@ -48,103 +45,54 @@ def backward(backend: Backend, tables: GRUTables, grad_hidden: Tensor) -> Tensor
     `Tensor`
         Shape (S, N, 3H): the gradients of U h + c.
     """
-    sizes = tables.sizes
+    sizes, hidden = tables.sizes, tables.hidden
     by_state = torch.empty_like(tables.gates)
     # The gradients of the states from the step after.
-    carried = tables.hidden.new_zeros(
-        len(tables.hidden), sizes[0] if sizes else 0, tables.hidden.size(2)
-    )
-    bound = BoundBackward(tables, by_state, grad_hidden, carried)
+    shape = (len(hidden), sizes[0] if sizes else 0, hidden.size(2))
+    carried = hidden.new_zeros(shape)
+    carried_rows = Rows(carried, shape, hidden)
+    layer = _NativeLayer(tables, grad_gates=tables.gates, grad_recurrent=by_state)
+    layer.add(grad_hidden=grad_hidden)
     starts = [0, *accumulate(sizes)]
     for s, weight in enumerate(tables.weight_hh):
+        layer.step.carried = carried_rows.at(s)
         for t in range(len(sizes) - 1, -1, -1):
-            n, start = sizes[t], starts[t]
-            bound.run(s, start, starts[t - 1] if t > 0 else -1, n)
+            layer.run("gru_backward", s, t)
             if t > 0:
-                after = backend.products.linear(by_state[s, start : start + n], weight.t())
-                carried[s, :n].add_(after)
+                rows = slice(starts[t], starts[t] + sizes[t])
+                after = backend.products.linear(by_state[s, rows], weight.t())
+                carried[s, : sizes[t]].add_(after)
     return by_state
 
 
-class BoundForward:
-    """The forward steps of a layer over bound tables.
+class _NativeLayer:
+    """The compiled steps of a layer over its tables.
 
-    # Raises
-
-    `ValueError`
-        If a table has the wrong shape, precision or device, or is not contiguous.
+    `step` has the arguments of the next one, of which `run` sets the rows.
     """
 
-    def __init__(self, tables: GRUTables) -> None:
-        self._tables = tables  # to which the C++ has no references
-        self._bound = _gru_steps.bind_forward(*_addresses(tables))
+    def __init__(self, tables: GRUTables, **gates: Tensor) -> None:
+        self._hidden = tables.hidden
+        check_sizes(tables.sizes, self._hidden.size(1))
+        self._starts, self._sizes = [0, *accumulate(tables.sizes)], tables.sizes
+        self._zeros = self._hidden.new_zeros(3 * self._hidden.size(2))
+        self._rows: dict[str, Rows] = {}
+        self.add(x=tables.gates, gates=tables.gates, **gates)
+        self.add(hidden=tables.hidden, kept=tables.candidate)
+        self.step = GatedStep(self._hidden, H=self._hidden.size(2), zeros=self._zeros.data_ptr())
 
-    def run(self, s: int, start: int, left_start: int, n: int, recurrent: Tensor) -> None:
-        """Run a step of direction `s`.
+    def add(self, **tables: Tensor) -> None:
+        """Add tables of the width of a state or of the gates, of the same names as in `step`."""
+        S, N, H = self._hidden.shape
+        for name, table in tables.items():
+            width = 3 * H if name in ("x", "gates", "grad_gates", "grad_recurrent") else H
+            self._rows[name] = Rows(table, (S, N, width), self._hidden)
 
-        # Parameters
-
-        start, n : `int`
-            The step's rows.
-        left_start : `int`
-            The first row of the states on their left; -1 where they are zero.
-        recurrent : `Tensor`
-            Shape (n, 3H): U h + c.
-        """
-        hidden = self._tables.hidden
-        u = address(recurrent, (n, 3 * hidden.size(2)), hidden)
-        _gru_steps.run(self._bound, s, start, left_start, n, u)
-
-
-class BoundBackward:
-    """The backward steps of a layer over bound tables.
-
-    # Parameters
-
-    tables : `GRUTables`
-    by_state : `Tensor`
-        Shape (S, N, 3H): to be filled with the gradients of U h + c.
-    grad_hidden : `Tensor`
-        Shape (S, N, H).
-    carried : `Tensor`
-        Shape (S, num_sentences, H): the gradients of the states from the step after, which a step
-        replaces by those for the step before, without what passes through U h.
-
-    # Raises
-
-    `ValueError`
-        If a table has the wrong shape, precision or device, or is not contiguous.
-    """
-
-    def __init__(
-        self, tables: GRUTables, by_state: Tensor, grad_hidden: Tensor, carried: Tensor
-    ) -> None:
-        hidden = tables.hidden
-        S, N, H = tuple(hidden.shape)
-        self._tables = [*tables, by_state, grad_hidden, carried]
-        self._bound = _gru_steps.bind_backward(
-            *_addresses(tables),
-            carried.size(1),
-            address(by_state, (S, N, 3 * H), hidden),
-            address(grad_hidden, (S, N, H), hidden),
-            address(carried, (S, carried.size(1), H), hidden),
-        )
-
-    def run(self, s: int, start: int, left_start: int, n: int) -> None:
-        """Run a step of direction `s` backward, with the arguments of the forward step."""
-        _gru_steps.run(self._bound, s, start, left_start, n)
-
-
-def _addresses(tables: GRUTables) -> list[int]:
-    """The first arguments of both `bind` functions."""
-    hidden = tables.hidden
-    shape = S, N, H = tuple(hidden.shape)
-    return [
-        *precision_and_threads(hidden),
-        S,
-        N,
-        H,
-        address(tables.gates, (S, N, 3 * H), hidden),
-        address(tables.candidate, shape, hidden),
-        address(hidden, shape, hidden),
-    ]
+    def run(self, function: str, s: int, t: int) -> None:
+        """Run step `t` of direction `s`."""
+        step, start = self.step, self._starts[t]
+        step.n = step.block = self._sizes[t]
+        for name, rows in self._rows.items():
+            setattr(step, name, rows.at(s, start))
+        step.left = self._rows["hidden"].at(s, self._starts[t - 1]) if t > 0 else 0
+        step.run(function)

@@ -1,7 +1,6 @@
 r"""The steps of the LSTMN compiled for CPUs, with a single pass over the tapes per step.
 
-Apart from the attention, a step is that of an LSTM whose state is the summary. The tables are bound
-to the C++ once, checked; then a step is a call with a few numbers.
+Apart from the attention, a step is that of an LSTM whose state is the summary.
 """
 
 from itertools import accumulate
@@ -10,21 +9,19 @@ from typing import Optional
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import COMPILED, Backend
-from allennlp_sentmatch.nn.ops.common import native_tables
-from allennlp_sentmatch.nn.ops.common.native_tables import address, precision_and_threads
-from allennlp_sentmatch.nn.ops.lstm.cpu import BoundBackward, BoundForward
-from allennlp_sentmatch.nn.ops.lstm.tables import LayerGradients, LayerTables
+from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.cas_lstm.cpu import NativeLayer
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerGradients, LayerTables
+from allennlp_sentmatch.nn.ops.common import native
+from allennlp_sentmatch.nn.ops.common.native import Arguments, Rows, address, check_sizes, fields
+from allennlp_sentmatch.nn.ops.common.packing import lengths_of
 from allennlp_sentmatch.nn.ops.lstmn.tables import (
-    CPUTapes,
     LSTMNGradients,
     LSTMNOutputGradients,
     LSTMNTables,
+    Tapes,
 )
 from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights, from_summary_and_hidden
-
-if COMPILED:
-    from allennlp_sentmatch.nn.ops.native import _lstmn_attention
 
 
 def forward(
@@ -34,18 +31,33 @@ def forward(
     gates: Tensor,
     queries: Tensor,
     initial: Optional[Tensor],
-) -> tuple[LSTMNTables, CPUTapes]:
-    """Run the steps; the parameters are those of `eager.forward`."""
+) -> tuple[LSTMNTables, Tapes]:
+    """Run the steps.
+
+    # Parameters
+
+    backend : `Backend`
+    sizes : `list[int]`
+        The number of sentences at each step.
+    weights : `LSTMNWeights`
+        The weights of S directions, stacked.
+    gates : `Tensor`
+        Shape (S, N, 4H): W x + b. The gates overwrite it.
+    queries : `Tensor`
+        Shape (S, N, A): 2 W_x x_t. The queries overwrite it.
+    initial : `Optional[Tensor]`
+        Shape (2, S, B, H): h~ and c~ at the first step.
+    """
     S, N, A = queries.shape
     B, T, H = sizes[0], len(sizes), gates.size(-1) // 4
     hidden, cell = gates.new_empty(2, S, N, H)
     summary = gates.new_empty(2, S, N, H)
     summary[:, :, :B] = 0 if initial is None else initial
     attention = gates.new_zeros(S, B, T, T)
-    tapes = CPUTapes(gates.new_empty(S, N, A), gates.new_empty(S, N, 2 * H))
+    tapes = Tapes(gates.new_empty(S, N, A), gates.new_empty(S, N, 2 * H))
     tables = LSTMNTables(gates, queries, hidden, cell, attention, summary)
-    attend = BoundAttention(sizes, tables, tapes, 2 * weights.attention_vector)
-    advance = BoundForward(_as_layer(sizes, tables), summary[1], recurrent_width=4 * H + A)
+    attend = NativeAttention(sizes, tables, tapes, 2 * weights.attention_vector)
+    advance = NativeLayer(_as_layer(sizes, tables), summary[1])
     linear, prepacked = backend.products.linear, backend.products.prepacked
     starts = [0, *accumulate(sizes)]
     for s, (weight_summary, weight_key) in enumerate(zip(*from_summary_and_hidden(weights))):
@@ -58,7 +70,7 @@ def forward(
                 attend.run(s, t, new_keys, from_summary)
             if t > 0 or initial is not None:
                 from_summary = linear(summary[0, s, start : start + n], weight_summary)
-            advance.run(s, start, start, n, from_summary)
+            advance.forward(s, start, start, n, from_summary)
     return tables, tapes
 
 
@@ -67,10 +79,10 @@ def backward(
     sizes: list[int],
     weights: LSTMNWeights,
     tables: LSTMNTables,
-    tapes: tuple[Tensor, Tensor],
+    tapes: Tapes,
     outer: LSTMNOutputGradients,
 ) -> LSTMNGradients:
-    """Run the steps' backward pass; the parameters are those of `eager.backward`."""
+    """Run the steps' backward pass; the gradients of the gates' arguments overwrite the gates."""
     S, _, A = tables.queries.shape
     B, T = sizes[0], len(sizes)
     # The gradients of the tapes. Once a row is complete, that of its summary overwrites it.
@@ -80,14 +92,14 @@ def backward(
             grad.copy_(outer_grad)
     grad_keys, grad_queries = torch.zeros_like(tables.queries), torch.empty_like(tables.queries)
     grad_queries[:, :B] = 0  # the first step attends to nothing
-    grad_vector = tables.gates.new_zeros(S, native_tables.num_threads(), A)
+    grad_vector = tables.gates.new_zeros(S, native.num_threads(), A)
     grads = LSTMNGradients(
         tables.gates, grad_queries, grad_keys, grad_vector, initial=grad_tapes[:, :, :B]
     )
-    attend = BoundAttentionBackward(
+    attend = NativeAttentionBackward(
         sizes,
         tables,
-        CPUTapes(*tapes),
+        tapes,
         4 * weights.attention_vector,
         outer.attention,
         grad_tapes,
@@ -95,7 +107,7 @@ def backward(
     )
     layer_grads = LayerGradients(grad_tapes[0], None, None, None)
     layer = _as_layer(sizes, tables)
-    retreat = BoundBackward(layer, tables.summary[1], layer_grads, carried=grad_tapes[1])
+    retreat = NativeLayer(layer, tables.summary[1], layer_grads, carried=grad_tapes[1])
     linear, prepacked = backend.products.linear, backend.products.prepacked
     starts = [0, *accumulate(sizes)]
     for s in range(S):
@@ -110,7 +122,7 @@ def backward(
         from_keys, following = None, 0
         for t in range(T - 1, -1, -1):
             n, start = sizes[t], starts[t]
-            retreat.run(s, start, start, n, following, from_keys)
+            retreat.backward(s, start, start, n, following, from_keys)
             grad_summary = grad_tapes[0, s, start : start + n]  # (n, H)
             grad_summary.copy_(linear(tables.gates[s, start : start + n], to_summary))
             if following:
@@ -123,15 +135,36 @@ def backward(
     return grads._replace(vector=2 * grad_vector.sum(1))
 
 
-class BoundAttention:
-    """The attention of the forward steps over bound tables.
+class AttentionStep(Arguments):
+    """The arguments of a step's attention; native/_lstmn_attention.cpp describes them."""
+
+    _fields_ = fields(
+        "n t num_steps H A from_summary_width",
+        "start keys states vector hidden cell new_keys from_summary query attention "
+        "summary_hidden summary_cell buffer key_factors are_within",
+    )
+
+
+class AttentionStepBackward(Arguments):
+    """Those of its derivative."""
+
+    _fields_ = fields(
+        "n t num_steps H A",
+        "first start lengths keys states queries vector attention grad_attention grad_hidden "
+        "grad_cell grad_keys grad_query grad_vector buffer key_factors query_factors keys_within "
+        "queries_within grad_summaries grad_scores",
+    )
+
+
+class NativeAttention:
+    """The attention of the forward steps over their tables.
 
     # Parameters
 
     sizes : `list[int]`
         The number of sentences at each step.
     tables : `LSTMNTables`
-    tapes : `CPUTapes`
+    tapes : `Tapes`
     vector : `Tensor`
         Shape (S, A): 2 v.
 
@@ -141,20 +174,40 @@ class BoundAttention:
         If a table has the wrong shape, precision or device, or is not contiguous.
     """
 
-    def __init__(
-        self, sizes: list[int], tables: LSTMNTables, tapes: CPUTapes, vector: Tensor
-    ) -> None:
-        # The C++ has no references to the tables.
-        self._tables, self._vector, self._sizes = (tables, tapes), vector, sizes
-        sizes_table = torch.tensor(sizes, device="cpu")  # which the C++ copies
-        shape, like = tuple(tables.cell.shape), tables.cell
-        self._H, self._A = tables.cell.size(-1), tables.queries.size(-1)
-        self._bound = _lstmn_attention.bind_forward(
-            *_addresses(sizes_table, tables, tapes, vector),
-            address(tables.hidden, shape, like),
-            address(like, shape, like),
-            address(tables.summary[0], shape, like),
-            address(tables.summary[1], shape, like),
+    def __init__(self, sizes: list[int], tables: LSTMNTables, tapes: Tapes, vector: Tensor) -> None:
+        like = self._like = vector
+        S, N, H = (tables.cell.size(i) for i in range(3))
+        A, T = tables.queries.size(2), len(sizes)
+        self._layout = _Layout(sizes, N)
+        self._by_direction = _rows_of_directions(sizes, tables, tapes, vector)
+        state, query = (S, N, H), (S, N, A)
+        # The rows of the step before, and of the step
+        self._before = {
+            "hidden": Rows(tables.hidden, state, like),
+            "cell": Rows(tables.cell, state, like),
+        }
+        self._at = {
+            "query": Rows(tables.queries, query, like),
+            "summary_hidden": Rows(tables.summary[0], state, like),
+            "summary_cell": Rows(tables.summary[1], state, like),
+        }
+        # Of one direction at a time
+        buffer = like.new_empty(native.num_threads(), 2 * H + A)
+        key_factors, are_within = (
+            like.new_empty(N, A),
+            torch.empty(N, dtype=torch.int8, device="cpu"),
+        )
+        self._buffers = (buffer, key_factors, are_within)
+        self._step = AttentionStep(
+            like,
+            num_steps=T,
+            H=H,
+            A=A,
+            from_summary_width=4 * H + A,
+            start=self._layout.start.data_ptr(),
+            buffer=buffer.data_ptr(),
+            key_factors=key_factors.data_ptr(),
+            are_within=are_within.data_ptr(),
         )
 
     def run(self, s: int, t: int, new_keys: Tensor, from_summary: Optional[Tensor]) -> None:
@@ -164,25 +217,30 @@ class BoundAttention:
         [U h~; 2 W_h~ h~] of that step, (sizes[t - 1], 4H + A), whose second part is added to the
         queries; `None` is zero.
         """
-        H, A, like = self._H, self._A, self._vector
-        _lstmn_attention.run(
-            self._bound,
-            s,
-            t,
-            address(new_keys, (self._sizes[t], A), like),
-            address(from_summary, (self._sizes[t - 1], 4 * H + A), like),
-        )
+        step, like, layout = self._step, self._like, self._layout
+        H, A = step.H, step.A
+        step.t, step.n = t, layout.sizes[t]
+        for name, rows in self._by_direction.items():
+            setattr(step, name, rows.at(s))
+        for name, rows in self._before.items():
+            setattr(step, name, rows.at(s, layout.starts[t - 1]))
+        for name, rows in self._at.items():
+            setattr(step, name, rows.at(s, layout.starts[t]))
+        step.new_keys = address(new_keys, (step.n, A), like)
+        from_before = address(from_summary, (layout.sizes[t - 1], 4 * H + A), like)
+        step.from_summary = from_before and from_before + 4 * H * like.element_size()
+        step.run("attention_forward")
 
 
-class BoundAttentionBackward:
-    """The attention of the backward steps over bound tables.
+class NativeAttentionBackward:
+    """The attention of the backward steps over their tables.
 
     # Parameters
 
     sizes : `list[int]`
         The number of sentences at each step.
     tables : `LSTMNTables`
-    tapes : `CPUTapes`
+    tapes : `Tapes`
     scale : `Tensor`
         Shape (S, A): 4 v.
     grad_attention : `Optional[Tensor]`
@@ -202,7 +260,7 @@ class BoundAttentionBackward:
         self,
         sizes: list[int],
         tables: LSTMNTables,
-        tapes: CPUTapes,
+        tapes: Tapes,
         scale: Tensor,
         grad_attention: Optional[Tensor],
         grad_tapes: Tensor,
@@ -210,53 +268,83 @@ class BoundAttentionBackward:
     ) -> None:
         if grad_attention is not None:
             grad_attention = grad_attention.contiguous()
-        sizes_table = torch.tensor(sizes, device="cpu")  # which the C++ copies
-        shape, like = tuple(tables.cell.shape), tables.cell
-        (S, N, A), (B, T), H = tables.queries.shape, tables.attention.shape[1:3], like.size(-1)
-        # Of one direction at a time: the factors of keys and queries, the tape of the summaries'
-        # gradients, and the gradients of scores
-        buffers = [
-            *like.new_empty(2, N, A),
-            like.new_empty(N, 2 * H),
-            like.new_empty(B, T, T),
-        ]
-        # The C++ has no references to the tables.
-        self._tables = (tables, tapes, scale, grad_attention, grad_tapes, grads, buffers)
-        self._bound = _lstmn_attention.bind_backward(
-            *_addresses(sizes_table, tables, tapes, scale),
-            address(grad_attention, tuple(tables.attention.shape), like),
-            address(grad_tapes[0], shape, like),
-            address(grad_tapes[1], shape, like),
-            address(grads.keys, (S, N, A), like),
-            address(grads.queries, (S, N, A), like),
-            address(grads.vector, (S, native_tables.num_threads(), A), like),
-            *(address(x, tuple(x.shape), like) for x in buffers),
+        like = scale
+        S, N, H = (tables.cell.size(i) for i in range(3))
+        A, T, B = tables.queries.size(2), len(sizes), sizes[0]
+        self._layout = _Layout(sizes, N)
+        state, query, threads = (S, N, H), (S, N, A), native.num_threads()
+        self._by_direction = {
+            **_rows_of_directions(sizes, tables, tapes, scale),
+            "queries": Rows(tables.queries, query, like),
+            "grad_attention": _attention_rows(grad_attention, tables, like),
+            "grad_hidden": Rows(grad_tapes[0], state, like),
+            "grad_cell": Rows(grad_tapes[1], state, like),
+            "grad_keys": Rows(grads.keys, query, like),
+            "grad_vector": Rows(grads.vector, (S, threads, A), like),
+        }
+        self._grad_queries = Rows(grads.queries, query, like)
+        # Of one direction at a time
+        self._buffers = {
+            "buffer": like.new_empty(threads, 2 * T + 2 * H + A),
+            "key_factors": like.new_empty(N, A),
+            "query_factors": like.new_empty(N, A),
+            "keys_within": torch.empty(N, dtype=torch.int8, device="cpu"),
+            "queries_within": torch.empty(N, dtype=torch.int8, device="cpu"),
+            "grad_summaries": like.new_empty(N, 2 * H),
+            "grad_scores": like.new_empty(B, T, T),
+        }
+        self._step = AttentionStepBackward(
+            like,
+            num_steps=T,
+            H=H,
+            A=A,
+            first=self._layout.first.data_ptr(),
+            start=self._layout.start.data_ptr(),
+            lengths=self._layout.lengths.data_ptr(),
+            **{name: x.data_ptr() for name, x in self._buffers.items()},
         )
 
     def run(self, s: int, t: int) -> None:
         """Run step `t` > 0 of direction `s` backward; its steps follow each other."""
-        _lstmn_attention.run(self._bound, s, t)
+        step = self._step
+        step.t, step.n = t, self._layout.sizes[t]
+        for name, rows in self._by_direction.items():
+            setattr(step, name, rows.at(s))
+        step.grad_query = self._grad_queries.at(s, self._layout.starts[t])
+        step.run("attention_backward")
 
 
-def _addresses(sizes: Tensor, tables: LSTMNTables, tapes: CPUTapes, vector: Tensor) -> list[int]:
-    """Return the first arguments of both `bind` functions."""
-    like, B, T = tables.cell, int(sizes[0]), len(sizes)
-    S, N, H = tuple(like.shape)
-    A = tables.queries.size(-1)
-    return [
-        *precision_and_threads(like),
-        S,
-        N,
-        H,
-        A,
-        T,
-        address(sizes, (T,), sizes),
-        address(tapes.keys, (S, N, A), like),
-        address(tapes.states, (S, N, 2 * H), like),
-        address(tables.queries, (S, N, A), like),
-        address(vector, (S, A), like),
-        address(tables.attention, (S, B, T, T), like),
-    ]
+class _Layout:
+    """The first rows of steps, and of sentences in tapes."""
+
+    def __init__(self, sizes: list[int], num_rows: int) -> None:
+        check_sizes(sizes, num_rows)
+        self.sizes, self.starts = sizes, [0, *accumulate(sizes)]
+        self.first = torch.tensor(self.starts, device="cpu")  # (T + 1)
+        self.lengths = lengths_of(sizes)  # (B)
+        self.start = self.lengths.cumsum(0) - self.lengths  # (B)
+
+
+def _rows_of_directions(
+    sizes: list[int], tables: LSTMNTables, tapes: Tapes, vector: Tensor
+) -> dict[str, Rows]:
+    """The tables that both passes take whole."""
+    S, N, A = (tables.queries.size(i) for i in range(3))
+    if tables.attention.shape[1:] != (sizes[0], len(sizes), len(sizes)):
+        raise ValueError(f"expected attention for {sizes}, got {tuple(tables.attention.shape)}")
+    return {
+        "keys": Rows(tapes.keys, (S, N, A), vector),
+        "states": Rows(tapes.states, (S, N, 2 * tables.cell.size(2)), vector),
+        "vector": Rows(vector.unsqueeze(1), (S, 1, A), vector),
+        "attention": _attention_rows(tables.attention, tables, vector),
+    }
+
+
+def _attention_rows(attention: Optional[Tensor], tables: LSTMNTables, like: Tensor) -> Rows:
+    """The rows (T) of a table (S, B, T, T)."""
+    S, B, T, _ = tables.attention.shape
+    flat = None if attention is None else attention.flatten(1, 2)
+    return Rows(flat, (S, B * T, T), like)
 
 
 def _as_layer(sizes: list[int], tables: LSTMNTables) -> LayerTables:

@@ -1,8 +1,8 @@
 r"""The LSTMN's recurrence over a batch of sentences.
 
-`naive` holds the equations. The other backends compute over packed sentences, with an analytic
-backward pass. They project a token's key W_h h_i once, when its state is written to the tapes, and
-multiply h~ once per step, for the gates of this step and the attention of the next. As tanh(x) =
+`naive` holds the equations. `cpu` computes over packed sentences, with an analytic backward pass.
+It projects a token's key W_h h_i once, when its state is written to the tapes, and multiplies h~
+once per step, for the gates of this step and the attention of the next. As tanh(x) =
 2 sigmoid(2x) - 1 and a softmax is invariant to a constant added to all scores, the scores are
 
     a_i = 2 v . sigmoid(2 W_h h_i + 2 (W_x x_t + W_h~ h~_{t-1}))
@@ -12,7 +12,6 @@ product over all steps.
 """
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any, Optional
 
 import torch
@@ -22,17 +21,16 @@ from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writable
 from allennlp_sentmatch.nn.ops.common.packing import Packing
-from allennlp_sentmatch.nn.ops.lstmn import cpu, eager, naive, scanned
+from allennlp_sentmatch.nn.ops.lstmn import cpu, naive
 from allennlp_sentmatch.nn.ops.lstmn.tables import (
     LSTMNArguments,
     LSTMNOutputGradients,
     LSTMNTables,
+    Tapes,
 )
 from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
 
-IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
-
-STEPS: dict[str, ModuleType] = {"eager": eager, "cpu": cpu}
+IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "cpu")
 
 
 def lstmn_recurrence(
@@ -65,11 +63,11 @@ def lstmn_recurrence(
         tensors.append(initial_state)
     backend = resolve("LSTMN", IMPLEMENTATIONS, *tensors)
     if backend.name in ("naive", "scan"):
-        one_direction = naive.one_direction if backend.name == "naive" else scanned.one_direction
-        return naive.lstmn_recurrence(inputs, mask, directions, initial_state, one_direction)
+        is_scanned = backend.name == "scan"
+        return naive.lstmn_recurrence(inputs, mask, directions, initial_state, is_scanned)
     packing = Packing.of(mask, bidirectional=len(directions) == 2)
     if not packing.sizes:  # no token in the batch, hence no step
-        return naive.lstmn_recurrence(inputs, mask, directions, initial_state, naive.one_direction)
+        return naive.lstmn_recurrence(inputs, mask, directions, initial_state)
     with without_autocast(inputs.device):
         return _packed(backend, packing, inputs, directions, initial_state)
 
@@ -107,16 +105,13 @@ def _packed(
 
 def _forward(
     backend: Backend, sizes: list[int], arguments: LSTMNArguments
-) -> tuple[LSTMNTables, tuple[Tensor, Tensor]]:
-    """Project the inputs and run the steps: the tables and the backend's tapes."""
+) -> tuple[LSTMNTables, Tapes]:
+    """Project the inputs and run the steps."""
     weights, affine = arguments.weights, backend.products.affine
     gates = affine(arguments.inputs, weights.weight_ih_l0, weights.bias_l0)
     no_bias = torch.zeros_like(weights.attention_vector)
     queries = affine(arguments.inputs, 2 * weights.attention_input, no_bias)
-    results: tuple[LSTMNTables, tuple[Tensor, Tensor]] = STEPS[backend.name].forward(
-        backend, sizes, weights, gates, queries, arguments.initial
-    )
-    return results
+    return cpu.forward(backend, sizes, weights, gates, queries, arguments.initial)
 
 
 class _Recurrence(torch.autograd.Function):
@@ -138,12 +133,12 @@ class _Recurrence(torch.autograd.Function):
         tables = LSTMNTables(*saved[len(LSTMNArguments._fields) :])
         tables = tables._replace(gates=writable(tables.gates))
         products = ctx.backend.products
-        grads = STEPS[ctx.backend.name].backward(
+        grads = cpu.backward(
             ctx.backend,
             packing.sizes,
             arguments.weights,
             tables,
-            tapes,
+            Tapes(*tapes),
             LSTMNOutputGradients(*gradients),
         )
         needs = LSTMNArguments(*ctx.needs_input_grad[2:])

@@ -41,15 +41,8 @@ class LSTMNTables(NamedTuple):
     summary: Tensor  # (2, S, N, H): h~ and c~
 
 
-class EagerTapes(NamedTuple):
-    """The tapes of "eager", with a row for every step."""
-
-    keys: Tensor  # (S, T, B, A): 2 W_h h
-    states: Tensor  # (2, S, T, B, H): h and c
-
-
-class CPUTapes(NamedTuple):
-    """The tapes of "cpu", with a sentence's rows side by side."""
+class Tapes(NamedTuple):
+    """What a step reads of all tokens before it; a sentence's rows are side by side."""
 
     keys: Tensor  # (S, N, A): 2 W_h h
     states: Tensor  # (S, N, 2H): [h; c]

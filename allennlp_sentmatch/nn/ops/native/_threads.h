@@ -1,9 +1,16 @@
-// Work on rows shared among threads: torch's, as a second pool would compete with them for cores.
+// The functions of the library: work on rows shared among threads, torch's, as a second pool would
+// compete with them for cores.
+//
+// common/native.py calls a function with one argument, a structure of tables' addresses and of
+// numbers, whose fields it declares with the same names in the same order. The structures are
+// trusted: Python checks tables. Functions allocate nothing and raise nothing.
 
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+
+#include "_elementwise.h"
 
 namespace {
 
@@ -11,16 +18,18 @@ namespace {
 // calls the function in each thread, and waits.
 using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
 
-// With one thread `parallel` is not called, and may be null.
+// The first fields of each structure.
 struct Threads {
-  Parallel parallel;
+  Parallel parallel;  // null with one thread
   int64_t number;
+  int64_t min_numbers;  // Less work is done by one thread.
 };
 
-// Calls `body(part, begin, end)` for as many parts of `n` rows as there are threads.
+// Calls `body(part, begin, end)` for parts of `n` rows: one, or as many as there are threads, as
+// between calls with different numbers of threads, some are ended and started.
 template <typename Body>
-void for_parts(const Threads& threads, int64_t n, const Body& body) {
-  if (threads.number <= 1) {
+void for_parts(const Threads& threads, int64_t n, int64_t numbers, const Body& body) {
+  if (threads.number <= 1 || numbers < threads.min_numbers) {
     body(int64_t(0), int64_t(0), n);
     return;
   }
@@ -40,3 +49,23 @@ void for_parts(const Threads& threads, int64_t n, const Body& body) {
 }
 
 }  // namespace
+
+// Defines the functions `name_float` and `name_double` of the library. They share the
+// `x.num_rows()` rows of a structure x among threads, for each of which they call
+// `name(x, part, begin, end)`; `x.num_numbers()` is the size of the work.
+#define FUNCTION(name, Structure)                                                               \
+  FUNCTION_OF(name, name##_float, Structure<float>)                                             \
+  FUNCTION_OF(name, name##_double, Structure<double>)
+#define FUNCTION_OF(name, exported, Structure)                                                  \
+  namespace {                                                                                   \
+  FOR_EACH_PROCESSOR                                                                            \
+  void exported##_part(Structure& x, int64_t part, int64_t begin, int64_t end) {                \
+    name(x, part, begin, end);                                                                  \
+  }                                                                                             \
+  }                                                                                             \
+  extern "C" void exported(Structure* x) {                                                      \
+    for_parts(x->threads, x->num_rows(), x->num_numbers(),                                      \
+              [x](int64_t part, int64_t begin, int64_t end) {                                   \
+                exported##_part(*x, part, begin, end);                                          \
+              });                                                                               \
+  }

@@ -1,18 +1,10 @@
 // The gradient of the Gumbel Tree-LSTM's composition on a CPU, in one pass over memory a step apart
-// from the products. tree/choice_gradient.py has the equations of the gradient through choices, and
-// tree/cpu_gradient.py binds tables; _tree_layout.h says what their rows are.
-
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x03090000
-#include <Python.h>
+// from the products. gumbel_tree_lstm/cpu_gradient.py has the equations of the gradient through choices, and
+// binds tables; _tree_layout.h says what their rows are.
 
 #include <algorithm>
-#include <vector>
 
-#include "_arguments.h"
-#include "_binding.h"
 #include "_elementwise.h"
-#include "_threads.h"
 #include "_tree_layout.h"
 
 namespace {
@@ -20,14 +12,6 @@ namespace {
 // The tables of the forward pass that the derivatives of the cell need.
 template <typename T>
 struct Cells {
-  explicit Cells(Arguments& arguments)
-      : H(arguments.number()),
-        query(arguments.rows<T>()),
-        cell(arguments.rows<T>()),
-        candidate_cell(arguments.rows<T>()),
-        gates(arguments.rows<T>()),
-        children(arguments.rows<int64_t>()) {}
-
   int64_t H;
   const T *query, *cell, *candidate_cell, *gates;
   const int64_t* children;
@@ -76,70 +60,38 @@ INLINE void to_children(const Cells<T>& x, int64_t row, const T* cell, T* left, 
   }
 }
 
-// The derivatives of scores.
+// The derivatives of the scores of `n` candidates from `first` on.
 template <typename T>
-class Scores : public Bound {
- public:
-  // The threads, the Cells, the number of candidates, and the derivatives by the children's c.
-  explicit Scores(Arguments& arguments)
-      : threads_(arguments.threads()),
-        min_numbers_(arguments.number()),
-        cells_(arguments),
-        num_candidates_(arguments.number()),
-        by_cells_(arguments.rows<T>()),
-        buffer_(threads_.number * cells_.H) {}
+struct Scores {
+  Threads threads;
+  int64_t first, n;
+  Cells<T> cells;
+  T* by_cells;         // (2H), of all candidates: by the children's c
+  T* pre_activations;  // (n, 5H)
+  T* buffer;           // (H) for each thread
 
-  // The first candidate, their number R, and the derivatives by pre-activations (R, 5H).
-  void run(Arguments& arguments) override;
-
-  INLINE void run_rows(int64_t first, T* out, int64_t part, int64_t begin, int64_t end) {
-    const int64_t H = cells_.H;
-    T* cell = buffer_.data() + part * H;
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t row = first + i;
-      T* pre_activations = out + i * 5 * H;
-      if (cells_.children[2 * row] < 0) {
-        std::fill_n(pre_activations, 5 * H, T(0));
-        continue;
-      }
-      differentiate<T, false>(cells_, row, cells_.query, nullptr, pre_activations, cell);
-      to_children(cells_, row, cell, by_cells_ + 2 * row * H, by_cells_ + (2 * row + 1) * H);
-    }
-  }
-
- private:
-  Threads threads_;
-  int64_t min_numbers_;
-  Cells<T> cells_;
-  int64_t num_candidates_;
-  T* by_cells_;  // (2H)
-  std::vector<T> buffer_;
+  int64_t num_rows() const { return n; }
+  int64_t num_numbers() const { return n * 7 * cells.H; }
 };
 
-FOR_EACH_PROCESSOR
-void run_scores(Scores<float>& scores, int64_t first, float* out, int64_t part, int64_t begin,
-                int64_t end) {
-  scores.run_rows(first, out, part, begin, end);
-}
-FOR_EACH_PROCESSOR
-void run_scores(Scores<double>& scores, int64_t first, double* out, int64_t part, int64_t begin,
-                int64_t end) {
-  scores.run_rows(first, out, part, begin, end);
-}
-
 template <typename T>
-void Scores<T>::run(Arguments& arguments) {
-  const int64_t first = arguments.number(), number = arguments.number();
-  T* out = arguments.rows<T>();
-  if (!arguments.are_right() || !check(has_rows(first, number, num_candidates_))) return;
-  for_parts(share(threads_, number * 7 * cells_.H, min_numbers_), number,
-            [&](int64_t part, int64_t begin, int64_t end) {
-              run_scores(*this, first, out, part, begin, end);
-            });
+INLINE void tree_scores(Scores<T>& x, int64_t part, int64_t begin, int64_t end) {
+  const int64_t H = x.cells.H;
+  T* cell = x.buffer + part * H;
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t row = x.first + i;
+    T* pre_activations = x.pre_activations + i * 5 * H;
+    if (x.cells.children[2 * row] < 0) {
+      std::fill_n(pre_activations, 5 * H, T(0));
+      continue;
+    }
+    differentiate<T, false>(x.cells, row, x.cells.query, nullptr, pre_activations, cell);
+    to_children(x.cells, row, cell, x.by_cells + 2 * row * H, x.by_cells + (2 * row + 1) * H);
+  }
 }
 
-// The numbers of a candidate, those of the table of `ChoiceGradient`: products with r_{j+1} - r_j
-// and with candidate_j - r_j.
+// The numbers of a candidate: products with r_{j+1} - r_j and with candidate_j - r_j. Python gives
+// each column 15 words, which are enough for doubles.
 template <typename T>
 struct Column {
   int64_t candidate = -1;
@@ -151,56 +103,27 @@ struct Column {
   T d = 0;           // of the last layer
 };
 
+// A step, of `n` sentences; -1 is after the first one.
 template <typename T>
 struct Gradient : TreeLayout {
-  explicit Gradient(Arguments& arguments)
-      : threads(arguments.threads()), min_numbers(arguments.number()), cells(arguments) {
-    const int64_t num_tokens = arguments.number(), num_leaves = arguments.number();
-    const int64_t* numbers = arguments.rows<int64_t>();
-    hidden = arguments.rows<T>();
-    candidate_hidden = arguments.rows<T>();
-    merges = arguments.rows<int64_t>();
-    merged = arguments.rows<int64_t>();
-    grad_root_hidden = arguments.rows<T>();
-    grad_root_cell = arguments.rows<T>();
-    grad_hidden = arguments.rows<T>();
-    grad_cell = arguments.rows<T>();
-    grad_projections = arguments.rows<T>();
-    pre_activations = arguments.rows<T>();
-    temperature = arguments.rows<T>();
-    relaxed_choices = arguments.rows<T>();
-    score_by_hidden = arguments.rows<T>();
-    score_by_cell = arguments.rows<T>();
-    grad_scores = arguments.rows<T>();
-    if (PyErr_Occurred()) return;
-    read_layout(numbers, num_tokens, num_leaves);
-    if (PyErr_Occurred()) return;
-    nodes.resize(num_sentences() * num_tokens);
-    columns.resize(num_sentences() * num_tokens);
-    parents_cell.resize(num_sentences() * cells.H);
-    buffer.resize(threads.number * 6 * cells.H);
-  }
-
-  bool is_sampled() const { return relaxed_choices; }
-
-  Threads threads;
-  int64_t min_numbers;
   Cells<T> cells;
   const T *hidden, *candidate_hidden;
   const int64_t *merges, *merged;  // as in _tree_steps.cpp
+  const T* from_parents;           // (n', 2H): products for the step after
   const T *grad_root_hidden, *grad_root_cell;
   T *grad_hidden, *grad_cell, *grad_projections;  // of nodes; the last are added to
   T* pre_activations;                             // (B, 5H): the gradients of the last parents
+  T *parents_cell, *buffer;  // (B, H): the gradients of the last parents; (6H) for each thread
   // If choices were sampled, else null.
   const T *temperature, *relaxed_choices;
   const T *score_by_hidden, *score_by_cell;  // (K, 2H) each: D for the left and right child
   T* grad_scores;                            // (K)
-
   // (B, T) each: the nodes of the layer and, of sampled choices, the numbers of its candidates.
-  std::vector<int64_t> nodes;
-  std::vector<Column<T>> columns;
-  std::vector<T> parents_cell;  // (B, H): the gradients of the last parents
-  std::vector<T> buffer;
+  int64_t* nodes;
+  Column<T>* columns;
+
+  int64_t num_numbers() const { return n * 50 * H * (step < 0 ? num_tokens : 1); }
+  bool is_sampled() const { return relaxed_choices; }
 };
 
 template <typename T>
@@ -239,7 +162,7 @@ INLINE void finish(Gradient<T>& x, const Column<T>& column, int64_t part) {
     add_scaled(H, score, x.score_by_hidden + from, x.grad_hidden + child * H);
     add_scaled(H, score, x.score_by_cell + from, x.grad_cell + child * H);
   }
-  T* buffer = x.buffer.data() + part * 6 * H;
+  T* buffer = x.buffer + part * 6 * H;
   differentiate<T, false>(x.cells, row, x.cells.query, nullptr, buffer, buffer + 5 * H);
   add_projections(x, row, score, buffer);
 }
@@ -286,8 +209,8 @@ INLINE void multiply_node(const Gradient<T>& x, int64_t row, int64_t node, T* su
 // 1, l), (l, r) and (r, r + 1). The layer has `num_pairs`.
 template <typename T>
 INLINE void insert(Gradient<T>& x, int64_t b, int64_t num_pairs, int64_t j, const int64_t* merged) {
-  Column<T>* columns = x.columns.data() + b * x.num_tokens;
-  const int64_t* nodes = x.nodes.data() + b * x.num_tokens;
+  Column<T>* columns = x.columns + b * x.num_tokens;
+  const int64_t* nodes = x.nodes + b * x.num_tokens;
   std::copy_backward(columns + j, columns + num_pairs - 1, columns + num_pairs);
   for (int64_t k = 0; k < 3; ++k) {
     if (merged[k] < 0) continue;
@@ -319,7 +242,7 @@ INLINE void insert(Gradient<T>& x, int64_t b, int64_t num_pairs, int64_t j, cons
 template <typename T>
 INLINE void add_layer(Gradient<T>& x, int64_t b, int64_t num_pairs, int64_t j, const T* of_parent,
                       const T* y) {
-  Column<T>* columns = x.columns.data() + b * x.num_tokens;
+  Column<T>* columns = x.columns + b * x.num_tokens;
   T after = 0, mean = 0;
   for (int64_t k = num_pairs - 1; k >= 0; --k) {
     const T* products = k < j ? columns[k].left : k > j ? columns[k].right : of_parent;
@@ -349,14 +272,14 @@ INLINE void begin(Gradient<T>& x, int64_t step, int64_t b, int64_t part) {
   const int64_t j = x.merges[b * (x.num_tokens - 1) + step], parent = x.parent(step, b);
   if (num_pairs == 1) set_root(x, b, parent);
   if (x.is_sampled()) {  // the parent's pairs
-    const Column<T>* columns = x.columns.data() + b * x.num_tokens;
+    const Column<T>* columns = x.columns + b * x.num_tokens;
     if (j > 0) finish(x, columns[j - 1], part);
     if (j + 1 < num_pairs) finish(x, columns[j], part);
   }
   const int64_t row = x.merged[3 * (parent - x.num_leaves) + 1];
   T* pre_activations = x.pre_activations + b * 5 * H;
   differentiate<T, true>(x.cells, row, x.grad_hidden + parent * H, x.grad_cell + parent * H,
-                         pre_activations, x.parents_cell.data() + b * H);
+                         pre_activations, x.parents_cell + b * H);
   add_projections(x, row, T(1), pre_activations);
 }
 
@@ -370,9 +293,9 @@ INLINE void complete(Gradient<T>& x, int64_t step, int64_t b, const T* from_pare
   const int64_t left = x.cells.children[2 * row], right = x.cells.children[2 * row + 1];
   std::copy_n(from_parent, H, x.grad_hidden + left * H);
   std::copy_n(from_parent + H, H, x.grad_hidden + right * H);
-  to_children(x.cells, row, x.parents_cell.data() + b * H, x.grad_cell + left * H,
+  to_children(x.cells, row, x.parents_cell + b * H, x.grad_cell + left * H,
               x.grad_cell + right * H);
-  int64_t* nodes = x.nodes.data() + b * x.num_tokens;
+  int64_t* nodes = x.nodes + b * x.num_tokens;
   std::copy_backward(nodes + j + 1, nodes + num_pairs, nodes + num_pairs + 1);
   nodes[j] = left;
   nodes[j + 1] = right;
@@ -383,75 +306,23 @@ INLINE void complete(Gradient<T>& x, int64_t step, int64_t b, const T* from_pare
   add_layer(x, b, num_pairs, j, of_parent, x.relaxed_choices + x.relaxed(step, b));
 }
 
-// A step; -1 is after the first one. `from_parents` (n, 2H) are products for the step after.
 template <typename T>
-INLINE void run_sentences(Gradient<T>& x, int64_t step, const T* from_parents, int64_t part,
-                          int64_t first, int64_t end) {
+INLINE void tree_backward(Gradient<T>& x, int64_t part, int64_t first, int64_t end) {
+  const int64_t step = x.step;
   for (int64_t b = first; b < end; ++b) {
-    if (b < x.merging(step + 1)) complete(x, step + 1, b, from_parents + b * 2 * x.cells.H);
+    if (b < x.merging(step + 1)) complete(x, step + 1, b, x.from_parents + b * 2 * x.cells.H);
     if (step >= 0) {
       begin(x, step, b, part);
     } else if (x.lengths[b] == 1) {
       set_root(x, b, x.leaf(0, b));
     } else if (x.is_sampled()) {
-      const Column<T>* columns = x.columns.data() + b * x.num_tokens;
+      const Column<T>* columns = x.columns + b * x.num_tokens;
       for (int64_t k = 0; k + 1 < x.lengths[b]; ++k) finish(x, columns[k], part);
     }
   }
 }
 
-FOR_EACH_PROCESSOR
-void run_part(Gradient<float>& x, int64_t step, const float* from_parents, int64_t part,
-              int64_t first, int64_t end) {
-  run_sentences(x, step, from_parents, part, first, end);
-}
-FOR_EACH_PROCESSOR
-void run_part(Gradient<double>& x, int64_t step, const double* from_parents, int64_t part,
-              int64_t first, int64_t end) {
-  run_sentences(x, step, from_parents, part, first, end);
-}
-
-template <typename T>
-class Steps : public Bound {
- public:
-  explicit Steps(Arguments& arguments) : gradient_(arguments) {
-    next_ = gradient_.num_tokens - 2;
-  }
-
-  // The step, or -1 after the first one, and the products (n, 2H) of the gradients of the parents'
-  // pre-activations in the step after it. Steps follow each other, backward.
-  void run(Arguments& arguments) override {
-    Gradient<T>& x = gradient_;
-    const int64_t step = arguments.number();
-    const T* from_parents = arguments.rows<T>();
-    if (!arguments.are_right() || !check(step == next_ && step >= -1)) return;
-    if (!check(from_parents || x.merging(step + 1) == 0)) return;
-    --next_;
-    const int64_t n = step < 0 ? x.num_sentences() : x.merging(step);
-    const int64_t work = n * 50 * x.cells.H * (step < 0 ? x.num_tokens : 1);
-    for_parts(share(x.threads, work, x.min_numbers), n,
-              [&](int64_t part, int64_t first, int64_t end) {
-                run_part(x, step, from_parents, part, first, end);
-              });
-  }
-
- private:
-  Gradient<T> gradient_;
-  int64_t next_;
-};
-
-PyMethodDef methods[] = {
-    {"bind_scores", bind<Scores>, METH_VARARGS,
-     "Whether they are doubles, and the arguments of a Scores."},
-    {"bind_steps", bind<Steps>, METH_VARARGS,
-     "Whether they are doubles, and the arguments of a Gradient."},
-    {"run", run, METH_VARARGS, "What was bound, and its rows or step."},
-    {nullptr, nullptr, 0, nullptr},
-};
-
-PyModuleDef module = {PyModuleDef_HEAD_INIT, "_tree_gradient", nullptr, 0, methods,
-                      nullptr, nullptr, nullptr, nullptr};
-
 }  // namespace
 
-PyMODINIT_FUNC PyInit__tree_gradient() { return PyModule_Create(&module); }
+FUNCTION(tree_scores, Scores)
+FUNCTION(tree_backward, Gradient)

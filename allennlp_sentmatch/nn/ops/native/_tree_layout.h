@@ -7,35 +7,21 @@
 
 #pragma once
 
-#include "_packing.h"
+#include <cstdint>
+
+#include "_threads.h"
 
 namespace {
 
-struct TreeLayout : Packing {
-  int64_t num_tokens, num_leaves;  // T, N
+struct TreeLayout {
+  Threads threads;
+  int64_t H, num_tokens, num_leaves;  // of a state; T, N
+  int64_t step, n;                    // the step, and the number of its sentences
+  // The sentences with more than t tokens, their first row, the tokens of sentence b, and the first
+  // of a step's relaxed choices.
+  const int64_t *sizes, *first, *lengths, *first_relaxed;
 
-  // The first two of a batch with a pair of tokens.
-  void read_layout(const int64_t* numbers, int64_t T, int64_t N) {
-    num_tokens = T;
-    num_leaves = N;
-    if (T < 2) {
-      PyErr_SetString(PyExc_ValueError, "a sentence must have two tokens");
-      return;
-    }
-    read(numbers, T, N);
-    if (PyErr_Occurred()) return;
-    for (int64_t b = 0; b < sizes[0]; ++b) {
-      int64_t length = 1;
-      while (length < T && sizes[length] > b) ++length;
-      lengths.push_back(length);
-    }
-    relaxed_.push_back(0);
-    for (int64_t step = 0; step + 1 < T; ++step) {
-      relaxed_.push_back(relaxed_[step] + sizes[step + 1] * (T - 1 - step));
-    }
-  }
-
-  int64_t num_sentences() const { return sizes[0]; }
+  int64_t num_rows() const { return n; }
   int64_t num_merges() const { return num_leaves - sizes[0]; }
   // The number of sentences with a merge in this step.
   int64_t merging(int64_t step) const { return step + 1 < num_tokens ? sizes[step + 1] : 0; }
@@ -50,13 +36,8 @@ struct TreeLayout : Packing {
   }
   // The first of the T - 1 - step numbers for a sentence's relaxed choice.
   int64_t relaxed(int64_t step, int64_t b) const {
-    return relaxed_[step] + b * (num_tokens - 1 - step);
+    return first_relaxed[step] + b * (num_tokens - 1 - step);
   }
-
-  std::vector<int64_t> lengths;
-
- private:
-  std::vector<int64_t> relaxed_;
 };
 
 }  // namespace

@@ -2,73 +2,28 @@
 // product: the candidates of the parents made in the step before, the choice of a pair in each
 // sentence, and the copy of its candidate to a parent.
 //
-// tree/cpu.py binds tables; _tree_layout.h says what their rows are. The projections of a node are
+// gumbel_tree_lstm/cpu.py binds tables; _tree_layout.h says what their rows are. The projections of a node are
 // W_comp's products with its h as a left child, with b_comp, and as a right child: 10H numbers. In
 // `keep` mode, for a backward pass, all nodes and candidates have rows of their own. Otherwise a
 // parent takes the row of its left child, and its candidates those of the ones that they replace.
 
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x03090000
-#include <Python.h>
-
 #include <algorithm>
-#include <vector>
 
-#include "_arguments.h"
-#include "_binding.h"
 #include "_elementwise.h"
-#include "_threads.h"
 #include "_tree_layout.h"
 
 namespace {
 
-// The tables, and the remaining nodes and pairs of each sentence.
+// A step, and the remaining nodes and pairs of each sentence.
 template <typename T>
 struct Composition : TreeLayout {
-  explicit Composition(Arguments& arguments)
-      : threads(arguments.threads()), min_numbers(arguments.number()), H(arguments.number()) {
-    const int64_t num_tokens = arguments.number(), num_leaves = arguments.number();
-    const int64_t* numbers = arguments.rows<int64_t>();
-    query = arguments.rows<T>();
-    constants = arguments.rows<T>();
-    given = arguments.rows<int64_t>();
-    merges = arguments.rows<int64_t>();
-    leaf_projections = arguments.rows<T>();
-    hidden = arguments.rows<T>();
-    cell = arguments.rows<T>();
-    candidate_hidden = arguments.rows<T>();
-    candidate_cell = arguments.rows<T>();
-    parents = arguments.rows<T>();
-    root_hidden = arguments.rows<T>();
-    root_cell = arguments.rows<T>();
-    parent_projections = arguments.rows<T>();
-    gates = arguments.rows<T>();
-    children = arguments.rows<int64_t>();
-    merged = arguments.rows<int64_t>();
-    relaxed_choices = arguments.rows<T>();
-    if (PyErr_Occurred()) return;
-    read_layout(numbers, num_tokens, num_leaves);
-    if (PyErr_Occurred()) return;
-    const int64_t size = num_sentences() * num_tokens;
-    nodes.resize(size);
-    candidates.resize(size);
-    scores.resize(size);
-    logits.resize(size);
-    last.resize(num_sentences());
-  }
-
-  bool is_kept() const { return gates; }
-  T* projections(int64_t node) const {
-    return is_kept() && node >= num_leaves ? parent_projections + (node - num_leaves) * 10 * H
-                                           : leaf_projections + node * 10 * H;
-  }
-
-  Threads threads;
-  int64_t min_numbers, H;
+  int64_t noise_columns;
   const T* query;
   const T* constants;    // temperature, and the difference below which scores count as equal
   const int64_t* given;  // (B, T - 1), or null
   int64_t* merges;       // (B, T - 1)
+  const T* noise;        // (B, noise_columns), of the step; or null
+  const T* projections;  // (n, 10H), of the parents of the step before
   T* leaf_projections;   // (N, 10H)
   T *hidden, *cell;      // of nodes
   T *candidate_hidden, *candidate_cell;
@@ -80,26 +35,25 @@ struct Composition : TreeLayout {
   int64_t* children;         // of candidates, (2): the nodes, or -1 of none
   int64_t* merged;           // (N - B, 3): the chosen candidate, between its neighbors or -1
   T* relaxed_choices;        // see `TreeLayout`; null if choices are not sampled
-
   // (B, T) each, from left to right
-  std::vector<int64_t> nodes, candidates;
-  std::vector<T> scores, logits;
-  std::vector<int64_t> last;  // the last merge of each sentence
-};
+  int64_t *nodes, *candidates;
+  T *scores, *logits;
+  int64_t* last;  // (B), the last merge of each sentence
 
-// A step. `projections` (n, 10H) are those of the parents of the step before.
-template <typename T>
-struct Step {
-  int64_t index, noise_columns;
-  const T *noise, *projections;  // the former (B, noise_columns), or null
+  int64_t num_numbers() const { return n * 10 * H * (step == 0 ? num_tokens - 1 : 2); }
+  bool is_kept() const { return gates; }
+  T* node_projections(int64_t node) const {
+    return is_kept() && node >= num_leaves ? parent_projections + (node - num_leaves) * 10 * H
+                                           : leaf_projections + node * 10 * H;
+  }
 };
 
 // Computes the candidate of two nodes and returns its score.
 template <typename T, bool IS_KEPT>
 INLINE T compute(const Composition<T>& x, int64_t row, int64_t left, int64_t right) {
   const int64_t H = x.H;
-  const T* __restrict from_left = x.projections(left);
-  const T* __restrict from_right = x.projections(right) + 5 * H;
+  const T* __restrict from_left = x.node_projections(left);
+  const T* __restrict from_right = x.node_projections(right) + 5 * H;
   const T* __restrict left_cell = x.cell + left * H;
   const T* __restrict right_cell = x.cell + right * H;
   const T* __restrict query = x.query;
@@ -133,7 +87,7 @@ INLINE T compute(const Composition<T>& x, int64_t row, int64_t left, int64_t rig
 // Adds the candidate of the remaining nodes `index` and `index + 1` of sentence b, in this row.
 template <typename T>
 INLINE void add(Composition<T>& x, int64_t b, int64_t index, int64_t row) {
-  const int64_t* nodes = x.nodes.data() + b * x.num_tokens;
+  const int64_t* nodes = x.nodes + b * x.num_tokens;
   const int64_t left = nodes[index], right = nodes[index + 1];
   T& score = x.scores[b * x.num_tokens + index];
   x.candidates[b * x.num_tokens + index] = row;
@@ -146,7 +100,7 @@ INLINE void add(Composition<T>& x, int64_t b, int64_t index, int64_t row) {
   }
 }
 
-// Fills the row of a pair that there is not, at an end of a sentence. The gradient of the query is
+// Fills the row of a missing pair, at an end of a sentence. The gradient of the query is
 // a product with the h of all rows; nothing else of this row is read.
 template <typename T>
 INLINE void leave_out(const Composition<T>& x, int64_t row) {
@@ -163,15 +117,15 @@ INLINE void add_leaves(Composition<T>& x, int64_t b) {
 
 // Adds the pairs of the last merge's parent with its neighbors.
 template <typename T>
-INLINE void add_parent(Composition<T>& x, const Step<T>& step, int64_t b, int64_t num_pairs) {
+INLINE void add_parent(Composition<T>& x, int64_t b, int64_t num_pairs) {
   const int64_t j = x.last[b];
-  const T* projections = step.projections + b * 10 * x.H;
-  std::copy_n(projections, 10 * x.H, x.projections(x.nodes[b * x.num_tokens + j]));
+  const T* projections = x.projections + b * 10 * x.H;
+  std::copy_n(projections, 10 * x.H, x.node_projections(x.nodes[b * x.num_tokens + j]));
   for (int64_t side = 0; side < 2; ++side) {
     const int64_t index = j - 1 + side;
     const bool exists = index >= 0 && index < num_pairs;
     if (x.is_kept()) {
-      const int64_t row = x.parent_candidates(step.index - 1, b) + side;
+      const int64_t row = x.parent_candidates(x.step - 1, b) + side;
       exists ? add(x, b, index, row) : leave_out(x, row);
     } else if (exists) {
       add(x, b, index, x.candidates[b * x.num_tokens + index]);
@@ -181,26 +135,26 @@ INLINE void add_parent(Composition<T>& x, const Step<T>& step, int64_t b, int64_
 
 // Returns the index of the chosen pair.
 template <typename T>
-INLINE int64_t choose(Composition<T>& x, const Step<T>& step, int64_t b, int64_t num_pairs) {
-  if (x.given) return x.given[b * (x.num_tokens - 1) + step.index];
-  const T* scores = x.scores.data() + b * x.num_tokens;
+INLINE int64_t choose(Composition<T>& x, int64_t b, int64_t num_pairs) {
+  if (x.given) return x.given[b * (x.num_tokens - 1) + x.step];
+  const T* scores = x.scores + b * x.num_tokens;
   int64_t best = 0;
-  if (!step.noise) {
+  if (!x.noise) {
     T highest = scores[0];
     for (int64_t k = 1; k < num_pairs; ++k) highest = std::max(highest, scores[k]);
     const T equal = highest - x.constants[1];
     while (best + 1 < num_pairs && scores[best] < equal) ++best;
     return best;
   }
-  const T* noise = step.noise + b * step.noise_columns;
-  T* logits = x.logits.data() + b * x.num_tokens;
+  const T* noise = x.noise + b * x.noise_columns;
+  T* logits = x.logits + b * x.num_tokens;
   for (int64_t k = 0; k < num_pairs; ++k) {
     logits[k] = scores[k] + noise[k];
     if (logits[k] > logits[best]) best = k;
   }
   if (x.relaxed_choices) {  // (3.8)
     const T temperature = x.constants[0], highest = logits[best];
-    T* __restrict y = x.relaxed_choices + x.relaxed(step.index, b);
+    T* __restrict y = x.relaxed_choices + x.relaxed(x.step, b);
     T total = 0;
     for (int64_t k = 0; k < num_pairs; ++k) {
       total += y[k] = exponential((logits[k] - highest) / temperature);
@@ -212,14 +166,14 @@ INLINE int64_t choose(Composition<T>& x, const Step<T>& step, int64_t b, int64_t
 
 // Replaces the nodes `j` and `j + 1` by their parent.
 template <typename T>
-INLINE void merge(Composition<T>& x, int64_t step, int64_t b, int64_t num_pairs, int64_t j) {
+INLINE void merge(Composition<T>& x, int64_t b, int64_t num_pairs, int64_t j) {
   const int64_t H = x.H, start = b * x.num_tokens;
-  int64_t* nodes = x.nodes.data() + start;
-  int64_t* candidates = x.candidates.data() + start;
-  T* scores = x.scores.data() + start;
+  int64_t* nodes = x.nodes + start;
+  int64_t* candidates = x.candidates + start;
+  T* scores = x.scores + start;
   const int64_t row = candidates[j];
   if (x.is_kept()) {
-    nodes[j] = x.parent(step, b);
+    nodes[j] = x.parent(x.step, b);
     int64_t* merged = x.merged + 3 * (nodes[j] - x.num_leaves);
     merged[0] = j > 0 ? candidates[j - 1] : -1;
     merged[1] = row;
@@ -237,75 +191,22 @@ INLINE void merge(Composition<T>& x, int64_t step, int64_t b, int64_t num_pairs,
   std::copy(nodes + j + 2, nodes + num_pairs + 1, nodes + j + 1);
   std::copy(candidates + j + 1, candidates + num_pairs, candidates + j);
   std::copy(scores + j + 1, scores + num_pairs, scores + j);
-  x.merges[b * (x.num_tokens - 1) + step] = x.last[b] = j;
+  x.merges[b * (x.num_tokens - 1) + x.step] = x.last[b] = j;
 }
 
 template <typename T>
-INLINE void run_sentences(Composition<T>& x, const Step<T>& step, int64_t begin, int64_t end) {
+INLINE void tree_forward(Composition<T>& x, int64_t, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; ++b) {
-    const int64_t num_pairs = x.lengths[b] - 1 - step.index;
-    if (step.index == 0) {
+    const int64_t num_pairs = x.lengths[b] - 1 - x.step;
+    if (x.step == 0) {
       add_leaves(x, b);
     } else {
-      add_parent(x, step, b, num_pairs);
+      add_parent(x, b, num_pairs);
     }
-    merge(x, step.index, b, num_pairs, choose(x, step, b, num_pairs));
+    merge(x, b, num_pairs, choose(x, b, num_pairs));
   }
 }
-
-FOR_EACH_PROCESSOR
-void run_part(Composition<float>& x, const Step<float>& step, int64_t begin, int64_t end) {
-  run_sentences(x, step, begin, end);
-}
-FOR_EACH_PROCESSOR
-void run_part(Composition<double>& x, const Step<double>& step, int64_t begin, int64_t end) {
-  run_sentences(x, step, begin, end);
-}
-
-template <typename T>
-class Steps : public Bound {
- public:
-  explicit Steps(Arguments& arguments) : composition_(arguments) {}
-
-  // The step; its noise (B, columns), null without, and the number of columns; and the projections
-  // (n, 10H) of the parents of the step before. Steps follow each other.
-  void run(Arguments& arguments) override {
-    Composition<T>& x = composition_;
-    Step<T> step;
-    step.index = arguments.number();
-    step.noise = arguments.rows<T>();
-    step.noise_columns = arguments.number();
-    step.projections = arguments.rows<T>();
-    if (!arguments.are_right()) return;
-    const int64_t n = x.merging(step.index), num_pairs = x.num_tokens - 1 - step.index;
-    if (!check(step.index == next_ && n > 0)) return;
-    if (!check(step.index == 0 || step.projections)) return;
-    if (!check(!step.noise || step.noise_columns >= num_pairs)) return;
-    for (int64_t b = 0; b < n && x.given; ++b) {
-      const int64_t j = x.given[b * (x.num_tokens - 1) + step.index];
-      if (!check(j >= 0 && j < x.lengths[b] - 1 - step.index)) return;
-    }
-    ++next_;
-    const int64_t work = n * 10 * x.H * (step.index == 0 ? num_pairs : 2);
-    for_parts(share(x.threads, work, x.min_numbers), n,
-              [&](int64_t, int64_t begin, int64_t end) { run_part(x, step, begin, end); });
-  }
-
- private:
-  Composition<T> composition_;
-  int64_t next_ = 0;
-};
-
-PyMethodDef methods[] = {
-    {"bind", bind<Steps>, METH_VARARGS,
-     "Whether they are doubles, and the arguments of a Composition."},
-    {"run", run, METH_VARARGS, "What was bound, and its step."},
-    {nullptr, nullptr, 0, nullptr},
-};
-
-PyModuleDef module = {PyModuleDef_HEAD_INIT, "_tree_steps", nullptr, 0, methods,
-                      nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 
-PyMODINIT_FUNC PyInit__tree_steps() { return PyModule_Create(&module); }
+FUNCTION(tree_forward, Composition)

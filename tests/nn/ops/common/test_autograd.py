@@ -1,17 +1,12 @@
 import pytest
 import torch
 
-from allennlp_sentmatch.nn import (
-    LSTMN,
-    CellAwareLSTM,
-    GumbelTreeLSTM,
-    RecurrentlyControlledRNN,
-    SuffixBiLSTM,
-)
+from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, GumbelTreeLSTM, SuffixBiLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writable
 
-ENCODERS = [CellAwareLSTM, SuffixBiLSTM, RecurrentlyControlledRNN, LSTMN, GumbelTreeLSTM]
+# Without RCRN: its networks are torch's own.
+ENCODERS = [CellAwareLSTM, SuffixBiLSTM, LSTMN, GumbelTreeLSTM]
 
 
 class Square(torch.autograd.Function):
@@ -47,8 +42,7 @@ def test_no_encoder_hands_out_a_gradient_without_its_graph(encoder_class):
     assert all(p.grad is not None for n, p in encoder.named_parameters() if "weight_hh" in n)
 
 
-# RCRN is left out: its networks are torch's own, which autocast may narrow.
-@pytest.mark.parametrize("encoder_class", [CellAwareLSTM, SuffixBiLSTM, LSTMN, GumbelTreeLSTM])
+@pytest.mark.parametrize("encoder_class", ENCODERS)
 @pytest.mark.parametrize("narrowed", [False, True])
 def test_autocast_narrows_nothing_in_a_recurrence(encoder_class, narrowed):
     """Neither in the forward nor in the backward pass; inputs may have been narrowed before."""

@@ -1,4 +1,4 @@
-"""The backends of the LSTMN against its naive form, the equations token by token."""
+"""The compiled LSTMN against its naive form, the equations token by token."""
 
 from collections.abc import Iterator
 from typing import Optional
@@ -12,7 +12,7 @@ from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.ops.lstmn import recurrence
 from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
-from tests.nn.ops.conftest import BACKENDS, run_by
+from tests.nn.ops.conftest import CPU_BACKENDS, run_by
 
 D, H, A = 3, 19, 35  # of no vector's width
 LENGTHS = [7, 2, 0, 5, 7, 1, 4]
@@ -22,7 +22,7 @@ every_backend = pytest.mark.usefixtures("backend")
 State = tuple[torch.Tensor, torch.Tensor]
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=CPU_BACKENDS)
 def backend(request: pytest.FixtureRequest) -> Iterator[str]:
     with run_by(request.param):
         yield request.param

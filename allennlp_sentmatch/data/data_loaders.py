@@ -1,0 +1,256 @@
+"""A data loader of labeled and unlabeled batches."""
+
+import logging
+import random
+from collections.abc import Iterator
+from typing import Optional
+
+import allennlp.nn.util as nn_util
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.tqdm import Tqdm
+from allennlp.common.util import is_distributed
+from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data.data_loaders import DataLoader, TensorDict
+from allennlp.data.dataset_readers import DatasetReader
+from torch import distributed
+
+logger = logging.getLogger(__name__)
+
+_LABEL = "label"
+_NOT_LEARNED_FROM = (_LABEL, "score", "metadata")
+_PREFIX = "unlabeled_"
+
+
+@DataLoader.register("semi_supervised")
+class SemiSupervisedDataLoader(DataLoader):
+    """Yields one labeled and one unlabeled batch, joined, at each step.
+
+    The labeled batch has its usual fields; the fields of the unlabeled batch have the prefix
+    `unlabeled_` (`unlabeled_premise`, `unlabeled_hypothesis`), without label, score and metadata.
+    An epoch is one pass over the longer of the two sets, while the shorter one is repeated as often
+    as needed, or one pass over the labeled set, after which the unlabeled set goes on where it
+    was; a second progress bar shows the position in the labeled set.
+
+    Unlabeled pairs are read from `unlabeled_data_path`, or are the remaining training data after
+    `num_labeled` pairs have been drawn. Their labels, if any, are removed when they are read,
+    before the vocabulary is made.
+
+    The order of the examples depends only on the seed and the number of the pass, so that training
+    resumed by `--recover` has the same batches as uninterrupted training.
+
+    Registered as a `DataLoader` with name "semi_supervised". It is for training only;
+    configurations also need a `validation_data_loader`.
+
+    # Parameters
+
+    reader : `DatasetReader`
+        To swap pairs, use the loader's `swap_pairs` rather than the reader's, with which one order
+        of a pair may be labeled and the other unlabeled.
+    data_path : `str`
+    batch_size : `int`
+        Of the labeled batch.
+    unlabeled_batch_size : `int`, optional (default = `batch_size`)
+    unlabeled_data_path : `str`, optional (default = `None`)
+        Read by the same reader.
+    num_labeled : `int`, optional (default = `None`)
+        How many examples of `data_path` keep their label. Either this or `unlabeled_data_path`
+        must be given. In distributed training it is the number for all workers together.
+    seed : `int`, optional (default = `None`)
+        Determines which examples keep their label, and the order of all examples. By default it is
+        drawn from Python's random state, which depends on the configuration's `random_seed`.
+    epoch : `str`, optional (default = `"longer"`)
+        An epoch is a pass over the "longer" set of batches or over the "labeled" one.
+    labeled_only : `bool`, optional (default = `False`)
+        Leave out the unlabeled examples, for supervised training on the same labeled examples.
+    swap_pairs : `bool`, optional (default = `False`)
+        Also use every pair with premise and hypothesis exchanged (thesis section 6.4.2: for
+        paraphrases). Both orders of a pair are labeled, or both unlabeled.
+    shuffle : `bool`, optional (default = `True`)
+    quiet : `bool`, optional (default = `False`)
+        No progress bars.
+    """
+
+    def __init__(
+        self,
+        reader: DatasetReader,
+        data_path: str,
+        *,
+        batch_size: int,
+        unlabeled_batch_size: Optional[int] = None,
+        unlabeled_data_path: Optional[str] = None,
+        num_labeled: Optional[int] = None,
+        seed: Optional[int] = None,
+        epoch: str = "longer",
+        labeled_only: bool = False,
+        swap_pairs: bool = False,
+        shuffle: bool = True,
+        quiet: bool = False,
+    ) -> None:
+        unlabeled_batch_size = batch_size if unlabeled_batch_size is None else unlabeled_batch_size
+        for name, value in [
+            ("batch_size", batch_size),
+            ("unlabeled_batch_size", unlabeled_batch_size),
+            ("num_labeled", num_labeled),
+        ]:
+            if value is not None and value < 1:
+                raise ConfigurationError(f"{name} is {value}; it must be at least 1")
+        if (num_labeled is None) == (unlabeled_data_path is None):
+            raise ConfigurationError(
+                "either num_labeled or unlabeled_data_path must be given, and not both; got "
+                f"{num_labeled} and {unlabeled_data_path}"
+            )
+        if epoch not in ("longer", "labeled"):
+            raise ConfigurationError(f'epoch is {epoch!r}; expected "longer" or "labeled"')
+        self._epoch = epoch
+        self._seed = random.getrandbits(32) if seed is None else seed
+        self._quiet = quiet
+        self._device: Optional[torch.device] = None
+        self._vocab: Optional[Vocabulary] = None
+        self._epochs_begun = 0
+
+        labeled = self._read(reader, data_path)
+        if unlabeled_data_path is not None:
+            unlabeled = self._read(reader, unlabeled_data_path)
+        else:
+            assert num_labeled is not None
+            labeled, unlabeled = self._split(labeled, num_labeled, data_path)
+        for number, instance in enumerate(labeled, start=1):
+            if _LABEL not in instance.fields:
+                raise ConfigurationError(
+                    f"{data_path}: labeled example {number} has no label; unlabeled examples go "
+                    "into unlabeled_data_path"
+                )
+        unlabeled = [_without_label(instance) for instance in unlabeled]
+        if labeled_only:
+            unlabeled = []
+        elif not unlabeled:
+            raise ConfigurationError("no unlabeled examples are left; use another data loader")
+        if swap_pairs:
+            labeled += [_swapped(instance) for instance in labeled]
+            unlabeled += [_swapped(instance) for instance in unlabeled]
+        logger.info("%d labeled and %d unlabeled examples", len(labeled), len(unlabeled))
+        self._labeled = _Stream(labeled, batch_size, f"{self._seed}, labeled", shuffle)
+        self._unlabeled = _Stream(
+            unlabeled, unlabeled_batch_size, f"{self._seed}, unlabeled", shuffle
+        )
+
+    def _read(self, reader: DatasetReader, data_path: str) -> list[Instance]:
+        instances = []
+        for instance in Tqdm.tqdm(
+            reader.read(data_path), desc="loading instances", disable=self._quiet
+        ):
+            reader.apply_token_indexers(instance)
+            instances.append(instance)
+        return instances
+
+    def _split(
+        self, instances: list[Instance], num_labeled: int, data_path: str
+    ) -> tuple[list[Instance], list[Instance]]:
+        """A random `num_labeled` of the instances, and the others."""
+        if is_distributed():
+            # Each worker has read its own part of the data, and draws its part of the number.
+            world_size, rank = distributed.get_world_size(), distributed.get_rank()
+            num_labeled = num_labeled // world_size + (rank < num_labeled % world_size)
+        if num_labeled > len(instances):
+            raise ConfigurationError(
+                f"num_labeled is {num_labeled}, but {data_path} has {len(instances)} examples"
+            )
+        chosen = set(random.Random(self._seed).sample(range(len(instances)), num_labeled))
+        return (
+            [instance for i, instance in enumerate(instances) if i in chosen],
+            [instance for i, instance in enumerate(instances) if i not in chosen],
+        )
+
+    def __len__(self) -> int:
+        """The number of steps in an epoch."""
+        if self._epoch == "labeled":
+            return len(self._labeled)
+        return max(len(self._labeled), len(self._unlabeled))
+
+    def __iter__(self) -> Iterator[TensorDict]:
+        if self._vocab is None:
+            raise ValueError("index_with(vocab) must be called before the batches are used")
+        first_step = self._epochs_begun * len(self)
+        self._epochs_begun += 1
+        with Tqdm.tqdm(
+            total=len(self._labeled), position=1, leave=False, disable=self._quiet
+        ) as labeled_bar:
+            for step in range(first_step, first_step + len(self)):
+                pass_, position = divmod(step, len(self._labeled))
+                if position == 0 or step == first_step:
+                    labeled_bar.reset()
+                    labeled_bar.set_description(f"labeled data, pass {pass_ + 1}", refresh=False)
+                labeled_bar.update(position + 1 - labeled_bar.n)
+                yield self._batch(step)
+
+    def _batch(self, step: int) -> TensorDict:
+        tensors = Batch(self._labeled.batch(step)).as_tensor_dict()
+        if len(self._unlabeled) > 0:
+            unlabeled = Batch(self._unlabeled.batch(step)).as_tensor_dict()
+            tensors.update({_PREFIX + name: tensor for name, tensor in unlabeled.items()})
+        if self._device is not None:
+            tensors = nn_util.move_to_device(tensors, self._device)
+        batch: TensorDict = tensors
+        return batch
+
+    def iter_instances(self) -> Iterator[Instance]:
+        """All instances, the labeled ones first."""
+        yield from self._labeled.instances
+        yield from self._unlabeled.instances
+
+    def index_with(self, vocab: Vocabulary) -> None:
+        """Index all instances with `vocab`."""
+        self._vocab = vocab
+        for instance in self.iter_instances():
+            instance.index_fields(vocab)
+
+    def set_target_device(self, device: torch.device) -> None:
+        """Put batches on `device`."""
+        self._device = device
+
+
+class _Stream:
+    """An endless sequence of batches, one pass over the instances after another.
+
+    A batch depends only on its number, so batches can be read in any order.
+    """
+
+    def __init__(
+        self, instances: list[Instance], batch_size: int, seed: str, shuffle: bool
+    ) -> None:
+        self.instances = instances
+        self._batch_size = batch_size
+        self._seed = seed
+        self._shuffle = shuffle
+        self._order = list(range(len(instances)))
+        self._pass = -1
+
+    def __len__(self) -> int:
+        """The number of batches in a pass."""
+        return -(-len(self.instances) // self._batch_size)
+
+    def batch(self, step: int) -> list[Instance]:
+        pass_, position = divmod(step, len(self))
+        if self._shuffle and pass_ != self._pass:
+            self._order = list(range(len(self.instances)))
+            random.Random(f"{self._seed}, pass {pass_}").shuffle(self._order)
+            self._pass = pass_
+        begin = position * self._batch_size
+        return [self.instances[i] for i in self._order[begin : begin + self._batch_size]]
+
+
+def _without_label(instance: Instance) -> Instance:
+    return Instance(
+        {name: field for name, field in instance.fields.items() if name not in _NOT_LEARNED_FROM}
+    )
+
+
+def _swapped(instance: Instance) -> Instance:
+    fields = dict(instance.fields)
+    if "premise" not in fields or "hypothesis" not in fields:
+        raise ConfigurationError(
+            f"swap_pairs needs the fields premise and hypothesis, got {sorted(fields)}"
+        )
+    fields["premise"], fields["hypothesis"] = fields["hypothesis"], fields["premise"]
+    return Instance(fields)

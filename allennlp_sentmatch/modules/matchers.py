@@ -1,0 +1,202 @@
+"""Matching functions as AllenNLP components."""
+
+from typing import Callable, Optional
+
+import torch
+from allennlp.common import Lazy, Registrable
+from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.modules.highway import Highway
+from torch import Tensor, nn
+
+from allennlp_sentmatch.modules.configuration_errors import constructs
+from allennlp_sentmatch.nn import matching
+
+
+class Matcher(nn.Module, Registrable):
+    """A `Matcher` turns two vectors of the same size into the features of their relation.
+
+    # Parameters
+
+    input_size : `int`
+        d, the size of each of the two vectors. Models fill it in from their encoder.
+    """
+
+    def __init__(self, input_size: int) -> None:
+        super().__init__()
+        if input_size < 1:
+            raise ConfigurationError(f"input_size must be at least 1, got {input_size}")
+        self._input_size = input_size
+
+    def get_input_dim(self) -> int:
+        """The size of each of the two vectors."""
+        return self._input_size
+
+    def get_output_dim(self) -> int:
+        """The number of features."""
+        raise NotImplementedError
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        """Match `a` and `b`, each (..., get_input_dim()), to (..., get_output_dim())."""
+        raise NotImplementedError
+
+
+class FunctionMatcher(Matcher):
+    """A `Matcher` that holds a function of `allennlp_sentmatch.nn.matching`. Not registered itself;
+    its subclasses take only `input_size`.
+
+    # Parameters
+
+    input_size : `int`
+        d, the size of each of the two vectors.
+    function : `Callable[[Tensor, Tensor], Tensor]`
+        From two tensors (..., d) to their features (..., num_parts * d).
+    num_parts : `int`
+        How many vectors of size d the function concatenates.
+    """
+
+    def __init__(
+        self, input_size: int, function: Callable[[Tensor, Tensor], Tensor], num_parts: int
+    ) -> None:
+        super().__init__(input_size)
+        self._function = function
+        self._num_parts = num_parts
+
+    def get_output_dim(self) -> int:
+        """`num_parts` times the size of the input."""
+        return self._num_parts * self.get_input_dim()
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        """Match `a` and `b`, each (..., d), to (..., num_parts * d)."""
+        return self._function(a, b)
+
+
+@Matcher.register("concat")
+class ConcatMatcher(FunctionMatcher):
+    """[a; b]: the vectors themselves (thesis table 5.1).
+
+    Registered as a `Matcher` with name "concat".
+    """
+
+    def __init__(self, input_size: int) -> None:
+        super().__init__(input_size, matching.concat, num_parts=2)
+
+
+@Matcher.register("heuristic")
+class HeuristicMatcher(FunctionMatcher):
+    """[a; b; |a - b|; a * b]: CAS-LSTM eq. 15, thesis eqs 3.27 and 6.24.
+
+    Registered as a `Matcher` with name "heuristic".
+    """
+
+    def __init__(self, input_size: int) -> None:
+        super().__init__(input_size, matching.heuristic, num_parts=4)
+
+
+@Matcher.register("heuristic_difference")
+class HeuristicDifferenceMatcher(FunctionMatcher):
+    """[a; b; a - b; a * b]: thesis eq. 5.4, RCRN's entailment model.
+
+    Registered as a `Matcher` with name "heuristic_difference".
+    """
+
+    def __init__(self, input_size: int) -> None:
+        super().__init__(input_size, matching.heuristic_difference, num_parts=4)
+
+
+@Matcher.register("symmetric")
+class SymmetricMatcher(FunctionMatcher):
+    """[|a - b|; a * b]: CAS-LSTM eq. 16, thesis eq. 5.5.
+
+    Registered as a `Matcher` with name "symmetric".
+    """
+
+    def __init__(self, input_size: int) -> None:
+        super().__init__(input_size, matching.symmetric, num_parts=2)
+
+
+@Matcher.register("sum_difference")
+class SumDifferenceMatcher(FunctionMatcher):
+    """[a + b; |a - b|]: thesis eq. 6.25.
+
+    Registered as a `Matcher` with name "sum_difference".
+    """
+
+    def __init__(self, input_size: int) -> None:
+        super().__init__(input_size, matching.sum_difference, num_parts=2)
+
+
+@Matcher.register("elbis")
+class ElBiSMatcher(Matcher):
+    """Element-wise bilinear sentence matching, learned from data (thesis eqs 5.1-5.3).
+
+    Registered as a `Matcher` with name "elbis". The parameters are those of
+    `allennlp_sentmatch.nn.matching.ElementwiseBilinear`.
+    """
+
+    @constructs(matching.ElementwiseBilinear)
+    def __init__(self, module: matching.ElementwiseBilinear) -> None:
+        super().__init__(module.input_size)
+        self._bilinear = module
+
+    def get_output_dim(self) -> int:
+        """`num_interactions` times the input's size."""
+        return self._bilinear.num_interactions * self.get_input_dim()
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        """Match `a` and `b`, each (..., d), to (..., num_interactions * d)."""
+        features: Tensor = self._bilinear(a, b)
+        return features
+
+
+@Matcher.register("highway")
+class HighwayMatcher(Matcher):
+    """Another matcher's features through AllenNLP's `Highway` layers: RCRN's entailment model (Tay,
+    Luu and Hui 2018, section 4.2), with the default matcher.
+
+    Registered as a `Matcher` with name "highway".
+
+    # Parameters
+
+    input_size : `int`
+        The size of each of the two vectors. Models fill it in.
+    matcher : `Lazy[Matcher]`, optional (default = `Lazy(HeuristicDifferenceMatcher)`)
+        A configuration leaves out its `input_size`.
+    hidden_size : `int`, optional (default = `None`)
+        The size of the highway layers, to which a linear layer brings the features. `None`: the
+        matcher's own output size, without that layer.
+    num_layers : `int`, optional (default = `2`)
+        Number of highway layers.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        matcher: Lazy[Matcher] = Lazy(HeuristicDifferenceMatcher),  # noqa: B008
+        hidden_size: Optional[int] = None,
+        num_layers: int = 2,
+    ) -> None:
+        super().__init__(input_size)
+        self._matcher = matcher.construct(input_size=input_size)
+        check_dimensions_match(
+            input_size, self._matcher.get_input_dim(), "input_size", "input_size of the matcher"
+        )
+        num_features = self._matcher.get_output_dim()
+        self._output_size = num_features if hidden_size is None else hidden_size
+        for name, value in (("hidden_size", self._output_size), ("num_layers", num_layers)):
+            if value < 1:
+                raise ConfigurationError(f"{name} must be at least 1, got {value}")
+        self._projection = (
+            torch.nn.Identity()
+            if hidden_size is None
+            else torch.nn.Linear(num_features, hidden_size)
+        )
+        self._highway = Highway(self._output_size, num_layers)
+
+    def get_output_dim(self) -> int:
+        """`hidden_size`, or the output size of the matcher inside."""
+        return self._output_size
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        """Match `a` and `b`, each (..., d), to (..., get_output_dim())."""
+        features: Tensor = self._highway(self._projection(self._matcher(a, b)))
+        return features

@@ -1,0 +1,67 @@
+"""Encoders of pairs of sentences, with one vector for both, as configurations state them.
+
+They are the networks of table 2 of Ersü, "Long Short-Term Memory-Networks for Machine Reading".
+"""
+
+from allennlp.common import Registrable
+
+from allennlp_sentmatch.modules.configuration_errors import constructs
+from allennlp_sentmatch.nn import LSTMNInterAttention, LSTMNPair, LSTMPair, PairReader
+
+
+class PairEncoder(Registrable):
+    """Holds the `PairReader` that a configuration states.
+
+    A model takes a `Lazy[PairEncoder]`, fills in `input_size`, and keeps the `module`.
+
+    # Parameters
+
+    module : `PairReader`
+    """
+
+    default_implementation = "lstmn_inter_attention"
+
+    def __init__(self, module: PairReader) -> None:
+        self.module = module
+
+
+@PairEncoder.register("lstm")
+class LstmPairEncoder(PairEncoder):
+    """Two LSTMs, the second of which starts from the premise's last states and whose last hidden
+    state is the pair's vector: "LSTM" in table 2 (section 4.2).
+
+    Registered as a `PairEncoder` with name "lstm". The parameters are those of
+    `allennlp_sentmatch.nn.LSTMPair`.
+    """
+
+    @constructs(LSTMPair)
+    def __init__(self, module: LSTMPair) -> None:
+        super().__init__(module)
+
+
+@PairEncoder.register("lstmn")
+class LstmnPairEncoder(PairEncoder):
+    """Two LSTMNs, connected in the same way: "LSTMN" in table 2 (section 4.2).
+
+    Registered as a `PairEncoder` with name "lstmn". The parameters are those of
+    `allennlp_sentmatch.nn.LSTMNPair`.
+    """
+
+    @constructs(LSTMNPair)
+    def __init__(self, module: LSTMNPair) -> None:
+        super().__init__(module)
+
+
+@PairEncoder.register("lstmn_inter_attention")
+class LstmnInterAttentionEncoder(PairEncoder):
+    """Two LSTMNs and the attention of the hypothesis to the premise (section 3): "LSTMN with
+    inter-attention" in table 2, where the hypothesis's LSTMN starts from the premise's last states
+    (section 4.2).
+
+    Registered as a `PairEncoder` with name "lstmn_inter_attention", which is the default. The
+    parameters are those of `allennlp_sentmatch.nn.LSTMNInterAttention`.
+    """
+
+    @constructs(LSTMNInterAttention)
+    def __init__(self, module: LSTMNInterAttention) -> None:
+        super().__init__(module)

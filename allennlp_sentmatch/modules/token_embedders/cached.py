@@ -1,0 +1,173 @@
+"""The outputs of a frozen transformer, computed once for each text."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.modules.token_embedders import TokenEmbedder
+from torch import Tensor
+
+from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
+
+logger = logging.getLogger(__name__)
+
+
+@TokenEmbedder.register("cached")
+class CachedEmbedder(TokenEmbedder):
+    """A frozen transformer whose outputs are kept in memory, so that training encodes each text
+    only once, whatever the number of epochs.
+
+    The transformer is always in evaluation mode: a text has the same vectors in each epoch, without
+    dropout. It computes in the precision of its parameters, also under autocast.
+
+    The cache is filled by training and by the validation after its first epoch. A model that is
+    not trained, such as one from an archive, computes every output and keeps nothing. After
+    `--recover` the cache is empty, and texts are computed in other batches than before: the figures
+    can differ from those of an uninterrupted training by rounding.
+
+    Registered as a `TokenEmbedder` with name "cached".
+
+    # Parameters
+
+    embedder : `TokenEmbedder`
+        "pretrained_transformer" or "pretrained_transformer_mismatched", with
+        `train_parameters: false`.
+    capacity : `float`, optional (default = `4.0`)
+        The greatest size of the cache, in GiB. When it is full, further texts are computed each
+        time. A text has (number of tokens) x (size of a vector) x 4 bytes: 100,000 sentences of 15
+        tokens and 384 units take 2.1 GiB.
+
+    # Raises
+
+    `ConfigurationError` if the embedder has parameters that are trained.
+    """
+
+    def __init__(self, embedder: TokenEmbedder, capacity: float = 4.0) -> None:
+        super().__init__()
+        self.embedder = embedder.eval()
+        self._check_frozen()
+        self.capacity = capacity
+        self._has_trained = False
+        self._vectors: dict[tuple[bytes, ...], Tensor] = {}
+        self._size = 0  # bytes
+        self._is_full = False
+
+    def _check_frozen(self) -> None:
+        if any(parameter.requires_grad for parameter in self.embedder.parameters()):
+            raise ConfigurationError(
+                "only a frozen embedder can be cached: set its `train_parameters` to false, or use "
+                "it without `cached`"
+            )
+
+    def get_output_dim(self) -> int:
+        """The size of a token's vector."""
+        return self.embedder.get_output_dim()
+
+    def train(self, mode: bool = True) -> "CachedEmbedder":
+        """Set the mode of this module; the embedder stays in evaluation mode."""
+        super().train(mode)
+        self.embedder.eval()
+        return self
+
+    def forward(self, **tensors: Tensor) -> Tensor:
+        """Embed a batch of B texts.
+
+        # Parameters
+
+        tensors : `Tensor`
+            Those of the embedder, each (B, ...), with `mask` (B, T), right-padded.
+
+        # Returns
+
+        `Tensor`
+            (B, T, D), zeros at padding if they are from the cache.
+
+        # Raises
+
+        `ConfigurationError` in training, if the embedder has parameters that are trained.
+        """
+        if self.training:
+            self._check_frozen()
+        self._has_trained = self._has_trained or self.training
+        # Gradients in evaluation mode are for an interpretation, with respect to word embeddings.
+        if not self._has_trained or (not self.training and torch.is_grad_enabled()):
+            return self._embed(tensors)
+        keys = _keys(tensors)
+        computed = self._compute(
+            {key: i for i, key in enumerate(keys) if key not in self._vectors}, tensors
+        )
+        mask = tensors["mask"]
+        found = [computed[key] if key in computed else self._vectors[key] for key in keys]
+        # Shape: (B, T, D)
+        embedded = found[0].new_zeros(*mask.shape, self.get_output_dim())
+        for i, vectors in enumerate(found):
+            embedded[i, : len(vectors)] = vectors
+        for key, vectors in computed.items():
+            self._keep(key, vectors)
+        return embedded
+
+    def _embed(self, tensors: dict[str, Tensor]) -> Tensor:
+        with without_autocast(tensors["mask"].device):
+            embedded: Tensor = self.embedder(**tensors)
+        return embedded
+
+    def _compute(
+        self, rows: dict[tuple[bytes, ...], int], tensors: dict[str, Tensor]
+    ) -> dict[tuple[bytes, ...], Tensor]:
+        """The vectors of the texts in the given rows of a batch, each (length, D)."""
+        if not rows:
+            return {}
+        # Shape: (R,)
+        indices = torch.tensor(list(rows.values()), device=tensors["mask"].device)
+        with torch.no_grad():
+            # Shape: (R, T, D)
+            embedded = self._embed({name: tensor[indices] for name, tensor in tensors.items()})
+        lengths = tensors["mask"][indices].sum(dim=1).tolist()
+        return {
+            key: embedded[i, :length].clone() for i, (key, length) in enumerate(zip(rows, lengths))
+        }
+
+    def _keep(self, key: tuple[bytes, ...], vectors: Tensor) -> None:
+        if self._is_full:
+            return
+        self._size += vectors.numel() * vectors.element_size()
+        self._is_full = self._size > self.capacity * 2**30
+        if not self._is_full:
+            self._vectors[key] = vectors
+        else:
+            logger.warning(
+                "The cache of the frozen transformer is full: %d texts, %s GiB. All others are "
+                "computed in each epoch, unless the embedder has a greater `capacity`.",
+                len(self._vectors),
+                self.capacity,
+            )
+
+    def _clear(self) -> None:
+        self._vectors = {}
+        self._size = 0
+        self._is_full = False
+
+    def _apply(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> "CachedEmbedder":
+        self._clear()  # another device or precision
+        super()._apply(fn, *args, **kwargs)  # type: ignore[no-untyped-call]
+        return self
+
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        self._clear()  # other weights
+        super()._load_from_state_dict(*args, **kwargs)
+
+
+def _keys(tensors: dict[str, Tensor]) -> list[tuple[bytes, ...]]:
+    """A key for each text of a batch, the same whatever the padding of the batch."""
+    pieces_mask = tensors.get("segment_concat_mask")
+    if pieces_mask is None:
+        pieces_mask = tensors.get("wordpiece_mask", tensors["mask"])
+    arrays = []
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        if name in ("token_ids", "type_ids"):
+            tensor = tensor * pieces_mask  # the ids of padding depend on the transformer
+        arrays.append(tensor.flatten(1).cpu().numpy())
+    return [tuple(row.tobytes().rstrip(b"\0") for row in rows) for rows in zip(*arrays)]

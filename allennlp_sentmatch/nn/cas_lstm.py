@@ -1,0 +1,292 @@
+r"""Cell-aware stacked LSTM (CAS-LSTM): a layer also takes the memory cells of the layer below.
+
+Choi, Kim and Lee, "Cell-aware Stacked LSTMs for Modeling Sentences" (ACML 2019). Layer 0 is an
+LSTM (eqs 1-6). With h, c the layer's own states and h', c' those of the layer below, each further
+layer computes (eqs 7-13)
+
+    i_t = sigmoid(W_i h'_t + U_i h_{t-1} + b_i),   f_t, o_t, v_t likewise
+    g_t = tanh(W_g h'_t + U_g h_{t-1} + b_g)
+    c_t = i_t * g_t + (1 - lambda) * f_t * c_{t-1} + lambda * v_t * c'_t
+    h_t = o_t * tanh(c_t)
+
+where g is the paper's candidate c-tilde and v, the vertical forget gate, the paper's g_t^l. Without
+lambda (section 4.6, variant ii) both cells have the weight 1. The peephole variant (eqs 17-18) has
+no lambda either, and its vertical gate takes the cells instead of the left hidden state:
+
+    v_t = sigmoid(W_v h'_t + p_left * c_{t-1} + p_lower * c'_t + b_v)
+"""
+
+import math
+import warnings
+from collections.abc import Iterator
+from numbers import Real
+from typing import Literal, Optional, Union, overload
+
+import torch
+from torch import Tensor, nn
+
+from allennlp_sentmatch.nn.checks import check_fraction, check_positive
+from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
+from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import (
+    lstm_gates,
+    lstm_last_states,
+    lstm_recurrence,
+)
+from allennlp_sentmatch.nn.ops.cas_lstm.weights import LayerWeights
+from allennlp_sentmatch.nn.padding import check_padded
+
+
+class CellAwareLSTM(nn.Module):
+    """The cell-aware stacked LSTM of Choi et al. (2019); equations in the module's docstring.
+
+    Layer `k` has the parameters below. Their blocks of `hidden_size` (H) rows are in the order
+    i, f, g, o of `torch.nn.LSTM`, followed by v in the layers from 1 on.
+
+    - `weight_ih_l{k}` (4H or 5H, input_size or H), `weight_hh_l{k}` (4H or 5H, H), `bias_l{k}`
+      (4H or 5H);
+    - with `vertical_weight="trainable"`, from layer 1 on, `vertical_logit_l{k}` (H), of which
+      lambda is the sigmoid;
+    - with `vertical_gate="peephole"`, from layer 1 on, `peephole_left_l{k}` and
+      `peephole_lower_l{k}` (H), while `weight_hh_l{k}` has no block v.
+
+    A bidirectional encoder is two independent stacks; the names of the one from right to left
+    end in "_reverse".
+
+    # Parameters
+
+    input_size : `int`
+        The width of the inputs.
+    hidden_size : `int`
+        The width of one direction's states (H).
+    num_layers : `int`, optional (default = `2`)
+        The number of layers. With one, this is an LSTM.
+    bidirectional : `bool`, optional (default = `False`)
+        Whether a second stack runs from right to left.
+    vertical_weight : `Union[float, str]`, optional (default = `0.5`)
+        Lambda, the weight of the lower cell in eq. 12, between 0 and 1 exclusive; the left cell's
+        is 1 - lambda. "trainable" learns one for each dimension, starting at 0.5. `None` leaves
+        both weights out. `vertical_gate="peephole"` has neither: leave this out there.
+    vertical_gate : `str`, optional (default = `"hidden"`)
+        The states that the vertical gate takes in addition to the layer's inputs: "hidden", the
+        left hidden state (eq. 9); "peephole", the left and the lower cell (eq. 17).
+    dropout : `float`, optional (default = `0.0`)
+        The dropout probability of the hidden states between two layers. The cells have none.
+
+    # Raises
+
+    `ValueError`
+        If a setting is out of its range, or `vertical_weight` is set for "peephole".
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 2,
+        bidirectional: bool = False,
+        vertical_weight: Union[float, Literal["trainable"], None] = 0.5,
+        vertical_gate: Literal["hidden", "peephole"] = "hidden",
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
+        if vertical_gate not in ("hidden", "peephole"):
+            raise ValueError(f'vertical_gate must be "hidden" or "peephole", got {vertical_gate!r}')
+        if vertical_gate == "peephole" and vertical_weight not in (0.5, None):
+            raise ValueError(
+                f"vertical_weight={vertical_weight!r} has no effect with "
+                'vertical_gate="peephole", which has no vertical weight; leave it out'
+            )
+        if isinstance(vertical_weight, Real) and not isinstance(vertical_weight, bool):
+            if not 0 < vertical_weight < 1:
+                raise ValueError(
+                    f"vertical_weight must lie between 0 and 1 exclusive, got {vertical_weight}"
+                )
+            vertical_weight = float(vertical_weight)  # of NumPy's numbers
+        elif vertical_weight is not None and vertical_weight != "trainable":
+            raise ValueError(
+                f'vertical_weight must be a number, "trainable" or None, got {vertical_weight!r}'
+            )
+        check_fraction(dropout=dropout)
+        if dropout > 0 and num_layers == 1:
+            warnings.warn(
+                f"dropout={dropout} acts between layers and has no effect with num_layers=1",
+                stacklevel=2,
+            )
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bidirectional = bidirectional
+        self.vertical_weight = vertical_weight
+        self.vertical_gate = vertical_gate
+        self.dropout = dropout
+        self._suffixes = ("", "_reverse") if bidirectional else ("",)
+
+        for layer in range(num_layers):
+            for suffix in self._suffixes:
+                for name, shape in self._parameter_shapes(layer):
+                    self.register_parameter(
+                        f"{name}_l{layer}{suffix}", nn.Parameter(torch.empty(shape))
+                    )
+        self.reset_parameters()
+
+    def _parameter_shapes(self, layer: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+        H = self.hidden_size
+        peephole = self.vertical_gate == "peephole"
+        yield "weight_ih", ((5 if layer else 4) * H, H if layer else self.input_size)
+        yield "weight_hh", ((5 if layer and not peephole else 4) * H, H)
+        yield "bias", ((5 if layer else 4) * H,)
+        if layer and peephole:
+            yield "peephole_left", (H,)
+            yield "peephole_lower", (H,)
+        elif layer and self.vertical_weight == "trainable":
+            yield "vertical_logit", (H,)
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters as `torch.nn.LSTM` does; a trainable lambda starts at 0.5."""
+        bound = 1 / math.sqrt(self.hidden_size)
+        for name, parameter in self.named_parameters():
+            if name.startswith("vertical_logit"):
+                nn.init.zeros_(parameter)
+            else:
+                nn.init.uniform_(parameter, -bound, bound)
+
+    @property
+    def output_size(self) -> int:
+        """The width of the outputs: `hidden_size` times the number of directions."""
+        return self.hidden_size * len(self._suffixes)
+
+    @overload
+    def forward(
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        return_gates: Literal[False] = False,
+        return_states: Literal[False] = False,
+    ) -> Tensor: ...
+
+    @overload
+    def forward(
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        *,
+        return_gates: Literal[True],
+        return_states: Literal[False] = False,
+    ) -> tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]]: ...
+
+    @overload
+    def forward(
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        return_gates: Literal[False] = False,
+        *,
+        return_states: Literal[True],
+    ) -> tuple[Tensor, Tensor, Tensor]: ...
+
+    def forward(
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        return_gates: bool = False,
+        return_states: bool = False,
+    ) -> Union[
+        Tensor,
+        tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]],
+        tuple[Tensor, Tensor, Tensor],
+    ]:
+        """Encode a batch of sentences.
+
+        # Parameters
+
+        inputs : `Tensor`
+            Shape (batch_size, num_tokens, input_size).
+        mask : `Tensor`, optional (default = `None`)
+            Shape (batch_size, num_tokens), bool, true at tokens, right-padded. `None`: nothing is
+            padding.
+        return_gates : `bool`, optional (default = `False`)
+            Whether to return the gates and the memory cells as well, which only the backend
+            "naive" has.
+        return_states : `bool`, optional (default = `False`)
+            Whether to return what `last_states` does. Without `return_gates`.
+
+        # Returns
+
+        `Union[Tensor, Tuple[Tensor, List[Tuple[CellAwareLSTMGates, ...]]], Tuple[Tensor, ...]]`
+            The top layer's hidden states, shape (batch_size, num_tokens, output_size), left-to-
+            right first, zero at padded steps. With `return_gates`, also each layer's gates, one
+            `CellAwareLSTMGates` for each direction.
+
+        # Raises
+
+        `TypeError`
+            If the type of `inputs` or `mask` is wrong.
+        `ValueError`
+            If a shape is wrong, a token follows padding, or both `return_gates` and
+            `return_states` are true.
+        """
+        if return_gates and return_states:
+            raise ValueError("return_gates and return_states cannot both be true; choose one")
+        layers = self._all_weights()
+        mask = check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
+        if return_gates:
+            return lstm_gates(inputs, mask, layers, self.dropout, self.training)
+        if return_states:
+            return lstm_last_states(inputs, mask, layers, self.dropout, self.training)
+        hidden, _ = lstm_recurrence(inputs, mask, layers, self.dropout, self.training)
+        return hidden
+
+    def last_states(
+        self, inputs: Tensor, mask: Optional[Tensor] = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Encode a batch of sentences for a decoder that starts from the last states.
+
+        # Parameters
+
+        inputs : `Tensor`
+            Shape (batch_size, num_tokens, input_size).
+        mask : `Tensor`, optional (default = `None`)
+            Shape (batch_size, num_tokens), bool, true at tokens, right-padded. `None`: nothing is
+            padding.
+
+        # Returns
+
+        `tuple[Tensor, Tensor, Tensor]`
+            The outputs of `forward`, and the hidden states and the cells of all layers after a
+            direction's last step, each (batch_size, num_layers, output_size), zero for an empty
+            sentence.
+        """
+        # A call of the module, so that its hooks run.
+        states: tuple[Tensor, Tensor, Tensor] = self(inputs, mask, return_states=True)
+        return states
+
+    def layer_weights(self, layer: int, suffix: str = "") -> LayerWeights:
+        """The parameters of a layer in one direction, with lambda computed."""
+        named = {
+            name: getattr(self, f"{name}_l{layer}{suffix}")
+            for name, _ in self._parameter_shapes(layer)
+        }
+        weight = self.vertical_weight
+        if not layer or weight is None or self.vertical_gate == "peephole":
+            return LayerWeights(**named)
+        if isinstance(weight, str):  # "trainable"
+            logit = named.pop("vertical_logit")
+            return LayerWeights(
+                **named, left_weight=torch.sigmoid(-logit), lower_weight=torch.sigmoid(logit)
+            )
+        return LayerWeights(**named, left_weight=1 - weight, lower_weight=weight)
+
+    def _all_weights(self) -> list[list[LayerWeights]]:
+        return [
+            [self.layer_weights(layer, suffix) for suffix in self._suffixes]
+            for layer in range(self.num_layers)
+        ]
+
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return (
+            f"{self.input_size}, {self.hidden_size}, num_layers={self.num_layers}, "
+            f"bidirectional={self.bidirectional}, vertical_weight={self.vertical_weight!r}, "
+            f"vertical_gate={self.vertical_gate!r}, dropout={self.dropout}"
+        )

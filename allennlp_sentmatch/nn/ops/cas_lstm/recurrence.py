@@ -1,0 +1,141 @@
+"""A stack of LSTM or CAS-LSTM layers over a batch of sentences."""
+
+from collections.abc import Sequence
+from typing import Optional
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from allennlp_sentmatch.nn.ops.backends import Name, resolve
+from allennlp_sentmatch.nn.ops.cas_lstm import naive
+from allennlp_sentmatch.nn.ops.cas_lstm.layer import lstm_layer
+from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
+from allennlp_sentmatch.nn.ops.cas_lstm.weights import LayerParameters, LayerWeights
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.ops.common.packing import Packing
+
+IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu", "gpu")
+
+Layers = Sequence[Sequence[LayerWeights]]
+
+
+def lstm_recurrence(
+    inputs: Tensor, mask: Tensor, layers: Layers, dropout: float = 0.0, training: bool = False
+) -> tuple[Tensor, Tensor]:
+    """The states of the top layer.
+
+    # Parameters
+
+    inputs : `Tensor`
+        Shape (B, T, D). The padding has no effect.
+    mask : `Tensor`
+        Shape (B, T), bool, right-padded.
+    layers : `Sequence[Sequence[LayerWeights]]`
+        Each layer's parameters, for each of the S directions (left-to-right first).
+    dropout : `float`, optional (default = `0.0`)
+        The dropout probability of the hidden states between layers, where `training`.
+    training : `bool`, optional (default = `False`)
+
+    # Returns
+
+    `tuple[Tensor, Tensor]`
+        h and c, both (B, T, S * H), zero at padding.
+    """
+    return _run(inputs, mask, layers, dropout, training, first=len(layers) - 1)[0]
+
+
+def lstm_last_states(
+    inputs: Tensor,
+    mask: Tensor,
+    layers: Layers,
+    dropout: float = 0.0,
+    training: bool = False,
+    initial: Optional[tuple[Tensor, Tensor]] = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The top layer's h (B, T, S * H), and h and c of all L layers after the last token.
+
+    The arguments are those of `lstm_recurrence`, and, for a single direction, `initial`: h and c
+    before the first token, (B, L, H) each, zero by default. The last states have the shape
+    (B, L, S * H), the second direction's being those of the first token. Those of an empty sentence
+    are the initial ones.
+    """
+    states = _run(inputs, mask, layers, dropout, training, first=0, initial=initial)
+    last_hidden, last_cell = (
+        torch.stack([_last(layer[k], mask, len(layers[0])) for layer in states], 1) for k in (0, 1)
+    )
+    if initial is not None:
+        has_tokens = mask.any(1).view(-1, 1, 1)
+        last_hidden = torch.where(has_tokens, last_hidden, initial[0])
+        last_cell = torch.where(has_tokens, last_cell, initial[1])
+    return states[-1][0], last_hidden, last_cell
+
+
+def _run(
+    inputs: Tensor,
+    mask: Tensor,
+    layers: Layers,
+    dropout: float,
+    training: bool,
+    first: int,
+    initial: Optional[tuple[Tensor, Tensor]] = None,
+) -> list[tuple[Tensor, Tensor]]:
+    """H and c of the layers from number `first` on, (B, T, S * H) each."""
+    inputs = cast_to_parameter(inputs, layers[0][0].weight_ih)
+    if initial is not None and len(layers[0]) > 1:
+        raise ValueError("initial states are for a single direction")
+    backend = resolve("LSTM", IMPLEMENTATIONS, inputs, *_parameters(layers), *(initial or ()))
+    if backend.name in ("naive", "scan"):
+        return [
+            (torch.cat([x.hidden for x in layer], -1), torch.cat([x.gates.cell for x in layer], -1))
+            for layer in naive.run_stack(inputs, mask, layers, dropout, training, initial)[first:]
+        ]
+    if initial is not None:  # which take the place of a token before the first one
+        inputs, mask = F.pad(inputs, (0, 0, 1, 0)), F.pad(mask, (1, 0), value=True)
+    with without_autocast(inputs.device):
+        packing = Packing.of(mask, bidirectional=len(layers[0]) == 2)
+        hidden = packing.pack(inputs)  # (S, N, D)
+        cell: Optional[Tensor] = None
+        states = []
+        for number, directions in enumerate(layers):
+            if number > 0:
+                hidden = F.dropout(hidden, dropout, training)
+            parameters = LayerParameters.of(directions)
+            before = None
+            if initial is not None:
+                h, c = (x[packing.order, number].unsqueeze(0) for x in initial)  # (1, B, H) each
+                before = (h, c)
+            hidden, cell = lstm_layer(backend, packing, hidden, cell, parameters, before)
+            if number >= first:  # (S, N, H) each
+                states.append((packing.unpack(hidden), packing.unpack(cell)))
+        if initial is not None:
+            states = [(h[:, 1:], c[:, 1:]) for h, c in states]
+        return states
+
+
+def _last(states: Tensor, mask: Tensor, num_directions: int) -> Tensor:
+    """The states (B, S * H) after the last step of each direction, from all (B, T, S * H)."""
+    if states.size(1) == 0:
+        return states.new_zeros(states.size(0), states.size(2))
+    last_tokens = (mask.sum(1) - 1).clamp(min=0)  # (B)
+    forward, *backward = states.chunk(num_directions, -1)  # (B, T, H) each
+    rows = torch.arange(len(states), device=states.device)
+    return torch.cat([forward[rows, last_tokens], *(x[:, 0] for x in backward)], -1)
+
+
+def lstm_gates(
+    inputs: Tensor, mask: Tensor, layers: Layers, dropout: float = 0.0, training: bool = False
+) -> tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]]:
+    """The top layer's h (B, T, S * H) and the gates of all layers, for each of their directions.
+
+    The arguments are those of `lstm_recurrence`. Only the backend "naive" has the gates.
+    """
+    inputs = cast_to_parameter(inputs, layers[0][0].weight_ih)
+    resolve("the gates of an LSTM", IMPLEMENTATIONS[:2], inputs, *_parameters(layers))
+    states = naive.run_stack(inputs, mask, layers, dropout, training)
+    gates = [tuple(direction.gates for direction in layer) for layer in states]
+    return torch.cat([x.hidden for x in states[-1]], -1), gates
+
+
+def _parameters(layers: Layers) -> list[Tensor]:
+    return [x for layer in layers for weights in layer for x in weights if isinstance(x, Tensor)]

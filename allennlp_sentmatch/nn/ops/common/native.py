@@ -1,0 +1,151 @@
+"""The steps compiled from C++: their library, the arguments of its functions, and their threads.
+
+A function gets the address of a structure, whose fields have the same names here as in C++, in the
+same order. The C++ trusts them: `address` and `check_sizes` check tables once, before the steps. A
+function runs without Python's lock and raises nothing; all memory is that of tensors. It runs on
+torch's own threads if they belong to an OpenMP library with GNU's interface, as on Linux, and
+otherwise on one thread.
+"""
+
+import ctypes
+import warnings
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any, Optional
+
+import torch
+from torch import Tensor
+
+#: Work on fewer elements is done by one thread, before others would have begun.
+MIN_NUMBERS = 2**14
+
+FUNCTIONS = (
+    "lstm_forward",
+    "lstm_backward",
+    "gru_forward",
+    "gru_backward",
+    "attention_forward",
+    "attention_backward",
+    "tree_forward",
+    "tree_scores",
+    "tree_backward",
+)
+
+
+def fields(numbers: str, tables: str) -> list[tuple[str, Any]]:
+    """Fields of a structure: numbers, and then the addresses of tables, by their names."""
+    return [
+        *((name, ctypes.c_int64) for name in numbers.split()),
+        *((name, ctypes.c_void_p) for name in tables.split()),
+    ]
+
+
+class Arguments(ctypes.Structure):
+    """The arguments of a function; subclasses add `_fields_`.
+
+    # Parameters
+
+    like : `Tensor`
+        A tensor of the tables' precision.
+    values
+        Fields; those without a value are zero. They may also be set later.
+    """
+
+    _fields_ = fields("parallel num_threads min_numbers", "")
+
+    def __init__(self, like: Tensor, **values: Any) -> None:
+        super().__init__(GOMP_PARALLEL, num_threads(), MIN_NUMBERS, **values)
+        self._precision = "double" if like.dtype == torch.float64 else "float"
+
+    def run(self, function: str) -> None:
+        """Call one of `FUNCTIONS`."""
+        getattr(_library, f"{function}_{self._precision}")(ctypes.byref(self))
+
+
+class Rows:
+    """The addresses of the rows of a table, which is checked as by `address` and kept in memory.
+
+    # Parameters
+
+    table : `Optional[Tensor]`
+        Of the shape `shape`, (S, N, width); without a table all addresses are zero.
+    """
+
+    def __init__(self, table: Optional[Tensor], shape: tuple[int, int, int], like: Tensor) -> None:
+        self._table = table
+        self._first = address(table, shape, like)
+        self._row = shape[2] * like.element_size()
+        self._direction = shape[1] * self._row
+
+    def at(self, direction: int, row: int = 0) -> int:
+        """The address of a row."""
+        return self._first and self._first + direction * self._direction + row * self._row
+
+
+def address(table: Optional[Tensor], shape: tuple[int, ...], like: Tensor) -> int:
+    """The address of a table for C++, which trusts it; 0 without a table.
+
+    # Raises
+
+    `ValueError`
+        If the table is not contiguous, or differs from `shape` or in precision or device from
+        `like`.
+    """
+    if table is None:
+        return 0
+    if table.shape != shape or table.dtype != like.dtype or table.device != like.device:
+        raise ValueError(
+            f"expected a table {shape} of {like.dtype} on {like.device}, "
+            f"got {tuple(table.shape)} of {table.dtype} on {table.device}"
+        )
+    if table.device.type != "cpu" or not table.is_contiguous():
+        raise ValueError(f"expected a contiguous table on the CPU, got strides {table.stride()}")
+    return table.data_ptr()
+
+
+def check_sizes(sizes: Sequence[int], num_rows: int) -> None:
+    """Check the number of rows of each step, which tables of so many rows hold.
+
+    # Raises
+
+    `ValueError`
+        If they are not those of a packing; see `allennlp_sentmatch.nn.ops.common.packing`.
+    """
+    if any(n < 1 for n in sizes) or any(n > before for before, n in zip(sizes, sizes[1:])):
+        raise ValueError(f"sizes must be positive and must not increase, got {sizes}")
+    if sum(sizes) != num_rows:
+        raise ValueError(f"sizes must add up to the {num_rows} rows, got {sizes}")
+
+
+def num_threads() -> int:
+    """The number of threads that share work: torch's, or one if they cannot be used."""
+    return torch.get_num_threads() if GOMP_PARALLEL else 1
+
+
+def _find_parallel() -> int:
+    """The address of GOMP_parallel in what torch has loaded, or 0."""
+    try:
+        function = ctypes.CDLL(torch._C.__file__).GOMP_parallel
+    except (OSError, AttributeError):
+        return 0
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _load() -> tuple[Optional[ctypes.CDLL], Optional[str]]:
+    """The library; without one, the reason."""
+    spec = find_spec("allennlp_sentmatch.nn.ops.native._steps")
+    if spec is None or spec.origin is None:
+        return None, "the package was installed without a C++ compiler"
+    try:
+        library = ctypes.CDLL(spec.origin)
+        for name in FUNCTIONS:
+            getattr(library, f"{name}_double")
+    except (OSError, AttributeError) as error:  # the latter after an update in a checkout
+        reason = f"its compiled steps cannot be loaded ({error}); reinstall the package"
+        warnings.warn(f'There is no backend "cpu": {reason}', RuntimeWarning, stacklevel=2)
+        return None, reason
+    return library, None
+
+
+GOMP_PARALLEL = _find_parallel()
+_library, why_missing = _load()

@@ -1,1 +1,0 @@
-"""The gated attention-based recurrence of R-NET."""

@@ -1,1 +1,0 @@
-"""The scores of additive attention among the tokens of a sentence."""

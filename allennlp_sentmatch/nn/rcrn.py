@@ -1,0 +1,118 @@
+r"""Recurrently controlled recurrent network (RCRN): recurrent networks as the gates of another.
+
+Tay, Luu and Hui, "Recurrently Controlled Recurrent Networks" (NeurIPS 2018). With h1 and h2 the
+outputs of the controller's two networks (eqs 1-9) and h3 those of the listener's (eqs 10-14),
+
+    f_t = sigmoid(h1_t),   o_t = sigmoid(h2_t)
+    c_t = f_t * c_{t-1} + (1 - f_t) * h3_t,   c_0 = 0      (15)
+    h_t = o_t * c_t                                        (16)
+
+Equation 16 is printed without the sigmoid, but the text below it says that sigmoid(h2) acts as the
+output gate; both are implemented. It is also printed with the listener's c3_t, which would leave
+c_t unused.
+"""
+
+from typing import Literal, Optional, Union
+
+import torch
+
+from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
+from allennlp_sentmatch.nn.ops.rcrn.recurrence import controlled_recurrence
+from allennlp_sentmatch.nn.padding import check_padded
+from allennlp_sentmatch.nn.recurrent_networks import run_networks
+
+
+class RecurrentlyControlledRNN(torch.nn.Module):
+    """The RCRN of Tay et al. (2018); equations in the module's docstring.
+
+    Its submodules `forget_controller`, `output_controller` and `listener` are one-layer
+    `torch.nn.LSTM`s or `torch.nn.GRU`s: the networks of h1, h2 and h3. The recurrence of equation
+    15 runs from left to right over all dimensions, also over the halves of h1, h2 and h3 that
+    come from the right-to-left direction.
+
+    # Parameters
+
+    input_size : `int`
+        D, the size of a token's vector.
+    hidden_size : `int`
+        H, the size of one direction of each of the three networks.
+    cell : `str`, optional (default = `"lstm"`)
+        The kind of the three networks: "lstm" or "gru".
+    bidirectional : `bool`, optional (default = `True`)
+        Whether they run over the sentence in both directions.
+    output_gate : `str`, optional (default = `"sigmoid"`)
+        o_t: "sigmoid" of h2_t, or "identity", h2_t itself.
+
+    # Raises
+
+    `ValueError`
+        If a size is not positive, or the cell or the output gate is another one.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        cell: Literal["lstm", "gru"] = "lstm",
+        bidirectional: bool = True,
+        output_gate: Literal["sigmoid", "identity"] = "sigmoid",
+    ) -> None:
+        super().__init__()
+        check_positive(input_size=input_size, hidden_size=hidden_size)
+        if cell not in ("lstm", "gru"):
+            raise ValueError(f'cell must be "lstm" or "gru", got {cell!r}')
+        if output_gate not in ("sigmoid", "identity"):
+            raise ValueError(f'output_gate must be "sigmoid" or "identity", got {output_gate!r}')
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.cell = cell
+        self.bidirectional = bidirectional
+        self.output_gate = output_gate
+
+        def network() -> Union[torch.nn.LSTM, torch.nn.GRU]:
+            kind = torch.nn.LSTM if cell == "lstm" else torch.nn.GRU
+            return kind(input_size, hidden_size, batch_first=True, bidirectional=bidirectional)
+
+        self.forget_controller = network()
+        self.output_controller = network()
+        self.listener = network()
+
+    @property
+    def output_size(self) -> int:
+        """The width of the outputs: `hidden_size` times the number of directions."""
+        return self.hidden_size * (2 if self.bidirectional else 1)
+
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return (
+            f"{self.input_size}, {self.hidden_size}, cell={self.cell!r}, "
+            f"bidirectional={self.bidirectional}, output_gate={self.output_gate!r}"
+        )
+
+    def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
+        """Encode a batch of sentences.
+
+        # Parameters
+
+        inputs : `torch.Tensor`
+            Shape (B, T, D).
+        mask : `torch.Tensor`, optional (default = `None`)
+            Shape (B, T), bool, right-padded. `None`: nothing is padding.
+
+        # Returns
+
+        `torch.Tensor`
+            Shape (B, T, output_size), zero at padded steps.
+        """
+        dtype = self.listener.all_weights[0][0].dtype
+        mask = check_padded(inputs, mask, self.input_size, dtype)
+        h1, h2, h3 = run_networks(  # (B, T, output_size)
+            (self.forget_controller, self.output_controller, self.listener), inputs, mask
+        )
+        # The rest has no products, which are all that autocast would narrow.
+        with without_autocast(inputs.device):
+            f = h1.sigmoid()
+            c = controlled_recurrence(f, h3)  # (15)
+            o = h2.sigmoid() if self.output_gate == "sigmoid" else h2
+            return (o * c).masked_fill(~mask.unsqueeze(-1), 0.0)

@@ -1,0 +1,126 @@
+"""Overlapping windows of long passages, whose best spans compete."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Optional
+
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.nn.reading_comprehension.best_spans import BestSpans, best_spans
+
+
+class PassageWindows(NamedTuple):
+    """N windows of W tokens of B passages of at most T tokens, in the passages' order.
+
+    Each window is read like a passage of its own. Spans compete by the sums of their scores before
+    the softmax: a window without the answer can give low scores to all of its spans, while its
+    probabilities always have the sum 1.
+    """
+
+    passages: Tensor
+    """(N,), long: which passage of the batch."""
+    positions: Tensor
+    """(N, W), long: the tokens, counted from the first one of the passage."""
+    mask: Tensor
+    """(N, W), bool: whether the passage has the token."""
+
+    @classmethod
+    def of(cls, mask: Tensor, size: int, stride: int) -> "PassageWindows":
+        """Begin a window of `size` tokens at every `stride` tokens, until one reaches the end.
+
+        # Parameters
+
+        mask : `Tensor`
+            Shape (B, T), bool, right-padded: the tokens of the passages.
+        size, stride : `int`
+            W, and the tokens from the beginning of a window to that of the next; at least 1.
+
+        # Returns
+
+        `PassageWindows`
+            At least one window for each passage.
+        """
+        lengths = mask.sum(dim=1)  # (B,)
+        windows = [
+            (passage, start)
+            for passage, length in enumerate(lengths.tolist())
+            for start in range(0, max(length - size, 0) + stride, stride)
+        ]
+        passages, starts = torch.tensor(windows, device=mask.device).view(-1, 2).unbind(1)  # (N,)
+        positions = starts.unsqueeze(1) + torch.arange(size, device=mask.device)  # (N, W)
+        return cls(passages, positions, positions < lengths[passages].unsqueeze(1))
+
+    def split(self, count: int) -> Iterator["PassageWindows"]:
+        """The windows, at most `count` at a time."""
+        return map(PassageWindows._make, zip(*(part.split(count) for part in self)))
+
+    def select(self, windows: Tensor) -> "PassageWindows":
+        """The windows with these numbers, (K,)."""
+        return PassageWindows._make(part[windows] for part in self)
+
+    def cut(self, passages: Tensor) -> Tensor:
+        """Cut the windows (N, W, ...) out of the passages (B, T, ...); anything at padding."""
+        last = passages.size(1) - 1
+        return passages[self.passages.unsqueeze(1), self.positions.clamp(max=last)]
+
+    def join(self, scores: Tensor, num_tokens: int) -> Tensor:
+        """Give each token of the passages the largest of its scores in windows.
+
+        # Parameters
+
+        scores : `Tensor`
+            Shape (N, W).
+        num_tokens : `int`
+            T.
+
+        # Returns
+
+        `Tensor`
+            Shape (B, T), the smallest number of the type at padding.
+        """
+        B = int(self.passages[-1]) + 1
+        joined = scores.new_full((B, num_tokens), torch.finfo(scores.dtype).min)
+        index = self.passages.unsqueeze(1) * num_tokens + self.positions  # (N, W)
+        return (
+            joined.flatten()
+            .scatter_reduce(0, index[self.mask], scores[self.mask], "amax")
+            .view_as(joined)
+        )
+
+    def best_spans(
+        self, start: Tensor, end: Tensor, count: int = 1, max_length: Optional[int] = None
+    ) -> tuple[BestSpans, Tensor]:
+        """Find the best spans of the passages among those of their windows.
+
+        # Parameters
+
+        start, end : `Tensor`
+            Shape (N, W): the score of each token as the first and as the last one.
+        count, max_length
+            As for the function `best_spans`.
+
+        # Returns
+
+        `Tuple[BestSpans, Tensor]`
+            As from the function `best_spans`, for the B passages; a span that several windows have
+            counts once, with its largest score. And, (B,), the number of the window that has the
+            best span.
+        """
+        start, end = (scores.masked_fill(~self.mask, -torch.inf) for scores in (start, end))
+        found = best_spans(start, end, count, max_length)  # of each window
+        spans = torch.where(found.spans < 0, -1, found.spans + self.positions[:, :1, None])
+        B = int(self.passages[-1]) + 1
+        best = BestSpans(spans.new_full((B, count, 2), -1), start.new_full((B, count), -torch.inf))
+        best_windows = []
+        for passage in range(B):
+            (windows,) = (self.passages == passage).nonzero(as_tuple=True)  # (K,)
+            scores = found.scores[windows]  # (K, count)
+            distinct, index = spans[windows].flatten(0, 1).unique(dim=0, return_inverse=True)
+            largest = scores.new_full((len(distinct),), -torch.inf).scatter_reduce(
+                0, index, scores.flatten(), "amax"
+            )
+            top = largest.topk(min(count, len(distinct)))
+            best.spans[passage, : len(top.indices)] = distinct[top.indices]
+            best.scores[passage, : len(top.indices)] = top.values
+            best_windows.append(windows[scores[:, 0].argmax()])
+        return best, torch.stack(best_windows)

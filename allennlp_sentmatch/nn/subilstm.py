@@ -1,0 +1,242 @@
+r"""Suffix bidirectional LSTM (SuBiLSTM): encodings of every prefix and suffix in both directions.
+
+Brahma, "Improved Sentence Modeling using Suffix Bidirectional LSTM" (AAAI 2019). For each token i
+of a sentence x_1 ... x_n, the last hidden states of four LSTMs encode
+
+    p_i  = L_p (x_1 ... x_i)     the prefix, from left to right    (1)
+    s_i  = L_s (x_i ... x_n)     the suffix, from left to right    (2)
+    p'_i = L'_p(x_i ... x_1)     the prefix, from right to left    (3)
+    s'_i = L'_s(x_n ... x_i)     the suffix, from right to left    (4)
+
+and the output is
+
+    H_i = [combine(p_i, s_i); combine(p'_i, s'_i)]                 (5)
+
+The paper's model combines by the maximum. The paper also names the mean, the concatenation and a
+learned gate, here r * p + (1 - r) * s with r = sigmoid(W [p; s] + b). In the tied model L_p = L_s
+and L'_p = L'_s (6). The cell can also be a GRU:
+
+    r = sigmoid(W_r x + U_r h + b_r),   z likewise
+    n = tanh(W_n x + b_n + r * (U_n h)),   h' = (1 - z) * n + z * h
+
+With a context of at most k tokens, s_i encodes x_i ... x_{i+k-1} and p_i encodes x_{i-k+1} ... x_i,
+and likewise from right to left.
+"""
+
+import math
+from typing import Literal, Optional, Union
+
+import torch
+from torch.nn import functional as F
+
+from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
+from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
+from allennlp_sentmatch.nn.ops.common.scan import is_exporting
+from allennlp_sentmatch.nn.ops.subilstm.recurrence import suffix_recurrence
+from allennlp_sentmatch.nn.ops.subilstm.weights import SuffixWeights
+from allennlp_sentmatch.nn.padding import check_padded, zero_outputs
+
+
+class SuffixCell(torch.nn.Module):
+    """The parameters of an LSTM or GRU cell, with one bias vector.
+
+    These are `weight_ih_l0` (GH, D), `weight_hh_l0` (GH, H) and `bias_l0` (GH). For an LSTM, G is 4
+    and the blocks are i, f, g, o; for a GRU, G is 3, the blocks are r, z, n, and the bias belongs
+    to the input's projection. They are initialized as in `torch.nn.LSTM`.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, num_gates: int) -> None:
+        super().__init__()
+        rows = num_gates * hidden_size
+        self.weight_ih_l0 = torch.nn.Parameter(torch.empty(rows, input_size))
+        self.weight_hh_l0 = torch.nn.Parameter(torch.empty(rows, hidden_size))
+        self.bias_l0 = torch.nn.Parameter(torch.empty(rows))
+        bound = 1 / math.sqrt(hidden_size)
+        for parameter in self.parameters():
+            torch.nn.init.uniform_(parameter, -bound, bound)
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_gates = num_gates
+
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return f"{self.input_size}, {self.hidden_size}, num_gates={self.num_gates}"
+
+
+class SuffixBiLSTM(torch.nn.Module):
+    """The SuBiLSTM of Brahma (2019); equations in the module's docstring.
+
+    Its submodules are the `SuffixCell`s `forward_cell` (L_p) and `reverse_cell` (L'_s); the untied
+    model also has `forward_suffix_cell` (L_s) and `reverse_prefix_cell` (L'_p). With the
+    combination "gate" there are `forward_gate` and `reverse_gate`, each a
+    `torch.nn.Linear(2H, H)` over [prefix; suffix].
+
+    The suffixes of all tokens advance together, so that T tokens take T steps, and a cell projects
+    each token once. A direction costs the arithmetic of T (T + 1) / 2 tokens, or of at most T k
+    with a context of k. Training on long sentences computes most of it once more in the backward
+    pass, and needs memory that grows with T sqrt(T), or with T with a context of k.
+
+    # Parameters
+
+    input_size : `int`
+        D, the size of a token's vector.
+    hidden_size : `int`
+        H, the size of one encoding.
+    tied : `bool`, optional (default = `True`)
+        Whether one cell encodes both the prefixes and the suffixes of a direction.
+    combination : `str`, optional (default = `"max"`)
+        The combination of a prefix's and a suffix's encoding: "max", "mean", "concat" or "gate".
+    cell : `str`, optional (default = `"lstm"`)
+        "lstm" or "gru".
+    max_context : `int`, optional (default = `None`)
+        k: all four encodings see at most the k tokens nearest to token i, including token i. No
+        limit if `None`.
+
+    # Raises
+
+    `ValueError`
+        If a size or `max_context` is not positive, or the combination or the cell is unknown.
+    """
+
+    #: The output is [left-to-right; right-to-left].
+    bidirectional = True
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        tied: bool = True,
+        combination: Literal["max", "mean", "concat", "gate"] = "max",
+        cell: Literal["lstm", "gru"] = "lstm",
+        max_context: Optional[int] = None,
+    ) -> None:
+        super().__init__()
+        check_positive(input_size=input_size, hidden_size=hidden_size)
+        if combination not in ("max", "mean", "concat", "gate"):
+            raise ValueError(
+                f'combination must be "max", "mean", "concat" or "gate", got {combination!r}'
+            )
+        if cell not in ("lstm", "gru"):
+            raise ValueError(f'cell must be "lstm" or "gru", got {cell!r}')
+        if max_context is not None and max_context < 1:
+            raise ValueError(f"max_context must be at least 1 or None, got {max_context}")
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.tied = tied
+        self.combination = combination
+        self.cell = cell
+        self.max_context = max_context
+        num_gates = 4 if cell == "lstm" else 3
+        self.forward_cell = SuffixCell(input_size, hidden_size, num_gates)
+        self.reverse_cell = SuffixCell(input_size, hidden_size, num_gates)
+        if not tied:
+            self.forward_suffix_cell = SuffixCell(input_size, hidden_size, num_gates)
+            self.reverse_prefix_cell = SuffixCell(input_size, hidden_size, num_gates)
+        if combination == "gate":
+            self.forward_gate = torch.nn.Linear(2 * hidden_size, hidden_size)
+            self.reverse_gate = torch.nn.Linear(2 * hidden_size, hidden_size)
+
+    @property
+    def output_size(self) -> int:
+        """The size of the outputs: `2 * hidden_size`, or `4 * hidden_size` with "concat"."""
+        return self.hidden_size * (4 if self.combination == "concat" else 2)
+
+    def extra_repr(self) -> str:
+        """The settings, in the constructor's order."""
+        return (
+            f"{self.input_size}, {self.hidden_size}, tied={self.tied}, "
+            f"combination={self.combination!r}, cell={self.cell!r}, max_context={self.max_context}"
+        )
+
+    def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
+        """Encode a batch of sentences.
+
+        # Parameters
+
+        inputs : `torch.Tensor`
+            Shape (B, T, D).
+        mask : `torch.Tensor`, optional (default = `None`)
+            Shape (B, T), bool, right-padded. `None`: nothing is padding.
+
+        # Returns
+
+        `torch.Tensor`
+            Shape (B, T, output_size), zero at padded steps.
+        """
+        mask = check_padded(inputs, mask, self.input_size, self.forward_cell.bias_l0.dtype)
+        if is_exporting():  # which can have no lengths as numbers
+            return self._encode_batch(inputs, mask, mask.t())
+        # Sort the sentences as `suffix_recurrence` expects and trim them to the longest one.
+        lengths, order = mask.sum(1).sort(descending=True, stable=True)
+        sizes = _num_sentences_at_each_token(lengths, inputs.size(1))
+        if not sizes:
+            return zero_outputs(self, inputs, (*inputs.shape[:2], self.output_size))
+        T = len(sizes)
+        outputs = self._encode_batch(inputs[order, :T], mask[order, :T], sizes)
+        outputs = F.pad(outputs, (0, 0, 0, inputs.size(1) - T))
+        return outputs[order.argsort()]
+
+    def _encode_batch(
+        self, inputs: torch.Tensor, mask: torch.Tensor, sizes: Union[list[int], torch.Tensor]
+    ) -> torch.Tensor:
+        """Encode sentences as `suffix_recurrence` takes them; `sizes` are its."""
+        padding = ~mask.unsqueeze(-1)  # (B, T, 1)
+        # Clear the padding: NaN in it would reach the weights' gradients.
+        tokens = inputs.masked_fill(padding, 0.0)
+        # The suffixes of a reversed sentence are the reversed prefixes, and vice versa.
+        reverse = reversed_indices(mask)
+        (prefixes, mirrored_suffixes), (suffixes, mirrored_prefixes) = self._encode(
+            torch.stack([tokens, tokens[reverse]]), sizes
+        )
+        outputs_forward = self._combine(prefixes, suffixes, "forward_gate")
+        outputs_reverse = self._combine(
+            mirrored_prefixes[reverse], mirrored_suffixes[reverse], "reverse_gate"
+        )
+        return torch.cat([outputs_forward, outputs_reverse], -1).masked_fill(padding, 0.0)
+
+    def _encode(
+        self, tokens: torch.Tensor, sizes: Union[list[int], torch.Tensor]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Encode all prefixes and suffixes from left to right, (2, B, T, H) each.
+
+        `tokens` (2, B, T, D) are the sentences and the reversed sentences.
+        """
+        T = tokens.size(2)
+        window = T if self.max_context is None else self.max_context
+        tokens = tokens.transpose(1, 2)  # (2, T, B, D)
+        tokens = cast_to_parameter(tokens, self.forward_cell.weight_hh_l0)
+
+        def run(
+            cells: tuple[SuffixCell, SuffixCell], num_starts: int
+        ) -> tuple[torch.Tensor, torch.Tensor]:
+            weights = [SuffixWeights(c.weight_ih_l0, c.weight_hh_l0, c.bias_l0) for c in cells]
+            encodings = suffix_recurrence(tokens, weights, sizes, window, num_starts, self.cell)
+            return encodings[0].transpose(1, 2), encodings[1].transpose(1, 2)
+
+        cells = (self.forward_cell, self.reverse_cell)
+        if self.tied:
+            return run(cells, T)
+        # The prefix at a token is the part so far of a suffix that began `window` tokens ago, or at
+        # the first token. For prefixes alone, no suffix needs to begin later than this.
+        prefixes, _ = run(cells, T if is_exporting() else min(max(T - window, 0) + 1, T))
+        _, suffixes = run((self.forward_suffix_cell, self.reverse_prefix_cell), T)
+        return prefixes, suffixes
+
+    def _combine(self, prefix: torch.Tensor, suffix: torch.Tensor, gate: str) -> torch.Tensor:
+        """Combine one direction by eq. 5: (B, T, H), or (B, T, 2H) with "concat"."""
+        if self.combination == "max":
+            return torch.maximum(prefix, suffix)
+        if self.combination == "mean":
+            return (prefix + suffix) / 2
+        both = torch.cat([prefix, suffix], -1)  # (B, T, 2H)
+        if self.combination == "concat":
+            return both
+        r = torch.sigmoid(self.get_submodule(gate)(both)).to(prefix.dtype)  # (B, T, H)
+        return r * prefix + (1 - r) * suffix
+
+
+def _num_sentences_at_each_token(lengths: torch.Tensor, num_tokens: int) -> list[int]:
+    """Count the `lengths` (B) greater than t, for each t less than their maximum."""
+    tokens = torch.arange(num_tokens, device=lengths.device).unsqueeze(1)  # (T, 1)
+    return [size for size in (tokens < lengths).sum(1).tolist() if size]

@@ -1,0 +1,144 @@
+"""Learning rate schedulers."""
+
+import math
+from typing import Optional
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.training.learning_rate_schedulers import LearningRateScheduler
+from allennlp.training.optimizers import Optimizer
+
+
+@LearningRateScheduler.register("cosine_per_batch")
+class CosinePerBatchScheduler(LearningRateScheduler):
+    """Lowers the learning rate to zero along a cosine, a step after each batch.
+
+    After t batches the rate is `lr * (1 + cos(pi * t / T)) / 2`: equation 5 of Loshchilov and
+    Hutter (2017, https://arxiv.org/abs/1608.03983) without restarts and with a minimum of zero.
+    AllenNLP's "cosine" takes a step after each epoch. After T batches the rate rises again, as with
+    torch's `CosineAnnealingLR`.
+
+    Registered as a `LearningRateScheduler` with name "cosine_per_batch".
+
+    # Parameters
+
+    optimizer : `Optimizer`
+        Filled in by the trainer.
+    num_epochs : `int`
+        Filled in by the trainer.
+    num_steps_per_epoch : `int`, optional (default = `None`)
+        Filled in by the trainer, unless the data loader is lazy and has no `batches_per_epoch`.
+    t_initial : `float`, optional (default = `num_epochs`)
+        The number of epochs that have T batches; it need not be whole.
+    last_epoch : `int`, optional (default = `-1`)
+
+    # Raises
+
+    `ConfigurationError`
+        If `t_initial` is not positive, or the number of steps in an epoch is unknown.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        num_epochs: int,
+        num_steps_per_epoch: Optional[int] = None,
+        t_initial: Optional[float] = None,
+        last_epoch: int = -1,
+    ) -> None:
+        super().__init__(optimizer, last_epoch)
+        if num_steps_per_epoch is None:
+            raise ConfigurationError(
+                "the learning rate scheduler 'cosine_per_batch' needs the number of batches in an "
+                "epoch; set batches_per_epoch in the data loader"
+            )
+        if t_initial is None:
+            t_initial = num_epochs
+        if not 0 < t_initial < math.inf:
+            raise ConfigurationError(f"t_initial must be a positive number, got {t_initial}")
+        self.num_steps = t_initial * num_steps_per_epoch
+        self.steps = 0
+
+    def get_values(self) -> list[float]:
+        """The learning rates for the next batch."""
+        factor = (1 + math.cos(math.pi * self.steps / self.num_steps)) / 2
+        return [value * factor for value in self.base_values]
+
+    def step(self, metric: Optional[float] = None) -> None:
+        """Nothing changes after an epoch."""
+
+    def step_batch(self, batch_num_total: Optional[int] = None) -> None:
+        """Set the learning rates for the next batch.
+
+        # Parameters
+
+        batch_num_total : `int`, optional (default = `None`)
+            The number of batches so far. `None`: one more than before.
+        """
+        self.steps = self.steps + 1 if batch_num_total is None else batch_num_total
+        super().step()
+
+
+@LearningRateScheduler.register("infersent")
+class InferSentScheduler(LearningRateScheduler):
+    """Decays the learning rate a little after each epoch, and a lot after one without progress.
+
+    After each epoch the rate is multiplied by `decay`. Where the validation metric is not better
+    than after all epochs before, it is also divided by `shrink`. With the callback
+    "minimum_learning_rate" this is how InferSent is trained (Conneau, Kiela, Schwenk, Barrault and
+    Bordes 2017, https://arxiv.org/abs/1705.02364, section 3.3).
+
+    Registered as a `LearningRateScheduler` with name "infersent".
+
+    # Parameters
+
+    optimizer : `Optimizer`
+        Filled in by the trainer.
+    decay : `float`, optional (default = `0.99`)
+        More than 0, at most 1.
+    shrink : `float`, optional (default = `5.0`)
+        At least 1.
+    last_epoch : `int`, optional (default = `-1`)
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, decay: float = 0.99, shrink: float = 5.0, last_epoch: int = -1
+    ) -> None:
+        super().__init__(optimizer, last_epoch)
+        if not 0 < decay <= 1:
+            raise ConfigurationError(f"decay must be more than 0 and at most 1, got {decay}")
+        if not 1 <= shrink < math.inf:
+            raise ConfigurationError(f"shrink must be at least 1, got {shrink}")
+        self.decay = decay
+        self.shrink = shrink
+        self.best = -math.inf
+        self.factor = 1.0
+        """The factor of the initial learning rates."""
+
+    def get_values(self) -> list[float]:
+        """The learning rates for the next epoch."""
+        return [value * self.factor for value in self.base_values]
+
+    def step(self, metric: Optional[float] = None) -> None:
+        """Set the learning rates for the next epoch.
+
+        # Parameters
+
+        metric : `float`
+            The validation metric of the epoch; more is better: the trainer changes the sign
+            otherwise.
+
+        # Raises
+
+        `ConfigurationError` without a metric.
+        """
+        if metric is None:
+            raise ConfigurationError(
+                "the learning rate scheduler 'infersent' needs validation data, whose metric "
+                "decides on the learning rate"
+            )
+        if metric > self.best:
+            self.best = metric
+        else:
+            self.factor /= self.shrink
+        self.factor *= self.decay
+        super().step(metric)

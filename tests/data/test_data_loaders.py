@@ -1,0 +1,283 @@
+"""The loader of labeled and unlabeled batches."""
+
+import json
+import random
+from collections import Counter
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.tqdm import Tqdm
+from allennlp.data import DataLoader, DatasetReader, Vocabulary
+
+from allennlp_sentmatch.data.data_loaders import SemiSupervisedDataLoader
+
+LABELS = ["entailment", "neutral", "contradiction"]
+
+
+def write(path, ids, labeled=True):
+    with open(path, "w") as file:
+        for i in ids:
+            pair = {"sentence1": f"premise {i}", "sentence2": f"hypothesis {i} of {i}"}
+            if labeled:
+                pair["gold_label"] = LABELS[i % 3]
+            file.write(json.dumps(pair) + "\n")
+    return str(path)
+
+
+@pytest.fixture
+def data_path(tmp_path):
+    return write(tmp_path / "pairs.jsonl", range(20))
+
+
+def loader(data_path, **settings):
+    reader = DatasetReader.by_name("sentence_pair")("snli")
+    made = SemiSupervisedDataLoader(reader, data_path, **{"batch_size": 3, **settings})
+    made.index_with(Vocabulary.from_instances(made.iter_instances()))
+    return made
+
+
+def numbers(made, batch, field):
+    """Which pairs are in a batch."""
+    words = batch[field]["tokens"]["tokens"][:, 1].tolist()
+    return [int(made._vocab.get_token_from_index(i)) for i in words]
+
+
+def flat(batches):
+    return [i for batch in batches for i in batch]
+
+
+def epoch(made):
+    batches = list(made)
+    return (
+        [numbers(made, batch, "premise") for batch in batches],
+        [numbers(made, batch, "unlabeled_premise") for batch in batches],
+    )
+
+
+def test_one_file_is_split(data_path):
+    made = loader(data_path, num_labeled=7, seed=1)
+    assert len(made) == 5  # 13 unlabeled pairs, 3 at a time
+    labeled, unlabeled = epoch(made)
+    assert [len(batch) for batch in labeled] == [3, 3, 1, 3, 3]
+    assert [len(batch) for batch in unlabeled] == [3, 3, 3, 3, 1]
+    first_pass = flat(labeled[:3])
+    assert len(set(first_pass)) == 7
+    assert set(flat(labeled[3:])) < set(first_pass)
+    # Each unlabeled pair once; together, all of them.
+    assert Counter(flat(unlabeled)) == Counter(set(range(20)) - set(first_pass))
+
+
+def test_fields(data_path):
+    batch = next(iter(loader(data_path, num_labeled=7, unlabeled_batch_size=4)))
+    assert set(batch) == {
+        "premise",
+        "hypothesis",
+        "label",
+        "metadata",
+        "unlabeled_premise",
+        "unlabeled_hypothesis",
+    }
+    assert batch["label"].shape == (3,)
+    assert batch["unlabeled_hypothesis"]["tokens"]["tokens"].shape == (4, 4)
+
+
+def test_labels_belong_to_their_pairs(data_path):
+    made = loader(data_path, num_labeled=9)
+    for batch in made:
+        for i, label in zip(numbers(made, batch, "premise"), batch["label"].tolist()):
+            assert made._vocab.get_token_from_index(label, "labels") == LABELS[i % 3]
+
+
+def test_labels_of_unlabeled_pairs_are_unknown_to_the_vocabulary(tmp_path):
+    # Only the unlabeled file has the third label.
+    labeled = write(tmp_path / "labeled.jsonl", [0, 1])
+    unlabeled = write(tmp_path / "unlabeled.jsonl", [2, 5, 8])
+    made = loader(labeled, unlabeled_data_path=unlabeled)
+    assert made._vocab.get_vocab_size("labels") == 2
+    assert made._vocab.get_token_to_index_vocabulary("tokens").keys() >= {"0", "1", "2", "5", "8"}
+
+
+def test_two_files(tmp_path, data_path):
+    unlabeled = write(tmp_path / "unlabeled.jsonl", range(100, 107), labeled=False)
+    made = loader(data_path, unlabeled_data_path=unlabeled, batch_size=5, unlabeled_batch_size=2)
+    assert len(made) == 4  # either has four batches
+    first, second = epoch(made)
+    assert sorted(flat(first)) == list(range(20))
+    assert sorted(flat(second)) == list(range(100, 107))
+
+
+def test_the_longer_set_makes_the_epoch(data_path):
+    made = loader(data_path, num_labeled=18)
+    assert len(made) == 6
+    labeled, unlabeled = epoch(made)
+    assert len(set(flat(labeled))) == 18
+    assert Counter(flat(unlabeled)).most_common(1)[0][1] == 6
+
+
+def test_the_labeled_set_ends_the_epoch(data_path):
+    """Three epochs are three passes over the labeled pairs; the unlabeled ones go on meanwhile."""
+    made = loader(data_path, num_labeled=7, epoch="labeled", seed=3)
+    assert len(made) == 3
+    epochs = [epoch(made) for _ in range(3)]
+    for labeled, unlabeled in epochs:
+        assert [len(batch) for batch in labeled] == [3, 3, 1]
+        assert len(set(flat(labeled))) == 7
+        assert len(unlabeled) == 3
+    first_pass = [i for _, unlabeled in epochs for i in flat(unlabeled)][:13]
+    assert len(set(first_pass)) == 13
+    # As many labeled batches are also an epoch where they are the longer set.
+    assert len(loader(data_path, num_labeled=18, epoch="labeled")) == 6
+
+
+def test_labeled_pairs_depend_on_the_seed_alone(data_path):
+    chosen = []
+    for seed in (1, 1, 2):
+        random.seed(len(chosen))
+        chosen.append(set(flat(epoch(loader(data_path, num_labeled=6, seed=seed))[0])))
+    assert chosen[0] == chosen[1] != chosen[2]
+    only = loader(data_path, num_labeled=6, seed=1, labeled_only=True)
+    assert {i for batch in only for i in numbers(only, batch, "premise")} == chosen[0]
+
+
+def test_the_configurations_random_seed_is_the_default_seed(data_path):
+    epochs = []
+    for random_seed in (1, 1, 2):
+        random.seed(random_seed)
+        epochs.append(epoch(loader(data_path, num_labeled=6)))
+    assert epochs[0] == epochs[1] != epochs[2]
+
+
+def test_labeled_only(data_path):
+    made = loader(data_path, num_labeled=7, labeled_only=True)
+    assert len(made) == 3
+    assert len(list(made.iter_instances())) == 7
+    assert all(not name.startswith("unlabeled_") for batch in made for name in batch)
+
+
+@pytest.mark.parametrize("ends_epoch", ["longer", "labeled"])
+def test_resumed_training_sees_what_it_would_have_seen(data_path, ends_epoch):
+    """AllenNLP's trainer resumes by running through the epochs and batches it has had."""
+    uninterrupted = loader(data_path, num_labeled=7, seed=5, epoch=ends_epoch)
+    expected = [epoch(uninterrupted) for _ in range(4)]
+    assert expected[0] != expected[1] != expected[2]  # a new order each time
+    random.seed(99)
+    torch.manual_seed(99)
+    resumed = loader(data_path, num_labeled=7, seed=5, epoch=ends_epoch)
+    assert [epoch(resumed) for _ in range(4)] == expected
+    # The labeled passes go on over the epochs' ends.
+    labeled = [i for step, _ in expected for batch in step for i in batch]
+    for begin in range(0, len(labeled) - 6, 7):
+        assert len(set(labeled[begin : begin + 7])) == 7
+
+
+def test_unshuffled(data_path):
+    made = loader(data_path, num_labeled=7, shuffle=False)
+    (labeled, unlabeled), again = epoch(made), epoch(made)
+    assert flat(unlabeled) == sorted(flat(unlabeled))
+    assert flat(labeled[:3]) == sorted(flat(labeled[:3]))
+    assert again[1] == unlabeled
+
+
+def test_swapped_pairs_stay_on_their_side(data_path):
+    made = loader(data_path, num_labeled=7, swap_pairs=True)
+    assert len(made) == 9  # 26 unlabeled
+    orders, sides = Counter(), {}
+    for side, instances in (("labeled", made._labeled), ("unlabeled", made._unlabeled)):
+        for instance in instances.instances:
+            first, second = (instance[name].tokens for name in ("premise", "hypothesis"))
+            assert {first[0].text, second[0].text} == {"premise", "hypothesis"}
+            assert first[1].text == second[1].text
+            orders[first[0].text] += 1
+            sides.setdefault(first[1].text, set()).add(side)
+            if side == "labeled":
+                assert instance["label"].label == LABELS[int(first[1].text) % 3]
+    assert orders == {"premise": 20, "hypothesis": 20}
+    assert all(len(places) == 1 for places in sides.values())
+
+
+def test_progress_bar_of_the_labeled_data(data_path, monkeypatch):
+    bars = []
+
+    class Bar(Tqdm.tqdm().__class__):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **{**kwargs, "disable": False})
+            self.history = []
+            if kwargs.get("position") == 1:
+                bars.append(self)
+
+        def update(self, n=1):
+            super().update(n)
+            self.history.append((self.desc, self.n, self.total))
+
+    made = loader(data_path, num_labeled=7)
+    monkeypatch.setattr(Tqdm, "tqdm", Bar)
+    for _ in range(2):
+        list(made)
+    first, second = (bar.history for bar in bars)
+    prefix = "labeled data, pass"
+    assert first == [
+        *((f"{prefix} 1: ", i, 3) for i in (1, 2, 3)),
+        *((f"{prefix} 2: ", i, 3) for i in (1, 2)),
+    ]
+    assert second == [
+        (f"{prefix} 2: ", 3, 3),
+        *((f"{prefix} 3: ", i, 3) for i in (1, 2, 3)),
+        (f"{prefix} 4: ", 1, 3),
+    ]
+
+
+def test_from_params_and_device(data_path):
+    params = Params({"type": "semi_supervised", "batch_size": 2, "num_labeled": 4, "quiet": True})
+    reader = DatasetReader.by_name("sentence_pair")("snli")
+    made = DataLoader.from_params(params, reader=reader, data_path=data_path)
+    with pytest.raises(ValueError, match="index_with"):
+        next(iter(made))
+    made.index_with(Vocabulary.from_instances(made.iter_instances()))
+    made.set_target_device(torch.device("meta"))
+    batch = next(iter(made))
+    assert batch["label"].device.type == "meta"
+    assert batch["unlabeled_premise"]["tokens"]["tokens"].device.type == "meta"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "either num_labeled or unlabeled_data_path"),
+        ({"num_labeled": 3, "unlabeled_data_path": "x"}, "either num_labeled or"),
+        ({"num_labeled": 0}, "num_labeled is 0"),
+        ({"num_labeled": 3, "batch_size": 0}, "batch_size is 0"),
+        ({"num_labeled": 3, "unlabeled_batch_size": -1}, "unlabeled_batch_size is -1"),
+        ({"num_labeled": 21}, "num_labeled is 21, but .*pairs.jsonl has 20 examples"),
+        ({"num_labeled": 3, "epoch": "both"}, "epoch is 'both'; expected"),
+        ({"num_labeled": 20}, "no unlabeled examples are left"),
+    ],
+)
+def test_bad_settings(data_path, settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        loader(data_path, **settings)
+
+
+def test_labeled_data_without_labels(tmp_path, data_path):
+    unlabeled = write(tmp_path / "unlabeled.jsonl", range(3), labeled=False)
+    with pytest.raises(
+        ConfigurationError, match=r"unlabeled\.jsonl: labeled example 1 has no label"
+    ):
+        loader(unlabeled, unlabeled_data_path=data_path)
+
+
+@pytest.mark.parametrize("num_labeled", [3, 7, 8])
+def test_the_workers_share_the_labeled_examples_without_a_remainder(
+    data_path, monkeypatch, num_labeled
+):
+    module = "allennlp_sentmatch.data.data_loaders"
+    monkeypatch.setattr(f"{module}.is_distributed", lambda: True)
+    monkeypatch.setattr(f"{module}.distributed.get_world_size", lambda: 3)
+    numbers_of_workers = []
+    for rank in range(3):
+        monkeypatch.setattr(f"{module}.distributed.get_rank", lambda rank=rank: rank)
+        instances = loader(data_path, num_labeled=num_labeled).iter_instances()
+        numbers_of_workers.append(sum("label" in instance.fields for instance in instances))
+    assert sum(numbers_of_workers) == num_labeled
+    assert max(numbers_of_workers) - min(numbers_of_workers) <= 1

@@ -1,0 +1,204 @@
+"""The cache of a frozen transformer, against the transformer without it."""
+
+import logging
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, DatasetReader, Vocabulary
+from allennlp.modules.token_embedders import TokenEmbedder
+
+import allennlp_sentmatch  # noqa: F401  (registers the embedder)
+from tests.tiny_bert import HIDDEN_SIZE, save_tiny_bert
+
+TEXTS = ["a man sleeps", "a dog sleeps", "a man", "the man sleeps unhappily in the garden"]
+
+
+@pytest.fixture(scope="module")
+def tiny_bert(tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("tiny_bert")
+    save_tiny_bert(folder)
+    return str(folder)
+
+
+@pytest.fixture(params=[(False, None), (True, None), (True, 6)], ids=["pieces", "words", "parts"])
+def transformer(request, tiny_bert) -> dict:
+    """The parameters of a frozen transformer over word pieces, words, or words in parts."""
+    mismatched, max_length = request.param
+    name = "pretrained_transformer" + "_mismatched" * mismatched
+    return {
+        "type": name,
+        "model_name": tiny_bert,
+        "max_length": max_length,
+        "train_parameters": False,
+    }
+
+
+def embedder_of(params: dict) -> TokenEmbedder:
+    return TokenEmbedder.from_params(Params(dict(params)))
+
+
+def cached(transformer: dict, **params) -> TokenEmbedder:
+    return embedder_of({"type": "cached", "embedder": dict(transformer), **params})
+
+
+def tensors_of(texts: list[str], transformer: dict) -> dict[str, torch.Tensor]:
+    settings = {key: transformer[key] for key in ("type", "model_name", "max_length")}
+    reader = {"type": "single_sentence", "token_indexers": {"tokens": settings}}
+    if transformer["type"] == "pretrained_transformer":
+        reader["tokenizer"] = {key: settings[key] for key in ("type", "model_name")}
+    reader = DatasetReader.from_params(Params({"format": "trec", **reader}))
+    batch = Batch([reader.text_to_instance(text) for text in texts])
+    for instance in batch.instances:
+        reader.apply_token_indexers(instance)
+    batch.index_instances(Vocabulary.empty())
+    tensors: dict[str, torch.Tensor] = batch.as_tensor_dict()["tokens"]["tokens"]
+    return tensors
+
+
+def count_texts(monkeypatch, embedder) -> list[int]:
+    """The number of texts in each call of the transformer, a list that is filled later."""
+    counts = []
+    forward = embedder.embedder.forward
+
+    def counted(**tensors):
+        counts.append(len(tensors["mask"]))
+        return forward(**tensors)
+
+    monkeypatch.setattr(embedder.embedder, "forward", counted)
+    return counts
+
+
+def assert_same(embedder, transformer, texts) -> None:
+    """The outputs of a cached embedder are those of the transformer, up to padding."""
+    tensors = tensors_of(texts, transformer)
+    mask = tensors["mask"].unsqueeze(-1)
+    expected = embedder_of(transformer).eval()(**tensors)
+    torch.testing.assert_close(embedder(**tensors) * mask, expected * mask)
+
+
+def test_each_text_is_read_once_in_a_training(transformer, monkeypatch):
+    embedder = cached(transformer).train()
+    counts = count_texts(monkeypatch, embedder)
+    assert_same(embedder, transformer, TEXTS[:2])
+    assert_same(embedder, transformer, [TEXTS[3], TEXTS[1], TEXTS[3], TEXTS[0]])  # more padding
+    assert_same(embedder, transformer, TEXTS[1::-1])
+    with torch.no_grad():
+        assert_same(embedder.eval(), transformer, TEXTS)
+        assert_same(embedder, transformer, TEXTS)
+    assert counts == [2, 1, 1]
+
+
+def test_a_model_that_is_not_trained_keeps_nothing(transformer, monkeypatch):
+    embedder = cached(transformer).eval()
+    counts = count_texts(monkeypatch, embedder)
+    with torch.no_grad():
+        for _ in range(2):
+            assert_same(embedder, transformer, TEXTS)
+    assert counts == [4, 4]
+
+
+def test_texts_that_differ_in_their_last_tokens_only(transformer):
+    """Zero is the id of padding, and of a token."""
+    embedder = cached(transformer).train()
+    tensors = tensors_of(["a man", "a man man"], transformer)
+    tensors["token_ids"] = tensors["token_ids"] * 0
+    first = embedder(**tensors)
+    assert first[0, : tensors["mask"][0].sum()].shape != first[1, : tensors["mask"][1].sum()].shape
+    mask = tensors["mask"].unsqueeze(-1)
+    expected = embedder_of(transformer).eval()(**tensors)
+    torch.testing.assert_close(first * mask, expected * mask)
+
+
+def test_other_ids_of_padding(transformer, monkeypatch):
+    """RoBERTa pads with 1."""
+    embedder = cached(transformer).train()
+    counts = count_texts(monkeypatch, embedder)
+    for texts in (TEXTS[2:], TEXTS[2:3]):
+        tensors = tensors_of(texts, transformer)
+        pieces = tensors.get("segment_concat_mask", tensors.get("wordpiece_mask", tensors["mask"]))
+        tensors["token_ids"] = tensors["token_ids"].masked_fill(~pieces, 1)
+        embedder(**tensors)
+    assert counts == [2]
+
+
+def test_the_transformer_is_always_in_evaluation_mode(transformer):
+    """Without its dropout of 0.1, all outputs are equal."""
+    embedder = cached(transformer).train()
+    assert embedder.training
+    assert not any(module.training for module in embedder.embedder.modules())
+    assert_same(embedder, transformer, TEXTS)
+
+
+def test_gradients_with_respect_to_word_embeddings(transformer):
+    """As saliency needs them, also after a training."""
+    embedder = cached(transformer).train()
+    tensors = tensors_of(TEXTS[:2], transformer)
+    embedder(**tensors)
+    words = next(m for m in embedder.modules() if isinstance(m, torch.nn.Embedding))
+    leaves = []
+
+    def replace(module, inputs, output):
+        leaves.append(output.detach().requires_grad_())
+        return leaves[-1]
+
+    words.register_forward_hook(replace)
+    embedder.eval()(**tensors).square().sum().backward()
+    assert (leaves[0].grad[0].abs().sum(-1) > 0).any()
+
+
+def test_other_weights_empty_the_cache(transformer):
+    embedder = cached(transformer).train()
+    tensors = tensors_of(TEXTS, transformer)
+    before = embedder(**tensors)
+    embedder.load_state_dict({name: 2 * value for name, value in embedder.state_dict().items()})
+    after = embedder(**tensors)
+    assert not torch.allclose(before, after)
+    torch.testing.assert_close(after, embedder.embedder(**tensors) * tensors["mask"].unsqueeze(-1))
+    assert embedder.double()(**tensors).dtype == torch.float64
+
+
+def test_precision_of_the_parameters_under_autocast(transformer):
+    embedder = cached(transformer).train()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        embedded = embedder(**tensors_of(TEXTS, transformer))
+    assert embedded.dtype == torch.float32
+    assert_same(embedder, transformer, TEXTS)
+
+
+def test_a_full_cache(transformer, monkeypatch, caplog):
+    """Texts that were kept are found, others are computed, and there is one warning."""
+    tensors = tensors_of(TEXTS, transformer)
+    size = tensors["mask"][:2].sum().item() * HIDDEN_SIZE * 4
+    embedder = cached(transformer, capacity=size / 2**30).train()
+    counts = count_texts(monkeypatch, embedder)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            assert_same(embedder, transformer, TEXTS)
+    assert counts == [4, 2, 2]
+    assert [record.args[0] for record in caplog.records if "is full" in record.message] == [2]
+
+
+def test_the_weights_are_those_of_the_transformer_and_not_the_cache(transformer):
+    embedder = cached(transformer).train()
+    names = set(embedder.state_dict())
+    embedder(**tensors_of(TEXTS, transformer))
+    assert set(embedder.state_dict()) == names
+    assert names == {f"embedder.{name}" for name in embedder_of(transformer).state_dict()}
+    assert embedder.get_output_dim() == HIDDEN_SIZE
+
+
+def test_a_transformer_that_is_trained(transformer):
+    with pytest.raises(ConfigurationError, match="only a frozen embedder can be cached"):
+        cached({**transformer, "train_parameters": True})
+
+
+def test_a_transformer_that_is_to_be_trained_later(transformer):
+    embedder = cached(transformer)
+    tensors = tensors_of(TEXTS, transformer)
+    embedder(**tensors)
+    next(embedder.parameters()).requires_grad_(True)
+    with pytest.raises(ConfigurationError, match="only a frozen embedder can be cached"):
+        embedder(**tensors)
+    assert embedder.eval()(**tensors).requires_grad

@@ -1,0 +1,72 @@
+"""The scores of additive attention against their definition, one pair of tokens at a time."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.nn.ops.backends import use_backend
+from allennlp_sentmatch.nn.ops.common import additive_scores
+from allennlp_sentmatch.nn.ops.common.additive_scores import additive_scores as scores_of
+
+B, R, M, A = 3, 7, 5, 19
+
+
+@pytest.fixture(params=["naive", "eager", "eager, two queries at a time"], autouse=True)
+def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    name, _, parts = request.param.partition(", ")
+    if parts:
+        monkeypatch.setattr(additive_scores, "MAX_NUMBERS", 2 * B * M * A)
+    with use_backend(name):
+        yield name
+
+
+def arguments() -> list[Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    shapes = (B, R, A), (B, M, A), (A,)
+    return [torch.randn(shape, dtype=torch.float64, generator=generator) for shape in shapes]
+
+
+def defined(queries: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
+    """v . tanh(q_i + k_j) and the constant that makes them twice the products with sigmoids."""
+    rows = [[[vector @ torch.tanh(q + k) for k in ks] for q in qs] for qs, ks in zip(queries, keys)]
+    return torch.stack([torch.stack([torch.stack(row) for row in b]) for b in rows]) + vector.sum()
+
+
+def test_values_and_gradients_are_those_of_the_definition():
+    weights = torch.randn(B, R, M, dtype=torch.float64)
+    results = []
+    for function in (scores_of, defined):
+        leaves = [x.requires_grad_() for x in arguments()]
+        scores = function(*leaves)
+        results.append([scores, *torch.autograd.grad((scores * weights).sum(), leaves)])
+        with torch.no_grad():
+            torch.testing.assert_close(function(*leaves), scores, atol=1e-12, rtol=0)
+    torch.testing.assert_close(*results, atol=1e-9, rtol=1e-9)
+
+
+def test_float32_is_near_float64():
+    queries, keys, vector = arguments()
+    for scale in (1e-3, 1.0, 30.0):
+        expected = scores_of(scale * queries, scale * keys, vector)
+        actual = scores_of((scale * queries).float(), (scale * keys).float(), vector.float())
+        torch.testing.assert_close(actual.double(), expected, atol=2e-5, rtol=0)
+
+
+def test_no_queries_and_no_keys():
+    queries, keys, vector = arguments()
+    assert scores_of(queries[:, :0], keys, vector).shape == (B, 0, M)
+    assert scores_of(queries, keys[:, :0], vector).shape == (B, R, 0)
+
+
+def test_the_hidden_layer_is_not_kept(backend: str):
+    kept = {}
+
+    def pack(x: Tensor) -> Tensor:
+        kept[x.data_ptr()] = x.numel()
+        return x
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+        scores_of(*(x.requires_grad_() for x in arguments()))
+    assert (sum(kept.values()) < B * R * M * A) == (backend != "naive")

@@ -1,0 +1,114 @@
+"""Whether steps are compiled, and what they run on; that they are right is each kernel's test."""
+
+import ctypes
+import sys
+
+import pytest
+import torch
+
+from allennlp_sentmatch.nn import CellAwareLSTM
+from allennlp_sentmatch.nn.ops import backends
+from allennlp_sentmatch.nn.ops.common import native
+from tests.conftest import CAN_COMPILE
+from tests.nn.ops.conftest import NEEDS_COMPILED
+
+PARALLEL = ctypes.CFUNCTYPE(
+    None,
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p),
+    ctypes.c_void_p,
+    ctypes.c_uint,
+    ctypes.c_uint,
+)
+
+
+@pytest.mark.skipif(not CAN_COMPILE, reason="there is no compiler")
+def test_a_compiler_is_made_use_of():
+    assert backends.COMPILED
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not torch.backends.openmp.is_available(),
+    reason="torch runs on no OpenMP library with GNU's interface",
+)
+def test_torch_s_threads_are_found():
+    number = torch.get_num_threads()
+    assert native.num_threads() == number
+    torch.set_num_threads(number + 1)
+    try:
+        assert native.num_threads() == number + 1
+    finally:
+        torch.set_num_threads(number)
+    threads = []
+    PARALLEL(native.GOMP_PARALLEL)(
+        PARALLEL._argtypes_[0](lambda data: threads.append(data)),
+        ctypes.c_void_p(7),
+        ctypes.c_uint(3),
+        ctypes.c_uint(0),
+    )
+    assert threads == [7, 7, 7]
+
+
+def test_without_them_there_is_one(monkeypatch):
+    monkeypatch.setattr(native, "GOMP_PARALLEL", 0)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
+    assert native.num_threads() == 1
+
+
+@NEEDS_COMPILED
+@pytest.mark.parametrize("threads_had", [1, 2, 5])
+def test_all_is_done_by_whatever_threads_there_are(monkeypatch, threads_had):
+    """OpenMP may have fewer threads than it is asked for."""
+    asked = []
+
+    @PARALLEL
+    def parallel(function, data, number, flags):
+        asked.append(number)
+        for _ in range(threads_had):
+            function(data)
+
+    torch.manual_seed(0)
+    encoder, inputs = CellAwareLSTM(4, 3).double(), torch.randn(7, 5, 4, dtype=torch.float64)
+    inputs.requires_grad_()
+    mask = torch.ones(7, 5, dtype=torch.bool)
+    expected = encoder(inputs, mask)
+    upstream = torch.randn_like(expected)
+    expected_gradient = torch.autograd.grad(expected, inputs, upstream)
+    monkeypatch.setattr(native, "MIN_NUMBERS", 0)
+    monkeypatch.setattr(native, "GOMP_PARALLEL", ctypes.cast(parallel, ctypes.c_void_p).value)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 5)
+    actual = encoder(inputs, mask)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-12)
+    gradient = torch.autograd.grad(actual, inputs, upstream)
+    torch.testing.assert_close(gradient, expected_gradient, rtol=0, atol=1e-12)
+    assert asked
+    assert set(asked) == {5}
+    asked.clear()
+    monkeypatch.setattr(native, "MIN_NUMBERS", 2**14)
+    encoder(inputs, mask)  # too little work for several threads
+    assert not asked
+
+
+def test_an_address_is_given_for_a_right_table_only():
+    table = torch.zeros(2, 3)
+    assert native.address(table, (2, 3), table) == table.data_ptr()
+    assert native.address(None, (2, 3), table) == 0
+    for wrong in (table[:1], table.double(), table.to("meta"), torch.zeros(3, 2).t()):
+        with pytest.raises(ValueError, match="expected a"):
+            native.address(wrong, (2, 3), table)
+    elsewhere = table.to("meta")
+    with pytest.raises(ValueError, match="on the CPU"):
+        native.address(elsewhere, (2, 3), elsewhere)
+
+
+def test_the_rows_of_a_table_are_counted_in_bytes():
+    table = torch.zeros(2, 3, 5, dtype=torch.float64)
+    rows = native.Rows(table, (2, 3, 5), table)
+    assert rows.at(1, 2) == table[1, 2].data_ptr()
+    assert native.Rows(None, (2, 3, 5), table).at(1, 2) == 0
+
+
+@pytest.mark.parametrize("sizes", [[2, 3], [3, 2], [6, -1], [5, 0]])
+def test_sizes_are_those_of_a_packing(sizes):
+    native.check_sizes([3, 1, 1], 5)
+    with pytest.raises(ValueError, match="sizes must"):
+        native.check_sizes(sizes, 5 if sizes != [3, 2] else 6)

@@ -1,0 +1,146 @@
+"""The backends of SuBiLSTM's recurrence against its naive form."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from allennlp_sentmatch.nn.ops.subilstm import cpu, recurrence, schedule
+from allennlp_sentmatch.nn.ops.subilstm.recurrence import suffix_recurrence
+from allennlp_sentmatch.nn.ops.subilstm.weights import SuffixWeights
+from tests.nn.ops.conftest import CPU_BACKENDS, run_by
+
+S, D, H = 2, 4, 3
+every_cell = pytest.mark.parametrize(
+    ("cell", "backend"),
+    [
+        pytest.param(cell, *x.values, marks=x.marks)
+        for cell in ("lstm", "gru")
+        for x in (*CPU_BACKENDS, pytest.param("eager"))
+    ],
+)
+
+
+def arguments(cell, lengths, dtype=torch.float64, device="cpu"):
+    """Tokens, W, U and b with gradients, and the number of sentences at each token."""
+    torch.manual_seed(0)
+    T, GH = max(lengths), {"lstm": 4 * H, "gru": 3 * H}[cell]
+    shapes = [(S, T, len(lengths), D), (S, GH, D), (S, GH, H), (S, GH)]
+    tensors = [torch.randn(shape, dtype=torch.float64) for shape in shapes]
+    sizes = [sum(length > t for length in lengths) for t in range(T)]
+    return [x.to(device, dtype).requires_grad_() for x in tensors], sizes
+
+
+def encode(tensors, *rest):
+    tokens, *parameters = tensors
+    return suffix_recurrence(
+        tokens, [SuffixWeights(*direction) for direction in zip(*parameters)], *rest
+    )
+
+
+def run(backend, cell, lengths, window, prefixes_only, **placement):
+    """The encodings outside of the padding, and their gradients."""
+    tensors, sizes = arguments(cell, lengths, **placement)
+    num_starts = max(len(sizes) - window, 0) + 1 if prefixes_only else len(sizes)
+    with run_by(backend):
+        encodings = encode(tensors, sizes, window, num_starts, cell)
+        with torch.no_grad():
+            evaluated = encode(tensors, sizes, window, num_starts, cell)
+    mask = torch.tensor([[t < length for length in lengths] for t in range(len(sizes))])
+    mask = mask.to(tensors[0].device)
+    used = [x[:, mask] for x in encodings[: 1 if prefixes_only else 2]]
+    upstream = [torch.linspace(-1, 1, x.numel()).to(x).view_as(x) for x in used]
+    gradients = torch.autograd.grad(used, tensors, upstream)
+    tolerance = 1e-12 if tensors[0].dtype == torch.float64 else 1e-5
+    for x, y in zip(encodings, evaluated):
+        torch.testing.assert_close(y, x, rtol=0, atol=tolerance)
+    assert all(torch.isfinite(x).all() for x in encodings)
+    return [*used, *gradients]
+
+
+@every_cell
+@settings(max_examples=40, deadline=None)
+@given(
+    lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4),
+    window=st.integers(1, 8),
+    prefixes_only=st.booleans(),
+    rows=st.sampled_from([1, 5, 4096]),
+    recomputed=st.booleans(),
+)
+def test_is_the_naive_recurrence(cell, backend, lengths, window, prefixes_only, rows, recomputed):
+    lengths = sorted(lengths, reverse=True)
+    case = (cell, lengths, window, prefixes_only)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schedule, "ROWS_PER_CHUNK", rows)
+        for native_cell in (cpu.NativeLSTMCell, cpu.NativeGRUCell):
+            patch.setattr(native_cell, "max_rows", rows)
+        if recomputed:
+            patch.setattr(recurrence, "MAX_SAVED_BYTES", 0)
+        actual = run(backend, *case)
+    for x, expected in zip(actual, run("naive", *case)):
+        torch.testing.assert_close(x, expected, rtol=0, atol=1e-9)
+
+
+@pytest.fixture(params=[False, True], ids=["saved", "recomputed"])
+def recomputed(request, monkeypatch):
+    """Whether the backward pass computes the steps again, in several chunks."""
+    if request.param:
+        monkeypatch.setattr(recurrence, "MAX_SAVED_BYTES", 0)
+        monkeypatch.setattr(schedule, "ROWS_PER_CHUNK", 2)
+    return request.param
+
+
+@every_cell
+def test_the_backward_pass_can_be_repeated(cell, backend, recomputed):
+    tensors, sizes = arguments(cell, [5, 3, 3, 1])
+    with run_by(backend):
+        prefixes, suffixes = encode(tensors, sizes, 3, 5, cell)
+    loss = prefixes.sum() + suffixes.square().sum()
+    first = torch.autograd.grad(loss, tensors, retain_graph=True)
+    for x, y in zip(first, torch.autograd.grad(loss, tensors)):
+        torch.testing.assert_close(x, y, rtol=0, atol=1e-12)
+
+
+@every_cell
+def test_each_parameter_can_be_frozen(cell, backend, recomputed):
+    tensors, sizes = arguments(cell, [4, 2])
+    expected = None
+    for frozen in (None, *range(len(tensors))):
+        for i, x in enumerate(tensors):
+            x.requires_grad_(i != frozen)
+        with run_by(backend):
+            prefixes, suffixes = encode(tensors, sizes, 3, 4, cell)
+        trained = [x for x in tensors if x.requires_grad]
+        gradients = torch.autograd.grad((prefixes * suffixes).sum(), trained)
+        expected = expected or gradients
+        rest = [x for i, x in enumerate(expected) if i != frozen]
+        torch.testing.assert_close(list(gradients), rest, rtol=0, atol=1e-12)
+
+
+@every_cell
+def test_buffers_are_written_before_they_are_read(cell, backend, recomputed, monkeypatch):
+    new_empty = torch.Tensor.new_empty
+    monkeypatch.setattr(
+        torch.Tensor, "new_empty", lambda *args, **kw: new_empty(*args, **kw).fill_(torch.nan)
+    )
+    for x in run(backend, cell, [5, 3, 1], 4, False):
+        assert torch.isfinite(x).all()
+
+
+@every_cell
+def test_single_precision(cell, backend, recomputed):
+    case = (cell, [6, 6, 4, 1], 7, False)
+    actual = run(backend, *case, dtype=torch.float32)
+    for x, expected in zip(actual, run("naive", *case)):
+        torch.testing.assert_close(x.double(), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+@pytest.mark.parametrize("window", [2, 7])
+def test_on_a_gpu(cell, window):
+    case = (cell, [6, 6, 4, 1], window, False)
+    actual = run("eager", *case, dtype=torch.float32, device="cuda")
+    for x, expected in zip(actual, run("naive", *case)):
+        torch.testing.assert_close(x.cpu().double(), expected, rtol=1e-5, atol=1e-5)

@@ -1,0 +1,134 @@
+"""Windows, against spans and scores of lists."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from allennlp_sentmatch.nn.reading_comprehension import PassageWindows, best_spans
+
+
+def of(lengths: list[int], size: int, stride: int) -> PassageWindows:
+    mask = torch.arange(max(lengths)) < torch.tensor(lengths).unsqueeze(1)
+    return PassageWindows.of(mask, size, stride)
+
+
+def tokens(windows: PassageWindows) -> list[tuple[int, list[int]]]:
+    return [
+        (passage, [position for position, present in zip(*parts) if present])
+        for passage, *parts in zip(*(part.tolist() for part in windows))
+    ]
+
+
+def test_windows_overlap_and_the_last_one_ends_with_the_passage():
+    assert tokens(of([8, 4, 0, 5], size=4, stride=3)) == [
+        (0, [0, 1, 2, 3]),
+        (0, [3, 4, 5, 6]),
+        (0, [6, 7]),
+        (1, [0, 1, 2, 3]),
+        (2, []),
+        (3, [0, 1, 2, 3]),
+        (3, [3, 4]),
+    ]
+    assert tokens(of([6], size=3, stride=3)) == [(0, [0, 1, 2]), (0, [3, 4, 5])]
+
+
+def test_splitting_and_cutting():
+    windows = of([8, 3], size=4, stride=3)
+    passages = torch.arange(16).view(2, 8, 1)
+    cut = windows.cut(passages)
+    assert cut.shape == (4, 4, 1)
+    assert cut[windows.mask].flatten().tolist() == [0, 1, 2, 3, 3, 4, 5, 6, 6, 7, 8, 9, 10]
+    parts = list(windows.split(3))
+    assert [len(part.passages) for part in parts] == [3, 1]
+    torch.testing.assert_close(torch.cat([part.cut(passages) for part in parts]), cut)
+    torch.testing.assert_close(windows.select(torch.tensor([3, 1])).cut(passages), cut[[3, 1]])
+
+
+def test_the_best_spans_of_windows_compete_by_their_scores():
+    """The first window is sure of its span, as it has no other; the second one's is better."""
+    windows = of([6], size=4, stride=3)
+    start = torch.tensor([[1.0, -9, -9, -9], [4.0, 3.5, 0.0, 7.0]])  # the last one is padding
+    end = torch.tensor([[1.0, -9, -9, 1.0], [0.0, 3.0, 2.0, 7.0]])
+    best, best_windows = windows.best_spans(start, end, count=4)
+    assert best.spans.tolist() == [[[3, 4], [4, 4], [3, 5], [4, 5]]]
+    assert best.scores.tolist() == [[7, 6.5, 6, 5.5]]
+    assert best_windows.tolist() == [1]
+    # A span of both windows counts once, with its larger score.
+    end[0, 3] = 16.0
+    best, best_windows = windows.best_spans(start, end, count=3, max_length=1)
+    assert best.spans.tolist() == [[[3, 3], [4, 4], [0, 0]]]
+    assert best.scores.tolist() == [[7, 6.5, 2]]
+    assert best_windows.tolist() == [0]
+    assert windows.join(start, 6).tolist() == [[1, -9, -9, 4, 3.5, 0]]
+
+
+@st.composite
+def cases(draw):
+    lengths = draw(st.lists(st.integers(0, 9), min_size=1, max_size=3).filter(any))
+    size = draw(st.integers(1, 5))
+    windows = of(lengths, size, draw(st.integers(1, size)))
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 99)))
+    # Few different numbers, for ties.
+    start, end = torch.randint(-4, 4, (2, *windows.mask.shape), generator=generator).double()
+    return (
+        lengths,
+        windows,
+        start,
+        end,
+        draw(st.integers(1, 6)),
+        draw(st.none() | st.integers(1, 6)),
+    )
+
+
+@settings(deadline=None)
+@given(cases())
+def test_the_spans_and_scores_of_all_windows_are_searched(case):
+    lengths, windows, start, end, count, max_length = case
+    T = max(lengths)
+    joined = torch.full((len(lengths), T), torch.finfo(start.dtype).min, dtype=start.dtype)
+    scores: list[dict[tuple[int, int], float]] = [{} for _ in lengths]
+    owners: list[dict[float, list[int]]] = [{} for _ in lengths]
+    for window, (passage, positions) in enumerate(tokens(windows)):
+        for i, first in enumerate(positions):
+            joined[passage, first] = max(joined[passage, first], start[window, i])
+            for j, last in list(enumerate(positions))[i : i + (max_length or T)]:
+                score = (start[window, i] + end[window, j]).item()
+                scores[passage][first, last] = max(
+                    score, scores[passage].get((first, last), -math.inf)
+                )
+                owners[passage].setdefault(score, []).append(window)
+    torch.testing.assert_close(windows.join(start, T), joined)
+    best, best_windows = windows.best_spans(start, end, count, max_length)
+    for passage, expected in enumerate(scores):
+        largest = sorted(expected.values(), reverse=True)[:count]
+        missing = count - len(largest)
+        assert best.scores[passage].tolist() == [*largest, *[-math.inf] * missing]
+        spans = [tuple(span) for span in best.spans[passage].tolist()]
+        assert spans[len(largest) :] == [(-1, -1)] * missing
+        assert [expected[span] for span in spans[: len(largest)]] == largest
+        assert len(set(spans[: len(largest)])) == len(largest)
+        if largest:
+            assert best_windows[passage] in owners[passage][largest[0]]
+
+
+def test_one_window_gives_the_spans_of_the_passage():
+    windows = of([5, 3], size=6, stride=2)
+    start, end = torch.rand(2, 2, 6)
+    found, numbers = windows.best_spans(start, end, count=3, max_length=2)
+    expected = best_spans(
+        *(scores.masked_fill(~windows.mask, -math.inf) for scores in (start, end)), 3, 2
+    )
+    assert found.spans.tolist() == expected.spans.tolist()
+    assert found.scores.tolist() == expected.scores.tolist()
+    assert numbers.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_scores_keep_their_type(dtype):
+    windows = of([5], size=3, stride=2)
+    scores = torch.zeros(2, 3, dtype=dtype)
+    assert windows.join(scores, 5).dtype == windows.best_spans(scores, scores)[0].scores.dtype
+    assert windows.join(scores, 5).dtype == dtype

@@ -1,0 +1,141 @@
+"""The second update of fine-tuning."""
+
+import copy
+from types import SimpleNamespace
+
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Lazy, Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DataLoader, DatasetReader, Vocabulary
+from allennlp.models import Model
+from allennlp.training import TrainerCallback
+from allennlp.training.optimizers import Optimizer
+
+from allennlp_sentmatch.training.callbacks import ConstraintUpdate
+from tests.conftest import REPOSITORY
+from tests.training.callbacks.test_exact_recovery import Interrupter
+from tests.training.recovery import assert_same_outcome, params
+
+
+@pytest.fixture
+def model_and_batch(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    settings = params("cs_lvm")
+    loader = DataLoader.from_params(
+        settings["data_loader"],
+        reader=DatasetReader.from_params(settings["dataset_reader"]),
+        data_path=settings["train_data_path"],
+    )
+    vocab = Vocabulary.from_params(settings["vocabulary"], instances=loader.iter_instances())
+    loader.index_with(vocab)
+    model = Model.from_params(settings["model"], vocab=vocab).double().train()
+    return model, next(iter(loader))
+
+
+def trainer_of(model, **changes):
+    settings = {"_distributed": False, "_use_amp": False, **changes}
+    return SimpleNamespace(
+        model=model, rescale_gradients=lambda: None, clip_gradient=lambda: None, **settings
+    )
+
+
+def test_is_an_update_on_the_constraints_of_the_batch(model_and_batch):
+    model, batch = model_and_batch
+    expected = copy.deepcopy(model)
+    optimizer = Lazy(Optimizer.by_name("sgd"), lr=0.5)
+    callback = ConstraintUpdate("unused", optimizer)
+    trainer = trainer_of(model)
+    callback.on_start(trainer)
+    for parameter in model.parameters():  # of the first update
+        parameter.grad = torch.ones_like(parameter)
+    torch.manual_seed(0)
+    callback.on_batch(trainer, [batch, batch], [], {}, 0, 1, is_training=True)
+
+    torch.manual_seed(0)
+    loss = (expected.constraint_loss(**batch) + expected.constraint_loss(**batch)) / 2
+    names, parameters = zip(*expected.constrained_parameters())
+    gradients = dict(zip(names, torch.autograd.grad(loss, parameters)))
+    for name, parameter in expected.named_parameters():
+        changed = parameter - 0.5 * gradients[name] if name in gradients else parameter
+        torch.testing.assert_close(
+            dict(model.named_parameters())[name], changed, rtol=1e-10, atol=1e-12
+        )
+
+    before = copy.deepcopy(model.state_dict())
+    callback.on_batch(trainer, [batch], [], {}, 0, 1, is_training=False)
+    for name, tensor in model.state_dict().items():
+        assert tensor.equal(before[name])
+
+
+def test_the_trainers_clipping_counts_the_updated_parameters_alone(model_and_batch):
+    model, batch = model_and_batch
+    with_gradient = set()
+    trainer = trainer_of(model)
+    trainer.rescale_gradients = lambda: with_gradient.update(
+        name for name, parameter in model.named_parameters() if parameter.grad is not None
+    )
+    trainer.clip_gradient = model.zero_grad
+    callback = ConstraintUpdate("unused", Lazy(Optimizer.by_name("sgd"), lr=0.5))
+    callback.on_start(trainer)
+    before = copy.deepcopy(model.state_dict())
+    model(**batch)["loss"].backward()
+    callback.on_batch(trainer, [batch], [], {}, 0, 1, is_training=True)
+    updated = {name for name, _ in model.constrained_parameters()}
+    assert with_gradient == updated | {"_generator.label_embedding.weight"}
+    # What the trainer does to the gradients comes before the step: here nothing was left of them.
+    for name, parameter in model.named_parameters():
+        assert parameter.equal(before[name])
+
+
+def test_the_loss_has_no_constraints_then(model_and_batch):
+    model, batch = model_and_batch
+    ConstraintUpdate("unused").on_start(trainer_of(model))
+    model(**batch)
+    assert "constraint_loss" not in model.get_metrics()
+    assert model._constraints.temperature.step == 0
+
+
+def fine_tuning() -> Params:
+    settings = params("cs_lvm", num_epochs=2, checkpointer={"save_every_num_batches": 1})
+    settings.params["trainer"]["callbacks"] = ["tests_interrupter", "constraint_update"]
+    return settings
+
+
+@pytest.mark.parametrize("interrupt_after", [2, 5])  # within an epoch; after the first
+def test_recovered_training_equals_uninterrupted_training(interrupt_after, tmp_path, monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setattr(Interrupter, "batches_left", None)
+    train_model(fine_tuning(), str(tmp_path / "whole"))
+    Interrupter.batches_left = interrupt_after
+    with pytest.raises(InterruptedError):
+        train_model(fine_tuning(), str(tmp_path / "broken"))
+    Interrupter.batches_left = None
+    train_model(fine_tuning(), str(tmp_path / "broken"), recover=True)
+    assert_same_outcome(tmp_path / "broken", tmp_path / "whole", training_metrics=False)
+
+
+def test_the_default_optimizer_is_that_of_the_thesis(model_and_batch):
+    model, _ = model_and_batch
+    callback = TrainerCallback.from_params(
+        Params({"type": "constraint_update"}), serialization_dir="unused"
+    )
+    callback.on_start(trainer_of(model))
+    assert isinstance(callback._optimizer, torch.optim.Adam)
+    assert callback._optimizer.param_groups[0]["lr"] == 1e-4
+
+
+@pytest.mark.parametrize(
+    ("constraints", "changes", "message"),
+    [
+        (False, {}, "needs a cs_lvm model with constraints"),
+        (True, {"_distributed": True}, "neither distributed training nor use_amp"),
+        (True, {"_use_amp": True}, "neither distributed training nor use_amp"),
+    ],
+)
+def test_what_it_cannot_do(model_and_batch, constraints, changes, message):
+    model, _ = model_and_batch
+    model.constraints_in_loss = constraints
+    with pytest.raises(ConfigurationError, match=message):
+        ConstraintUpdate("unused").on_start(trainer_of(model, **changes))

@@ -1,0 +1,70 @@
+"""Training in mixed precision."""
+
+import json
+import math
+
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.training import GradientDescentTrainer
+
+import allennlp_sentmatch  # noqa: F401  (registers the trainer)
+from tests.conftest import REPOSITORY
+
+MODELS = sorted((REPOSITORY / "fixtures" / "models").glob("*.json*"))
+
+
+@pytest.fixture(autouse=True)
+def _in_the_repository(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+@pytest.fixture
+def precisions(monkeypatch):
+    """The precision of a product in every run of the model, and whether it was for training."""
+    seen = set()
+    batch_outputs = GradientDescentTrainer.batch_outputs
+
+    def probe(self, batch, for_training):
+        seen.add(((torch.ones(1, 1) @ torch.ones(1, 1)).dtype, for_training))
+        return batch_outputs(self, batch, for_training)
+
+    monkeypatch.setattr(GradientDescentTrainer, "batch_outputs", probe)
+    return seen
+
+
+def params(path, **trainer):
+    overrides = {"trainer.type": "bfloat16", "trainer.num_epochs": 1}
+    overrides.update({f"trainer.{name}": value for name, value in trainer.items()})
+    return Params.from_file(path, json.dumps(overrides))
+
+
+def onednn_has_lstm():
+    """Whether oneDNN has an LSTM in bfloat16 for this CPU.
+
+    torch asks the CPU, not oneDNN, which `ONEDNN_MAX_CPU_ISA` may keep from using all of it.
+    """
+    try:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            torch.nn.LSTM(1, 1)(torch.zeros(1, 1, 1))
+    except RuntimeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_every_model_trains(path, tmp_path, precisions):
+    with torch.backends.mkldnn.flags(enabled=onednn_has_lstm()):
+        model = train_model(params(path), tmp_path / "model")
+    assert precisions == {(torch.bfloat16, True), (torch.bfloat16, False)}
+    assert all(parameter.dtype == torch.float32 for parameter in model.parameters())
+    metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
+    assert math.isfinite(metrics["training_loss"])
+    assert math.isfinite(metrics["validation_loss"])
+
+
+def test_refuses_amp(tmp_path):
+    with pytest.raises(ConfigurationError, match="use_amp is for float16"):
+        train_model(params(MODELS[0], use_amp=True), tmp_path / "model")
