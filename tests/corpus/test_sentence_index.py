@@ -112,17 +112,15 @@ class TestWithFaiss:
             SentenceIndex.load(tmp_path / "none" / "s.faiss")
 
     def test_a_damaged_file_is_refused(self, vectors, tmp_path):
-        """Cut off anywhere, or with any byte of the header or a vector's exponent changed."""
+        """Cut off anywhere, or with any byte changed."""
         path = tmp_path / "s.faiss"
         SentenceIndex.build(vectors).save(path)
         whole = path.read_bytes()
-        header = len(whole) - vectors.nbytes
-        assert header < 60
-        for length in [0, 3, 4, 20, header - 4, header, header + 3, len(whole) - 1]:
+        for length in [0, 3, 4, 20, *range(21, len(whole), 25), len(whole) - 1]:
             path.write_bytes(whole[:length])
             with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index"):
                 SentenceIndex.load(path)
-        for position in [0, 4, 7, 9, 15, header - 12, header - 8, header - 1, header + 3]:
+        for position in [0, 4, 7, 9, 15, *range(16, len(whole), 25), len(whole) - 1]:
             damaged = bytearray(whole)
             damaged[position] ^= 0x55
             path.write_bytes(bytes(damaged))
