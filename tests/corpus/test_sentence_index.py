@@ -8,6 +8,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.corpus import SentenceIndex
+from allennlp_sentmatch.data.files.digests import MARK
 
 
 @pytest.fixture
@@ -112,15 +113,16 @@ class TestWithFaiss:
             SentenceIndex.load(tmp_path / "none" / "s.faiss")
 
     def test_a_damaged_file_is_refused(self, vectors, tmp_path):
-        """Cut off anywhere, or with any byte changed."""
+        """Cut off anywhere, or with any byte of the index or of its digest changed."""
         path = tmp_path / "s.faiss"
         SentenceIndex.build(vectors).save(path)
         whole = path.read_bytes()
-        for length in [0, 3, 4, 20, *range(21, len(whole), 25), len(whole) - 1]:
+        index_length = whole.index(MARK)
+        for length in [*range(0, index_length, 25), index_length - 1, len(whole) - 1]:
             path.write_bytes(whole[:length])
             with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index"):
                 SentenceIndex.load(path)
-        for position in [0, 4, 7, 9, 15, *range(16, len(whole), 25), len(whole) - 1]:
+        for position in [*range(0, index_length, 25), index_length - 1, len(whole) - 1]:
             damaged = bytearray(whole)
             damaged[position] ^= 0x55
             path.write_bytes(bytes(damaged))
