@@ -270,12 +270,13 @@ class SentenceIndex:
                 "another file, to build the index there"
             )
         remedy = "name another file, to build the index there"
-        if ending_digest(path) is not None and not is_whole(Path(path)):
+        has_digest = ending_digest(path) is not None
+        if has_digest and not is_whole(Path(path)):
             raise ConfigurationError(f"{expected}, or it is damaged; {remedy}")
-        # A file of an earlier version has no digest.
         try:
-            # Older releases of FAISS lack the flag for some kinds.
-            flag = getattr(faiss, file_kind.read_flag, 0)
+            # Older releases of FAISS lack the flag for some kinds. A file of an earlier version has
+            # no digest; it is not mapped, since FAISS crashes on mapped files that end too early.
+            flag = getattr(faiss, file_kind.read_flag, 0) if has_digest else 0
             index = faiss.read_index(os.fspath(path), flag)
             is_expected = isinstance(index, getattr(faiss, file_kind.faiss_class))
             if not is_expected or index.metric_type != faiss.METRIC_INNER_PRODUCT or index.d < 1:

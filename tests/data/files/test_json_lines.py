@@ -27,7 +27,7 @@ def test_anything_else_is_refused_by_its_place(line, message):
 
 @pytest.mark.parametrize("name", ["esim", "bcn", "attentive_ranker"])
 def test_the_predictors_refuse_it(untrained_predictor, name):
-    with pytest.raises(ConfigurationError, match="^input line 1: expected a JSON object"):
+    with pytest.raises(ConfigurationError, match=r"^input line 1: expected a JSON object"):
         untrained_predictor(name).load_line('["a", "b"]')
 
 
@@ -75,7 +75,7 @@ def test_json_that_only_seems_right(write, line, message):
     with pytest.raises(ConfigurationError, match=r"data\.txt, line 2: .*" + message) as error:
         list(json_rows(write('{"a": 1}\n' + line + "\n")))
     assert len(str(error.value)) < 500
-    with pytest.raises(ConfigurationError, match="^input line: .*" + message):
+    with pytest.raises(ConfigurationError, match=r"^input line: .*" + message):
         parse_json_object(line)
 
 
