@@ -82,7 +82,7 @@ setup(
         "search": ["faiss-cpu"],
         "plots": PLOTS,
         "demo": ["gradio>=6", *PLOTS],
-        "ray": ["ray[data]>=2.9"],
+        "ray": ["ray>=2.9"],
         "tune": ["optuna>=4"],
         "translation": ["sacrebleu>=2.3"],
         "reading-comprehension": ["rouge-score>=0.1.2", "sacrebleu>=2.3"],

@@ -5,8 +5,8 @@ After an interruption, the same command continues.
 
 import argparse
 import os
-from collections.abc import Callable
 from functools import partial
+from typing import Union
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common import logging as common_logging
@@ -61,7 +61,7 @@ class Encode(Subcommand):
             "--engine",
             choices=["local", "ray"],
             default="local",
-            help="what encodes: this process (default), or workers of Ray Data",
+            help="what encodes: this process (default), or workers of Ray",
         )
         subparser.add_argument(
             "--ray-address",
@@ -80,37 +80,21 @@ def _from_args(args: argparse.Namespace) -> None:
     # Either cache would keep code for a thousand shapes, hundreds of megabytes; few shapes recur.
     for onednn_cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
         os.environ.setdefault(onednn_cache, "32")
-    encode: Callable[..., None]
+    encoder: Union[RayEncoder, SentenceEncoder]
+    settings = (args.trust_archive, args.overrides, args.bfloat16)
     if args.engine == "ray":
-        ray_encoder = RayEncoder(
-            args.archive_file,
-            args.cuda_device,
-            args.ray_address,
-            args.ray_workers,
-            trust=args.trust_archive,
-            overrides=args.overrides,
-            bfloat16=args.bfloat16,
-        )
-        encode = partial(
-            ray_encoder.encode_corpus,
-            args.input_file,
-            column=args.column,
-            delimiter=args.delimiter,
+        encoder = RayEncoder(
+            *(args.archive_file, args.cuda_device, args.ray_address, args.ray_workers, None),
+            *settings,
         )
     else:
-        encoder = SentenceEncoder.from_archive(
-            args.archive_file,
-            args.cuda_device,
-            args.trust_archive,
-            args.overrides,
-            args.bfloat16,
-        )
-        sentences = partial(read_sentences, args.input_file, args.column, args.delimiter)
-        encode = partial(encode_corpus, encoder, sentences)
-    encode(
-        output_file=args.output_file,
-        batch_size=args.batch_size,
-        block_size=args.block_size,
+        encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, *settings)
+    encode_corpus(
+        encoder,
+        partial(read_sentences, args.input_file, args.column, args.delimiter),
+        args.output_file,
+        args.batch_size,
+        args.block_size,
         fingerprint=archive_digest(args.archive_file)
         + args.overrides
         + (" in bfloat16" if args.bfloat16 else ""),

@@ -4,6 +4,7 @@ import hashlib
 import logging
 import os
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import islice
@@ -15,13 +16,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 from allennlp.common.util import lazy_groups_of
 
+from allennlp_sentmatch.corpus.ray_encoder import RayEncoder
 from allennlp_sentmatch.corpus.vectors_file import VectorsFile
-from allennlp_sentmatch.corpus.work_folder import (
-    VECTORS,
-    naming,
-    new_output,
-    work_folder,
-)
+from allennlp_sentmatch.corpus.work_folder import VECTORS, naming, work_folder
 from allennlp_sentmatch.data.files.digests import SentencesDigest, sentences_digest
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
 
@@ -36,7 +33,7 @@ DATABASE = "seen.sqlite"
 
 
 def encode_corpus(
-    encoder: SentenceEncoder,
+    encoder: Union[SentenceEncoder, RayEncoder],
     sentences: Callable[[], Iterator[str]],
     output_file: Union[str, "os.PathLike[str]"],
     batch_size: int = 128,
@@ -55,7 +52,8 @@ def encode_corpus(
 
     # Parameters
 
-    encoder : `SentenceEncoder`
+    encoder : `Union[SentenceEncoder, RayEncoder]`
+        Both give the same bytes, and continue each other's interrupted runs.
     sentences : `Callable[[], Iterator[str]]`
         Gives the sentences, the same each time it is called: they are counted before they are
         encoded.
@@ -77,7 +75,12 @@ def encode_corpus(
     other sentences, another fingerprint or other sizes, if the sentences change while they are
     encoded, or if another process is writing the same file.
     """
-    output = new_output(output_file, batch_size=batch_size, block_size=block_size)
+    for name, size in (("batch_size", batch_size), ("block_size", block_size)):
+        if size < 1:
+            raise ConfigurationError(f"{name} must be at least 1, got {size}")
+    output = Path(output_file)
+    if output.exists():
+        raise ConfigurationError(f"{output} exists already; delete it or name another file")
     survey = sentences_digest(sentences())
     settings = {
         "sentences": survey.hexdigest(),
@@ -85,31 +88,41 @@ def encode_corpus(
         "batch_size": batch_size,
         "block_size": block_size,
     }
-    with work_folder(output, ".partial", settings) as folder:
+    with (
+        work_folder(output, settings) as folder,
+        closing(_open_database(folder / DATABASE)) as seen,
+        Tqdm.tqdm(
+            total=survey.num_sentences,
+            desc="encoding",
+            unit=" sentences",
+            disable=not show_progress,
+        ) as progress,
+    ):
         vectors = VectorsFile(
             folder / VECTORS, survey.num_sentences, encoder.vector_size, survey.hexdigest()
         )
         finished = _finished_blocks(folder / DIGESTS, vectors)
-        rest = islice(sentences(), survey.num_sentences)
         read = SentencesDigest()
-        with (
-            closing(_open_database(folder / DATABASE)) as seen,
-            Tqdm.tqdm(
-                total=survey.num_sentences,
-                desc="encoding",
-                unit=" sentences",
-                disable=not show_progress,
-            ) as progress,
-        ):
+        # Those that are being encoded, with their numbers.
+        unfinished: deque[tuple[int, _Block]] = deque()
+
+        def new_sentences() -> Iterator[list[str]]:
+            rest = islice(sentences(), survey.num_sentences)
             for number, block_sentences in enumerate(lazy_groups_of(rest, block_size)):
                 read.update(block_sentences)
                 with naming(folder / DATABASE):
                     block = _next_block(block_sentences, number * block_size, seen)
-                if not (number < len(finished) and _is_finished(block, vectors, finished[number])):
-                    new_vectors = encoder.encode(block.new, batch_size, show_progress=False)
-                    digest = _write(block, vectors, new_vectors)
-                    _add_digest(folder / DIGESTS, number, digest)
-                progress.update(len(block_sentences))
+                if number < len(finished) and _is_finished(block, vectors, finished[number]):
+                    progress.update(len(block_sentences))
+                else:
+                    unfinished.append((number, block))
+                    yield block.new
+
+        for new_vectors in encoder.encode_blocks(new_sentences(), batch_size):
+            number, block = unfinished.popleft()
+            digest = _write(block, vectors, new_vectors)
+            _add_digest(folder / DIGESTS, number, digest)
+            progress.update(len(block.first_rows))
         if read.hexdigest() != survey.hexdigest():
             raise ConfigurationError(
                 f"the sentences were changed while they were encoded; delete the folder {folder} "

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Union
+from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 
@@ -20,20 +20,9 @@ PARTIAL_SETTINGS = "settings.json.partial"
 LOCK = "lock"
 
 
-def new_output(path: Union[str, "os.PathLike[str]"], **sizes: int) -> Path:
-    """The path of a file that does not exist yet, after a check that the sizes are positive."""
-    for name, size in sizes.items():
-        if size < 1:
-            raise ConfigurationError(f"{name} must be at least 1, got {size}")
-    output = Path(path)
-    if output.exists():
-        raise ConfigurationError(f"{output} exists already; delete it or name another file")
-    return output
-
-
 @contextmanager
-def work_folder(output: Path, suffix: str, settings: dict[str, Any]) -> Iterator[Path]:
-    """The folder `{output}{suffix}`, for this process and for work with these settings alone.
+def work_folder(output: Path, settings: dict[str, Any]) -> Iterator[Path]:
+    """The folder `{output}.partial`, for this process and for work with these settings alone.
 
     At the end of the context, the file `VECTORS` in the folder becomes `output`, and the folder is
     deleted. After an error or an interruption, the folder stays.
@@ -43,7 +32,7 @@ def work_folder(output: Path, suffix: str, settings: dict[str, Any]) -> Iterator
     `ConfigurationError` if the folder cannot be written, is used by another process, is damaged, or
     holds the work of an interrupted run with other settings.
     """
-    folder = output.absolute().with_name(output.name + suffix)
+    folder = output.absolute().with_name(f"{output.name}.partial")
     with naming(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with naming(folder / LOCK):

@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from numbers import Integral
@@ -149,6 +149,12 @@ class SentenceEncoder:
         vectors = numpy.empty_like(sorted_vectors)
         vectors[order] = sorted_vectors
         return vectors
+
+    def encode_blocks(
+        self, blocks: Iterable[list[str]], batch_size: int = 128
+    ) -> Iterator[FloatArray]:
+        """Yield the vectors (N, E) of each block of N sentences."""
+        return (self.encode(sentences, batch_size) for sentences in blocks)
 
     @torch.no_grad()
     def match(self, first_vectors: FloatArray, second_vectors: FloatArray) -> list[dict[str, Any]]:

@@ -32,6 +32,9 @@ class FakeEncoder:
         rows = [[len(s), sum(s.encode())] for s in sentences]
         return numpy.array(rows, dtype=numpy.float32).reshape(-1, 2)
 
+    def encode_blocks(self, blocks, batch_size):
+        return (self.encode(block, batch_size, show_progress=False) for block in blocks)
+
 
 def expected():
     return numpy.array([[len(s), sum(s.encode())] for s in SENTENCES], dtype=numpy.float32)
