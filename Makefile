@@ -82,14 +82,14 @@ test-triton: $(VENV)/.installed-triton  ## Test the GPU backend without a GPU: i
 	$(ONE_THREAD) $(WITH_TRITON) $(BIN)/python -m pytest -q tests/nn/ops/test_triton_compilation.py
 
 test-portable: $(VENV)/.installed-test  ## Run the tests with the instructions of other CPUs (over an hour; TESTS="...")
-	$(WITH_MODELS) $(BIN)/python scripts/test_portable.py $(TESTS)
+	$(WITH_MODELS) $(BIN)/python scripts/run_portable_tests.py $(TESTS)
 
 $(VENV)/.installed-triton: $(VENV)/.installed-test requirements/triton.txt
 	$(PIP_INSTALL) --no-deps --upgrade --target $(VENV)/triton -r requirements/triton.txt
 	touch $@
 
 test-mutations: $(VENV)/.installed-test $(VENV)/.installed-mutations  ## Mutate modules (MODULES="models/esim.py data" SAMPLE="--sample 20 --seed 1")
-	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m scripts.test_mutations $(MODULES) $(SAMPLE) \
+	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m scripts.mutate $(MODULES) $(SAMPLE) \
 		--cosmic-ray $(VENV)/mutations/bin/cosmic-ray
 
 $(VENV)/.installed-mutations: $(VENV)/.installed-test requirements/mutations.txt

@@ -172,9 +172,14 @@ def interval(higher: numpy.ndarray, lower: numpy.ndarray) -> tuple[float, float]
     Both are (seeds, items, 1) or (seeds, items, 2). They have the same items, and each resample of
     these is of both.
     """
+    # A difference of means is the mean of the items' differences, quicker by far to resample.
+    gaps = (higher - lower).mean(axis=(0, 2)) if higher.shape[-1] == 1 else None  # (items,)
 
     def difference(chosen: numpy.ndarray, axis: int) -> numpy.ndarray:
         """Of the items with the indices `chosen`, (resamples, items)."""
+        if gaps is not None:
+            mean: numpy.ndarray = gaps[chosen].mean(axis=-1)
+            return mean
         figures = (figure_of(row[:, chosen]).mean(axis=0) for row in (higher, lower))
         figure, other = figures  # (resamples,) each, means over the seeds
         gap: numpy.ndarray = figure - other

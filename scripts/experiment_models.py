@@ -8,10 +8,8 @@ data's characters, tags and words (embeddings of the first two, a generator's ou
 smaller there than on the published data.
 """
 
-import io
 import json
 import re
-from contextlib import redirect_stderr
 from functools import cache
 from pathlib import Path
 from typing import Any, Optional
@@ -24,7 +22,7 @@ from allennlp.models import Model
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch.models import EncoderDecoder
-from scripts.list_experiments import CONFIGURATIONS, REPOSITORY, Experiment, configurations
+from scripts.experiments import CONFIGURATIONS, REPOSITORY, configurations
 
 FIXTURES = REPOSITORY / "fixtures" / "training_config"
 
@@ -32,14 +30,6 @@ FIXTURES = REPOSITORY / "fixtures" / "training_config"
 _VARIABLES = {"CS_LVM_ARCHIVE": "model.tar.gz"}
 
 _IMPORT = re.compile(r"\bimport '([^']+)'")
-
-
-def with_parameters(listed: Experiment) -> Experiment:
-    """The experiment with the number of its model's parameters."""
-    path = CONFIGURATIONS / f"{listed.configuration}.jsonnet"
-    with redirect_stderr(io.StringIO()):  # AllenNLP's progress bars
-        number = count_parameters(build_model(path))
-    return listed._replace(parameters=f"{number:,}")
 
 
 def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[str, Any]:

@@ -133,13 +133,20 @@ def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:
             for title, key in data["columns"].items()
         }
     )
-    facts = {key.replace("_", " "): cell(value) for key, value in data.get("machine", {}).items()}
-    if facts:
-        yield (
-            "Measured with "
-            + ", ".join(f"{key} {value}" for key, value in facts.items() if value)
-            + "."
-        )
+    if "machine" in data:
+        yield measured_on(data["machine"])
+
+
+def measured_on(facts: Mapping[str, Any]) -> str:
+    """When, where and by which command something was measured; its file has all the facts."""
+    device = facts.get("device", "cpu")
+    parts = [
+        str(facts.get("date", ""))[:10],
+        facts.get("processor", "") if device == "cpu" else device,
+        f"threads {cell(facts['threads'])}" if "threads" in facts else "",
+        code(facts.get("command")),
+    ]
+    return f"Measured: {', '.join(filter(None, parts))}."
 
 
 def table(columns: Mapping[str, Sequence[str]]) -> str:

@@ -39,10 +39,6 @@ def block_with(language: str, text: str) -> str:
     return block
 
 
-def test_the_readme_is_short():
-    assert len(README.splitlines()) <= 170
-
-
 def test_the_readme_shows_the_model_of_own_pairs():
     shown = json.loads(evaluate_snippet("README.md", f"{{{block_with('jsonnet', 'model:')}}}"))
     params = Params.from_file(REPOSITORY / "training_config" / "own_pairs.jsonnet")

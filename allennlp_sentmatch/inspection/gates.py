@@ -126,7 +126,7 @@ def collect_gates(
 
 
 def draw_gates(title: str, histograms: list[GateHistogram]) -> Drawing:
-    """Draw the histograms, a row for each layer and a column for each quantity.
+    """Draw the histograms, a row for each quantity and a column for each layer.
 
     # Parameters
 
@@ -140,12 +140,12 @@ def draw_gates(title: str, histograms: list[GateHistogram]) -> Drawing:
     """
     seaborn = import_plots("seaborn")
     layers = sorted({histogram.layer for histogram in histograms})
-    figure = new_figure(3.6 * len(QUANTITIES), 2.4 * len(layers))
-    all_axes = figure.subplots(len(layers), len(QUANTITIES), squeeze=False)
+    figure = new_figure(3.6 * len(layers), 2.4 * len(QUANTITIES))
+    all_axes = figure.subplots(len(QUANTITIES), len(layers), squeeze=False)
     edges = numpy.linspace(0, 1, NUM_BINS + 1)
     for histogram in histograms:
-        column = list(QUANTITIES).index(histogram.quantity)
-        axes = all_axes[layers.index(histogram.layer), column]
+        row = list(QUANTITIES).index(histogram.quantity)
+        axes = all_axes[row, layers.index(histogram.layer)]
         seaborn.histplot(
             data={"value": (edges[1:] + edges[:-1]) / 2, "count": histogram.counts},
             x="value",

@@ -102,9 +102,11 @@ def test_no_inputs_are_refused(predictor):
 def test_the_picture_has_a_histogram_for_each(predictor):
     pytest.importorskip("seaborn")
     svg = draw_gates("Gates", collect_gates(predictor, SENTENCES)).content
-    titles = re.findall(r'<g id="text_\d+">\s*<text[^>]*y="([\d.]+)"[^>]*>layer (\d): ', svg)
-    assert [layer for _, layer in titles] == ["2"] * 3 + ["3"] * 3
-    heights = [float(y) for y, _ in titles]
-    assert heights[:3] == pytest.approx([heights[0]] * 3)  # the histograms of a layer share a row
-    assert heights[3:] == pytest.approx([heights[3]] * 3)
-    assert heights[3] > heights[0]
+    found = re.findall(r'<text[^>]*x="([\d.]+)"[^>]*y="([\d.]+)"[^>]*>layer (\d): ', svg)
+    assert [layer for *_, layer in found] == ["2", "3"] * 3
+    lefts, heights = numpy.array([[float(x), float(y)] for x, y, _ in found]).T.reshape(2, 3, 2)
+    assert numpy.ptp(heights, axis=1) == pytest.approx(0)  # the layers are side by side
+    assert (numpy.diff(heights, axis=0) > 0).all()
+    assert (numpy.diff(lefts) > 0).all()
+    # One layer's fit a page of 400 pixels.
+    assert float(re.search(r'width="([\d.]+)pt"', svg)[1]) * 4 / 3 / 2 <= 400

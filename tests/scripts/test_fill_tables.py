@@ -114,7 +114,13 @@ def test_check_changes_nothing(repository, monkeypatch):
 
 def test_a_measurement_of_several_runs_is_a_range(repository):
     data = {
-        "machine": {"processor": "B", "cuda": None},
+        "machine": {
+            "date": "2026-11-23T07:37:24+00:00",
+            "processor": "B",
+            "threads": [1, 2],
+            "command": "python b.py",
+            "load": 1.5,
+        },
         "columns": {"what": "what", "1 thread": "1"},
         "records": [{"what": "cas_lstm", "1": [1.2345, 1.1]}, {"what": "rcrn", "1": [0.95]}],
     }
@@ -126,7 +132,7 @@ def test_a_measurement_of_several_runs_is_a_range(repository):
         "| cas_lstm | 1.1 to 1.23 |",
         "| rcrn | 0.95 |",
         "",
-        "Measured with processor B.",
+        "Measured: 2026-11-23, B, threads 1 to 2, `python b.py`.",
         "",
     ]
 

@@ -7,7 +7,7 @@ from allennlp.commands.train import train_model_from_file
 from scipy.stats import pearsonr
 
 from scripts import item_scores
-from scripts.list_experiments import REPOSITORY
+from scripts.experiments import REPOSITORY
 
 
 @pytest.fixture(autouse=True)

@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from scripts import test_portable as portable
-
-portable.__test__ = False  # its name is that of the make target
+from scripts import run_portable_tests as portable
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Change the code in one place at a time, and report the changes that no test detects.
 
-    python -m scripts.test_mutations models/esim.py
-    python -m scripts.test_mutations data training --sample 60 --seed 1 --output result.json
+    python -m scripts.mutate models/esim.py
+    python -m scripts.mutate data training --sample 60 --seed 1 --output result.json
 
 The mutations are Cosmic Ray's, made in a copy of the repository. Its test command asks this process
 to run the tests, in a fork that need not import AllenNLP again. The tests of models/ are those in
