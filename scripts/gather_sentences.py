@@ -27,10 +27,10 @@ from typing import Callable, Optional
 from allennlp.common.checks import ConfigurationError
 from nltk.tree import Tree
 
-from allennlp_sentmatch.data.dataset_readers.sentence_pair_formats import FORMATS
+from allennlp_sentmatch.data.dataset_readers.formats import PAIRS
 from allennlp_sentmatch.data.files.lines import PathOrStr, text_rows
-from allennlp_sentmatch.data.files.penn_treebank import unescape
 from allennlp_sentmatch.data.files.sentences import read_sentences
+from allennlp_sentmatch.data.text import unescape
 
 MAX_WORDS = 60
 
@@ -41,10 +41,10 @@ def pairs(format: str) -> Sentences:
     """Both sentences of each pair of a file."""
 
     def read(file: Path) -> Iterator[str]:
-        columns = FORMATS[format]
-        for row in columns.rows(file, "utf-8"):
-            yield row.text(columns.premise)
-            yield row.text(columns.hypothesis)
+        form = PAIRS[format]
+        for row in form.rows(file, encoding="utf-8"):
+            yield row.text(form.columns["sentence1"])
+            yield row.text(form.columns["sentence2"])
 
     return read
 

@@ -5,7 +5,7 @@ from typing import Any, Optional, Union
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary, fields
 
-from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.text import check_text
 
 _MOST_LISTED = 10

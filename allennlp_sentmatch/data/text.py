@@ -1,4 +1,4 @@
-"""Checks and short displays of text from outside."""
+"""Checks, short displays and escapes of text from outside."""
 
 import re
 import reprlib
@@ -8,6 +8,8 @@ from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 
+_BRACKETS = {"LRB": "(", "RRB": ")", "LSB": "[", "RSB": "]", "LCB": "{", "RCB": "}"}
+_ESCAPE = re.compile(r"-([LR][RSC]B)-|\\([/*])", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _short_repr = reprlib.Repr()
@@ -51,3 +53,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of an error about an unknown name: the known one that is most like it, if any is."""
     matches = get_close_matches(name, known, n=1)
     return f": did you mean {matches[0]!r}?" if matches else ""
+
+
+def unescape(text: str) -> str:
+    r"""Undo the Penn Treebank's escapes: `-LRB-` and its like are brackets, `\/` and `\*` marks.
+
+    Works on a token and on a text of several. Quotation marks are left as they are: the treebank's
+    (two backquotes, two apostrophes) distinguish left and right, and word vectors include them.
+    """
+    return _ESCAPE.sub(lambda match: match[2] or _BRACKETS[match[1].upper()], text)

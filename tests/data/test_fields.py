@@ -8,7 +8,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Instance, Vocabulary, fields
 
 from allennlp_sentmatch.data.fields import LabelField
-from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.row import Source
 
 SOURCE = Source("pairs.tsv", 3)
 

@@ -1,7 +1,7 @@
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.text import check_text, printable, shorten
+from allennlp_sentmatch.data.text import check_text, printable, shorten, unescape
 
 
 @pytest.mark.parametrize("text", ["", "plain", "caf\u00e9", "\U0001f600", "\ud7ff\ue000"])
@@ -31,3 +31,17 @@ def test_shorten():
     for _ in range(10**5):
         deep = [deep]
     assert len(shorten(deep)) < 100
+
+
+@pytest.mark.parametrize(
+    ("escaped", "text"),
+    [
+        ("-LRB-", "("),
+        ("a -LRB- b -RRB- -lsb- c -rsb- -LCB- d -RCB-", "a ( b ) [ c ] { d }"),
+        (r"and\/or 4 \* 5", "and/or 4 * 5"),
+        ("`` left right ''", "`` left right ''"),
+        (r"-LRC- -LRB LRB- \n well-known", r"-LRC- -LRB LRB- \n well-known"),
+    ],
+)
+def test_unescape(escaped, text):
+    assert unescape(escaped) == text

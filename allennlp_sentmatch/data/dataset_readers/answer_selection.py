@@ -2,41 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Callable, Optional, Union
+from typing import Any, Optional, Union
 
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import Field, ListField, MetadataField, TensorField
 from allennlp.data.instance import Instance
-from allennlp.data.token_indexers import TokenIndexer
-from allennlp.data.tokenizers import Tokenizer
 
-from allennlp_sentmatch.data.dataset_readers.label_presence import all_or_none_labeled
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    TokenizingReader,
-    check_format_settings,
-)
-from allennlp_sentmatch.data.files.delimited import delimited_rows
-from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.lines import PathOrStr, check_encoding
-from allennlp_sentmatch.data.files.penn_treebank import unescape
-from allennlp_sentmatch.data.files.row import Column, Row
-from allennlp_sentmatch.data.files.source import Source
-from allennlp_sentmatch.data.files.table import Table
+from allennlp_sentmatch.data.dataset_readers.formats import ANSWERS
+from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import words_of
+from allennlp_sentmatch.data.files.lines import PathOrStr
+from allennlp_sentmatch.data.files.row import AllOrNone, Source
 from allennlp_sentmatch.data.text import shorten
-
-FORMATS: dict[str, dict[str, Optional[str]]] = {
-    "wikiqa": {
-        "question": "Question",
-        "candidate": "Sentence",
-        "label": "Label",
-        "question_id": "QuestionID",
-        "candidate_id": "SentenceID",
-    },
-    "trecqa": {"question": "qtext", "candidate": "atext", "label": "label"},
-}
 
 
 @dataclass
@@ -50,7 +29,7 @@ class _Group:
 
 
 @DatasetReader.register("answer_selection")
-class AnswerSelectionReader(TokenizingReader):
+class AnswerSelectionReader(FormattedReader):
     """Reads answer selection data: an instance is one question with all its candidates.
 
     A file has a question and one candidate a row.
@@ -63,8 +42,7 @@ class AnswerSelectionReader(TokenizingReader):
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
     All questions are read, even those without a right or without a wrong candidate: the metrics
-    decide whether to leave them out, as the "cleaned" setting does. Files may be gzip-compressed,
-    URLs, or `archive!member`.
+    decide whether to leave them out, as the "cleaned" setting does.
 
     Fields:
 
@@ -82,8 +60,7 @@ class AnswerSelectionReader(TokenizingReader):
     format : `str`
         One of the names above.
     question, candidate : `Union[int, str]`, optional (default = `"question"`, `"candidate"`)
-        `table`: the columns with the texts: names (the file has a header, or is JSON lines) or
-        positions counted from 0 (it has no header).
+        `table`: the columns with the texts.
     label : `Union[int, str]`, optional (default = `"label"`)
         `table`: the column with 1 for a right answer and 0 for a wrong one; `null` for a file
         without labels.
@@ -91,21 +68,11 @@ class AnswerSelectionReader(TokenizingReader):
         `table`: the column whose value the rows of one question share; by default, the question.
     candidate_id : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the candidate's id, if there is one.
-    delimiter : `str`, optional (default = `None`)
-        `table`: the string that separates the columns. By default the first line decides: `{`
-        begins JSON lines, otherwise a tab if there is one, otherwise a comma.
-    quoted : `bool`, optional (default = `None`)
-        `table`: whether double quotes around a value protect its content; by default, if the
-        delimiter is a comma.
-    encoding : `str`, optional (default = `"utf-8"`)
-        The file's encoding.
-    max_length : `int`, optional (default = `None`)
-        Tokens of a question or candidate past this many are left out.
-    tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
-        TrecQA is tokenized already: `{"type": "whitespace"}` keeps that.
-    token_indexers : `dict[str, TokenIndexer]`, optional
-            (default = `{"tokens": SingleIdTokenIndexer()}`)
+    delimiter, quoted, encoding, max_length, tokenizer, token_indexers : optional
+        As in `FormattedReader`. TrecQA is tokenized already: `{"type": "whitespace"}` keeps that.
     """
+
+    FORMATS = ANSWERS
 
     def __init__(
         self,
@@ -115,45 +82,20 @@ class AnswerSelectionReader(TokenizingReader):
         label: Optional[Union[int, str]] = "label",
         question_id: Optional[Union[int, str]] = None,
         candidate_id: Optional[Union[int, str]] = None,
-        delimiter: Optional[str] = None,
-        quoted: Optional[bool] = None,
-        encoding: str = "utf-8",
-        max_length: Optional[int] = None,
-        tokenizer: Optional[Tokenizer] = None,
-        token_indexers: Optional[dict[str, TokenIndexer]] = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            tokenizer=tokenizer, token_indexers=token_indexers, max_length=max_length, **kwargs
-        )
-        self._columns: dict[str, Optional[Column]] = {
+        super().__init__(format, **kwargs)
+        columns = {
             "question": question,
             "candidate": candidate,
             "label": label,
             "question_id": question_id,
             "candidate_id": candidate_id,
         }
-        form = {"delimiter": delimiter, "quoted": quoted}
-        check_format_settings(AnswerSelectionReader, format, "table", {**self._columns, **form})
-        if format == "table":
-            optional = ("label", "question_id", "candidate_id")
-            table = Table(self._columns, delimiter, quoted, optional)
-            self._rows: Callable[..., Iterator[Row]] = table.rows
-        elif format in FORMATS:
-            self._columns = dict(FORMATS[format])
-            quoted = format == "trecqa"
-            delimiter = "," if quoted else "\t"
-            self._rows = partial(delimited_rows, delimiter=delimiter, quoted=quoted)
-        else:
-            raise ConfigurationError(
-                f"format={format!r}: expected one of {', '.join([*FORMATS, 'table'])}"
-            )
-        self._escaped = format == "trecqa"
-        self._encoding = check_encoding(encoding)
+        self._choose_format(columns, optional=("label", "question_id", "candidate_id"))
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        file_path, in_folds = split_data_path(file_path)
-        for group in self.shard_iterable(in_folds(self._groups(file_path))):
+        for group in self._shared(file_path, lambda path: [self._groups(path)]):
             yield self.text_to_instance(
                 group.question,
                 group.candidates,
@@ -164,15 +106,14 @@ class AnswerSelectionReader(TokenizingReader):
 
     def _groups(self, file_path: PathOrStr) -> list[_Group]:
         """The file's rows by question, in the order in which the questions first appear."""
-        columns = {name: [column] for name, column in self._columns.items() if column is not None}
-        labels = columns.get("label", ())
-        rows = self._rows(file_path, encoding=self._encoding)
+        columns = self._format.columns
+        presence = AllOrNone("label")
         groups: dict[Union[str, tuple[str]], _Group] = {}
-        for row, label in all_or_none_labeled((row, row.label(labels)) for row in rows):
+        for row in self._format.rows(file_path, encoding=self._encoding):
+            label = row.label(columns["label"])
+            presence.check(row, label)
             question = row.text(columns["question"])
             candidate = row.text(columns["candidate"])
-            if self._escaped:
-                question, candidate = unescape(question), unescape(candidate)
             id = row.joined(columns.get("question_id", ()))
             # An id and a question may be the same string.
             key = (question,) if id is None else id
@@ -232,8 +173,8 @@ class AnswerSelectionReader(TokenizingReader):
         metadata: dict[str, Any] = {
             "question": question,
             "candidates": list(candidates),
-            "question_tokens": [token.text for token in question_field.tokens],
-            "candidate_tokens": [[token.text for token in f.tokens] for f in candidate_fields],
+            "question_tokens": words_of(question_field),
+            "candidate_tokens": [words_of(field) for field in candidate_fields],
         }
         fields: dict[str, Field[Any]] = {
             "question": question_field,

@@ -15,13 +15,12 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
 from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 
-from allennlp_sentmatch.data.dataset_readers.configured_reader import ConfiguredReader
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    check_inherited_settings,
+    ConfiguredReader,
     without_padding_word,
 )
 from allennlp_sentmatch.data.files.lines import check_encoding, read_lines
-from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 
@@ -78,14 +77,7 @@ class ParallelTextReader(ConfiguredReader):
         skip_incomplete: bool = False,
         **kwargs: Any,
     ) -> None:
-        check_inherited_settings(type(self), kwargs)
-        super().__init__(
-            manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
-        )
-        if max_length is not None and max_length < 1:
-            raise ConfigurationError(
-                f"max_length={max_length}: expected at least 1, or null for all pairs"
-            )
+        super().__init__(max_length, **kwargs)
         self._source_tokenizer = source_tokenizer or SpacyBlankTokenizer()
         self._target_tokenizer = target_tokenizer or self._source_tokenizer
         self._source_token_indexers = source_token_indexers or {
@@ -94,7 +86,6 @@ class ParallelTextReader(ConfiguredReader):
         self._target_token_indexers = target_token_indexers or {
             "tokens": SingleIdTokenIndexer("target_tokens")
         }
-        self._max_length = max_length
         self._encoding = check_encoding(encoding)
         self._skip_incomplete = skip_incomplete
 

@@ -9,8 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import Field, IndexField, MetadataField, TextField
 from allennlp.data.instance import Instance
-from allennlp.data.token_indexers import TokenIndexer
-from allennlp.data.tokenizers import Token, Tokenizer
+from allennlp.data.tokenizers import Token
 
 from allennlp_sentmatch.data.dataset_readers.answer_spans import (
     AnswerSpan,
@@ -18,19 +17,10 @@ from allennlp_sentmatch.data.dataset_readers.answer_spans import (
     covering_span,
     verbatim_span,
 )
-from allennlp_sentmatch.data.dataset_readers.label_presence import AllOrNone
-from allennlp_sentmatch.data.dataset_readers.reading_comprehension_formats import (
-    FORMATS,
-    ReadingFormat,
-)
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    TokenizingReader,
-    check_format_settings,
-)
-from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.lines import check_encoding
-from allennlp_sentmatch.data.files.row import Row
-from allennlp_sentmatch.data.files.table import Table
+from allennlp_sentmatch.data.dataset_readers.formats import QUESTIONS
+from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import words_of
+from allennlp_sentmatch.data.files.row import AllOrNone, Row
 from allennlp_sentmatch.data.text import shorten
 
 logger = logging.getLogger(__name__)
@@ -87,7 +77,7 @@ class _Counts:
 
 
 @DatasetReader.register("reading_comprehension")
-class ReadingComprehensionReader(TokenizingReader):
+class ReadingComprehensionReader(FormattedReader):
     """Reads questions about passages, with their answers: spans of the passage or free words.
 
     The formats are
@@ -107,8 +97,7 @@ class ReadingComprehensionReader(TokenizingReader):
        tokens is taken, and of these the first; see `best_overlap_span`.
 
     In evaluation all answers are references. Questions without answers are read for prediction. The
-    log counts the three kinds of spans, and the passages that were cut. Files may be
-    gzip-compressed, URLs, or `archive!member`; for a part of a file, see `Folds`.
+    log counts the three kinds of spans, and the passages that were cut.
 
     Fields:
 
@@ -129,37 +118,30 @@ class ReadingComprehensionReader(TokenizingReader):
     format : `str`
         One of the names above.
     question, passage : `Union[int, str]`, optional (default = `"question"`, `"passage"`)
-        `table`: their columns: names (the file has a header, or is JSON lines) or positions counted
-        from 0 (it has no header).
+        `table`: their columns.
     answers : `Union[int, str]`, optional (default = `"answers"`)
         `table`: the column with the answer or, in JSON lines, a list of them; `null` for a file
         without answers.
     id : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the question's id, if there is one.
-    delimiter : `str`, optional (default = `None`)
-        `table`: the string that separates the columns; by default the first line decides, as for
-        `sentence_pair`.
-    quoted : `bool`, optional (default = `None`)
-        `table`: whether double quotes around a value protect its content; by default, if the
-        delimiter is a comma.
-    encoding : `str`, optional (default = `"utf-8"`)
     max_passage_length : `int`, optional (default = `None`)
         Tokens of a passage past this many are left out. An answer past them is searched for in the
         rest.
     min_overlap : `float`, optional (default = `None`)
         Questions whose span has a ROUGE-L F1 below this, from 0 to 1, are left out. For training
         only: leave it out of `validation_dataset_reader`.
-    tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
-        One that gives the tokens' offsets, since answers are cut from the passage's text: of this
-        package's `spacy_blank`, of AllenNLP's `spacy`. With start or end tokens, they do not.
-    token_indexers : `dict[str, TokenIndexer]`, optional
-            (default = `{"tokens": SingleIdTokenIndexer()}`)
+    delimiter, quoted, encoding, tokenizer, token_indexers : optional
+        As in `FormattedReader`. The tokenizer is one that gives the tokens' offsets, since answers
+        are cut from the passage's text: this package's `spacy_blank`, AllenNLP's `spacy`. With
+        start or end tokens, they do not.
 
     # Raises
 
     `ConfigurationError`
         For impossible settings, for files of another form, and for a tokenizer without offsets.
     """
+
+    FORMATS = QUESTIONS
 
     def __init__(
         self,
@@ -168,33 +150,13 @@ class ReadingComprehensionReader(TokenizingReader):
         passage: Union[int, str] = "passage",
         answers: Optional[Union[int, str]] = "answers",
         id: Optional[Union[int, str]] = None,
-        delimiter: Optional[str] = None,
-        quoted: Optional[bool] = None,
-        encoding: str = "utf-8",
         max_passage_length: Optional[int] = None,
         min_overlap: Optional[float] = None,
-        tokenizer: Optional[Tokenizer] = None,
-        token_indexers: Optional[dict[str, TokenIndexer]] = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(tokenizer=tokenizer, token_indexers=token_indexers, **kwargs)
+        super().__init__(format, **kwargs)
         columns = {"question": question, "passage": passage, "answers": answers, "id": id}
-        form = {"delimiter": delimiter, "quoted": quoted}
-        check_format_settings(ReadingComprehensionReader, format, "table", {**columns, **form})
-        if format == "table":
-            self._format = ReadingFormat(
-                Table(columns, delimiter, quoted, optional=("answers", "id")).rows,
-                question=question,
-                passage=passage,
-                answers=() if answers is None else (answers,),
-                id=() if id is None else (id,),
-            )
-        elif format in FORMATS:
-            self._format = FORMATS[format]
-        else:
-            raise ConfigurationError(
-                f"format={format!r}: expected one of {', '.join([*FORMATS, 'table'])}"
-            )
+        self._choose_format(columns, optional=("answers", "id"))
         if max_passage_length is not None and max_passage_length < 1:
             raise ConfigurationError(
                 f"max_passage_length={max_passage_length}: expected at least 1, or null for all "
@@ -205,17 +167,16 @@ class ReadingComprehensionReader(TokenizingReader):
                 f"min_overlap={min_overlap}: expected a ROUGE-L F1 from 0 to 1, or null for all "
                 "questions"
             )
-        self._encoding = check_encoding(encoding)
         self._max_passage_length = max_passage_length
         self._min_overlap = min_overlap
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        file_path, in_folds = split_data_path(file_path)
+        columns = self._format.columns
         counts = _Counts()
         passage: Optional[_Passage] = None
-        for row, answers in self.shard_iterable(in_folds(self._answered_rows(file_path))):
-            question = row.text((self._format.question,))
-            text = row.text((self._format.passage,))
+        for row, answers in self._shared(file_path, lambda path: [self._answered_rows(path)]):
+            question = row.text(columns["question"])
+            text = row.text(columns["passage"])
             if passage is None or passage.text != text:
                 passage = self._passage(text)
             target = None
@@ -228,15 +189,15 @@ class ReadingComprehensionReader(TokenizingReader):
             if span and self._min_overlap is not None and span.overlap < self._min_overlap:
                 counts.left_out += 1
                 continue
-            id = row.joined(self._format.id)
+            id = row.joined(columns.get("id", ()))
             yield self._instance(question, passage, answers, span, id)
         logger.info("%s: %s", file_path, counts)
 
     def _answered_rows(self, file_path: Any) -> Iterator[tuple[Row, Optional[list[str]]]]:
         """The rows, each with its answers; `None` where it has none."""
         presence = AllOrNone("right answer")
-        for row in self._format.rows(file_path, self._encoding):
-            answers = row.texts(self._format.answers)
+        for row in self._format.rows(file_path, encoding=self._encoding):
+            answers = row.texts(self._format.columns["answers"])
             presence.check(row, answers)
             yield row, answers
 
@@ -281,7 +242,7 @@ class ReadingComprehensionReader(TokenizingReader):
     def _passage(self, text: str) -> _Passage:
         tokens = self._tokenize(text, "passage")
         text_field = self._field_of_tokens(tokens[: self._max_passage_length])
-        words = _texts(text_field.tokens)
+        words = words_of(text_field)
         is_cut = len(words) < len(tokens)
         # A passage without a token has an out-of-vocabulary token of no characters.
         offsets = self._offsets(tokens[: len(words)]) if tokens else [(0, 0)]
@@ -307,7 +268,7 @@ class ReadingComprehensionReader(TokenizingReader):
         """The span of the answer at the offset that the data gives; `None` if it gives none, or if
         the passage is cut before the answer ends.
         """
-        start = row.find(self._format.answer_start)
+        start = row.find(self._format.columns.get("answer_start", ()))
         if start is None:
             return None
         end = start + len(answer)
@@ -322,7 +283,10 @@ class ReadingComprehensionReader(TokenizingReader):
             span = verbatim_span(passage.text, passage.offsets, answer)
             if span is not None:
                 return _Target(AnswerSpan(*span, overlap=1.0), "verbatim")
-        tokens = [_texts(self._tokenize(answer, "an answer")) for answer in answers]
+        tokens = [
+            [token.text or "" for token in self._tokenize(answer, "an answer")]
+            for answer in answers
+        ]
         return _Target(best_overlap_span(passage.tokens, tokens), "overlap")
 
     def _instance(
@@ -337,7 +301,7 @@ class ReadingComprehensionReader(TokenizingReader):
         metadata: dict[str, Any] = {
             "question": question,
             "passage": passage.text,
-            "question_tokens": _texts(question_field.tokens),
+            "question_tokens": words_of(question_field),
             "passage_tokens": passage.tokens,
             "passage_offsets": passage.offsets,
         }
@@ -351,7 +315,3 @@ class ReadingComprehensionReader(TokenizingReader):
             metadata["id"] = id
         fields["metadata"] = MetadataField(metadata)
         return Instance(fields)
-
-
-def _texts(tokens: list[Token]) -> list[str]:
-    return [token.text or "" for token in tokens]

@@ -11,29 +11,21 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import Field, MetadataField, TensorField, TextField
 from allennlp.data.instance import Instance
-from allennlp.data.token_indexers import PretrainedTransformerIndexer, TokenIndexer
-from allennlp.data.tokenizers import Tokenizer
+from allennlp.data.token_indexers import PretrainedTransformerIndexer
 
-from allennlp_sentmatch.data.dataset_readers.label_presence import AllOrNone
+from allennlp_sentmatch.data.dataset_readers.formats import PAIRS
+from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import PairJoiner
-from allennlp_sentmatch.data.dataset_readers.sentence_pair_formats import FORMATS, PairFormat
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    TokenizingReader,
-    check_format_settings,
-    checked_string,
-)
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import checked_string, words_of
 from allennlp_sentmatch.data.fields import LabelField
-from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.lines import PathOrStr, check_encoding
-from allennlp_sentmatch.data.files.row import Row
-from allennlp_sentmatch.data.files.source import Source
-from allennlp_sentmatch.data.files.table import Table
+from allennlp_sentmatch.data.files.lines import PathOrStr
+from allennlp_sentmatch.data.files.row import AllOrNone, Row, Source
 
 logger = logging.getLogger(__name__)
 
 
 @DatasetReader.register("sentence_pair")
-class SentencePairReader(TokenizingReader):
+class SentencePairReader(FormattedReader):
     """Reads pairs of sentences: natural language inference, paraphrases, similarity.
 
     The formats are
@@ -53,9 +45,8 @@ class SentencePairReader(TokenizingReader):
 
     Labels are strings, even 0 and 1. In the formats `snli`, `multinli` and `scitail`, a pair with
     the label `-` has no gold label and is skipped, and the log says how many were. A pair without a
-    label (no such column, or a JSON null) is read without one, for prediction. Files may be
-    gzip-compressed, URLs, or `archive!member`. A list of paths is read as one file (SNLI and
-    MultiNLI together). For a part of a file (MSRP has no validation set), see `Folds`.
+    label (no such column, or a JSON null) is read without one, for prediction. A list of paths is
+    read as one file (SNLI and MultiNLI together).
 
     An instance has the fields of AllenNLP's own readers of pairs:
 
@@ -81,28 +72,14 @@ class SentencePairReader(TokenizingReader):
     format : `str`
         One of the names above.
     sentence1, sentence2 : `Union[int, str]`, optional (default = `"sentence1"`, `"sentence2"`)
-        `table`: the columns with the sentences: names (the file has a header, or is JSON lines) or
-        positions counted from 0 (it has no header).
+        `table`: the columns with the sentences.
     label : `Union[int, str]`, optional (default = `"label"`)
         `table`: the column with the label; `null` for a file without labels.
     id : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the pair's id, if there is one.
-    delimiter : `str`, optional (default = `None`)
-        `table`: the string that separates the columns. By default the first line decides: `{`
-        begins JSON lines, otherwise a tab if there is one, otherwise a comma.
-    quoted : `bool`, optional (default = `None`)
-        `table`: whether double quotes around a value protect its content; by default, if the
-        delimiter is a comma.
-    encoding : `str`, optional (default = `"utf-8"`)
-        The file's encoding.
-    max_length : `int`, optional (default = `None`)
-        Tokens of a sentence past this many are left out.
     swap_pairs : `bool`, optional (default = `False`)
         Whether each pair is followed by the same pair with premise and hypothesis exchanged: more
         training data where the label does not depend on the order.
-    tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
-    token_indexers : `dict[str, TokenIndexer]`, optional
-            (default = `{"tokens": SingleIdTokenIndexer()}`)
     score : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the score, if there is one. Set `label` to `null` if there is no
         label.
@@ -113,7 +90,11 @@ class SentencePairReader(TokenizingReader):
         Whether a pair is one text, as a cross-encoder reads it. Takes the tokenizer and the indexer
         "pretrained_transformer". `max_length` is then that of the pair, special tokens included,
         and by default the length that the transformer can read: the longer sentence is cut first.
+    delimiter, quoted, encoding, max_length, tokenizer, token_indexers : optional
+        As in `FormattedReader`.
     """
+
+    FORMATS = PAIRS
 
     def __init__(
         self,
@@ -122,21 +103,13 @@ class SentencePairReader(TokenizingReader):
         sentence2: Union[int, str] = "sentence2",
         label: Optional[Union[int, str]] = "label",
         id: Optional[Union[int, str]] = None,
-        delimiter: Optional[str] = None,
-        quoted: Optional[bool] = None,
-        encoding: str = "utf-8",
-        max_length: Optional[int] = None,
         swap_pairs: bool = False,
-        tokenizer: Optional[Tokenizer] = None,
-        token_indexers: Optional[dict[str, TokenIndexer]] = None,
         score: Optional[Union[int, str]] = None,
         score_range: Optional[tuple[float, float]] = None,
         combine_input_fields: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            tokenizer=tokenizer, token_indexers=token_indexers, max_length=max_length, **kwargs
-        )
+        super().__init__(format, **kwargs)
         columns = {
             "sentence1": sentence1,
             "sentence2": sentence2,
@@ -144,29 +117,12 @@ class SentencePairReader(TokenizingReader):
             "id": id,
             "score": score,
         }
-        form = {"delimiter": delimiter, "quoted": quoted, "score_range": score_range}
-        check_format_settings(SentencePairReader, format, "table", {**columns, **form})
-        if format == "table":
-            self._format = PairFormat(
-                Table(columns, delimiter, quoted, optional=("label", "id", "score")).rows,
-                premise=(sentence1,),
-                hypothesis=(sentence2,),
-                label=() if label is None else (label,),
-                score=() if score is None else (score,),
-                score_range=_checked_range(score_range),
-                id=() if id is None else (id,),
-            )
-        elif format in FORMATS:
-            self._format = FORMATS[format]
-        else:
-            raise ConfigurationError(
-                f"format={format!r}: expected one of {', '.join([*FORMATS, 'table'])}"
-            )
-        self._encoding = check_encoding(encoding)
+        _check_range(score_range)
+        self._choose_format(columns, ("label", "id", "score"), score_range=score_range)
         self._swap_pairs = swap_pairs
         self._joiner = None
         if combine_input_fields:
-            self._joiner = PairJoiner(self._tokenizer, max_length)
+            self._joiner = PairJoiner(self._tokenizer, self._max_length)
             for name, indexer in self._token_indexers.items():
                 if not isinstance(indexer, PretrainedTransformerIndexer):
                     raise ConfigurationError(
@@ -175,29 +131,31 @@ class SentencePairReader(TokenizingReader):
                     )
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        file_path, in_folds = split_data_path(file_path)
-        paths = file_path if isinstance(file_path, list) else [file_path]
-        rows = chain.from_iterable(map(self._rows, paths))
-        for row, label, score in self.shard_iterable(in_folds(rows)):
-            premise = row.text(self._format.premise)
-            hypothesis = row.text(self._format.hypothesis)
-            id = row.joined(self._format.id)
+        columns = self._format.columns
+        for row, label, score in self._shared(file_path, self._one_part):
+            premise = row.text(columns["sentence1"])
+            hypothesis = row.text(columns["sentence2"])
+            id = row.joined(columns.get("id", ()))
             yield self.text_to_instance(premise, hypothesis, label, score, id, row.source)
             if self._swap_pairs:
                 yield self.text_to_instance(hypothesis, premise, label, score, id, row.source)
+
+    def _one_part(self, path: Any) -> list[Iterator[tuple[Row, Optional[str], Optional[float]]]]:
+        return [chain.from_iterable(map(self._rows, path if isinstance(path, list) else [path]))]
 
     def _rows(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
         """The rows that are to be read, with labels and scores; `None` for what a row lacks."""
         read = skipped = unlabeled = 0
         labels, scores = AllOrNone("label"), AllOrNone("score")
-        for row in self._format.rows(file_path, self._encoding):
-            label = row.label(self._format.label)
+        columns = self._format.columns
+        for row in self._format.rows(file_path, encoding=self._encoding):
+            label = row.label(columns.get("label", ()))
             if label is not None and label == self._format.no_gold_label:
                 skipped += 1
                 continue
             read += 1
             unlabeled += label is None
-            score = row.number(self._format.score, self._format.score_range)
+            score = row.number(columns.get("score", ()), self._format.score_range)
             labels.check(row, label)
             scores.check(row, score)
             yield row, None if label is None else self._format.rename_label(label), score
@@ -263,15 +221,15 @@ class SentencePairReader(TokenizingReader):
         if self._joiner is None:
             for name in ("premise", "hypothesis"):
                 fields[name] = field = self._text_field(metadata[name], name)
-                metadata[f"{name}_tokens"] = [token.text for token in field.tokens]
+                metadata[f"{name}_tokens"] = words_of(field)
             return fields, metadata
         pair = self._joiner.join(
             checked_string(premise, "premise"), checked_string(hypothesis, "hypothesis")
         )
         if pair.was_cut:
             self._log_cut(max(premise, hypothesis, key=len), len(pair.tokens))
-        fields["tokens"] = TextField(pair.tokens)
-        metadata["tokens"] = [token.text for token in pair.tokens]
+        fields["tokens"] = joined = TextField(pair.tokens)
+        metadata["tokens"] = words_of(joined)
         for name, (start, end) in (
             ("premise", pair.premise_span),
             ("hypothesis", pair.hypothesis_span),
@@ -281,11 +239,10 @@ class SentencePairReader(TokenizingReader):
         return fields, metadata
 
 
-def _checked_range(score_range: Optional[tuple[float, float]]) -> Optional[tuple[float, float]]:
+def _check_range(score_range: Optional[tuple[float, float]]) -> None:
     if score_range is not None and not (
         len(score_range) == 2 and -math.inf < score_range[0] < score_range[1] < math.inf
     ):
         raise ConfigurationError(
             f"score_range={list(score_range)}: expected the lowest and the highest score"
         )
-    return score_range

@@ -8,16 +8,16 @@ import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import Field, MetadataField, TensorField
+from allennlp.data.fields import TensorField
 from allennlp.data.instance import Instance
-from allennlp.data.token_indexers import TokenIndexer
-from allennlp.data.tokenizers import Tokenizer
 
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
-from allennlp_sentmatch.data.files.folds import split_data_path
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
+    TokenizingReader,
+    sentence_instance,
+)
 from allennlp_sentmatch.data.files.lines import PathOrStr
+from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.files.sentences import located_sentences
-from allennlp_sentmatch.data.files.source import Source
 from allennlp_sentmatch.data.files.vectors import Vectors, check_sentences, map_vectors
 
 
@@ -55,11 +55,8 @@ class SentenceVectorsReader(TokenizingReader):
         Of a table (tsv, csv or JSON lines), the sentences' column: its name, or its position
         counted from 0 where the table has no header. By default, every line is a sentence; an
         empty line is one too, since it has a row in the vectors.
-    max_length : `int`, optional (default = `None`)
-        Tokens of a sentence past this many are left out.
-    tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
-    token_indexers : `dict[str, TokenIndexer]`, optional
-            (default = `{"tokens": SingleIdTokenIndexer()}`)
+    max_length, tokenizer, token_indexers : optional
+        As in `TokenizingReader`.
 
     # Raises
 
@@ -69,22 +66,12 @@ class SentenceVectorsReader(TokenizingReader):
         row counted from 0.
     """
 
-    def __init__(
-        self,
-        column: Optional[Union[int, str]] = None,
-        max_length: Optional[int] = None,
-        tokenizer: Optional[Tokenizer] = None,
-        token_indexers: Optional[dict[str, TokenIndexer]] = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            tokenizer=tokenizer, token_indexers=token_indexers, max_length=max_length, **kwargs
-        )
+    def __init__(self, column: Optional[Union[int, str]] = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._column = column
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        file_path, in_folds = split_data_path(file_path)
-        for example in self.shard_iterable(in_folds(self._examples(*_files(file_path)))):
+        for example in self._shared(file_path, lambda path: [self._examples(*_files(path))]):
             yield self.text_to_instance(*example)
 
     def _examples(
@@ -137,12 +124,10 @@ class SentenceVectorsReader(TokenizingReader):
         `Instance`
             With the fields listed above.
         """
-        field = self._text_field(sentence, "sentence")
-        metadata = {"text": sentence, "tokens": [token.text for token in field.tokens]}
-        fields: dict[str, Field[Any]] = {"tokens": field, "metadata": MetadataField(metadata)}
+        instance = sentence_instance(sentence, self._text_field(sentence, "sentence"))
         if teacher_vector is not None:
-            fields["teacher_vector"] = TensorField(teacher_vector)
-        return Instance(fields)
+            instance.add_field("teacher_vector", TensorField(teacher_vector))
+        return instance
 
 
 def _files(path: Any) -> tuple[PathOrStr, Optional[PathOrStr]]:

@@ -6,20 +6,18 @@ from typing import Any, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import Field, MetadataField
 from allennlp.data.instance import Instance
-from allennlp.data.token_indexers import TokenIndexer
 from allennlp.data.tokenizers import Token, Tokenizer
 from nltk.tree import Tree
 
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
-from allennlp_sentmatch.data.fields import LabelField
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
+    TokenizingReader,
+    sentence_instance,
+)
 from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import text_rows
-from allennlp_sentmatch.data.files.penn_treebank import unescape
-from allennlp_sentmatch.data.files.row import Row
-from allennlp_sentmatch.data.files.source import Source
-from allennlp_sentmatch.data.text import check_text, printable, shorten
+from allennlp_sentmatch.data.files.row import Row, Source
+from allennlp_sentmatch.data.text import check_text, printable, shorten, unescape
 
 LABELS: dict[str, dict[str, str]] = {
     "5-class": {"0": "0", "1": "1", "2": "2", "3": "3", "4": "4"},
@@ -64,12 +62,10 @@ class SentimentTreesReader(TokenizingReader):
     tokenizer : `Tokenizer`, optional (default = `None`)
         Splits the tokens of a tree, joined by spaces, again. By default they are kept, and only the
         plain strings that a predictor hands in are split, by `SpacyBlankTokenizer()`.
-    token_indexers : `dict[str, TokenIndexer]`, optional
-            (default = `{"tokens": SingleIdTokenIndexer()}`)
-    max_length : `int`, optional (default = `None`)
-        Tokens of a sentence or phrase past this many are left out.
     use_neutral_sentences : `bool`, optional (default = `True`)
         Whether neutral sentences and their phrases are read.
+    max_length, token_indexers : optional
+        As in `TokenizingReader`.
     """
 
     def __init__(
@@ -78,14 +74,10 @@ class SentimentTreesReader(TokenizingReader):
         use_subtrees: bool = False,
         min_phrase_length: int = 1,
         tokenizer: Optional[Tokenizer] = None,
-        token_indexers: Optional[dict[str, TokenIndexer]] = None,
-        max_length: Optional[int] = None,
         use_neutral_sentences: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            tokenizer=tokenizer, token_indexers=token_indexers, max_length=max_length, **kwargs
-        )
+        super().__init__(tokenizer=tokenizer, **kwargs)
         if granularity not in LABELS:
             raise ConfigurationError(
                 f"granularity={granularity!r}: expected one of {', '.join(LABELS)}"
@@ -99,8 +91,8 @@ class SentimentTreesReader(TokenizingReader):
         self._keep_tokens = tokenizer is None
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        file_path, in_folds = split_data_path(file_path)
-        phrases = chain.from_iterable(map(self._phrases, in_folds(text_rows(file_path))))
+        path, in_folds = split_data_path(file_path)
+        phrases = chain.from_iterable(map(self._phrases, in_folds(text_rows(path))))
         for tokens, label, source in self.shard_iterable(phrases):
             yield self.text_to_instance(tokens, label, source)
 
@@ -159,11 +151,7 @@ class SentimentTreesReader(TokenizingReader):
                 field = self._field_of_tokens(own)
             else:
                 field = self._text_field(text, "tokens")
-        metadata = {"text": text, "tokens": [token.text for token in field.tokens]}
-        fields: dict[str, Field[Any]] = {"tokens": field, "metadata": MetadataField(metadata)}
-        if label is not None:
-            fields["label"] = LabelField(label, source=source)
-        return Instance(fields)
+        return sentence_instance(text, field, label, source)
 
 
 def _token(word: str) -> Token:

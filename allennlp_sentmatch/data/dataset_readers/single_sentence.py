@@ -1,39 +1,20 @@
 """Labeled sentences, questions and reviews."""
 
 from collections.abc import Iterator
-from functools import partial
-from itertools import chain
-from typing import Any, Callable, Optional, Union
+from typing import Any, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import Field, MetadataField
 from allennlp.data.instance import Instance
-from allennlp.data.token_indexers import TokenIndexer
-from allennlp.data.tokenizers import Tokenizer
 
-from allennlp_sentmatch.data.dataset_readers.single_sentence_formats import (
-    Example,
-    Parts,
-    directories,
-    label_first,
-    table,
-    trec,
-    two_files,
-)
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    TokenizingReader,
-    check_format_settings,
-)
-from allennlp_sentmatch.data.fields import LabelField
-from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.lines import check_encoding
-from allennlp_sentmatch.data.files.source import Source
-from allennlp_sentmatch.data.files.table import Table
+from allennlp_sentmatch.data.dataset_readers.formats import SENTENCES
+from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import sentence_instance
+from allennlp_sentmatch.data.files.row import AllOrNone, Row, Source
 
 
 @DatasetReader.register("single_sentence")
-class SingleSentenceReader(TokenizingReader):
+class SingleSentenceReader(FormattedReader):
     """Reads texts with a label: questions, opinions, reviews.
 
     The formats are
@@ -48,9 +29,8 @@ class SingleSentenceReader(TokenizingReader):
       folder of these folders; IMDb's `unsup`, which has no labels, is left out.
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
-    Files may be gzip-compressed, URLs, or `archive!member`; blank lines are skipped. For
-    cross-validation (MR, CR, SUBJ, MPQA) or a validation set (TREC, IMDb) a part of the data can be
-    read, the same part of each label's file or folder: see `Folds`.
+    Blank lines are skipped. Of each label's file or folder the same part is read, if only a part of
+    the data is: for cross-validation (MR, CR, SUBJ, MPQA) or a validation set (TREC, IMDb).
 
     Fields: `tokens` (`TextField`), `label` (`LabelField`) where there is one, and `metadata` with
     `text`, `tokens` (a list of strings), and `id` where the data has one (`directories`: the
@@ -66,27 +46,17 @@ class SingleSentenceReader(TokenizingReader):
         `trec`: `"coarse"` for the 6 labels before the colon, `"fine"` for the 50 whole ones, such
         as `NUM:date`.
     text : `Union[int, str]`, optional (default = `"text"`)
-        `table`: the column with the text: a name (the file has a header, or is JSON lines) or a
-        position counted from 0 (it has no header).
+        `table`: the column with the text.
     label : `Union[int, str]`, optional (default = `"label"`)
         `table`: the column with the label; `null` for a file without labels.
     id : `Union[int, str]`, optional (default = `None`)
         `table`: the column with the text's id, if there is one.
-    delimiter : `str`, optional (default = `None`)
-        `table`: the string that separates the columns. By default the first line decides: `{`
-        begins JSON lines, otherwise a tab if there is one, otherwise a comma.
-    quoted : `bool`, optional (default = `None`)
-        `table`: whether double quotes around a value protect its content; by default, if the
-        delimiter is a comma.
-    encoding : `str`, optional (default = `None`)
-        The files' encoding. By default the one named above, otherwise UTF-8.
-    max_length : `int`, optional (default = `None`)
-        Tokens of a text past this many are left out.
-    tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)
-        TREC, MR, CR, SUBJ and MPQA are tokenized already: `{"type": "whitespace"}` keeps that.
-    token_indexers : `dict[str, TokenIndexer]`, optional
-            (default = `{"tokens": SingleIdTokenIndexer()}`)
+    delimiter, quoted, encoding, max_length, tokenizer, token_indexers : optional
+        As in `FormattedReader`. TREC, MR, CR, SUBJ and MPQA are tokenized already: `{"type":
+        "whitespace"}` keeps that.
     """
+
+    FORMATS = SENTENCES
 
     def __init__(
         self,
@@ -95,43 +65,32 @@ class SingleSentenceReader(TokenizingReader):
         text: Union[int, str] = "text",
         label: Optional[Union[int, str]] = "label",
         id: Optional[Union[int, str]] = None,
-        delimiter: Optional[str] = None,
-        quoted: Optional[bool] = None,
-        encoding: Optional[str] = None,
-        max_length: Optional[int] = None,
-        tokenizer: Optional[Tokenizer] = None,
-        token_indexers: Optional[dict[str, TokenIndexer]] = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            tokenizer=tokenizer, token_indexers=token_indexers, max_length=max_length, **kwargs
-        )
-        formats: dict[str, tuple[str, Callable[..., Parts]]] = {
-            "trec": ("latin-1", partial(trec, fine=granularity == "fine")),
-            "label_first": ("utf-8", label_first),
-            "two_files": ("windows-1252", two_files),
-            "directories": ("utf-8", directories),
-            "table": ("utf-8", partial(table, text=text, label=label, id=id)),
-        }
-        if format not in formats:
-            raise ConfigurationError(f"format={format!r}: expected one of {', '.join(formats)}")
+        super().__init__(format, **kwargs)
         if granularity not in ("coarse", "fine"):
             raise ConfigurationError(f"granularity={granularity!r}: expected 'coarse' or 'fine'")
-        default_encoding, self._parts = formats[format]
-        columns = {"text": text, "label": label, "id": id}
-        form = {"delimiter": delimiter, "quoted": quoted}
-        check_format_settings(SingleSentenceReader, format, "table", {**columns, **form})
-        check_format_settings(SingleSentenceReader, format, "trec", {"granularity": granularity})
-        if format == "table":
-            rows = Table(columns, delimiter, quoted, optional=("label", "id"))
-            self._parts = partial(self._parts, rows=rows)
-        self._encoding = check_encoding(encoding or default_encoding)
+        self._check_use("trec", {"granularity": granularity})
+        self._choose_format({"text": text, "label": label, "id": id}, optional=("label", "id"))
+        self._label = (granularity,) if format == "trec" else self._format.columns["label"]
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        file_path, in_folds = split_data_path(file_path)
-        parts: Iterator[Iterator[Example]] = map(in_folds, self._parts(file_path, self._encoding))
-        for example in self.shard_iterable(chain.from_iterable(parts)):
-            yield self.text_to_instance(*example)
+        columns = self._format.columns
+        for row, label in self._shared(file_path, self._parts):
+            id = row.joined(columns.get("id", ()))
+            yield self.text_to_instance(row.text(columns["text"]), label, id, row.source)
+
+    def _parts(self, data_path: Any) -> Iterator[Iterator[tuple[Row, Optional[str]]]]:
+        for label, path in self._format.parts(data_path).items():
+            yield self._rows(path, label)
+
+    def _rows(self, path: Any, part_label: Optional[str]) -> Iterator[tuple[Row, Optional[str]]]:
+        """The rows of a part of the data, with the part's label or their own."""
+        presence = AllOrNone("label")
+        for row in self._format.rows(path, encoding=self._encoding):
+            label = row.label(self._label) if part_label is None else part_label
+            presence.check(row, label)
+            yield row, label
 
     def text_to_instance(
         self,
@@ -156,14 +115,4 @@ class SingleSentenceReader(TokenizingReader):
         `Instance`
             With the fields listed above.
         """
-        field = self._text_field(text, "text")
-        metadata: dict[str, Any] = {
-            "text": text,
-            "tokens": [token.text for token in field.tokens],
-        }
-        if id is not None:
-            metadata["id"] = id
-        fields: dict[str, Field[Any]] = {"tokens": field, "metadata": MetadataField(metadata)}
-        if label is not None:
-            fields["label"] = LabelField(label, source=source)
-        return Instance(fields)
+        return sentence_instance(text, self._text_field(text, "text"), label, source, id)

@@ -1,12 +1,15 @@
-"""The base class of this package's readers."""
+"""The base classes of this package's readers."""
 
 import logging
+from collections.abc import Callable, Iterable, Iterator
 from inspect import signature
-from typing import Any, Optional
+from itertools import chain
+from typing import Any, Optional, TypeVar
 
+from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import ListField, TextField
+from allennlp.data.fields import Field, ListField, MetadataField, TextField
 from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import (
     PretrainedTransformerIndexer,
@@ -17,11 +20,81 @@ from allennlp.data.token_indexers import (
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer, Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, DEFAULT_PADDING_TOKEN
 
-from allennlp_sentmatch.data.dataset_readers.configured_reader import ConfiguredReader
+from allennlp_sentmatch.data.fields import LabelField
+from allennlp_sentmatch.data.files.folds import split_data_path
+from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class ConfiguredReader(DatasetReader):
+    """Refuses unknown settings, and names itself in errors. Not registered itself.
+
+    An override of `dataset_reader` leaves the `validation_dataset_reader` of a configuration as it
+    is, whose errors would seem to come from the one that was overridden: they say which it was.
+
+    # Parameters
+
+    max_length : `int`, optional (default = `None`)
+        A number of tokens, at least 1.
+    """
+
+    _section = ""
+
+    def __init__(self, max_length: Optional[int] = None, **kwargs: Any) -> None:
+        # AllenNLP hands over whatever a configuration has to a reader with keyword arguments.
+        unknown = kwargs.keys() - signature(DatasetReader.__init__).parameters.keys()
+        if unknown:
+            raise ConfigurationError(
+                f"{type(self).__name__} has no setting {', '.join(sorted(unknown))}; its settings "
+                f"are {', '.join(defaults_of(type(self)))}"
+            )
+        super().__init__(
+            manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
+        )
+        if max_length is not None and max_length < 1:
+            raise ConfigurationError(
+                f"max_length={max_length}: expected at least 1, or null for all tokens"
+            )
+        self._max_length = max_length
+
+    @classmethod
+    def from_params(cls, params: Params, *args: Any, **kwargs: Any) -> "ConfiguredReader":
+        """Construct the reader of a section of a configuration."""
+        reader: ConfiguredReader = super().from_params(params, *args, **kwargs)
+        reader._section = params.history.rstrip(".")
+        return reader
+
+    def read(self, file_path: Any) -> Iterator[Instance]:
+        """Read the instances of a data path."""
+        try:
+            yield from super().read(file_path)
+        except ConfigurationError as error:
+            if self._section != "validation_dataset_reader":
+                raise
+            raise ConfigurationError(
+                f"{error.message} (read by the validation_dataset_reader, which has settings of "
+                "its own)"
+            ) from error
+
+    def _shared(self, data_path: Any, parts: Callable[[Any], Iterable[Iterable[T]]]) -> Iterator[T]:
+        """The examples that this worker reads of those in the folds of a data path.
+
+        # Parameters
+
+        data_path : `Any`
+            With or without folds; see `Folds`.
+        parts : `Callable[[Any], Iterable[Iterable[T]]]`
+            From a path to the examples of its parts, each of which is dealt into the folds.
+        """
+        path, in_folds = split_data_path(data_path)
+        examples: Iterator[T] = chain.from_iterable(map(in_folds, parts(path)))
+        shared: Iterator[T] = self.shard_iterable(examples)
+        return shared
 
 
 class TokenizingReader(ConfiguredReader):
@@ -55,17 +128,9 @@ class TokenizingReader(ConfiguredReader):
         max_length: Optional[int] = None,
         **kwargs: Any,
     ) -> None:
-        check_inherited_settings(type(self), kwargs)
-        super().__init__(
-            manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
-        )
-        if max_length is not None and max_length < 1:
-            raise ConfigurationError(
-                f"max_length={max_length}: expected at least 1, or null for all tokens"
-            )
+        super().__init__(max_length, **kwargs)
         self._tokenizer = tokenizer or SpacyBlankTokenizer()
         self._token_indexers = token_indexers or {"tokens": SingleIdTokenIndexer()}
-        self._max_length = max_length
         self._unknown_word = _unknown_word(self._token_indexers)
         self._has_logged_cut = False
 
@@ -114,42 +179,38 @@ def checked_string(text: str, name: str) -> str:
     return check_text(str(text), name)
 
 
-def check_inherited_settings(reader: type[DatasetReader], settings: dict[str, Any]) -> None:
-    """Raise a `ConfigurationError` unless AllenNLP's `DatasetReader` has all these settings.
+def defaults_of(reader: type[DatasetReader]) -> dict[str, Any]:
+    """The settings that a reader has in a configuration, with their defaults."""
+    defaults: dict[str, Any] = {}
+    for cls in reader.__mro__[:-1]:
+        for name, parameter in signature(cls).parameters.items():
+            if name not in ("self", "args", "kwargs"):
+                defaults.setdefault(name, parameter.default)
+    return defaults
 
-    AllenNLP hands over whatever a configuration has to a reader that takes keyword arguments.
+
+def sentence_instance(
+    text: str,
+    field: TextField,
+    label: Optional[str] = None,
+    source: Optional[Source] = None,
+    id: Optional[str] = None,
+) -> Instance:
+    """The instance of one text: `tokens`, `label` if there is one, and `metadata` with `text`,
+    `tokens` (a list of strings) and, if there is one, `id`.
     """
-    unknown = settings.keys() - signature(DatasetReader.__init__).parameters.keys()
-    if unknown:
-        raise ConfigurationError(
-            f"{reader.__name__} has no setting {', '.join(sorted(unknown))}; its settings "
-            f"are {', '.join(_settings(reader))}"
-        )
+    metadata: dict[str, Any] = {"text": text, "tokens": words_of(field)}
+    if id is not None:
+        metadata["id"] = id
+    fields: dict[str, Field[Any]] = {"tokens": field, "metadata": MetadataField(metadata)}
+    if label is not None:
+        fields["label"] = LabelField(label, source=source)
+    return Instance(fields)
 
 
-def check_format_settings(
-    reader: type[DatasetReader], format: str, needed: str, settings: dict[str, Any]
-) -> None:
-    """Raise a `ConfigurationError` if settings that only one format has are set for another.
-
-    # Parameters
-
-    reader : `Type[DatasetReader]`
-        Its constructor has the settings' defaults.
-    format : `str`
-        The configuration's.
-    needed : `str`
-        The format that has the settings.
-    settings : `Dict[str, Any]`
-        Their values, by name.
-    """
-    defaults = signature(reader).parameters
-    ignored = [name for name, value in settings.items() if value != defaults[name].default]
-    if ignored and format != needed:
-        raise ConfigurationError(
-            f"format={format!r} does not use {', '.join(ignored)}, which only format={needed!r} "
-            "has; leave it out, or set the other format"
-        )
+def words_of(field: TextField) -> list[str]:
+    """The texts of a field's tokens."""
+    return [token.text or "" for token in field.tokens]
 
 
 def _is_cut(tokens: list[Token], text: str, tokenizer: Tokenizer) -> bool:
@@ -171,12 +232,6 @@ def without_padding_word(tokens: list[Token], unknown_word: str) -> list[Token]:
         else token
         for token in tokens
     ]
-
-
-def _settings(reader: type[DatasetReader]) -> list[str]:
-    """The names of the settings that a reader has in a configuration."""
-    names = (name for cls in reader.__mro__[:-1] for name in signature(cls).parameters)
-    return [name for name in dict.fromkeys(names) if name not in ("self", "args", "kwargs")]
 
 
 def _unknown_word(token_indexers: dict[str, TokenIndexer]) -> str:

@@ -7,8 +7,7 @@ from typing import Optional
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.data.files.lines import PathOrStr, not_empty, read_lines
-from allennlp_sentmatch.data.files.row import Row, first_repeated
-from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.row import Row, Source, first_repeated
 from allennlp_sentmatch.data.text import printable, shorten
 
 Cells = Iterator[tuple[Source, list[str]]]

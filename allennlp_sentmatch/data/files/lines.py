@@ -22,8 +22,7 @@ from typing import BinaryIO, TypeVar, Union, cast
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 
-from allennlp_sentmatch.data.files.row import Row
-from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.row import Row, Source
 from allennlp_sentmatch.data.text import printable
 
 PathOrStr = Union[str, "PathLike[str]"]

@@ -1,14 +1,14 @@
-"""The values of one example."""
+"""The values of one example, and their place."""
 
 import json
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Optional, Union
+from os import PathLike
+from typing import Any, NamedTuple, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.files.source import Source
-from allennlp_sentmatch.data.text import check_text, shorten
+from allennlp_sentmatch.data.text import check_text, printable, shorten
 
 Column = Union[int, str]
 """A column's name, or its position counted from 0."""
@@ -22,6 +22,25 @@ def first_repeated(names: Iterable[str]) -> Optional[str]:
             return name
         seen.add(name)
     return None
+
+
+class Source(NamedTuple):
+    """Where an example is, for errors about it: `str(source)` is `pairs.tsv, line 3`."""
+
+    file_path: Union[str, "PathLike[str]"]
+    """The file, as the user named it."""
+    line: Optional[int] = None
+    """The example's first line, counted from 1; `None` if the file is not read by lines."""
+    part: Optional[str] = None
+    """The part of a JSON document that holds the example, such as `data[0].paragraphs[2]`."""
+
+    @property
+    def position(self) -> str:
+        """Where in the file the example is; an empty string if it is the whole file."""
+        return f"line {self.line}" if self.line is not None else self.part or ""
+
+    def __str__(self) -> str:
+        return printable(", ".join(filter(None, (str(self.file_path), self.position))))
 
 
 class Row:
@@ -148,6 +167,36 @@ class Row:
         if not values or any(value is None or value == "" for value in values):
             return None
         return check_text("-".join(map(str, values)), f"{self.source}: {_named(columns)}")
+
+
+class AllOrNone:
+    """A check that all rows of a file have a value, or none has.
+
+    AllenNLP cannot put examples with and without a label into one batch, and its own error names
+    neither the file nor the line.
+
+    # Parameters
+
+    name : `str`
+        The name of the value in errors: "label", "score".
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._first: Optional[tuple[Row, Any]] = None
+
+    def check(self, row: Row, value: Optional[Any]) -> None:
+        """Raise an error if `row` has a value where the first row has none, or has none where the
+        first row has one.
+        """
+        self._first = self._first or (row, value)
+        first_row, first_value = self._first
+        if (value is None) != (first_value is None):
+            has, first_has = ("no", "one") if value is None else ("a", "none")
+            raise row.error(
+                f"{has} {self._name}, but {first_row.source.position} has {first_has}; give one to "
+                "all rows of a file, or to none"
+            )
 
 
 def _named(columns: Sequence[Column]) -> str:

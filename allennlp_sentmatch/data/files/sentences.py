@@ -7,8 +7,7 @@ from typing import Optional
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.data.files.lines import PathOrStr, read_lines
-from allennlp_sentmatch.data.files.row import Column
-from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.row import Column, Source
 from allennlp_sentmatch.data.files.table import Table
 
 _TABLE = re.compile(r"\.(tsv|csv|jsonl?)(\.gz)?$", re.IGNORECASE)

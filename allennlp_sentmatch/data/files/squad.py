@@ -5,8 +5,7 @@ from typing import Any
 
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.files.lines import PathOrStr, first_line, not_empty, read_lines
-from allennlp_sentmatch.data.files.row import Row
-from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.row import Row, Source
 from allennlp_sentmatch.data.text import shorten
 
 

@@ -16,7 +16,7 @@ from allennlp_sentmatch.data.files.digests import (
     sentences_digest,
 )
 from allennlp_sentmatch.data.files.lines import PathOrStr, local_path
-from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.row import Source
 
 Vectors = numpy.ndarray[Any, numpy.dtype[Any]]
 

@@ -12,7 +12,7 @@ from allennlp.common.tqdm import Tqdm
 from allennlp.modules.token_embedders.embedding import EmbeddingsTextFile
 
 from allennlp_sentmatch.data.files.lines import PathOrStr
-from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.row import Source
 
 WordVector = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
 

@@ -1,8 +1,9 @@
+from pathlib import Path
+
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.files.row import Row, first_repeated
-from allennlp_sentmatch.data.files.source import Source
+from allennlp_sentmatch.data.files.row import Row, Source, first_repeated
 
 ROW = Row(Source("f.jsonl", 7), {"s": "text", "n": 3, "t": True, "z": None, "e": " ", "l": ["x"]})
 
@@ -115,3 +116,9 @@ def test_a_value_of_any_size_is_cut_short_in_errors():
 def test_first_repeated():
     assert first_repeated(["a", "b", "c", "b", "a"]) == "b"
     assert first_repeated(["a", "b"]) is None
+
+
+def test_a_source_as_text():
+    assert str(Source("pairs.tsv", 3)) == "pairs.tsv, line 3"
+    assert str(Source(Path("pos") / "1.txt")) == str(Path("pos/1.txt"))
+    assert str(Source("squad.json", part="data[0]")) == "squad.json, data[0]"
