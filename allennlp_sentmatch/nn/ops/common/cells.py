@@ -29,8 +29,8 @@ def gru_cell(x: Tensor, u: Tensor, hidden: Tensor) -> Tensor:
     hidden : `Tensor`
         Shape (..., H).
     """
-    x_r, x_z, x_n = x.chunk(3, -1)
-    u_r, u_z, u_n = u.chunk(3, -1)
-    z = torch.sigmoid(x_z + u_z)
-    n = torch.tanh(x_n + torch.sigmoid(x_r + u_r) * u_n)
-    return (1 - z) * n + z * hidden
+    H = hidden.size(-1)
+    (x_gates, x_n), (u_gates, u_n) = x.split([2 * H, H], -1), u.split([2 * H, H], -1)
+    r, z = torch.sigmoid(x_gates + u_gates).chunk(2, -1)
+    n = torch.tanh(torch.addcmul(x_n, r, u_n))
+    return torch.lerp(n, hidden, z)  # (1 - z) * n + z * h
