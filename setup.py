@@ -83,6 +83,12 @@ setup(
         "plots": PLOTS,
         "demo": ["gradio>=6", *PLOTS],
         "ray": ["ray>=2.9"],
+        # Later versions need transformers 5, which AllenNLP does not work with.
+        "sentence-transformers": [
+            "sentence-transformers>=5,<6",
+            "transformers>=4.41,<4.47",
+            "huggingface-hub>=0.23.2,<1",
+        ],
         "tune": ["optuna>=4"],
         "translation": ["sacrebleu>=2.3"],
         "reading-comprehension": ["rouge-score>=0.1.2", "sacrebleu>=2.3"],

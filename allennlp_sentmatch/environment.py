@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Optional
 
+from allennlp_sentmatch.installation import why_broken
 from allennlp_sentmatch.registration import INSTALL_COMMAND
 from allennlp_sentmatch.version import __version__
 
@@ -95,7 +96,7 @@ def _allennlp() -> str:
     try:
         import_module("allennlp.commands")
     except Exception as error:  # whatever it is, it belongs into the report
-        return f"{version}, cannot be imported: {type(error).__name__}: {error}"
+        return f"{version}, cannot be imported: {why_broken(error)}"
     return f"{version}, can be imported"
 
 

@@ -23,8 +23,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from traceback import walk_tb
 from typing import Optional
 
+from allennlp_sentmatch.registration import INSTALL_COMMAND
 from allennlp_sentmatch.version import __version__
 
 ALLENNLP_VERSION = "2.10.1"
@@ -65,6 +67,7 @@ TORCH_WITH_NUMPY_2 = (2, 3)
 OLDEST_PIP = (22, 2)  # the first with `--dry-run` and `--report`
 
 SUPPORT = "allennlp_torch_support"
+SUPPORT_SOURCE = Path(__file__).with_name("site_packages") / f"{SUPPORT}.py"
 
 
 class InstallationError(Exception):
@@ -184,10 +187,13 @@ def _check_torchvision(torch: str) -> None:
 def plan(constraints: Optional[Path] = None) -> list[Change]:
     """Everything that is missing or has to change, as pip resolves it; torch stays as it is."""
     changes = _resolve(constraints)
-    for name, version in [("allennlp", ALLENNLP_VERSION), (SUPPORT.replace("_", "-"), __version__)]:
-        before = _installed_version(name)
-        if before != version:
-            changes.append(Change(name, version, before))
+    before = _installed_version("allennlp")
+    if before != ALLENNLP_VERSION:
+        changes.append(Change("allennlp", ALLENNLP_VERSION, before))
+    name = SUPPORT.replace("_", "-")
+    installed = Path(sysconfig.get_path("purelib"), SUPPORT_SOURCE.name)
+    if not installed.is_file() or installed.read_bytes() != SUPPORT_SOURCE.read_bytes():
+        changes.append(Change(name, __version__, _installed_version(name)))
     return changes
 
 
@@ -217,7 +223,9 @@ def _apply(changes: Sequence[Change]) -> None:
     if len(theirs) < len(changes):
         with tempfile.TemporaryDirectory() as folder:
             wheel = build_support_wheel(Path(folder))
-            _pip("install", "--quiet", "--no-deps", "--no-index", str(wheel))
+            _pip(
+                *("install", "--quiet", "--no-deps", "--no-index", "--force-reinstall", str(wheel))
+            )
 
 
 def build_support_wheel(folder: Path) -> Path:
@@ -226,9 +234,8 @@ def build_support_wheel(folder: Path) -> Path:
     The wheel is written directly, because building one needs setuptools, which may be missing.
     """
     information = f"{SUPPORT}-{__version__}.dist-info"
-    source = Path(__file__).with_name("site_packages") / f"{SUPPORT}.py"
     contents = {
-        f"{SUPPORT}.py": source.read_text(encoding="utf-8"),
+        SUPPORT_SOURCE.name: SUPPORT_SOURCE.read_text(encoding="utf-8"),
         f"{SUPPORT}.pth": f"import {SUPPORT}\n",
         f"{information}/METADATA": (
             f"Metadata-Version: 2.1\nName: {SUPPORT.replace('_', '-')}\nVersion: {__version__}\n"
@@ -273,6 +280,40 @@ def explain_conflicts(lines: Sequence[str]) -> str:
     if others:
         text += "\nIt also names these, which are not about AllenNLP:\n  " + "\n  ".join(others)
     return text
+
+
+def why_broken(error: Exception) -> str:
+    """Say which package keeps AllenNLP from being imported, and the remedy.
+
+    # Parameters
+
+    error : `Exception`
+        That the import raised.
+    """
+    from packaging.requirements import Requirement
+
+    for requirement in map(Requirement, REQUIREMENTS):
+        version = _installed_version(requirement.name)
+        is_needed = requirement.marker is None or requirement.marker.evaluate()
+        if is_needed and (
+            version is None or not requirement.specifier.contains(version, prereleases=True)
+        ):
+            found = "is missing" if version is None else f"{version} is installed"
+            return (
+                f"{requirement.name} {found}, and AllenNLP works with {requirement.name}"
+                f"{requirement.specifier} only; type `{INSTALL_COMMAND}`"
+            )
+    folder = Path(sysconfig.get_path("purelib"))
+    files = [Path(frame.f_code.co_filename) for frame, _ in walk_tb(error.__traceback__)]
+    packages = [file.relative_to(folder).parts[0] for file in files if folder in file.parents]
+    package = (packages or ["allennlp"])[-1]
+    if isinstance(error, ImportError) and error.name is not None:
+        package = error.name
+    return (
+        f"the package {package.partition('.')[0]} keeps AllenNLP from being imported "
+        f"({type(error).__name__}: {error}); install it again, by `{INSTALL_COMMAND}` if it is "
+        "missing and otherwise by `pip install --force-reinstall`"
+    )
 
 
 def _pip(*arguments: str, check: bool = True) -> "subprocess.CompletedProcess[str]":

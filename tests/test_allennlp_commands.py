@@ -112,7 +112,7 @@ def test_build_vocab(allennlp, tmp_path, changes):
 
 @pytest.mark.parametrize("folder", ["repository", "elsewhere"])
 def test_the_environment_prints_no_warning(tmp_path, folder):
-    """In the repository `.allennlp_plugins` loads the package; elsewhere it is not loaded."""
+    """In the repository `.allennlp_plugins` loads the package; elsewhere allennlp-torch-support."""
     if sys.version_info < (3, 11):
         pytest.skip("AllenNLP's own pins cause warnings")
     result = subprocess.run(

@@ -78,6 +78,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     header, *pairs = block_with("", "text_a").splitlines()
     for name in ("train", "validation", "test"):
         (folder / f"{name}.tsv").write_text("\n".join([header, *pairs * 4, ""]))
+    (folder / ".allennlp_plugins").write_text("allennlp_sentmatch\n")  # with AllenNLP's own pins
     shutil.copy(REPOSITORY / "training_config" / "own_pairs.jsonnet", folder)
     python_path = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": python_path}

@@ -1,5 +1,6 @@
 """The errors, plans and messages of `install-allennlp`, which tests/test_package.py runs."""
 
+import re
 import subprocess
 import sys
 import sysconfig
@@ -112,7 +113,7 @@ def pip(monkeypatch):
 )
 def test_torch_stays_and_numpy_fits_it(versions, monkeypatch, pip, torch, limits):
     monkeypatch.setattr(installation.metadata, "version", lambda name: torch)
-    versions.update({"allennlp": None, "Zope": "3.1", "allennlp-torch-support": None})
+    versions.update({"allennlp": None, "Zope": "3.1"})
     assert installation.plan()[:2] == [
         Change("Zope", "2", "3.1"),
         Change("allennlp", "2.10.1", None),
@@ -143,3 +144,46 @@ def test_conflicts_are_explained():
     assert "numpy<2" in others
     text = installation.explain_conflicts(["No broken requirements found."])
     assert text == "AllenNLP 2.10.1 is ready: `allennlp --help`."
+
+
+def test_an_older_support_module_is_replaced(versions, monkeypatch, pip, tmp_path):
+    versions.update({"Zope": "2", "allennlp": "2.10.1", "allennlp-torch-support": "0.0.1"})
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    replaced = Change("allennlp-torch-support", installation.__version__, "0.0.1")
+    installed = tmp_path / "allennlp_torch_support.py"
+    for source in (None, "# of an earlier version"):
+        if source is not None:
+            installed.write_text(source)
+        assert installation.plan()[1:] == [replaced]
+    installed.write_bytes(installation.SUPPORT_SOURCE.read_bytes())
+    assert installation.plan()[1:] == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"huggingface-hub": "2.4.0"}, ImportError("HfFolder"), r"huggingface-hub 2\.4\.0 is inst"),
+        (
+            {"transformers": "4.47.0.dev0"},
+            ImportError(),
+            r"transformers 4\.47\.0\.dev0 is",
+        ),
+        ({"lmdb": None}, ModuleNotFoundError(name="lmdb"), "lmdb is missing, and AllenNLP works"),
+        ({}, ModuleNotFoundError(name="yaml.nodes"), "the package yaml keeps AllenNLP from being"),
+        ({}, ValueError("no frames"), r"the package allennlp keeps .* \(ValueError: no frames\)"),
+    ],
+)
+def test_a_broken_environment_is_explained_by_a_package(versions, changed, error, message):
+    versions.update(changed)
+    explained = installation.why_broken(error)
+    assert re.match(message, explained)
+    assert "`python -m allennlp_sentmatch install-allennlp`" in explained
+
+
+def test_the_package_in_which_an_import_failed_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    (tmp_path / "compiled").mkdir()
+    file = tmp_path / "compiled" / "__init__.py"
+    with pytest.raises(ValueError, match="size changed") as raised:
+        exec(compile("raise ValueError('numpy.dtype size changed')", str(file), "exec"))
+    assert installation.why_broken(raised.value).startswith("the package compiled keeps AllenNLP")

@@ -132,7 +132,7 @@ def test_installs_into_an_environment_of_its_own(built, tmp_path):
     }
     trained = environment.run(
         *("train", "quick_start.jsonnet", "--serialization-dir", "out", "--overrides"),
-        *(json.dumps(overrides), "--include-package", "allennlp_sentmatch"),
+        json.dumps(overrides),
         program="allennlp",
     )
     assert trained.returncode == 0, trained.stdout

@@ -1,4 +1,4 @@
-"""Let AllenNLP 2.10.1 start on a torch that it does not know.
+"""Let AllenNLP 2.10.1 start on a torch that it does not know, and find `allennlp_sentmatch`.
 
 `python -m allennlp_sentmatch install-allennlp` copies this module into site-packages, with a `.pth`
 file that imports it when Python starts. Nothing changes for programs that do not import AllenNLP:
@@ -9,14 +9,22 @@ file that imports it when Python starts. Nothing changes for programs that do no
   find it, too. In all other processes torchvision remains absent.
 - fairscale 0.4.6, which AllenNLP imports, calls two functions that torch has deprecated. Users of
   AllenNLP cannot do anything about these warnings, so these alone are ignored.
+- AllenNLP's plugins include `allennlp_sentmatch`, without a file that names it.
+- Where another package keeps AllenNLP from being imported, the program `allennlp` names it.
 """
 
+import os
 import sys
 import types
 import warnings
-from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
-from typing import Any, NoReturn, Optional
+from collections.abc import Iterable, Sequence
+from functools import partial
+from importlib.machinery import ModuleSpec, PathFinder
+from itertools import chain
+from pathlib import Path
+from typing import Any, Callable, NoReturn, Optional
+
+PLUGIN = "allennlp_sentmatch"
 
 MESSAGE = (
     "{name} was called, but torchvision is not installed; install the torchvision that matches "
@@ -73,7 +81,57 @@ class TorchvisionFinder:
         """Do nothing: the module has no contents."""
 
 
+Execute = Callable[[types.ModuleType], None]
+
+
+def _execute_plugins(execute: Execute, module: types.ModuleType) -> None:
+    execute(module)
+    discover: Callable[[], Iterable[str]] = module.discover_plugins
+    module.discover_plugins = lambda: chain(  # type: ignore[attr-defined]
+        [PLUGIN], (plugin for plugin in discover() if plugin != PLUGIN)
+    )
+
+
+def _execute_commands(execute: Execute, module: types.ModuleType) -> None:
+    try:
+        execute(module)
+    except Exception as error:
+        program = Path(sys.argv[0])
+        is_allennlp = "allennlp" in (program.stem, program.parent.name)
+        if not is_allennlp or os.environ.get("ALLENNLP_DEBUG"):
+            raise
+        del sys.modules["allennlp"]  # to which the package would add its components
+        from allennlp_sentmatch.installation import why_broken
+
+        sys.exit(f"allennlp: error: {why_broken(error)}.")
+
+
+EXECUTIONS = {
+    "allennlp.common.plugins": _execute_plugins,
+    "allennlp.commands": _execute_commands,
+}
+"""The modules of AllenNLP that are executed in another way."""
+
+
+class AllenNLPFinder:
+    """Finds the modules of `EXECUTIONS`."""
+
+    @staticmethod
+    def find_spec(
+        fullname: str, path: Optional[Sequence[str]] = None, target: Any = None
+    ) -> Optional[ModuleSpec]:
+        """The spec that Python's own finder gives, with a loader that executes the module so."""
+        if fullname not in EXECUTIONS:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        loader: Any = spec and spec.loader
+        if loader is not None:
+            loader.exec_module = partial(EXECUTIONS[fullname], loader.exec_module)
+        return spec
+
+
 if TorchvisionFinder not in sys.meta_path:
+    sys.meta_path.insert(0, AllenNLPFinder)
     sys.meta_path.append(TorchvisionFinder)
     warnings.filterwarnings(
         "ignore", message=r"`torch\.cuda\.amp\.custom_(fwd|bwd)", category=FutureWarning

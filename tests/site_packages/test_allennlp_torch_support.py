@@ -64,3 +64,51 @@ def test_only_the_warning_of_fairscale_is_ignored():
     )
     assert "custom_fwd" not in warned
     assert "autocast" in warned
+
+
+@pytest.fixture
+def broken_allennlp(tmp_path):
+    """A program that begins to import an AllenNLP of which another package breaks the commands."""
+    contents = {
+        "allennlp/__init__.py": "",
+        "allennlp/common/__init__.py": "",
+        "allennlp/common/plugins.py": "def discover_plugins():\n    yield 'theirs'\n",
+        "allennlp/commands/__init__.py": "import not_there",
+        "bin/allennlp": "",
+    }
+    for name, text in contents.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return (
+        "from importlib.machinery import BuiltinImporter, PathFinder\n"
+        "sys.meta_path += [BuiltinImporter, PathFinder]  # which tell the versions, too\n"
+        f"sys.path.insert(1, {str(tmp_path)!r})\n"
+        f"sys.argv = [{str(tmp_path / 'bin' / 'allennlp')!r}]\n"
+    )
+
+
+def test_the_package_is_a_plugin_without_a_file_that_names_it(broken_allennlp):
+    run(
+        broken_allennlp + "from allennlp.common.plugins import discover_plugins\n"
+        "assert list(discover_plugins()) == ['allennlp_sentmatch', 'theirs']\n"
+    )
+
+
+def test_the_program_names_the_package_that_breaks_allennlp(broken_allennlp):
+    explained = run(
+        broken_allennlp + "try:\n"
+        "    import allennlp.commands\n"
+        "except SystemExit as error:\n"
+        "    print(error, file=sys.stderr)\n"
+    )
+    assert explained.startswith("allennlp: error: the package not_there keeps AllenNLP from being ")
+
+
+def test_other_programs_get_the_error_itself(broken_allennlp):
+    run(
+        broken_allennlp + "sys.argv = ['train.py']\n"
+        "try:\n"
+        "    import allennlp.commands\n"
+        "except ModuleNotFoundError as error:\n"
+        "    assert error.name == 'not_there'\n"
+    )
