@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -73,13 +72,16 @@ def test_every_search_space_has_a_command():
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the README's "Train on your own pairs" was followed."""
+    """A folder in which the README's "Train on your own data" was followed."""
     folder = tmp_path_factory.mktemp("project")
     header, *pairs = block_with("", "text_a").splitlines()
     for name in ("train", "validation", "test"):
         (folder / f"{name}.tsv").write_text("\n".join([header, *pairs * 4, ""]))
     (folder / ".allennlp_plugins").write_text("allennlp_sentmatch\n")  # with AllenNLP's own pins
-    shutil.copy(REPOSITORY / "training_config" / "own_pairs.jsonnet", folder)
+    source = (REPOSITORY / "training_config" / "own_pairs.jsonnet").read_text(encoding="utf-8")
+    for name in ("train", "validation"):  # the arguments to edit
+        source = source.replace(f"{name}='fixtures/own_data/pairs.tsv'", f"{name}='{name}.tsv'")
+    (folder / "own_pairs.jsonnet").write_text(source)
     python_path = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": python_path}
     for command in block_with("bash", "allennlp train own_pairs.jsonnet").splitlines():

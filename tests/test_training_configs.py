@@ -228,7 +228,8 @@ AS_THEIR_AUTHORS = {
     "sst5/gumbel_tree_lstm": (318_582, 64, 20, 20, None, 40),
 }
 
-# Folders of configurations that no table of a paper has; `training_config` has the quick start.
+# Folders of configurations that no table of a paper has; `training_config` has the quick start
+# and those for own data.
 NOT_FROM_PAPERS = {
     "training_config",
     "allnli_small",

@@ -1,18 +1,28 @@
 // A few thousand pairs of your own: a 2-layer Bi-CAS-LSTM with early stopping.
 //
+// train, validation: the files, here a sample of ten lines.
+// sentence1, sentence2, label: their columns.
 // glove: a file of pretrained word vectors, such as 'glove.6B.100d.txt'; null: random vectors.
 // embedding_dim: the size of the word vectors.
-function(glove=null, embedding_dim=100) {
+function(
+  train='fixtures/own_data/pairs.tsv',
+  validation='fixtures/own_data/pairs.tsv',
+  sentence1='text_a',
+  sentence2='text_b',
+  label='same',
+  glove=null,
+  embedding_dim=100,
+) {
   dataset_reader: {
     type: 'sentence_pair',
     format: 'table',
-    sentence1: 'text_a',
-    sentence2: 'text_b',
-    label: 'same',
+    sentence1: sentence1,
+    sentence2: sentence2,
+    label: label,
     token_indexers: { tokens: { type: 'single_id', lowercase_tokens: true } },
   },
-  train_data_path: 'train.tsv',
-  validation_data_path: 'validation.tsv',
+  train_data_path: train,
+  validation_data_path: validation,
   datasets_for_vocab_creation: ['train'],
   // With GloVe, the vocabulary also has the first words of the file.
   [if glove != null then 'vocabulary']: {

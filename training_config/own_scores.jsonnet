@@ -1,0 +1,70 @@
+// Pairs of your own with scores of their similarity: a 2-layer Bi-CAS-LSTM and graded scores.
+//
+// train, validation: the files, here a sample of ten lines.
+// sentence1, sentence2, score: their columns.
+// lowest, highest: the scale of the scores, whole numbers.
+// glove: a file of pretrained word vectors, such as 'glove.6B.100d.txt'; null: random vectors.
+// embedding_dim: the size of the word vectors.
+function(
+  train='fixtures/own_data/scores.tsv',
+  validation='fixtures/own_data/scores.tsv',
+  sentence1='text_a',
+  sentence2='text_b',
+  score='similarity',
+  lowest=0,
+  highest=5,
+  glove=null,
+  embedding_dim=100,
+) {
+  dataset_reader: {
+    type: 'sentence_pair',
+    format: 'table',
+    sentence1: sentence1,
+    sentence2: sentence2,
+    label: null,
+    score: score,
+    score_range: [lowest, highest],
+    token_indexers: { tokens: { type: 'single_id', lowercase_tokens: true } },
+  },
+  train_data_path: train,
+  validation_data_path: validation,
+  datasets_for_vocab_creation: ['train'],
+  // With GloVe, the vocabulary also has the first words of the file.
+  [if glove != null then 'vocabulary']: {
+    pretrained_files: { tokens: glove },
+    min_pretrained_embeddings: { tokens: 20000 },
+  },
+  model: {
+    type: 'similarity_regressor',
+    text_field_embedder: {
+      token_embedders: {
+        tokens: {
+          type: if glove == null then 'embedding' else 'pretrained_embedding',
+          embedding_dim: embedding_dim,
+          pretrained_file: glove,
+        },
+      },
+    },
+    encoder: {
+      type: 'pooled',
+      encoder: { type: 'cas_lstm', input_size: embedding_dim, hidden_size: 150, bidirectional: true },
+      pooling: 'max',
+    },
+    scorer: { type: 'graded', matcher: 'heuristic', classifier: { hidden_size: 512, dropout: 0.3 } },
+    lowest_score: lowest,
+    highest_score: highest,
+  },
+  data_loader: { batch_sampler: { type: 'bucket', batch_size: 32 } },
+  trainer: {
+    num_epochs: 30,
+    patience: 4,
+    validation_metric: '+pearson',
+    optimizer: { type: 'adam', lr: 0.001 },
+    learning_rate_scheduler: {
+      type: 'reduce_on_plateau',
+      mode: 'max',
+      factor: 0.5,
+      patience: 1,
+    },
+  },
+}

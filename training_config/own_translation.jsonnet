@@ -1,0 +1,64 @@
+// Sentences of your own and their translations: 2-layer CAS-LSTMs with attention, over subwords.
+//
+// train, validation: two aligned files each, which differ in the part in braces, the source first,
+// or one file with a tab between a sentence and its translation; here a sample of ten lines.
+// source, target: the languages, as Moses abbreviates them.
+// bpe: the encoding that `allennlp learn-bpe --lowercase` wrote of the training files.
+// size: of embeddings and states.
+function(
+  train='fixtures/own_data/translation.{de,en}',
+  validation='fixtures/own_data/translation.{de,en}',
+  source='de',
+  target='en',
+  bpe='out/bpe.json',
+  size=256,
+) {
+  local tokenizer(language) = { type: 'bpe', file: bpe, language: language, lowercase: true },
+  local cas_lstm = { type: 'cas_lstm', hidden_size: size, num_layers: 2 },
+
+  dataset_reader: {
+    type: 'parallel_text',
+    source_tokenizer: tokenizer(source),
+    target_tokenizer: tokenizer(target),
+    max_length: 175,
+    skip_incomplete: true,
+  },
+  validation_dataset_reader: self.dataset_reader { max_length: null },
+  train_data_path: train,
+  validation_data_path: validation,
+  datasets_for_vocab_creation: ['train'],
+  model: {
+    type: 'encoder_decoder',
+    source_embedder: {
+      token_embedders: {
+        tokens: { type: 'embedding', embedding_dim: size, vocab_namespace: 'source_tokens' },
+      },
+    },
+    encoder: cas_lstm { input_size: size },
+    target_embedder: { embedding_dim: size, vocab_namespace: 'target_tokens' },
+    decoder: cas_lstm { dropout: 0.2 },
+    dropout: 0.2,
+    label_smoothing: 0.1,
+    beam_search: {
+      beam_size: 5,
+      max_steps: 100,
+      final_sequence_scorer: { type: 'length-normalized-sequence-log-prob' },
+    },
+    target_tokenizer: tokenizer(target),
+    bleu: { lowercase: true },
+    initializer: { regexes: [['.*', { type: 'uniform', a: -0.1, b: 0.1 }]] },
+  },
+  data_loader: { batch_sampler: { type: 'max_tokens_sampler', max_tokens: 4000 } },
+  validation_data_loader: { batch_size: 100 },
+  trainer: {
+    num_epochs: 30,
+    patience: 4,
+    validation_metric: '+BLEU',
+    optimizer: { type: 'adam', lr: 0.001 },
+    learning_rate_scheduler: { type: 'reduce_on_plateau', factor: 0.5, patience: 1, mode: 'max' },
+    grad_norm: 5.0,
+    callbacks: ['bleu_signature'],
+  },
+  // The archive splits text by itself.
+  include_in_archive: [std.reverse(std.split(bpe, '/'))[0]],
+}
