@@ -4,8 +4,7 @@ from allennlp_sentmatch.models import archive_extraction as archive_extraction
 from allennlp_sentmatch.models.attentive_ranker import AttentiveRanker
 from allennlp_sentmatch.models.bcn import BiattentiveClassificationNetwork
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.cross_encoder import CrossEncoder
-from allennlp_sentmatch.models.cross_encoder_regressor import CrossEncoderRegressor
+from allennlp_sentmatch.models.cross_encoder import CrossEncoder, CrossEncoderRegressor
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.models.decomposable_attention import DecomposableAttention
 from allennlp_sentmatch.models.distilled_encoder import DistilledEncoder
@@ -16,9 +15,7 @@ from allennlp_sentmatch.models.lstmn_classifier import LstmnClassifier
 from allennlp_sentmatch.models.rnet import RNet
 from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.models.sentence_classifier import SentenceClassifier
-from allennlp_sentmatch.models.siamese_classifier import SiameseClassifier
-from allennlp_sentmatch.models.siamese_model import SiameseModel
-from allennlp_sentmatch.models.similarity_regressor import SimilarityRegressor
+from allennlp_sentmatch.models.siamese import SiameseClassifier, SiameseModel, SimilarityRegressor
 from allennlp_sentmatch.models.vae_siamese import VAESiameseClassifier
 
 __all__ = [

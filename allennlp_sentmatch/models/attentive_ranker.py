@@ -4,7 +4,7 @@ from typing import Any, Optional, Union
 
 import torch
 import torch.nn.functional as F
-from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 from allennlp.models import Model
@@ -13,9 +13,9 @@ from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from torch import Tensor
 
-from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.nn.attentive_pooling import AttentivePooling
 from allennlp_sentmatch.nn.negative_sampling import answer_pairs
 from allennlp_sentmatch.nn.padding import stack_padded
@@ -87,12 +87,7 @@ class AttentiveRanker(Model):
         regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, regularizer)
-        check_dimensions_match(
-            text_field_embedder.get_output_dim(),
-            encoder.get_input_dim(),
-            "text_field_embedder output dim",
-            "encoder input dim",
-        )
+        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
         if margin < 0:
             raise ConfigurationError(f"margin must be at least 0, got {margin}")
         if num_negatives is not None and num_negatives < 1:

@@ -8,15 +8,14 @@ from allennlp.common.checks import ConfigurationError, check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder, TextFieldEmbedder
-from allennlp.nn import Activation, InitializerApplicator
+from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.internals import add_attention, describe_attention
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.modules.dropout import dropout_layer
-from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.models.internals import add_attention
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.modules.parts import check_fit, dropout_layer, relu_layer
 from allennlp_sentmatch.nn.checks import check_fraction
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.pooling import Pooling
@@ -65,15 +64,14 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         Drop probability on the word embeddings.
     integrator_dropout : `float`, optional (default = `0.0`)
         Drop probability on the features.
-    label_namespace : `str`, optional (default = `"labels"`)
-    positive_label : `str`, optional (default = `None`)
-        See `ClassificationModel`.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `ModelRegularizer`, optional (default = `None`)
+    settings
+        Those of `ClassificationModel`.
     """
 
     default_predictor = "single_sentence"
 
+    @inherits_settings(ClassificationModel)
     def __init__(
         self,
         vocab: Vocabulary,
@@ -86,20 +84,12 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         maxout_dropout: float = 0.0,
         embedding_dropout: float = 0.0,
         integrator_dropout: float = 0.0,
-        label_namespace: str = "labels",
-        positive_label: Optional[str] = None,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[ModelRegularizer] = None,
+        **settings: Any,
     ) -> None:
-        super().__init__(vocab, label_namespace, positive_label, regularizer)
-        num_labels = vocab.get_vocab_size(label_namespace)
-        if pre_encode_feedforward is None:
-            pre_encode_feedforward = Lazy(
-                FeedForward,
-                num_layers=1,
-                hidden_dims=encoder.get_input_dim(),
-                activations=Activation.by_name("relu")(),
-            )
+        super().__init__(vocab, **settings)
+        num_labels = len(self.labels)
+        pre_encode_feedforward = pre_encode_feedforward or relu_layer(encoder.get_input_dim())
         self._text_field_embedder = text_field_embedder
         self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
         self._pre_encode_feedforward = pre_encode_feedforward.construct(
@@ -111,17 +101,10 @@ class BiattentiveClassificationNetwork(ClassificationModel):
             output_layer = _maxout_network(
                 4 * integrator.get_output_dim(), reduction_factors, num_labels, maxout_dropout
             )
-        check_dimensions_match(
-            text_field_embedder.get_output_dim(),
-            self._pre_encode_feedforward.get_input_dim(),
-            "text_field_embedder output dim",
-            "pre_encode_feedforward input dim",
-        )
-        check_dimensions_match(
-            self._pre_encode_feedforward.get_output_dim(),
-            encoder.get_input_dim(),
-            "pre_encode_feedforward output dim",
-            "encoder input dim",
+        check_fit(
+            text_field_embedder=text_field_embedder,
+            pre_encode_feedforward=self._pre_encode_feedforward,
+            encoder=encoder,
         )
         check_dimensions_match(
             3 * encoder.get_output_dim(),
@@ -149,39 +132,16 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         self._output_layer = output_layer
         initializer(self)
 
-    def forward(
-        self,
-        tokens: TextFieldTensors,
-        label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-    ) -> dict[str, Any]:
-        """Classify a batch of B sentences.
-
-        # Parameters
-
-        tokens : `TextFieldTensors`
-        label : `Tensor`, optional (default = `None`)
-            (B,)
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
-
-        # Returns
-
-        `Dict[str, Any]`
-            See `ClassificationModel.output`; with `attention` (B, T, T), a row of weights over the
-            sentence for each of its tokens, and `pooling_attention` (B, T).
+    def classify(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
+        """The logits (B, num_labels) of B sentences; `attention` (B, T, T), a row of weights over
+        the sentence for each of its tokens, and `pooling_attention` (B, T).
         """
         features, attention, pooling_attention = self._features(tokens)
-        logits = self._output_layer(self._integrator_dropout(features))
-        output = self.output(logits, label, metadata)
         mask = get_text_field_mask(tokens)
-        add_attention(output, "attention", attention, mask, mask)
-        add_attention(output, "pooling_attention", pooling_attention, mask)
-        return output
-
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Add `label` and `probs_by_label`, and remove the padding of the attention."""
-        describe_attention(output_dict)
-        return super().make_output_human_readable(output_dict)
+        shown: dict[str, Any] = {}
+        add_attention(shown, "attention", attention, mask, mask)
+        add_attention(shown, "pooling_attention", pooling_attention, mask)
+        return self._output_layer(self._integrator_dropout(features)), shown
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """The features (B, 4 * the integrator's output size) of B sentences."""

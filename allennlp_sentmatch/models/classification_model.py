@@ -3,20 +3,24 @@
 from typing import Any, Optional
 
 import torch
+from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Vocabulary
+from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.training.metrics import CategoricalAccuracy, F1Measure
 from torch import Tensor
 
+from allennlp_sentmatch.models.internals import describe_internals
+from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
 
 
 class ClassificationModel(Model):
-    """The loss, the metrics and the human-readable output of a model that predicts one label.
+    """A model that predicts one label: its `forward`, loss, metrics and human-readable output.
 
-    A subclass computes logits in `forward` and returns `self.output(logits, label, metadata)`.
-    Not registered itself.
+    A subclass computes the logits of texts in `classify`. Its constructor hands the parameters
+    below on. Not registered itself.
 
     # Parameters
 
@@ -79,6 +83,38 @@ class ClassificationModel(Model):
         self._f1 = {label: F1Measure(labels[label]) for label in sorted(scored)}
         self._loss = torch.nn.CrossEntropyLoss()
 
+    def classify(self, *texts: Any, **named_texts: Any) -> tuple[Tensor, dict[str, Any]]:
+        """The logits (B, num_labels) of B instances, and other tensors for the output."""
+        raise NotImplementedError
+
+    def forward(
+        self,
+        *texts: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+        score: Optional[Tensor] = None,
+        **named_texts: TextFieldTensors,
+    ) -> dict[str, Any]:
+        """Classify a batch of B instances.
+
+        # Parameters
+
+        texts, named_texts : `TextFieldTensors`
+            Those of `classify`: `premise` and `hypothesis`, or `tokens`.
+        label : `Tensor`, optional (default = `None`)
+            (B,)
+        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        score : `Tensor`, optional (default = `None`)
+            Not used: some data, such as SICK, have scores and labels.
+
+        # Returns
+
+        `Dict[str, Any]`
+            See `output`; with what `classify` shows.
+        """
+        logits, shown = self.classify(*texts, **named_texts)
+        return {**self.output(logits, label, metadata), **shown}
+
     @property
     def labels(self) -> list[str]:
         """The names of the labels, in the order of the logits."""
@@ -128,7 +164,10 @@ class ClassificationModel(Model):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Add `label`, the most probable label, and `probs_by_label`, {name: probability}."""
+        """Add `label`, the most probable label, and `probs_by_label`, {name: probability}; remove
+        the padding of attention; replace what the encoder shows by its description.
+        """
+        describe_internals(output_dict, getattr(self, "_encoder", None))
         names = self.labels
         output_dict["label"] = []
         output_dict["probs_by_label"] = []
@@ -146,6 +185,10 @@ class ClassificationModel(Model):
         if len(scores) == 2:
             metrics["f1_macro"] = sum(scores) / 2
         return metrics
+
+    def _construct_classifier(self, classifier: Lazy[Classifier], input_size: int) -> MLPClassifier:
+        """The classifier of features of `input_size`."""
+        return classifier.construct(input_size=input_size, num_labels=len(self.labels)).module
 
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any

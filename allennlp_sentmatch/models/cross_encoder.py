@@ -1,4 +1,4 @@
-"""A pretrained transformer that reads both sentences together, and a classifier."""
+"""Models that encode the two sentences of a pair together, by a pretrained transformer."""
 
 from typing import Any, Optional
 
@@ -6,15 +6,46 @@ from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
+from allennlp.modules.seq2vec_encoders import ClsPooler
 from allennlp.nn import InitializerApplicator
+from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.cross_encoder_model import CrossEncoderModel
+from allennlp_sentmatch.models.internals import encode_texts
+from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.modules import Classifier
-from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
+from allennlp_sentmatch.modules.parts import check_fit
+from allennlp_sentmatch.nn.similarity import expected_grade, grade_divergence, num_grades
 
-LINEAR_CLASSIFIER = Lazy(Classifier, num_layers=0, dropout=0.1, batch_norm=False)
+_LINEAR_CLASSIFIER = Lazy(Classifier, num_layers=0, dropout=0.1, batch_norm=False)
+
+
+class CrossEncoderModel(Model):
+    """One vector for a pair, which a pretrained transformer reads as one text.
+
+    The reader is "sentence_pair" with `combine_input_fields: true`. A subclass calls `_set_encoder`
+    in its constructor and inherits from the base class of its output, too. Not registered itself.
+    """
+
+    default_predictor = "sentence_pair"
+
+    def _set_encoder(
+        self, text_field_embedder: TextFieldEmbedder, encoder: Optional[Seq2VecEncoder]
+    ) -> int:
+        """Keep the parts; `None` is a `ClsPooler`. Return the size of the pair's vector."""
+        encoder = encoder or ClsPooler(text_field_embedder.get_output_dim())
+        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
+        self._text_field_embedder = text_field_embedder
+        self._encoder = encoder
+        return encoder.get_output_dim()
+
+    def _encode_pair(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
+        """The vectors (B, E) of B pairs, and what the encoder shows, for the output."""
+        text = (self._text_field_embedder(tokens), get_text_field_mask(tokens))
+        (vectors,), shown = encode_texts(self._encoder, {"": text})
+        return vectors, shown
 
 
 @Model.register("cross_encoder")
@@ -24,9 +55,8 @@ class CrossEncoder(CrossEncoderModel, ClassificationModel):
 
     Each word can attend to the words of the other sentence. This is more accurate than a
     "siamese_classifier", but slower for all pairs of many sentences, because there are no vectors
-    of single sentences. `allennlp search --rescore` combines the two.
-
-    The reader is "sentence_pair" with `combine_input_fields: true`.
+    of single sentences. `allennlp search --rescore` combines the two. The output has the internals
+    of an `InterpretableEncoder`.
 
     Registered as a `Model` with name "cross_encoder".
 
@@ -38,56 +68,89 @@ class CrossEncoder(CrossEncoderModel, ClassificationModel):
     encoder : `Seq2VecEncoder`, optional (default = `ClsPooler`)
         From the vectors of all tokens to that of the pair; by default, the first token's.
     classifier : `Lazy[Classifier]`, optional
-        A configuration leaves out its `input_size` and `num_labels`. By default linear, with
-        dropout 0.1.
-    label_namespace : `str`, optional (default = `"labels"`)
-    positive_label : `str`, optional (default = `None`)
-        See `ClassificationModel`.
+        By default linear, with dropout 0.1.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `ModelRegularizer`, optional (default = `None`)
+    settings
+        Those of `ClassificationModel`.
     """
 
+    @inherits_settings(ClassificationModel)
     def __init__(
         self,
         vocab: Vocabulary,
         text_field_embedder: TextFieldEmbedder,
         encoder: Optional[Seq2VecEncoder] = None,
-        classifier: Lazy[Classifier] = LINEAR_CLASSIFIER,
-        label_namespace: str = "labels",
-        positive_label: Optional[str] = None,
+        classifier: Lazy[Classifier] = _LINEAR_CLASSIFIER,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[ModelRegularizer] = None,
+        **settings: Any,
     ) -> None:
-        super().__init__(vocab, label_namespace, positive_label, regularizer)
-        self._classifier = classifier.construct(
-            input_size=self._set_encoder(text_field_embedder, encoder),
-            num_labels=vocab.get_vocab_size(label_namespace),
-        ).module
+        super().__init__(vocab, **settings)
+        size = self._set_encoder(text_field_embedder, encoder)
+        self._classifier = self._construct_classifier(classifier, size)
         initializer(self)
 
-    def forward(
+    def classify(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
+        """The logits (B, num_labels) of B pairs, each one text, and what the encoder shows."""
+        vectors, shown = self._encode_pair(tokens)
+        return self._classifier(vectors), shown
+
+
+@Model.register("cross_encoder_regressor")
+class CrossEncoderRegressor(CrossEncoderModel, ScoreModel):
+    """Predicts how similar two sentences are that a transformer reads as one text.
+
+    "cross_encoder" for scores: the score is the expectation of a distribution over integer grades,
+    as with the scorer "graded" of "similarity_regressor" ([Tai et al.
+    2015](https://arxiv.org/abs/1503.00075)). The output has the internals of an
+    `InterpretableEncoder`.
+
+    Registered as a `Model` with name "cross_encoder_regressor".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    text_field_embedder : `TextFieldEmbedder`
+    lowest_score, highest_score : `float`
+        The ends of the scale: whole numbers.
+    encoder : `Seq2VecEncoder`, optional (default = `ClsPooler`)
+    classifier : `Lazy[Classifier]`, optional
+        Predicts the grade.
+    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
+        As these four are in `CrossEncoder`.
+    settings
+        The `regularizer` of `ScoreModel`.
+    """
+
+    @inherits_settings(ScoreModel)
+    def __init__(
         self,
-        tokens: TextFieldTensors,
-        label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-        score: Optional[Tensor] = None,
-    ) -> dict[str, Any]:
-        """Classify a batch of B pairs.
+        vocab: Vocabulary,
+        text_field_embedder: TextFieldEmbedder,
+        lowest_score: float,
+        highest_score: float,
+        encoder: Optional[Seq2VecEncoder] = None,
+        classifier: Lazy[Classifier] = _LINEAR_CLASSIFIER,
+        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
+        **settings: Any,
+    ) -> None:
+        super().__init__(vocab, lowest_score, highest_score, **settings)
+        with configuration_errors():
+            num_labels = num_grades(lowest_score, highest_score)
+        size = self._set_encoder(text_field_embedder, encoder)
+        self._classifier = classifier.construct(input_size=size, num_labels=num_labels).module
+        initializer(self)
 
-        # Parameters
-
-        tokens : `TextFieldTensors`
-            Both sentences of each pair.
-        label : `Tensor`, optional (default = `None`)
-            (B,)
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
-        score : `Tensor`, optional (default = `None`)
-            Not used: some data, such as SICK, have scores and labels.
-
-        # Returns
-
-        `Dict[str, Any]`
-            See `ClassificationModel.output`; with the internals of an `InterpretableEncoder`.
+    def read(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
+        """The logits (B, number of grades) of B pairs, each one text, and what the encoder
+        shows.
         """
         vectors, shown = self._encode_pair(tokens)
-        return {**self.output(self._classifier(vectors), label, metadata), **shown}
+        return self._classifier(vectors), shown
+
+    def scores(self, features: Tensor) -> Tensor:
+        """The expected grades (B,)."""
+        return expected_grade(features, self.lowest_score, self.highest_score)
+
+    def loss(self, features: Tensor, score: Tensor) -> Tensor:
+        """The divergence from the distributions of the true scores."""
+        return grade_divergence(features, score, self.lowest_score, self.highest_score)

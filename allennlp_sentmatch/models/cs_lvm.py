@@ -1,6 +1,6 @@
 """The cross-sentence latent variable model."""
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 import torch
 import torch.nn.functional as F
@@ -15,13 +15,10 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
-from allennlp_sentmatch.modules import Classifier, Matcher
+from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
-from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
-from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
 from allennlp_sentmatch.modules.sentence_beam_search import search_sentences
-from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
 from allennlp_sentmatch.nn.cs_lvm import (
     VonMisesFisherInferenceNetwork,
     append_end,
@@ -84,26 +81,11 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         See `GenerativeClassificationModel`.
     encoder : `Seq2VecEncoder`
         f_enc, and if there is no `posterior_encoder`, g_enc.
-    posterior : `Lazy[Posterior]`
-        g_code and the family of q(z_s | x_s); a configuration leaves out its `input_size`.
-    matcher : `Lazy[Matcher]`
-        f_fuse; a configuration leaves out its `input_size`.
-    classifier : `Lazy[Classifier]`
-        f_disc; a configuration leaves out its `input_size` and `num_labels`.
-    generator : `Lazy[SentenceGenerator]`, optional
-        A configuration states only its `label_embedding_size`.
     beam_search : `Lazy[BeamSearch]`, optional
         For `generate`; a configuration leaves out its `end_index`. By default, 10 beams and the
         scorer "length_penalty" with alpha = 0.7, as in the thesis, and 1 to 30 words.
     posterior_encoder : `Seq2VecEncoder`, optional (default = `None`)
         g_enc, where it is not f_enc: table 6.3, ablation (iv).
-    classification_weight : `float`, optional (default = `1.0`)
-        lambda of eq. 6.14.
-    average_over_words : `bool`, optional (default = `False`)
-        Divide log p(x_t | y, z_s) in eq. 6.12 by the number of words with the end symbol, as the
-        author's code does, with which the thesis's lambdas were chosen.
-    read_end_symbol : `bool`, optional (default = `False`)
-        Whether the encoders read the end symbol after a sentence's words.
     label_expectation : `str`, optional (default = `"enumeration"`)
         How the expectation over labels of eq. 6.18 is computed: by "enumeration" or from one label
         per pair: by "sampling", with an unbiased gradient, or by "sampling_without_score", which
@@ -114,59 +96,31 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         auto-encoding (table 6.3, ablation (i)).
     constraints : `SemanticConstraints`, optional (default = `None`)
         For fine-tuning.
-    embedding_dropout : `float`, optional (default = `0.0`)
-        Drop probability on the word embeddings, the thesis's p_w. Sentences generated for the
-        constraints are generated and read without.
-    label_namespace : `str`, optional (default = `"labels"`)
-    positive_label : `str`, optional (default = `None`)
-        See `ClassificationModel`.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `ModelRegularizer`, optional (default = `None`)
+    settings
+        Those of `GenerativeClassificationModel`: `posterior` is g_code and the family of q(z_s |
+        x_s), `matcher` f_fuse, `classifier` f_disc, and `classification_weight` lambda of eq. 6.14;
+        `average_over_words` divides log p(x_t | y, z_s) of eq. 6.12. There is no dropout on the
+        words of sentences that are generated for the constraints.
     """
 
-    default_predictor = "sentence_pair"
+    generate_from_label = True
 
+    @inherits_settings(GenerativeClassificationModel)
     def __init__(
         self,
         vocab: Vocabulary,
         text_field_embedder: TextFieldEmbedder,
         encoder: Seq2VecEncoder,
-        posterior: Lazy[Posterior],
-        matcher: Lazy[Matcher],
-        classifier: Lazy[Classifier],
-        generator: Lazy[SentenceGenerator] = Lazy(SentenceGenerator),  # noqa: B008
         beam_search: Lazy[BeamSearch] = _DEFAULT_BEAM_SEARCH,
         posterior_encoder: Optional[Seq2VecEncoder] = None,
-        classification_weight: float = 1.0,
-        average_over_words: bool = False,
-        read_end_symbol: bool = False,
         label_expectation: str = "enumeration",
         cross_sentence: bool = True,
         constraints: Optional[SemanticConstraints] = None,
-        embedding_dropout: float = 0.0,
-        label_namespace: str = "labels",
-        positive_label: Optional[str] = None,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[ModelRegularizer] = None,
+        **settings: Any,
     ) -> None:
-        super().__init__(
-            vocab=vocab,
-            text_field_embedder=text_field_embedder,
-            encoder=encoder,
-            posterior=posterior,
-            generator=generator,
-            matcher=matcher,
-            classifier=classifier,
-            classification_weight=classification_weight,
-            average_over_words=average_over_words,
-            read_end_symbol=read_end_symbol,
-            embedding_dropout=embedding_dropout,
-            match_latents=False,
-            generate_from_label=True,
-            label_namespace=label_namespace,
-            positive_label=positive_label,
-            regularizer=regularizer,
-        )
+        super().__init__(vocab, text_field_embedder, encoder, **settings)
         if posterior_encoder is not None:
             for side in ("input", "output"):
                 check_dimensions_match(
@@ -197,65 +151,6 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         self.constraints_in_loss = constraints is not None
         """Set to `False` where `constraint_loss` is for another update."""
         initializer(self)
-
-    def forward(
-        self,
-        premise: TextFieldTensors,
-        hypothesis: TextFieldTensors,
-        label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-        unlabeled_premise: Optional[TextFieldTensors] = None,
-        unlabeled_hypothesis: Optional[TextFieldTensors] = None,
-        score: Optional[Tensor] = None,
-    ) -> dict[str, Any]:
-        """Classify a batch of B pairs; in training, also compute the loss of labeled and unlabeled
-        pairs.
-
-        # Parameters
-
-        premise, hypothesis : `TextFieldTensors`
-            x_s and x_t of the labeled pairs.
-        label : `Tensor`, optional (default = `None`)
-            (B,)
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
-        unlabeled_premise, unlabeled_hypothesis : `TextFieldTensors`, optional (default = `None`)
-            x_s and x_t of the unlabeled pairs. They count only where there is a `label`.
-        score : `Tensor`, optional (default = `None`)
-            Not used: some data, such as SICK, have scores and labels.
-
-        # Returns
-
-        `Dict[str, Any]`
-            See `ClassificationModel.output`. `loss` is eq. 6.19, and the constraints.
-        """
-        pair = self._read_pair(premise, hypothesis)
-        output = self.output(pair.logits, label, metadata)
-        if label is None:
-            return output
-        # shape: (B,)
-        generative = self._generative_losses(pair, label.unsqueeze(-1)).squeeze(-1)
-        discriminative = F.cross_entropy(pair.logits, label.long(), reduction="none")
-        self._record("generative_loss", generative)
-        self._record("classification_loss", discriminative)
-        loss = supervised_loss(generative, discriminative, self._classification_weight).mean()
-        if unlabeled_premise is not None and unlabeled_hypothesis is not None:
-            pair = self._read_pair(unlabeled_premise, unlabeled_hypothesis)
-            loss = loss + self._record("unsupervised_loss", self._unsupervised_loss(pair))
-        if self.training:
-            if self.constraints_in_loss:
-                with freeze_parameters(*self._readers()):
-                    loss = loss + self._constraint_loss(
-                        pair._replace(
-                            source_vectors=pair.source_vectors.detach(),
-                            source_codes=pair.source_codes.detach(),
-                            target_codes=pair.target_codes.detach(),
-                        ),
-                        self._word_embeddings.detach(),
-                    )
-                self._advance_temperature()
-            self._posterior.advance()
-        output["loss"] = loss
-        return output
 
     def generate(
         self, source: TextFieldTensors, labels: Tensor, sample_latent: bool = False
@@ -353,6 +248,30 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         logits = self._classifier(self._matcher(source_vectors, target_vectors))
         return _Pair(source, target, logits, source_vectors, *codes)
 
+    def _labeled_loss(self, pair: _Pair, label: Tensor) -> Tensor:
+        """Eq. 6.14."""
+        # shape: (B,)
+        generative = self._generative_losses(pair, label.unsqueeze(-1)).squeeze(-1)
+        discriminative = F.cross_entropy(pair.logits, label.long(), reduction="none")
+        self._record("generative_loss", generative)
+        self._record("classification_loss", discriminative)
+        return supervised_loss(generative, discriminative, self._classification_weight).mean()
+
+    def _training_loss(self, pair: _Pair) -> Union[Tensor, float]:
+        if not self.constraints_in_loss:
+            return 0.0
+        with freeze_parameters(*self._readers()):
+            loss = self._constraint_loss(
+                pair._replace(
+                    source_vectors=pair.source_vectors.detach(),
+                    source_codes=pair.source_codes.detach(),
+                    target_codes=pair.target_codes.detach(),
+                ),
+                self._word_embeddings.detach(),
+            )
+        self._advance_temperature()
+        return loss
+
     def _generative_losses(self, pair: _Pair, labels: Tensor) -> Tensor:
         """L_gen, eq. 6.12, (B, K), of K labels (B, K) for each pair."""
         if self._cross_sentence:
@@ -368,7 +287,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             kl_divergence = kl_divergence + self._posterior.kl_divergence(posterior).unsqueeze(-1)
         return generative_loss(log_likelihood, kl_divergence, self._num_labels)
 
-    def _unsupervised_loss(self, pair: _Pair) -> Tensor:
+    def _unlabeled_losses(self, pair: _Pair) -> Tensor:
         """L_u, eq. 6.18, (B,)."""
         log_probs = F.log_softmax(pair.logits, dim=-1)
         if self._label_expectation != "enumeration":

@@ -14,10 +14,10 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.internals import add_attention, describe_attention
+from allennlp_sentmatch.models.internals import attend_to_each_other
 from allennlp_sentmatch.modules import Classifier
-from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
-from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+from allennlp_sentmatch.modules.configuration_errors import inherits_settings
+from allennlp_sentmatch.modules.parts import check_fit
 from allennlp_sentmatch.nn.padding import stack_padded
 
 _RELU = Activation.by_name("relu")()
@@ -36,7 +36,8 @@ class DecomposableAttention(ClassificationModel):
         v_1 = sum_i G([a_i; beta_i]),  v_2 = sum_j G([b_j; alpha_j])    (compare)
 
     and an MLP classifies [v_1; v_2] (aggregate). The paper's encoder is a projection; Tay, Luu and
-    Hui 2018 (https://arxiv.org/abs/1811.09786, section 4.3) take "rcrn" and stacked BiLSTMs.
+    Hui 2018 (https://arxiv.org/abs/1811.09786, section 4.3) take "rcrn" and stacked BiLSTMs. The
+    output has `premise_attention` and `hypothesis_attention`.
 
     With the same weights, the logits are those of allennlp-models' "decomposable_attention".
 
@@ -49,24 +50,22 @@ class DecomposableAttention(ClassificationModel):
     encoder : `Seq2SeqEncoder`
         Reads each of the two sentences.
     attend_feedforward : `Lazy[FeedForward]`, optional
-        F. A configuration leaves out its `input_dim`. By default two layers of 200 with ReLU, as in
-        the paper.
+        F, by default two layers of 200 with ReLU, as in the paper. A configuration leaves out its
+        `input_dim`.
     compare_feedforward : `Lazy[FeedForward]`, optional
         G, likewise.
     classifier : `Lazy[Classifier]`, optional
-        A configuration leaves out its `input_size` and `num_labels`. By default one hidden layer of
-        200.
+        By default one hidden layer of 200.
     matrix_attention : `MatrixAttention`, optional (default = `DotProductMatrixAttention()`)
         Scores F(a_i) against F(b_j).
-    label_namespace : `str`, optional (default = `"labels"`)
-    positive_label : `str`, optional (default = `None`)
-        See `ClassificationModel`.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `ModelRegularizer`, optional (default = `None`)
+    settings
+        Those of `ClassificationModel`.
     """
 
     default_predictor = "sentence_pair"
 
+    @inherits_settings(ClassificationModel)
     def __init__(
         self,
         vocab: Vocabulary,
@@ -76,28 +75,16 @@ class DecomposableAttention(ClassificationModel):
         compare_feedforward: Lazy[FeedForward] = _DEFAULT_FEEDFORWARD,
         classifier: Lazy[Classifier] = _DEFAULT_CLASSIFIER,
         matrix_attention: Optional[MatrixAttention] = None,
-        label_namespace: str = "labels",
-        positive_label: Optional[str] = None,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[ModelRegularizer] = None,
+        **settings: Any,
     ) -> None:
-        super().__init__(vocab, label_namespace, positive_label, regularizer)
-        check_dimensions_match(
-            text_field_embedder.get_output_dim(),
-            encoder.get_input_dim(),
-            "text_field_embedder output dim",
-            "encoder input dim",
-        )
+        super().__init__(vocab, **settings)
+        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
         size = encoder.get_output_dim()
         self._text_field_embedder = text_field_embedder
         self._encoder = encoder
         self._attend_feedforward = attend_feedforward.construct(input_dim=size)
-        check_dimensions_match(
-            size,
-            self._attend_feedforward.get_input_dim(),
-            "encoder output dim",
-            "attend_feedforward input dim",
-        )
+        check_fit(encoder=encoder, attend_feedforward=self._attend_feedforward)
         self._matrix_attention = matrix_attention or DotProductMatrixAttention()
         self._compare_feedforward = compare_feedforward.construct(input_dim=2 * size)
         check_dimensions_match(
@@ -106,70 +93,27 @@ class DecomposableAttention(ClassificationModel):
             "twice the encoder output dim",
             "compare_feedforward input dim",
         )
-        self._classifier = classifier.construct(
-            input_size=2 * self._compare_feedforward.get_output_dim(),
-            num_labels=vocab.get_vocab_size(label_namespace),
-        ).module
+        self._classifier = self._construct_classifier(
+            classifier, 2 * self._compare_feedforward.get_output_dim()
+        )
         initializer(self)
 
-    def forward(
-        self,
-        premise: TextFieldTensors,
-        hypothesis: TextFieldTensors,
-        label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-        score: Optional[Tensor] = None,
-    ) -> dict[str, Any]:
-        """Classify a batch of B pairs.
-
-        # Parameters
-
-        premise : `TextFieldTensors`
-        hypothesis : `TextFieldTensors`
-        label : `Tensor`, optional (default = `None`)
-            (B,)
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
-        score : `Tensor`, optional (default = `None`)
-            Not used: some data, such as SICK, have scores and labels.
-
-        # Returns
-
-        `Dict[str, Any]`
-            See `ClassificationModel.output`; with `premise_attention` (B, P, H), a row of weights
-            over the hypothesis for each token of the premise, and `hypothesis_attention` (B, H, P).
-        """
-        premise_mask = get_text_field_mask(premise)  # (B, P)
-        hypothesis_mask = get_text_field_mask(hypothesis)  # (B, H)
-        # Shape: (2B, T, D) and (2B, T), T being the longer one of P and H
+    def classify(
+        self, premise: TextFieldTensors, hypothesis: TextFieldTensors
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """The logits (B, num_labels) of B pairs, and the attention of `attend_to_each_other`."""
+        masks = get_text_field_mask(premise), get_text_field_mask(hypothesis)
+        # Shape: (2B, T, D) and (2B, T), T being the length of the longer sentences
         embedded, mask = stack_padded(
-            (self._text_field_embedder(premise), premise_mask),
-            (self._text_field_embedder(hypothesis), hypothesis_mask),
+            (self._text_field_embedder(premise), masks[0]),
+            (self._text_field_embedder(hypothesis), masks[1]),
         )
         encoded = self._encoder(embedded, mask)  # (2B, T, E)
-        sizes = premise_mask.size(1), hypothesis_mask.size(1)
-        # Shape: (B, P, E) and (B, H, E); (B, P, F) and (B, H, F)
-        a, b = (part[:, :size] for part, size in zip(encoded.chunk(2), sizes))
-        projected = self._attend_feedforward(encoded).chunk(2)
-        projected_a, projected_b = (part[:, :size] for part, size in zip(projected, sizes))
-
-        similarity = self._matrix_attention(projected_a, projected_b)  # (B, P, H)
-        premise_attention = masked_softmax(similarity, hypothesis_mask.unsqueeze(1))
-        # Shape: (B, H, P)
-        hypothesis_attention = masked_softmax(similarity.transpose(1, 2), premise_mask.unsqueeze(1))
         # Shape: (2B, T, E), beta and alpha
-        aligned, _ = stack_padded(
-            (premise_attention.bmm(b), premise_mask), (hypothesis_attention.bmm(a), hypothesis_mask)
+        aligned, shown = attend_to_each_other(
+            encoded, self._attend_feedforward(encoded), *masks, self._matrix_attention
         )
         compared = self._compare_feedforward(torch.cat([encoded, aligned], dim=-1))  # (2B, T, G)
         # Shape: (B, G) twice
         sums = (compared * mask.unsqueeze(-1)).sum(dim=1).chunk(2)
-        output = self.output(self._classifier(torch.cat(sums, dim=-1)), label, metadata)
-        masks = (premise_mask, hypothesis_mask)
-        add_attention(output, "premise_attention", premise_attention, *masks)
-        add_attention(output, "hypothesis_attention", hypothesis_attention, *reversed(masks))
-        return output
-
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Add `label` and `probs_by_label`, and remove the padding of the attention."""
-        describe_attention(output_dict)
-        return super().make_output_human_readable(output_dict)
+        return self._classifier(torch.cat(sums, dim=-1)), shown

@@ -3,7 +3,7 @@
 from typing import Any, Optional
 
 import torch
-from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
@@ -12,8 +12,8 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.training.metrics import MeanCosine
 
@@ -72,12 +72,7 @@ class DistilledEncoder(Model):
         regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, regularizer)
-        check_dimensions_match(
-            text_field_embedder.get_output_dim(),
-            encoder.get_input_dim(),
-            "text_field_embedder output dim",
-            "encoder input dim",
-        )
+        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
         if projection_size is not None and projection_size < 1:
             raise ConfigurationError(f"projection_size must be at least 1, got {projection_size}")
         if cut_projection and projection_size is None:

@@ -23,9 +23,9 @@ from allennlp.nn.util import (
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, state_sizes
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
 from allennlp_sentmatch.nn import AttentionalDecoder, DecoderState, StateBridge
 from allennlp_sentmatch.nn.attentional_decoder import AttentionalState
@@ -118,12 +118,7 @@ class EncoderDecoder(Model):
         regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, regularizer)
-        check_dimensions_match(
-            source_embedder.get_output_dim(),
-            encoder.get_input_dim(),
-            "source_embedder output dim",
-            "encoder input dim",
-        )
+        check_fit(source_embedder=source_embedder, encoder=encoder)
         with configuration_errors():
             check_fraction(dropout=dropout, label_smoothing=label_smoothing)
         self._target_namespace = target_namespace

@@ -1,11 +1,11 @@
 """The base class of models that generate and classify."""
 
-from typing import Optional
+from typing import Any, Optional, Union
 
 import torch
 import torch.nn.functional as F
 from allennlp.common import Lazy
-from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
@@ -18,8 +18,8 @@ from torch.distributions import Distribution
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules import Classifier, Matcher
-from allennlp_sentmatch.modules.dropout import dropout_layer
-from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.configuration_errors import inherits_settings
+from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
 from allennlp_sentmatch.nn.cs_lvm import append_end, teacher_forcing
@@ -27,7 +27,8 @@ from allennlp_sentmatch.nn.padding import stack_padded
 
 
 class GenerativeClassificationModel(ClassificationModel):
-    """Holds encoder, posterior, generator and classifier, and checks that they fit together.
+    """A classifier of pairs that also learns to generate sentences, from labeled and unlabeled
+    pairs.
 
     The word embeddings are the generator's output matrix too, so that `text_field_embedder` must
     consist of one `Embedding` without a projection; and the vocabulary must hold the symbols of a
@@ -42,67 +43,62 @@ class GenerativeClassificationModel(ClassificationModel):
         Reads each of the two sentences.
     posterior : `Lazy[Posterior]`
         Its input is an encoded sentence.
-    generator : `Lazy[SentenceGenerator]`
     matcher : `Lazy[Matcher]`
     classifier : `Lazy[Classifier]`
-    classification_weight : `float`
+    classification_weight : `float`, optional (default = `1.0`)
         The weight of the classifier's loss, the thesis's lambda.
-    average_over_words : `bool`
-        Whether a sentence's log-likelihood in the loss is the mean over its words and the end
-        symbol, or the sum.
-    read_end_symbol : `bool`
-        Whether the encoder reads the end symbol after the words.
-    embedding_dropout : `float`
+    average_over_words : `bool`, optional (default = `False`)
+        Divide the log-likelihood of a sentence in the loss by the number of words with the end
+        symbol, as the author's code does, with which the thesis's lambdas were chosen.
+    read_end_symbol : `bool`, optional (default = `False`)
+        Whether the encoder reads the end symbol after a sentence's words.
+    embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings that the encoder and the generator read, the
         thesis's p_w.
-    match_latents : `bool`
-        Whether the matcher gets latent vectors, or encoded sentences.
-    generate_from_label : `bool`
-        Whether the generator reads a label in addition to the latent vector.
-    label_namespace : `str`
-    positive_label : `str`, optional
-        See `ClassificationModel`.
-    regularizer : `ModelRegularizer`, optional
+    generator : `Lazy[SentenceGenerator]`, optional
+        A configuration states only its `label_embedding_size`.
+    settings
+        Those of `ClassificationModel`.
 
     # Raises
 
     `ConfigurationError` where the parts do not fit together or the vocabulary lacks a symbol.
     """
 
+    default_predictor = "sentence_pair"
+
+    match_latents = False
+    """Whether the matcher gets latent vectors, and not encoded sentences."""
+
+    generate_from_label = False
+    """Whether the generator reads a label in addition to the latent vector."""
+
     _allowed_words: Tensor
 
+    @inherits_settings(ClassificationModel)
     def __init__(
         self,
         vocab: Vocabulary,
         text_field_embedder: TextFieldEmbedder,
         encoder: Seq2VecEncoder,
         posterior: Lazy[Posterior],
-        generator: Lazy[SentenceGenerator],
         matcher: Lazy[Matcher],
         classifier: Lazy[Classifier],
-        classification_weight: float,
-        average_over_words: bool,
-        read_end_symbol: bool,
-        embedding_dropout: float,
-        match_latents: bool,
-        generate_from_label: bool,
-        label_namespace: str,
-        positive_label: Optional[str],
-        regularizer: Optional[ModelRegularizer],
+        classification_weight: float = 1.0,
+        average_over_words: bool = False,
+        read_end_symbol: bool = False,
+        embedding_dropout: float = 0.0,
+        generator: Lazy[SentenceGenerator] = Lazy(SentenceGenerator),  # noqa: B008
+        **settings: Any,
     ) -> None:
-        super().__init__(vocab, label_namespace, positive_label, regularizer)
+        super().__init__(vocab, **settings)
         embedding = word_embedding(text_field_embedder)
-        check_dimensions_match(
-            embedding.get_output_dim(),
-            encoder.get_input_dim(),
-            "text_field_embedder output dim",
-            "encoder input dim",
-        )
+        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
         if classification_weight < 0:
             raise ConfigurationError(
                 f"classification_weight is {classification_weight}; it must be at least 0"
             )
-        self._num_labels = vocab.get_vocab_size(label_namespace)
+        self._num_labels = len(self.labels)
         self._namespace = embedding._vocab_namespace or "tokens"
         self._start_index = self._index_of(START_SYMBOL)
         self._end_index = self._index_of(END_SYMBOL)
@@ -121,18 +117,75 @@ class GenerativeClassificationModel(ClassificationModel):
             vocab_size=embedding.num_embeddings,
             embedding_size=embedding.get_output_dim(),
             latent_size=self._posterior.latent_size,
-            num_labels=self._num_labels if generate_from_label else 0,
+            num_labels=self._num_labels if self.generate_from_label else 0,
         ).module
-        self._matcher = matcher.construct(
-            input_size=self._posterior.latent_size if match_latents else encoder.get_output_dim()
-        )
-        self._classifier = classifier.construct(
-            input_size=self._matcher.get_output_dim(), num_labels=self._num_labels
-        ).module
+        size = self._posterior.latent_size if self.match_latents else encoder.get_output_dim()
+        self._matcher = matcher.construct(input_size=size)
+        self._classifier = self._construct_classifier(classifier, self._matcher.get_output_dim())
         self._classification_weight = classification_weight
         self._average_over_words = average_over_words
         self._read_end_symbol = read_end_symbol
         self._averages: dict[str, Average] = {}
+
+    def forward(  # type: ignore[override]
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+        unlabeled_premise: Optional[TextFieldTensors] = None,
+        unlabeled_hypothesis: Optional[TextFieldTensors] = None,
+        score: Optional[Tensor] = None,
+    ) -> dict[str, Any]:
+        """Classify a batch of B pairs; with labels, also compute the loss of labeled and unlabeled
+        pairs.
+
+        # Parameters
+
+        premise, hypothesis : `TextFieldTensors`
+            The sentences of the labeled pairs.
+        label : `Tensor`, optional (default = `None`)
+            (B,)
+        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        unlabeled_premise, unlabeled_hypothesis : `TextFieldTensors`, optional (default = `None`)
+            The sentences of the unlabeled pairs. They count only where there is a `label`.
+        score : `Tensor`, optional (default = `None`)
+            Not used: some data, such as SICK, have scores and labels.
+
+        # Returns
+
+        `Dict[str, Any]`
+            See `ClassificationModel.output`.
+        """
+        pair = self._read_pair(premise, hypothesis)
+        output = self.output(pair.logits, label, metadata)
+        if label is None:
+            return output
+        loss = self._labeled_loss(pair, label)
+        if unlabeled_premise is not None and unlabeled_hypothesis is not None:
+            pair = self._read_pair(unlabeled_premise, unlabeled_hypothesis)
+            loss = loss + self._record("unsupervised_loss", self._unlabeled_losses(pair))
+        if self.training:
+            loss = loss + self._training_loss(pair)
+            self._posterior.advance()
+        output["loss"] = loss
+        return output
+
+    def _read_pair(self, premise: TextFieldTensors, hypothesis: TextFieldTensors) -> Any:
+        """Encode and classify B pairs. The result has their `logits` (B, num_labels)."""
+        raise NotImplementedError
+
+    def _labeled_loss(self, pair: Any, label: Tensor) -> Tensor:
+        """The loss, a scalar, of B pairs with labels (B,)."""
+        raise NotImplementedError
+
+    def _unlabeled_losses(self, pair: Any) -> Tensor:
+        """The losses (B,) of B pairs without labels."""
+        raise NotImplementedError
+
+    def _training_loss(self, pair: Any) -> Union[Tensor, float]:
+        """What the loss has in training only."""
+        return 0.0
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Those of `ClassificationModel`, and the mean of each term of the loss that occurred."""

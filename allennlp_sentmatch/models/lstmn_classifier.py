@@ -1,6 +1,6 @@
 """Two networks, one for each sentence of a pair, and a classifier of their joint vector."""
 
-from typing import Any, Optional
+from typing import Any
 
 from allennlp.common import Lazy
 from allennlp.common.checks import check_dimensions_match
@@ -12,10 +12,10 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.internals import add_attention, describe_attention
+from allennlp_sentmatch.models.internals import add_attention
 from allennlp_sentmatch.modules import Classifier, PairEncoder
-from allennlp_sentmatch.modules.dropout import dropout_layer
-from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.configuration_errors import inherits_settings
+from allennlp_sentmatch.modules.parts import dropout_layer
 
 
 @Model.register("lstmn_classifier")
@@ -34,21 +34,18 @@ class LstmnClassifier(ClassificationModel):
     vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
     encoder : `Lazy[PairEncoder]`
-        A configuration leaves out its `input_size`. By default of the type "lstmn_inter_attention".
+        By default of the type "lstmn_inter_attention".
     classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)
-        A configuration leaves out its `input_size` and `num_labels`. By default, one hidden layer
-        of 1024 with batch normalization.
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
-    label_namespace : `str`, optional (default = `"labels"`)
-    positive_label : `str`, optional (default = `None`)
-        See `ClassificationModel`.
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `ModelRegularizer`, optional (default = `None`)
+    settings
+        Those of `ClassificationModel`.
     """
 
     default_predictor = "sentence_pair"
 
+    @inherits_settings(ClassificationModel)
     def __init__(
         self,
         vocab: Vocabulary,
@@ -56,12 +53,10 @@ class LstmnClassifier(ClassificationModel):
         encoder: Lazy[PairEncoder],
         classifier: Lazy[Classifier] = Lazy(Classifier),  # noqa: B008
         embedding_dropout: float = 0.0,
-        label_namespace: str = "labels",
-        positive_label: Optional[str] = None,
         initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[ModelRegularizer] = None,
+        **settings: Any,
     ) -> None:
-        super().__init__(vocab, label_namespace, positive_label, regularizer)
+        super().__init__(vocab, **settings)
         self._text_field_embedder = text_field_embedder
         self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
         self._encoder = encoder.construct(input_size=text_field_embedder.get_output_dim()).module
@@ -71,43 +66,17 @@ class LstmnClassifier(ClassificationModel):
             "text_field_embedder output dim",
             "encoder input dim",
         )
-        self._classifier = classifier.construct(
-            input_size=self._encoder.output_size, num_labels=vocab.get_vocab_size(label_namespace)
-        ).module
+        self._classifier = self._construct_classifier(classifier, self._encoder.output_size)
         initializer(self)
 
-    def forward(
-        self,
-        premise: TextFieldTensors,
-        hypothesis: TextFieldTensors,
-        label: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-        score: Optional[Tensor] = None,
-    ) -> dict[str, Any]:
-        """Classify a batch of B pairs.
-
-        # Parameters
-
-        premise : `TextFieldTensors`
-        hypothesis : `TextFieldTensors`
-        label : `Tensor`, optional (default = `None`)
-            (B,)
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
-        score : `Tensor`, optional (default = `None`)
-            Not used: some data, such as SICK, have scores and labels.
-
-        # Returns
-
-        `Dict[str, Any]`
-            See `ClassificationModel.output`; as far as the encoder has them, with
-            `premise_self_attention` (B, P, P) and `hypothesis_self_attention` (B, H, H), a row for
-            each token over the tokens before it, and `premise_attention` (B, P), the
-            inter-attention.
+    def classify(
+        self, premise: TextFieldTensors, hypothesis: TextFieldTensors
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """The logits (B, num_labels) of B pairs; as far as the encoder has them,
+        `premise_self_attention` (B, P, P) and `hypothesis_self_attention` (B, H, H), a row for each
+        token over the tokens before it, and `premise_attention` (B, P), the inter-attention.
         """
-        premise_mask, hypothesis_mask = (
-            get_text_field_mask(premise),
-            get_text_field_mask(hypothesis),
-        )
+        premise_mask, hypothesis_mask = map(get_text_field_mask, (premise, hypothesis))
         # Shape: (B, E)
         vectors, attention = self._encoder(
             self._embedding_dropout(self._text_field_embedder(premise)),
@@ -116,17 +85,12 @@ class LstmnClassifier(ClassificationModel):
             hypothesis_mask,
             return_attention=True,
         )
-        output = self.output(self._classifier(vectors), label, metadata)
+        shown: dict[str, Any] = {}
         for name, weights, *masks in (
             ("premise_self_attention", attention.premise, premise_mask, premise_mask),
             ("hypothesis_self_attention", attention.hypothesis, hypothesis_mask, hypothesis_mask),
             ("premise_attention", attention.inter, premise_mask),
         ):
             if weights is not None:
-                add_attention(output, name, weights, *masks)
-        return output
-
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Add `label` and `probs_by_label`, and remove the padding of the attention."""
-        describe_attention(output_dict)
-        return super().make_output_human_readable(output_dict)
+                add_attention(shown, name, weights, *masks)
+        return self._classifier(vectors), shown

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Optional
 
 import torch
 import torch.nn.functional as F
-from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
@@ -15,8 +15,8 @@ from allennlp.training.metrics import Metric
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.modules.dropout import dropout_layer
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.nn.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.reading_comprehension import (
     BestSpans,
@@ -121,14 +121,9 @@ class RNet(Model):
         regularizer: Optional[ModelRegularizer] = None,
     ) -> None:
         super().__init__(vocab, regularizer)
-        for name, part in (("encoder", encoder), ("passage_encoder", passage_encoder)):
-            if part is not None:
-                check_dimensions_match(
-                    text_field_embedder.get_output_dim(),
-                    part.get_input_dim(),
-                    "text_field_embedder output dim",
-                    f"{name} input dim",
-                )
+        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
+        if passage_encoder is not None:
+            check_fit(text_field_embedder=text_field_embedder, passage_encoder=passage_encoder)
         for name, size in (
             ("max_answer_length", max_answer_length),
             ("n_best_size", n_best_size),

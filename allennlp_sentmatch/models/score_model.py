@@ -5,21 +5,22 @@ from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import is_distributed
-from allennlp.data import Vocabulary
+from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.training.metrics import Metric, PearsonCorrelation, SpearmanCorrelation
 from torch import Tensor
 
 from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.models.internals import describe_internals
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.training.metrics import MeanSquaredError
 
 
 class ScoreModel(Model):
-    """The metrics and the output of a model that predicts a score for each instance.
+    """A model that predicts a score for each instance: its `forward`, metrics and output.
 
-    A subclass computes scores in `forward`, returns `self.output(scores, score, metadata)` and adds
-    its loss. Not registered itself.
+    A subclass implements `read`, `scores` and `loss`. Its constructor hands the parameters below
+    on. Not registered itself.
 
     # Parameters
 
@@ -53,6 +54,54 @@ class ScoreModel(Model):
         self._spearman = SpearmanCorrelation()
         self._mean_squared_error = MeanSquaredError()
         self._num_scored = 0
+
+    def read(self, *texts: Any, **named_texts: Any) -> tuple[Tensor, dict[str, Any]]:
+        """The features (B, ...) of B instances, and other tensors for the output."""
+        raise NotImplementedError
+
+    def scores(self, features: Tensor) -> Tensor:
+        """The scores (B,) of what `read` returns."""
+        raise NotImplementedError
+
+    def loss(self, features: Tensor, score: Tensor) -> Tensor:
+        """The loss, a scalar, of what `read` returns with the true scores (B,)."""
+        raise NotImplementedError
+
+    def forward(
+        self,
+        *texts: TextFieldTensors,
+        score: Optional[Tensor] = None,
+        label: Optional[Tensor] = None,
+        metadata: Optional[list[dict[str, Any]]] = None,
+        **named_texts: TextFieldTensors,
+    ) -> dict[str, Any]:
+        """Score a batch of B pairs.
+
+        # Parameters
+
+        texts, named_texts : `TextFieldTensors`
+            Those of `read`: `premise` and `hypothesis`, or `tokens`.
+        score : `Tensor`, optional (default = `None`)
+            (B,), the true scores. With them there is a loss, and the metrics are updated.
+        label : `Tensor`, optional (default = `None`)
+            Not used: some data, such as SICK, have scores and labels.
+        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+
+        # Returns
+
+        `Dict[str, Any]`
+            See `output`; with what `read` shows and, where it applies, `loss`.
+        """
+        features, shown = self.read(*texts, **named_texts)
+        output = self.output(self.scores(features), score, metadata)
+        if score is not None:
+            output["loss"] = self.loss(features, score)
+        return {**output, **shown}
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Replace what the encoder shows by its description: its trees, its attention."""
+        describe_internals(output_dict, getattr(self, "_encoder", None))
+        return output_dict
 
     def output(
         self,

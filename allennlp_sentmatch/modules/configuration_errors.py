@@ -1,10 +1,10 @@
-"""The constructors of plain PyTorch modules as AllenNLP's: their settings and their errors."""
+"""The settings of constructors as AllenNLP reads them, and errors in them."""
 
 import functools
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Callable, TypeVar
+from typing import Any, Callable, TypeVar
 
 from allennlp.common.checks import ConfigurationError
 from typing_extensions import Concatenate, ParamSpec  # a requirement of torch
@@ -12,6 +12,7 @@ from typing_extensions import Concatenate, ParamSpec  # a requirement of torch
 P = ParamSpec("P")
 Adapter = TypeVar("Adapter")
 Module = TypeVar("Module")
+Constructor = TypeVar("Constructor", bound=Callable[..., None])
 
 
 @contextmanager
@@ -48,6 +49,26 @@ def constructs(
         functools.update_wrapper(construct, module_class.__init__)  # its signature
         documentation = inspect.getdoc(module_class) or ""
         construct.__doc__ = documentation.replace("ValueError", "ConfigurationError")
+        return construct
+
+    return decorate
+
+
+def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor], Constructor]:
+    """Gives an `__init__` that hands `**settings` on to the one of `base` a signature with all of
+    them, but for the one named `without`.
+
+    AllenNLP's `from_params` reads it: the settings have their annotations, and others are refused.
+    """
+
+    def decorate(construct: Constructor) -> Constructor:
+        own = inspect.signature(construct)
+        parameters = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        constructor: Any = base.__init__  # type: ignore[misc]
+        for name, parameter in inspect.signature(constructor).parameters.items():
+            if name not in own.parameters and name != without:
+                parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
+        construct.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         return construct
 
     return decorate

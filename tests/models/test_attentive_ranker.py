@@ -1,17 +1,14 @@
 """The ranker: its scores and loss by their equations, and what it shows."""
 
-import copy
 from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch, Vocabulary
-from allennlp.models import Model
+from allennlp.data import Vocabulary
 
 from allennlp_sentmatch.models import AttentiveRanker
-from tests.models.model_contract import ModelContract
+from tests.models.samples import construct, sample
 
 QUESTION = torch.tensor([[2, 3, 4], [4, 5, 0], [2, 0, 0]])
 CANDIDATES = torch.tensor(
@@ -33,63 +30,48 @@ def inputs(rows: Any = slice(None)) -> dict[str, Any]:
 
 
 def ranker(vocab: Vocabulary, **changes: Any) -> AttentiveRanker:
-    embedding = {"tokens": {"type": "embedding", "embedding_dim": 4}}
-    params = {
-        "type": "attentive_ranker",
-        "text_field_embedder": {"token_embedders": embedding},
-        "encoder": {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True},
-        **changes,
-    }
-    torch.manual_seed(0)
-    return Model.from_params(Params(copy.deepcopy(params)), vocab=vocab).double().eval()
+    encoder = {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True}
+    return construct(vocab, "attentive_ranker", **{"encoder": encoder, **changes}).double()
 
 
 def cosine(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return a @ b / (a @ a).sqrt() / (b @ b).sqrt()
 
 
-class TestAttentiveRanker(ModelContract):
-    config = "attentive_ranker.jsonnet"
-    json = {"question": "how do bees make honey", "candidates": ["They dry the nectar .", "bees"]}
-    text_keys = ("question",)
-    scores = "scores"
+@pytest.fixture
+def predictor() -> Any:
+    return sample("attentive_ranker").predictor(sample("attentive_ranker").model())
 
-    def test_ranking_has_the_candidates_by_their_scores(self):
-        output = self.predictor.predict_json(self.json)
-        assert len(output["scores"]) == 2
-        best, other = output["ranking"]
-        assert best["score"] == max(output["scores"]) > other["score"] == min(output["scores"])
-        for ranked in (best, other):
-            assert output["scores"][ranked["position"]] == ranked["score"]
-            assert self.json["candidates"][ranked["position"]] == ranked["candidate"]
 
-    def test_shows_attention_over_question_and_candidates(self):
-        other = {"question": "what", "candidates": ["slate", "the slate is grey", "it splits"]}
-        outputs = self.predictor.predict_batch_json([self.json, other])
-        for texts, output in zip([self.json, other], outputs):
-            words = len(texts["question"].split())
-            candidates = [len(candidate.split()) for candidate in texts["candidates"]]
-            assert [len(row) for row in output["question_attention"]] == [words] * len(candidates)
-            assert [len(row) for row in output["candidate_attention"]] == candidates
-            for key in ("question_attention", "candidate_attention"):
-                assert [sum(row) for row in output[key]] == pytest.approx([1.0] * len(candidates))
+def test_shows_attention_over_question_and_candidates(predictor):
+    requests = [
+        {"question": "how do bees make honey", "candidates": ["They dry the nectar .", "bees"]},
+        {"question": "what", "candidates": ["slate", "the slate is grey", "it splits"]},
+    ]
+    for texts, output in zip(requests, predictor.predict_batch_json(requests)):
+        words = len(texts["question"].split())
+        candidates = [len(candidate.split()) for candidate in texts["candidates"]]
+        assert [len(row) for row in output["question_attention"]] == [words] * len(candidates)
+        assert [len(row) for row in output["candidate_attention"]] == candidates
+        for key in ("question_attention", "candidate_attention"):
+            assert [sum(row) for row in output[key]] == pytest.approx([1.0] * len(candidates))
 
-    def test_candidates_of_no_words_and_of_5000(self):
-        output = self.predictor.predict("how", ["", "man " * 5000, "bees"])
-        assert torch.isfinite(torch.tensor(output["scores"])).all()
 
-    def test_training_reads_only_what_is_compared(self):
-        """Of nine candidates, two questions' answers with one wrong answer each."""
-        self.model._num_negatives = 1
-        read = []
-        self.model._encoder.register_forward_hook(lambda _, args, __: read.append(len(args[0])))
-        batch = Batch(self.instances)
-        batch.index_instances(self.vocab)
-        tensors = batch.as_tensor_dict()
-        self.model.train()(**tensors)
-        self.model.eval()(**tensors)
-        questions, candidates = 3, int((tensors["labels"] >= 0).sum())
-        assert read[0] < read[1] == questions + candidates
+def test_candidates_of_no_words_and_of_5000(predictor):
+    output = predictor.predict("how", ["", "man " * 5000, "bees"])
+    assert torch.isfinite(torch.tensor(output["scores"])).all()
+
+
+def test_training_reads_only_the_candidates_that_are_compared(predictor):
+    """Of nine candidates, two questions' answers with one wrong answer each."""
+    model, tensors = predictor._model, sample("attentive_ranker").batch()
+    model._num_negatives = 1
+    read = []
+    model._encoder.register_forward_hook(lambda _, args, __: read.append(len(args[0])))
+    model.train()(**tensors)
+    model.eval()(**tensors)
+    questions, candidates = 3, int((tensors["labels"] >= 0).sum())
+    assert read[0] < read[1] == questions + candidates
 
 
 def test_training_leaves_the_metrics_alone(vocab):
@@ -97,11 +79,6 @@ def test_training_leaves_the_metrics_alone(vocab):
     model(**inputs())
     assert model.get_metrics() == {}
     assert model.eval().get_metrics() == {"map": 0.0, "mrr": 0.0}
-
-
-def test_a_wrong_pooling_is_named_with_all_that_are_right(vocab):
-    with pytest.raises(ConfigurationError, match=r"pooling must be one of max, .*'sum'.*attentive"):
-        ranker(vocab, pooling="sum")
 
 
 def test_scores_with_attentive_pooling(vocab):
@@ -273,27 +250,13 @@ def test_shared_words_are_learned_from(vocab):
     assert model._shared_words.bias.grad != 0
 
 
-def test_shared_words_have_no_vector_of_one_sentence(vocab):
-    model = ranker(vocab, pooling="max", shared_words=True)
-    with pytest.raises(ConfigurationError, match="shared_words scores pairs"):
-        model.encode({"tokens": {"tokens": QUESTION}})
-
-
-def test_attentive_pooling_has_no_vector_of_one_sentence(vocab):
-    with pytest.raises(ConfigurationError, match="no vector of a single sentence"):
-        ranker(vocab).encode({"tokens": {"tokens": QUESTION}})
-
-
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("settings", "message"),
     [
-        ({"pooling": "sum"}, "pooling must be one of max, .*; got 'sum'"),
-        ({"margin": -1.0}, "margin must be at least 0, got -1.0"),
-        ({"num_negatives": 0}, "num_negatives must be at least 1, .*; got 0"),
-        ({"questions": "none"}, "questions must be of .*; got 'none'"),
-        ({"encoder": {"type": "lstm", "input_size": 7, "hidden_size": 3}}, "encoder input dim.*7"),
+        ({"pooling": "max", "shared_words": True}, "shared_words scores pairs"),
+        ({}, "no vector of a single sentence"),
     ],
 )
-def test_impossible_settings(vocab, changes, message):
+def test_rankers_without_a_vector_of_one_sentence(vocab, settings, message):
     with pytest.raises(ConfigurationError, match=message):
-        ranker(vocab, **changes)
+        ranker(vocab, **settings).encode({"tokens": {"tokens": QUESTION}})

@@ -1,67 +1,27 @@
 """The biattentive classification network against its equations and allennlp-models' own."""
 
-import copy
-from typing import Any
-
 import pytest
 import torch
-from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.models import Model
-from allennlp.modules import Maxout
 
-from allennlp_sentmatch.models import BiattentiveClassificationNetwork
-from tests.models.model_contract import ClassifierContract
+from tests.models.samples import TWO_SENTENCES, construct, sample
 
-EMBEDDER = {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 4}}}
 ENCODER = {"type": "lstm", "input_size": 5, "hidden_size": 3, "bidirectional": True}
 INTEGRATOR = {"type": "lstm", "input_size": 18, "hidden_size": 2, "bidirectional": True}
-TOKENS = {"tokens": {"tokens": torch.tensor([[2, 3, 4, 2], [2, 3, 0, 0]])}}
+TOKENS = TWO_SENTENCES["premise"]
 
 
-def from_params(vocab: Vocabulary, **params: Any) -> Model:
-    torch.manual_seed(0)
-    return Model.from_params(Params(copy.deepcopy(params)), vocab=vocab).eval()
+def bcn(vocab: Vocabulary, **settings) -> Model:
+    return construct(
+        vocab, "sentmatch_bcn", **{"encoder": ENCODER, "integrator": INTEGRATOR, **settings}
+    )
 
 
-def bcn(vocab: Vocabulary, **changes: Any) -> BiattentiveClassificationNetwork:
-    params = {
-        "type": "sentmatch_bcn",
-        "text_field_embedder": EMBEDDER,
-        "encoder": ENCODER,
-        "integrator": INTEGRATOR,
-        **changes,
-    }
-    return from_params(vocab, **params)
-
-
-class TestBiattentiveClassificationNetwork(ClassifierContract):
-    config = "bcn.jsonnet"
-    json = {"sentence": "What is a crab ?"}
-    text_keys = ("sentence",)
-
-    def test_shows_its_attention(self):
-        sentences = [{"sentence": "What is a crab ?"}, {"sentence": "Where ?"}]
-        for output, length in zip(self.predictor.predict_batch_json(sentences), (5, 2)):
-            assert [len(row) for row in output["attention"]] == [length] * length
-            assert [sum(row) for row in output["attention"]] == pytest.approx([1.0] * length)
-            assert len(output["pooling_attention"]) == length
-            assert sum(output["pooling_attention"]) == pytest.approx(1.0)
-            assert not any(key.endswith("_lengths") for key in output)
-
-    def test_the_attention_of_a_very_long_sentence_is_left_out(self):
-        output = self.predictor.predict("man " * 1001)
-        assert output["attention"] == []
-        assert len(output["pooling_attention"]) == 1001
-
-    def test_encode_gives_the_features(self):
-        tokens = self.dataset.as_tensor_dict()["tokens"]
-        features = self.model.encode(tokens)
-        assert features.shape == (8, 4 * 8)
-        torch.testing.assert_close(
-            self.model._output_layer(features), self.model(tokens)["label_logits"]
-        )
+def test_the_attention_of_a_very_long_sentence_is_left_out():
+    output = sample("bcn").predictor(sample("bcn").model()).predict("man " * 1001)
+    assert output["attention"] == []
+    assert len(output["pooling_attention"]) == 1001
 
 
 def test_equations_of_one_sentence(vocab):
@@ -97,10 +57,9 @@ def test_maxout_network(vocab):
 
 def test_equals_bcn_of_allennlp_models(vocab):
     pytest.importorskip("allennlp_models.classification")
-    theirs = from_params(
+    theirs = construct(
         vocab,
-        type="bcn",
-        text_field_embedder=EMBEDDER,
+        "bcn",
         embedding_dropout=0.25,
         pre_encode_feedforward={
             "input_dim": 4,
@@ -122,7 +81,7 @@ def test_equals_bcn_of_allennlp_models(vocab):
     ours = bcn(vocab, embedding_dropout=0.25, integrator_dropout=0.1, maxout_dropout=0.2)
     ours.load_state_dict(theirs.state_dict())
     label = torch.tensor([1, 2])
-    expected, output = theirs.double()(TOKENS, label), ours.double()(TOKENS, label)
+    expected, output = theirs.double()(TOKENS, label), ours.double()(TOKENS, label=label)
     for key, their_key in [
         ("label_logits", "logits"),
         ("label_probs", "class_probabilities"),
@@ -131,47 +90,16 @@ def test_equals_bcn_of_allennlp_models(vocab):
         torch.testing.assert_close(output[key], expected[their_key], atol=1e-9, rtol=0)
 
 
-def test_takes_the_output_layers_of_bcn(vocab):
-    """The one of allennlp-models' published configuration pools the logits too."""
+def test_takes_other_encoders_and_layers(vocab):
+    """The output layer of allennlp-models' published configuration pools the logits too."""
     sizes = {"input_dim": 16, "num_layers": 3, "output_dims": [8, 4, 3], "pool_sizes": 4}
-    model = bcn(vocab, output_layer={**sizes, "dropout": 0.0})
-    assert isinstance(model._output_layer, Maxout)
-    assert model._output_layer._pool_sizes == [4, 4, 4]
-    assert model(TOKENS)["label_logits"].shape == (2, 3)
-    with pytest.raises(ConfigurationError, match="output_layer input dim"):
-        bcn(vocab, output_layer={**sizes, "input_dim": 15, "dropout": 0.0})
-
-
-@pytest.mark.parametrize("encoder", ["subilstm", "rcrn"])
-def test_takes_other_encoders(vocab, encoder):
     model = bcn(
         vocab,
-        encoder={"type": encoder, "input_size": 5, "hidden_size": 3},
+        encoder={"type": "subilstm", "input_size": 5, "hidden_size": 3},
         pre_encode_feedforward={"num_layers": 2, "hidden_dims": [7, 5], "activations": "tanh"},
+        output_layer={**sizes, "dropout": 0.0},
     )
+    assert model._output_layer._pool_sizes == [4, 4, 4]
     logits = model(TOKENS)["label_logits"]
     (alone,) = model({"tokens": {"tokens": TOKENS["tokens"]["tokens"][1:, :2]}})["label_logits"]
     torch.testing.assert_close(logits[1], alone)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"integrator": {**INTEGRATOR, "input_size": 6}}, r"3 \* encoder output dim.*18.*6"),
-        (
-            {
-                "pre_encode_feedforward": {
-                    "num_layers": 1,
-                    "hidden_dims": 6,
-                    "activations": "relu",
-                }
-            },
-            "pre_encode_feedforward output dim.*6.*5",
-        ),
-        ({"reduction_factors": [4, 5]}, r"reduction_factors .*got \[4, 5\] for 16 features"),
-        ({"reduction_factors": [0]}, r"reduction_factors .*got \[0\]"),
-    ],
-)
-def test_sizes_must_match(vocab, changes, message):
-    with pytest.raises(ConfigurationError, match=message):
-        bcn(vocab, **changes)

@@ -1,4 +1,4 @@
-"""CS-LVM as AllenNLP's `ModelTestCase` tests a model, and the thesis's equations in it."""
+"""CS-LVM against the thesis's equations."""
 
 import copy
 import math
@@ -6,12 +6,10 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DataLoader, DatasetReader, Vocabulary
-from allennlp.models import Model
+from allennlp.data import Vocabulary
 
-from tests.models.model_contract import ClassifierContract
+from tests.models.samples import construct, sample
 
 START, END = "@start@", "@end@"
 
@@ -23,36 +21,20 @@ UPPER = math.sqrt(2 / (math.pi * KAPPA)) * (
 )
 
 
-class TestCrossSentenceLatentVariableModel(ClassifierContract):
-    config = "cs_lvm.jsonnet"
-    json = {"premise": "A man sleeps .", "hypothesis": "Nobody sleeps ."}
-    text_keys = ("premise", "hypothesis")
+class TestCrossSentenceLatentVariableModel:
+    @pytest.fixture(autouse=True)
+    def _set_up(self):
+        self.sample = sample("cs_lvm")
+        self.vocab, self.instances = self.sample.vocab, self.sample.instances
+        self.model = self.sample.model()
 
-    def test_gold_labels_make_a_loss_and_metrics(self):
-        """Not the classifier's loss alone: see the tests of the equations."""
-        self.model.get_metrics(reset=True)
-        output = self.model(**self.semi_supervised_batch())
-        metrics = self.model.get_metrics(reset=True)
-        assert 0 <= metrics["accuracy"] <= 1
+    def test_metrics_are_the_terms_of_the_loss(self):
+        output = self.model(**self.sample.training_batch())
+        metrics = self.model.get_metrics()
         total = metrics["generative_loss"] + 0.8 * metrics["classification_loss"]
         assert output["loss"].item() == pytest.approx(
             total + metrics["unsupervised_loss"], rel=1e-5
         )
-
-    def from_params(self, **changes) -> Model:
-        params = Params.from_file(self.path)["model"].as_dict()
-        params.update(changes)
-        return Model.from_params(Params(copy.deepcopy(params)), vocab=self.vocab)
-
-    def semi_supervised_batch(self):
-        params = Params.from_file(self.path)
-        loader = DataLoader.from_params(
-            params["data_loader"],
-            reader=DatasetReader.from_params(params["dataset_reader"]),
-            data_path=params["train_data_path"],
-        )
-        loader.index_with(self.vocab)
-        return next(iter(loader))
 
     def encode(self, model, ids):
         if model._read_end_symbol:
@@ -90,9 +72,9 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
     @pytest.mark.parametrize("setting", [None, "average_over_words", "read_end_symbol"])
     def test_loss_is_the_sum_of_equations_6_14_and_6_18(self, setting):
         settings = {setting: True} if setting else {}
-        model = self.from_params(constraints=None, **settings)
+        model = self.sample.construct(constraints=None, **settings)
         assert all(getattr(model, f"_{name}") for name in settings)
-        model, batch = model.double().eval(), self.semi_supervised_batch()
+        model, batch = model.double().eval(), self.sample.training_batch()
         expected = 0.0
         for prefix in ("", "unlabeled_"):
             sources, targets = (
@@ -120,8 +102,8 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
     def test_gradients_of_the_constraints_reach_the_generator_alone(self, monkeypatch):
         """Where they are added to the loss, of which all else is left out here."""
         model = self.model.train()
-        batch = self.semi_supervised_batch()
-        for name in ("_generative_losses", "_unsupervised_loss"):
+        batch = self.sample.training_batch()
+        for name in ("_generative_losses", "_unlabeled_losses"):
             monkeypatch.setattr(model, name, lambda *_: torch.zeros(1, 1))
         model._classification_weight = 0.0
         model(**batch)["loss"].backward()
@@ -136,7 +118,7 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
         assert all(parameter.requires_grad for parameter in model.parameters())
 
     def test_constraints_leave_the_other_gradients_as_they_were(self):
-        batch = self.semi_supervised_batch()
+        batch = self.sample.training_batch()
         gradients = []
         for constraints_in_loss in (True, False):
             model = copy.deepcopy(self.model).train()
@@ -159,8 +141,8 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
 
     @pytest.mark.parametrize("names", [["y"], ["z"], ["mu"], ["y", "mu"]])
     def test_each_constraint_trains_the_generator(self, names):
-        model = self.from_params(constraints={"names": names, "max_length": 4}).train()
-        batch = self.semi_supervised_batch()
+        model = self.sample.construct(constraints={"names": names, "max_length": 4}).train()
+        batch = self.sample.training_batch()
         loss = model(**batch)["loss"]
         loss.backward()
         assert model._generator.decoder.weight_ih_l0.grad.abs().sum() > 0
@@ -174,9 +156,9 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
 
     def test_sampled_labels_have_the_enumerations_expectation(self):
         torch.manual_seed(0)
-        batch = self.semi_supervised_batch()
-        enumerating = self.from_params(constraints=None).eval()
-        sampling = self.from_params(constraints=None, label_expectation="sampling").eval()
+        batch = self.sample.training_batch()
+        enumerating = self.sample.construct(constraints=None).eval()
+        sampling = self.sample.construct(constraints=None, label_expectation="sampling").eval()
         sampling.load_state_dict(enumerating.state_dict())
         with torch.no_grad():
             for parameter in sampling._generator.parameters():
@@ -191,18 +173,18 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
     def test_sampled_labels_and_the_classifiers_gradient(self, with_score):
         """Without the score-function term the losses of the sampled labels do not reach it."""
         name = "sampling" if with_score else "sampling_without_score"
-        model = self.from_params(constraints=None, label_expectation=name).double().eval()
-        batch = self.semi_supervised_batch()
+        model = self.sample.construct(constraints=None, label_expectation=name).double().eval()
+        batch = self.sample.training_batch()
         pair = model._read_pair(batch["unlabeled_premise"], batch["unlabeled_hypothesis"])
         weight = next(model._classifier.parameters())
         log_q = pair.logits.log_softmax(-1)
         (expected,) = torch.autograd.grad((log_q.exp() * log_q).sum(), weight, retain_graph=True)
-        (actual,) = torch.autograd.grad(model._unsupervised_loss(pair).sum(), weight)
+        (actual,) = torch.autograd.grad(model._unlabeled_losses(pair).sum(), weight)
         assert torch.allclose(actual, expected, rtol=1e-10, atol=1e-14) != with_score
 
     def read_lengths(self, model, monkeypatch):
         """How many words the encoder reads of each generated sentence for the constraints."""
-        batch = self.semi_supervised_batch()
+        batch = self.sample.training_batch()
         pair = model._read_pair(batch["unlabeled_premise"], batch["unlabeled_hypothesis"])
         masks = []
         forward = model._encoder.forward
@@ -218,24 +200,24 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
     def test_generated_sentences_may_be_as_long_as_their_sources(self, monkeypatch):
         constraints = {"names": ["y"], "max_length": 1, "source_length": True}
         for read_end_symbol in (False, True):
-            model = self.from_params(constraints=constraints, read_end_symbol=read_end_symbol)
+            model = self.sample.construct(constraints=constraints, read_end_symbol=read_end_symbol)
             lengths, sources = self.read_lengths(model, monkeypatch)
             assert lengths == ((sources > 0).sum(1) + 2).tolist()
 
     @pytest.mark.parametrize("read_end_symbol", [False, True])
     def test_generated_sentences_end_as_others_do(self, read_end_symbol, monkeypatch):
         constraints = {"names": ["y"], "max_length": 1}
-        model = self.from_params(constraints=constraints, read_end_symbol=read_end_symbol)
+        model = self.sample.construct(constraints=constraints, read_end_symbol=read_end_symbol)
         lengths, _ = self.read_lengths(model, monkeypatch)
         assert lengths == [1 + read_end_symbol] * len(lengths)
 
     def test_the_mean_of_the_directions_may_be_normalized(self):
-        batch = self.semi_supervised_batch()
+        batch = self.sample.training_batch()
         losses = []
         for normalize_mean in (False, True):
             constraints = {"names": ["mu"], "max_length": 4, "normalize_mean": normalize_mean}
             torch.manual_seed(0)
-            model = self.from_params(constraints=constraints).double()
+            model = self.sample.construct(constraints=constraints).double()
             losses.append(model.constraint_loss(batch["premise"], batch["hypothesis"]).item())
         # With mu_i and their mean m, -1 + m.m becomes -1 + |m|.
         assert (losses[0] + 1) ** 0.5 == pytest.approx(losses[1] + 1, rel=1e-10)
@@ -244,8 +226,8 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
         """`constraint_loss` is R of the labeled pairs plus R of the unlabeled ones, without
         dropout on the words.
         """
-        model = self.from_params(embedding_dropout=0.9).double().train()
-        batch = self.semi_supervised_batch()
+        model = self.sample.construct(embedding_dropout=0.9).double().train()
+        batch = self.sample.training_batch()
         torch.manual_seed(0)
         loss = model.constraint_loss(**batch)
         assert model._constraints.temperature.step == 1
@@ -267,8 +249,8 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
         assert loss.item() == pytest.approx(expected, rel=1e-10)
 
     def test_auto_encoding_generates_each_sentence_from_itself(self):
-        model = self.from_params(constraints=None, cross_sentence=False).eval()
-        batch = self.dataset.as_tensor_dict()
+        model = self.sample.construct(constraints=None, cross_sentence=False).eval()
+        batch = self.sample.batch()
         pair = model._read_pair(batch["premise"], batch["hypothesis"])
         losses = model._generative_losses(pair, torch.tensor([[2]] * len(self.instances)))
         for row, loss in enumerate(losses):
@@ -280,10 +262,10 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
             assert loss.item() == pytest.approx(expected - math.log(3), rel=1e-5)
 
     def test_untied_encoders(self):
-        model = self.from_params(
+        model = self.sample.construct(
             posterior_encoder={"type": "lstm", "input_size": 4, "hidden_size": 3}
         ).train()
-        batch = self.semi_supervised_batch()
+        batch = self.sample.training_batch()
         model(**batch)["loss"].backward()
         assert all(parameter.grad is not None for parameter in model.parameters())
         model.zero_grad()
@@ -295,8 +277,8 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
 
     def test_gaussian_posterior_is_annealed_by_training_steps(self):
         posterior = {"type": "gaussian", "latent_size": 5, "kl_annealing_rate": 0.4}
-        model = self.from_params(constraints=None, posterior=posterior).train()
-        batch = self.semi_supervised_batch()
+        model = self.sample.construct(constraints=None, posterior=posterior).train()
+        batch = self.sample.training_batch()
         weights = []
         for _ in range(4):
             weights.append(model._posterior.kl_weight())
@@ -308,13 +290,13 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
 
     def test_generated_sentences_are_the_most_probable_ones(self):
         """Greedy search, word by word, against the log-probabilities of eq. 6.12."""
-        model = self.from_params(
+        model = self.sample.construct(
             beam_search={"beam_size": 1, "max_steps": 4}, constraints=None
         ).eval()
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.mul_(3.0)
-        tokens = self.dataset.as_tensor_dict()["premise"]["tokens"]["tokens"][:1, :4]
+        tokens = self.sample.batch()["premise"]["tokens"]["tokens"][:1, :4]
         output = model.generate({"tokens": {"tokens": tokens}}, torch.tensor([1]))
         (sentence,) = output["sentences"][0]
         indices = [self.vocab.get_token_index(word) for word in sentence]
@@ -340,7 +322,7 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
         assert output["scores"].tolist() == [[pytest.approx(total, rel=1e-5)]]
 
     def test_beams_are_ranked_and_consist_of_words(self):
-        batch = self.dataset.as_tensor_dict()
+        batch = self.sample.batch()
         labels = torch.arange(len(self.instances)) % 3
         output = self.model.generate(batch["premise"], labels)
         assert output["scores"].shape == (len(self.instances), 3)
@@ -351,41 +333,26 @@ class TestCrossSentenceLatentVariableModel(ClassifierContract):
                 assert not {START, END, "@@PADDING@@", "@@UNKNOWN@@"} & set(words)
 
     def test_by_default_a_sentence_has_a_word(self):
-        params = Params.from_file(self.path)["model"]
-        del params["beam_search"]
-        model = Model.from_params(params, vocab=self.vocab).eval()
+        settings = dict(self.sample.config["model"])
+        del settings["beam_search"]
+        model = construct(self.vocab, **settings)
         with torch.no_grad():  # the end is far more probable than any word, at every step
             model._generator.output_bias[self.vocab.get_token_index(END)] = 50.0
         labels = torch.zeros(len(self.instances), dtype=torch.long)
-        output = model.generate(self.dataset.as_tensor_dict()["premise"], labels)
+        output = model.generate(self.sample.batch()["premise"], labels)
         assert [len(sentences[0]) for sentences in output["sentences"]] == [1] * len(labels)
 
     def test_latents_may_be_sampled(self):
-        batch = self.dataset.as_tensor_dict()
+        batch = self.sample.batch()
         labels = torch.zeros(len(self.instances), dtype=torch.long)
         modes = [self.model.generate(batch["premise"], labels)["scores"] for _ in range(2)]
         samples = [self.model.generate(batch["premise"], labels, True)["scores"] for _ in range(2)]
         torch.testing.assert_close(*modes)
         assert not torch.allclose(*samples)
 
-    def test_bad_settings(self):
-        with pytest.raises(ConfigurationError, match="label_expectation is 'both'"):
-            self.from_params(label_expectation="both")
-        with pytest.raises(ConfigurationError, match="classification_weight is -1"):
-            self.from_params(classification_weight=-1)
-        with pytest.raises(ConfigurationError, match='the constraint "mu"'):
-            self.from_params(posterior={"type": "gaussian"})
-        with pytest.raises(ConfigurationError, match="posterior_encoder output dim"):
-            self.from_params(posterior_encoder={"type": "lstm", "input_size": 4, "hidden_size": 2})
-        with pytest.raises(ConfigurationError, match="encoder input dim"):
-            self.from_params(encoder={"type": "lstm", "input_size": 5, "hidden_size": 2})
-        embedder = {"type": "embedding", "embedding_dim": 7, "projection_dim": 4}
-        with pytest.raises(ConfigurationError, match="single token embedder of type 'embedding'"):
-            self.from_params(text_field_embedder={"token_embedders": {"tokens": embedder}})
-
     def test_vocabulary_without_the_boundary_symbols(self):
         vocab = Vocabulary()
         vocab.add_tokens_to_namespace(["man", "sleeps"], "tokens")
         vocab.add_tokens_to_namespace(["entailment", "neutral"], "labels")
         with pytest.raises(ConfigurationError, match=r"lacks '@start@'.*tokens_to_add"):
-            Model.from_params(Params.from_file(self.path)["model"], vocab=vocab)
+            construct(vocab, **self.sample.config["model"])

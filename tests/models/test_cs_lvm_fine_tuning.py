@@ -8,7 +8,7 @@ from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.models import load_archive
 
-from tests.models.model_contract import REPOSITORY
+from tests.conftest import REPOSITORY
 
 SMALL = {
     **json.loads((REPOSITORY / "fixtures/training_config/snli_semi.json").read_text()),

@@ -1,7 +1,6 @@
 import itertools
-import json
 import sys
-from typing import ClassVar
+from copy import deepcopy
 
 import pytest
 import sacrebleu
@@ -11,35 +10,23 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.data.tokenizers import Tokenizer
 from allennlp.models import Model
-from allennlp.predictors import Predictor
 from sacremoses import MosesDetokenizer
 from torch.nn.functional import log_softmax
 
 from allennlp_sentmatch.data.files.lines import read_lines
-from tests.models.model_contract import ModelContract
+from tests.models.samples import sample
 
 
-class TestEncoderDecoder(ModelContract):
-    config = "encoder_decoder.jsonnet"
-    json: ClassVar = {"source": "Ein Hund trinkt Kaffee."}
-    text_keys = ("source",)
-    scores = "scores"
-    json_scores = "score"
-
-    def _data_path(self):
-        return "fixtures/data/parallel.{de,en}"
-
-    def _model(self, **settings) -> Model:
-        params = Params.from_file(
-            self.path, json.dumps({f"model.{k}": v for k, v in settings.items()})
-        )["model"]
-        torch.manual_seed(0)
-        return Model.from_params(params, vocab=self.vocab).eval()
+class TestEncoderDecoder:
+    @pytest.fixture(autouse=True)
+    def _set_up(self, monkeypatch, repository):
+        monkeypatch.chdir(repository)
+        self.sample = sample("encoder_decoder")
+        self.vocab, self.instances = self.sample.vocab, self.sample.instances
+        self.model = self.sample.model()
 
     def _batch(self, instances):
-        batch = Batch(instances)
-        batch.index_instances(self.vocab)
-        return batch.as_tensor_dict()
+        return self.sample.batch(instances)
 
     def _draw_parameters(self, seed=0):
         """Draw parameters with which the outputs differ between the sentences, and some end."""
@@ -57,11 +44,6 @@ class TestEncoderDecoder(ModelContract):
             start = torch.tensor([[model._start_index, *targets]])
             attentional, _ = model._read(start, state, outputs, mask)
             return log_softmax(model._output_layer(attentional[0]), -1)
-
-    @pytest.mark.parametrize("extra_padding", [0, 3])
-    def test_an_instance_has_the_same_scores_in_every_batch(self, extra_padding):
-        self._draw_parameters()
-        super().test_an_instance_has_the_same_scores_in_every_batch(extra_padding)
 
     def test_beam_search_ranks_all_short_translations(self):
         self._draw_parameters(seed=2)
@@ -125,7 +107,7 @@ class TestEncoderDecoder(ModelContract):
         search = {"beam_size": 3, "final_sequence_scorer": {"type": scorer}}
         outputs = []
         for steps in (4, 12):
-            self.model = self._model(beam_search={**search, "max_steps": steps})
+            self.model = self.sample.construct(beam_search={**search, "max_steps": steps})
             self._draw_parameters(seed=1)
             with torch.no_grad():
                 outputs.append(self.model(**self._batch(self.instances)))
@@ -185,7 +167,7 @@ class TestEncoderDecoder(ModelContract):
             assert not predictions.eq(index).any()
 
     def test_predictions_are_readable(self):
-        output = self.predictor.predict_json(self.json)
+        output = self.sample.predictor(self.model).translate("Ein Hund trinkt Kaffee.")
         assert output["target"] == output["n_best"][0]["target"]
         assert output["score"] == output["n_best"][0]["score"]
         assert len(output["n_best"]) == 3
@@ -197,10 +179,8 @@ class TestEncoderDecoder(ModelContract):
 
     def test_training_but_not_prediction_needs_the_extra(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "sacrebleu", None)
-        params = Params.from_file(self.path)["model"]
-        model = Model.from_params(params, vocab=self.vocab).eval()
-        predictor = Predictor.by_name("translation")(model, self.predictor._dataset_reader)
-        assert "score" in predictor.predict_json(self.json)
+        model = self.sample.construct()
+        assert "score" in self.sample.predictor(model).translate("Ein Hund")
         with pytest.raises(ConfigurationError, match=r"the extra \[translation\]"):
             model.train().get_metrics()
 
@@ -225,13 +205,17 @@ class TestEncoderDecoder(ModelContract):
             Tokenizer.from_params(Params({**tokenizer, "language": "de"})),
             Tokenizer.from_params(Params({**tokenizer, "language": "en"})),
         )
-        self.instances = list(reader.read(self._data_path()))
+        self.instances = list(reader.read("fixtures/data/parallel.{de,en}"))
         for instance in self.instances:
             reader.apply_token_indexers(instance)
-        self.vocab = Vocabulary.from_instances(self.instances)
-        self.model = self._model(target_tokenizer=tokenizer, bleu={"lowercase": True})
+        config = self.sample.config["model"]
+        vocab = Vocabulary.from_instances(self.instances)
+        settings = {"target_tokenizer": tokenizer, "bleu": {"lowercase": True}}
+        self.model = Model.from_params(Params(deepcopy({**config, **settings})), vocab=vocab).eval()
         self._draw_parameters()
-        tensors = self._batch(self.instances)
+        batch = Batch(self.instances)
+        batch.index_instances(vocab)
+        tensors = batch.as_tensor_dict()
         with torch.no_grad():
             output = self.model.make_output_human_readable(self.model(**tensors))
         moses = MosesDetokenizer("en")
@@ -271,7 +255,7 @@ class TestEncoderDecoder(ModelContract):
         ],
     )
     def test_any_encoder(self, encoder):
-        model = self._model(encoder=encoder)
+        model = self.sample.construct(encoder=encoder)
         loss = model(**self._batch(self.instances))["loss"]
         loss.backward()
         grads = [p.grad for p in model._encoder.parameters()]
@@ -281,26 +265,11 @@ class TestEncoderDecoder(ModelContract):
     @pytest.mark.parametrize("type_", ["dot_product", "additive", "scaled_dot_product"])
     def test_any_attention(self, type_):
         encoder = {"type": "lstm", "input_size": 4, "hidden_size": 6, "num_layers": 2}
-        model = self._model(encoder=encoder, attention={"type": type_})
+        model = self.sample.construct(encoder=encoder, attention={"type": type_})
         assert torch.isfinite(model(**self._batch(self.instances))["loss"])
 
     def test_without_input_feeding_and_with_a_tied_output(self):
-        model = self._model(input_feeding=False, tie_output=True)
+        model = self.sample.construct(input_feeding=False, tie_output=True)
         assert model._decoder.decoder.input_size == 3
         assert model._output_layer.weight is model._target_embedder.weight
         model(**self._batch(self.instances))["loss"].backward()
-
-    @pytest.mark.parametrize(
-        ("settings", "message"),
-        [
-            ({"dropout": 1.0}, "dropout must be"),
-            ({"label_smoothing": -0.1}, "label_smoothing must be"),
-            ({"tie_output": True, "output_size": 7}, "output_size"),
-            ({"output_size": 0}, "output_size must be at least 1, got 0"),
-            ({"target_namespace": "tokens"}, "target_token_indexers"),
-            ({"encoder": {"type": "rcrn", "input_size": 5, "hidden_size": 3}}, "source_embedder"),
-        ],
-    )
-    def test_parts_that_do_not_fit(self, settings, message):
-        with pytest.raises(ConfigurationError, match=message):
-            self._model(**settings)

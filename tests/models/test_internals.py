@@ -1,38 +1,22 @@
 """Trees and attention of encoders in what the models show."""
 
-import copy
-
 import pytest
 import torch
-from allennlp.common import Params
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-import allennlp_sentmatch  # noqa: F401  (registers the models)
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
-from allennlp_sentmatch.models.internals import (
-    add_attention,
-    add_internals,
-    describe_attention,
-    describe_internals,
-)
+from allennlp_sentmatch.models.internals import add_attention, add_internals, describe_internals
 from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder
 from allennlp_sentmatch.nn import bracketing
+from tests.models.samples import construct
 
 PAIR = {"premise": "a man sleeps a man", "hypothesis": "a man runs"}
 
 
 def siamese(vocab: Vocabulary, encoder: dict) -> Model:
-    embedding = {"tokens": {"type": "embedding", "embedding_dim": 4}}
-    params = {
-        "type": "siamese_classifier",
-        "text_field_embedder": {"token_embedders": embedding},
-        "encoder": encoder,
-        "matcher": "symmetric",
-    }
-    torch.manual_seed(0)
-    return Model.from_params(Params(copy.deepcopy(params)), vocab=vocab).eval()
+    return construct(vocab, "siamese_classifier", encoder=encoder, matcher="symmetric")
 
 
 def test_trees_of_both_sentences(vocab):
@@ -80,7 +64,7 @@ def test_tokens_come_from_the_metadata_if_there_are_as_many():
     mask = torch.tensor([[True, True], [True, False]])
     merges = torch.zeros(2, 1, dtype=torch.long)
     add_internals(output, "premise_", {"merges": merges}, mask)
-    describe_internals(output, "premise_", GumbelTreeLstmEncoder(4, 3))
+    describe_internals(output, GumbelTreeLstmEncoder(4, 3))
     assert output["premise_tree"] == ["(a b)", "0"]
     assert output.keys() == {"metadata", "premise_tree"}
 
@@ -92,5 +76,5 @@ def test_attention_loses_its_padding():
     output = {}
     add_attention(output, "attention", weights, rows, columns)
     add_attention(output, "pooling_attention", weights[:, 0], columns)
-    describe_attention(output)
+    describe_internals(output, None)
     assert output == {"attention": [[[0], [2]], [[6, 7]]], "pooling_attention": [[0], [6, 7]]}

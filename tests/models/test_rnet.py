@@ -2,7 +2,7 @@ import json
 import math
 import sys
 from copy import deepcopy
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 import torch
@@ -17,7 +17,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from allennlp_sentmatch.models import RNet
 from allennlp_sentmatch.training.metrics import AnswerOverlap
-from tests.models.model_contract import ModelContract
 
 ENCODERS: list[dict[str, Any]] = [
     {"type": "gru", "input_size": 5, "hidden_size": 3, "num_layers": 3, "bidirectional": True},
@@ -33,14 +32,6 @@ EXAMPLES = [
     ("where ?", "in a garden", "in a garden"),
     ("who runs in the garden ?", "the dog and a man run , and a woman sleeps", "a man"),
 ]
-
-
-class TestRNet(ModelContract):
-    config = "rnet.jsonnet"
-    json: ClassVar = {"question": "Who slept?", "passage": "The fox slept. A hen ran."}
-    text_keys = ("question", "passage")
-    scores = "span_start_logits"
-    json_scores = "probability"
 
 
 def instance(question: str, passage: str, *answers: str) -> Instance:
@@ -107,16 +98,6 @@ def tensors(instances: list[Instance], vocab: Vocabulary) -> dict[str, Any]:
     return batch.as_tensor_dict()
 
 
-@pytest.mark.parametrize("encoder", ENCODERS, ids=lambda encoder: encoder["type"])
-def test_every_encoder_and_every_parameter_is_trained(encoder, instances, vocab):
-    model = make(vocab, encoder=encoder).train()
-    model(**tensors(instances, vocab))["loss"].backward()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None, name
-        assert parameter.grad.isfinite().all(), name
-        assert parameter.grad.any(), name
-
-
 def test_the_loss_is_that_of_the_start_and_the_end(instances, vocab):
     output = make(vocab)(**tensors(instances, vocab))
     losses = []
@@ -128,21 +109,6 @@ def test_the_loss_is_that_of_the_start_and_the_end(instances, vocab):
     torch.testing.assert_close(output["loss"], torch.stack(losses).mean())
     for name in ("span_start_probs", "span_end_probs"):
         torch.testing.assert_close(output[name].sum(1), torch.ones(len(instances)))
-
-
-@pytest.mark.parametrize("encoder", ENCODERS, ids=lambda encoder: encoder["type"])
-def test_an_instance_has_the_same_scores_in_every_batch(encoder, instances, vocab):
-    model = make(vocab, encoder=encoder)
-    with torch.no_grad():
-        together = model(**tensors(instances, vocab))
-        for row, example in enumerate(instances):
-            alone = model(**tensors([example], vocab))
-            T = alone["span_start_logits"].size(1)
-            for name in ("span_start_logits", "span_end_logits"):
-                torch.testing.assert_close(
-                    together[name][row, :T], alone[name][0], atol=1e-5, rtol=1e-5
-                )
-            assert together["answer"][row] == alone["answer"][0]
 
 
 def test_empty_texts_among_others(instances, vocab):
@@ -404,30 +370,3 @@ def test_dropout_is_off_in_evaluation(instances, vocab):
     model.train()
     torch.manual_seed(0)
     assert not torch.allclose(model(**batch)["span_start_logits"], first)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
-        ({"max_answer_length": 0}, "max_answer_length must be at least 1, got 0"),
-        ({"n_best_size": 0}, "n_best_size must be at least 1, got 0"),
-        ({"hidden_size": 0}, "hidden_size must be at least 1, got 0"),
-        ({"window_size": 0}, "window_size must be at least 1, got 0"),
-        ({"window_stride": 0}, "window_stride must be at least 1, got 0"),
-        (
-            {"window_size": 4, "window_stride": 5},
-            "window_stride must be at most window_size, got 5 and 4",
-        ),
-        (
-            {"window_size": None, "window_stride": 5},
-            "window_stride must be at most window_size, got 5 and None",
-        ),
-        ({"attention_size": 0}, "attention_size must be at least 1, got 0"),
-        ({"encoder": {**ENCODERS[1], "input_size": 6}}, "encoder input dim"),
-        ({"passage_encoder": {**ENCODERS[1], "input_size": 6}}, "passage_encoder input dim"),
-    ],
-)
-def test_settings_that_do_not_fit(settings, message, vocab):
-    with pytest.raises(ConfigurationError, match=message):
-        make(vocab, **settings)

@@ -1,30 +1,18 @@
-"""The auto-encoding baseline as AllenNLP's `ModelTestCase` tests a model, and its equations."""
+"""The auto-encoding baseline against its equations."""
 
 import math
 
 import pytest
 import torch
-from allennlp.common import Params
-from allennlp.data import DataLoader, DatasetReader
-from allennlp.models import Model
 
-from tests.models.model_contract import ClassifierContract
+from tests.models.samples import sample
 
 
-class TestVAESiameseClassifier(ClassifierContract):
-    config = "vae_siamese.jsonnet"
-    json = {"premise": "A man sleeps .", "hypothesis": "Nobody sleeps ."}
-    text_keys = ("premise", "hypothesis")
-
-    def semi_supervised_batch(self):
-        params = Params.from_file(self.path)
-        loader = DataLoader.from_params(
-            params["data_loader"],
-            reader=DatasetReader.from_params(params["dataset_reader"]),
-            data_path=params["train_data_path"],
-        )
-        loader.index_with(self.vocab)
-        return next(iter(loader))
+class TestVAESiameseClassifier:
+    @pytest.fixture(autouse=True)
+    def _set_up(self):
+        self.sample = sample("vae_siamese")
+        self.vocab, self.model = self.sample.vocab, self.sample.model()
 
     def auto_encoding_loss(self, tokens):
         """Eq. 6.1 at the mean of q(z | x), word by word, and z, for one row of indices."""
@@ -48,13 +36,11 @@ class TestVAESiameseClassifier(ClassifierContract):
         return model._posterior.kl_weight() * divergence - log_prob, latent
 
     @pytest.mark.parametrize("setting", [None, "average_over_words", "read_end_symbol"])
-    def test_gold_labels_make_a_loss_and_metrics(self, setting):
+    def test_the_loss_and_its_terms(self, setting):
         """The loss of equation 6.1 for every sentence, and of the classifier for labeled pairs."""
-        params = Params.from_file(self.path)["model"]
-        if setting:
-            params[setting] = True
-        self.model = Model.from_params(params, vocab=self.vocab).double().eval()
-        model, batch = self.model, self.semi_supervised_batch()
+        settings = {setting: True} if setting else {}
+        self.model = self.sample.construct(**settings).double()
+        model, batch = self.model, self.sample.training_batch()
         assert setting is None or getattr(model, f"_{setting}")
         model._posterior.advance()  # a KL weight that is not zero
         model.get_metrics(reset=True)
@@ -86,7 +72,7 @@ class TestVAESiameseClassifier(ClassifierContract):
         assert forbidden == symbols
 
     def test_means_of_losses_are_reset(self):
-        batch = self.semi_supervised_batch()
+        batch = self.sample.training_batch()
         labeled = {name: value for name, value in batch.items() if "unlabeled" not in name}
         self.model.get_metrics(reset=True)
         self.model(**batch)
@@ -100,31 +86,22 @@ class TestVAESiameseClassifier(ClassifierContract):
         assert metrics["auto_encoding_loss"] + weighted == pytest.approx(expected)
 
     def test_unlabeled_pairs_say_nothing_to_the_classifier(self):
-        model = self.model.train()
-        batch = self.semi_supervised_batch()
-        posteriors, latents = model._infer(
-            batch["unlabeled_premise"], batch["unlabeled_hypothesis"]
-        )
-        sentences = (batch["unlabeled_premise"], batch["unlabeled_hypothesis"])
-        model._auto_encoding_losses(sentences, posteriors, latents).sum().backward()
+        model, batch = self.model.train(), self.sample.training_batch()
+        pair = model._read_pair(batch["unlabeled_premise"], batch["unlabeled_hypothesis"])
+        model._unlabeled_losses(pair).sum().backward()
         assert all(parameter.grad is None for parameter in model._classifier.parameters())
         assert all(p.grad is not None for p in model._encoder.parameters())
 
     def test_outside_training_z_is_the_mean(self):
         """On the sphere of R^3, A(kappa) = coth(kappa) - 1 / kappa."""
-        params = Params.from_file(self.path)["model"]
-        params["posterior"] = {"type": "von_mises_fisher", "latent_size": 3, "concentration": 4.0}
-        model = Model.from_params(params, vocab=self.vocab).double().eval()
-        batch = self.dataset.as_tensor_dict()
-        for latent in model._infer(batch["premise"], batch["hypothesis"])[1]:
+        posterior = {"type": "von_mises_fisher", "latent_size": 3, "concentration": 4.0}
+        model = self.sample.construct(posterior=posterior, embedding_dropout=0.0).double()
+        batch = self.sample.batch()
+        pair = batch["premise"], batch["hypothesis"]
+        for latent in model._read_pair(*pair).latents:
             lengths = latent.norm(dim=-1)
             expected = torch.full_like(lengths, 1 / math.tanh(4.0) - 1 / 4.0)
             torch.testing.assert_close(lengths, expected, rtol=1e-10, atol=0)
-
-    def test_samples_in_training_only(self):
-        pair = self.dataset.as_tensor_dict()["premise"], self.dataset.as_tensor_dict()["hypothesis"]
-        for training in (True, False):
-            self.model.train(training)
-            self.model._embedding_dropout.p = 0.0
-            (_, (first, _)), (_, (second, _)) = self.model._infer(*pair), self.model._infer(*pair)
-            assert torch.allclose(first, second) != training
+        model.train()
+        (first, _), (second, _) = (model._read_pair(*pair).latents for _ in range(2))
+        assert not torch.allclose(first, second)

@@ -1,0 +1,54 @@
+"""Parts of models: made from their settings, and checked to fit together."""
+
+from typing import Any
+
+import torch
+from allennlp.common import Lazy
+from allennlp.common.checks import check_dimensions_match
+from allennlp.modules import FeedForward
+from allennlp.nn import Activation
+
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.nn.checks import check_fraction
+
+
+def check_fit(**parts: Any) -> None:
+    """Check that each part reads vectors of the size that the part before it returns.
+
+    # Parameters
+
+    parts
+        Modules with `get_input_dim` and `get_output_dim`, by the names of their settings.
+
+    # Raises
+
+    `ConfigurationError`
+        Naming the first two that do not fit, and their sizes.
+    """
+    names = list(parts)
+    for name, following in zip(names, names[1:]):
+        check_dimensions_match(
+            parts[name].get_output_dim(),
+            parts[following].get_input_dim(),
+            f"{name} output dim",
+            f"{following} input dim",
+        )
+
+
+def dropout_layer(name: str, probability: float) -> torch.nn.Dropout:
+    """A `torch.nn.Dropout` of the probability of the setting `name`.
+
+    # Raises
+
+    `ConfigurationError`
+        If the probability is not at least 0 and below 1, naming the setting.
+    """
+    with configuration_errors():
+        check_fraction(**{name: probability})
+    return torch.nn.Dropout(probability)
+
+
+def relu_layer(size: int) -> Lazy[FeedForward]:
+    """One layer of `size` units with ReLU, which lacks its `input_dim`."""
+    relu = Activation.by_name("relu")()
+    return Lazy(FeedForward, num_layers=1, hidden_dims=size, activations=relu)

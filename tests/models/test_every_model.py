@@ -1,0 +1,383 @@
+"""Properties of every model, and impossible settings of each."""
+
+import copy
+import inspect
+import json
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import pytest
+import torch
+from allennlp.commands.train import train_model_from_file
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Instance
+from allennlp.models import Model
+
+from allennlp_sentmatch.models import ClassificationModel
+from allennlp_sentmatch.models.archival import load_archive
+from tests.conftest import REPOSITORY
+from tests.models.samples import sample
+
+PAIR = {"premise": "A woman waits for the bus .", "hypothesis": "She waits ."}
+SHORT_PAIR = {"premise": "She waits .", "hypothesis": "A bus"}
+SENTENCE, SHORT_SENTENCE = {"sentence": "What is a crab ?"}, {"sentence": "Where ?"}
+ROWS_OVER_THE_OTHER = {
+    "premise_attention": ("premise", "hypothesis"),
+    "hypothesis_attention": ("hypothesis", "premise"),
+}
+OWN_ROWS = {
+    "premise_self_attention": ("premise", "premise"),
+    "hypothesis_self_attention": ("hypothesis", "hypothesis"),
+}
+
+
+@dataclass
+class Kind:
+    """An input of a model's predictor, and what is in its outputs.
+
+    `scores` must not depend on the batch; `json_scores` is its name in JSON. `attention` has the
+    texts of the rows, if any, and of the columns of each matrix or vector of weights.
+    """
+
+    json: dict[str, Any]
+    shorter: dict[str, Any]
+    scores: str = "label_logits"
+    json_scores: Optional[str] = None
+    attention: Optional[dict[str, tuple[str, ...]]] = None
+
+    def __post_init__(self):
+        self.json_scores = self.json_scores or self.scores
+        self.texts = [key for key, value in self.json.items() if isinstance(value, str)]
+
+
+MODELS = {
+    "attentive_ranker": Kind(
+        {"question": "how do bees make honey", "candidates": ["They dry the nectar .", "bees"]},
+        {"question": "what", "candidates": ["slate", "the slate is grey", "it splits"]},
+        scores="scores",
+    ),
+    "bcn": Kind(
+        SENTENCE,
+        SHORT_SENTENCE,
+        attention={"attention": ("sentence", "sentence"), "pooling_attention": ("sentence",)},
+    ),
+    "cs_lvm": Kind(PAIR, SHORT_PAIR),
+    "decomposable_attention": Kind(PAIR, SHORT_PAIR, attention=ROWS_OVER_THE_OTHER),
+    "distilled_encoder": Kind({"sentence": "A cat sings."}, {"sentence": "Two"}, scores="vector"),
+    "encoder_decoder": Kind(
+        {"source": "Ein Hund trinkt Kaffee."},
+        {"source": "Ein"},
+        scores="scores",
+        json_scores="score",
+    ),
+    "esim": Kind(PAIR, SHORT_PAIR, attention=ROWS_OVER_THE_OTHER),
+    "lstmn_classifier": Kind(
+        PAIR, SHORT_PAIR, attention={**OWN_ROWS, "premise_attention": ("premise",)}
+    ),
+    "lstmn_classifier_lstm": Kind(PAIR, SHORT_PAIR, attention={}),
+    "lstmn_classifier_lstmn": Kind(PAIR, SHORT_PAIR, attention=OWN_ROWS),
+    "rcrn_entailment": Kind(PAIR, SHORT_PAIR),
+    "rnet": Kind(
+        {"question": "Who slept?", "passage": "The fox slept. A hen ran."},
+        {"question": "Who?", "passage": "A hen."},
+        scores="span_start_logits",
+        json_scores="probability",
+    ),
+    "sentence_classifier": Kind(
+        SENTENCE, SHORT_SENTENCE, attention={"pooling_attention": ("sentence",)}
+    ),
+    "similarity_regressor": Kind(PAIR, SHORT_PAIR, scores="score"),
+    "vae_siamese": Kind(PAIR, SHORT_PAIR),
+}
+CLASSIFIERS = [name for name, kind in MODELS.items() if kind.scores == "label_logits"]
+
+
+def scores(name: str, model: Model, instances: list[Instance], padding: int = 0) -> list[Any]:
+    with torch.no_grad():
+        found = model(**sample(name).batch(instances, padding))[MODELS[name].scores]
+    return [row.reshape(-1) for row in found]  # a single score has no dimension
+
+
+@pytest.fixture(scope="module")
+def models():
+    """The models, by name, in evaluation mode."""
+    return {name: sample(name).model() for name in MODELS}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_trains_is_saved_and_loads(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    trained = train_model_from_file(sample(name).path, tmp_path / "model", return_model=True).eval()
+    loaded = load_archive(tmp_path / "model" / "model.tar.gz").model.eval()
+    assert trained.state_dict().keys() == loaded.state_dict().keys()
+    instances = sample(name).instances
+    for expected, found in zip(*(scores(name, m, instances) for m in (trained, loaded))):
+        torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_parameter_gets_a_gradient(name, models):
+    model = copy.deepcopy(models[name]).train()
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    model(**sample(name).batch())["loss"].backward()
+    for parameter_name, parameter in model.named_parameters():
+        assert parameter.grad is not None, parameter_name
+        assert parameter.grad.any(), parameter_name
+
+
+@pytest.mark.parametrize("padding", [0, 3])
+@pytest.mark.parametrize("name", MODELS)
+def test_an_instance_has_the_same_scores_in_every_batch(name, padding, models):
+    instances = sample(name).instances
+    for instance, expected in zip(instances, scores(name, models[name], instances, padding)):
+        (alone,) = scores(name, models[name], [instance])
+        torch.testing.assert_close(alone, expected[: len(alone)], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_wrong_dropouts_are_named(name, models):
+    settings = inspect.signature(type(models[name])).parameters
+    for setting in [setting for setting in settings if setting.endswith("dropout")]:
+        for value in (1.0, -0.1):
+            message = f"^{setting} must be at least 0 and below 1, got {value}"
+            with pytest.raises(ConfigurationError, match=message):
+                sample(name).construct(**{setting: value})
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_an_unknown_setting_is_refused(name, models):
+    message = rf"Extra parameters passed to {type(models[name]).__name__}: \{{'hiden_size': 3\}}"
+    with pytest.raises(ConfigurationError, match=message):
+        sample(name).construct(hiden_size=3)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_predictions_are_json_and_do_not_depend_on_their_batch(name, models):
+    kind, predictor = MODELS[name], sample(name).predictor(models[name])
+    requests = [kind.json, kind.shorter]
+    for request, output in zip(requests, predictor.predict_batch_json(requests)):
+        assert json.loads(json.dumps(output)) == output
+        assert output.items() >= request.items()
+        alone = predictor.predict_json(request)
+        assert alone.keys() == output.keys()
+        assert alone[kind.json_scores] == pytest.approx(output[kind.json_scores], abs=1e-5)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_texts_of_no_words_and_of_5000(name, models):
+    kind, predictor = MODELS[name], sample(name).predictor(models[name])
+    for key in kind.texts:
+        for text in ["", "man " * 5000]:
+            output = predictor.predict_json({**kind.json, key: text})
+            assert torch.isfinite(torch.tensor(output[kind.json_scores])).all()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_errors_in_requests_name_the_text(name, models):
+    kind, predictor = MODELS[name], sample(name).predictor(models[name])
+    for key in kind.texts:
+        without = {k: value for k, value in kind.json.items() if k != key}
+        with pytest.raises(ConfigurationError, match=key):
+            predictor.predict_json(without)
+        with pytest.raises(ConfigurationError, match=f"'{key}' must be a string, got 7"):
+            predictor.predict_json({**kind.json, key: 7})
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if MODELS[name].attention is not None])
+def test_attention_has_no_padding(name, models):
+    kind, predictor = MODELS[name], sample(name).predictor(models[name])
+    requests = [kind.json, kind.shorter]
+    for request, output in zip(requests, predictor.predict_batch_json(requests)):
+        assert {key for key in output if "attention" in key} == kind.attention.keys()
+        for key, texts in kind.attention.items():
+            *rows, columns = (len(request[text].split()) for text in texts)
+            matrix = output[key] if rows else [output[key]]
+            assert [len(weights) for weights in matrix] == [columns] * (rows or [1])[0]
+            # Of the LSTMN, the first token has no token before it.
+            first = 0 if "self" in key else 1
+            sums = [sum(weights) for weights in matrix]
+            assert sums == pytest.approx([first] + [1] * (len(matrix) - 1), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_probabilities_by_label(name, models):
+    output = sample(name).predictor(models[name]).predict_json(MODELS[name].json)
+    labels = sample(name).vocab.get_token_to_index_vocabulary("labels")
+    by_label = {label: output["label_probs"][index] for label, index in labels.items()}
+    assert output["probs_by_label"] == by_label
+    assert sum(by_label.values()) == pytest.approx(1, abs=1e-6)
+    assert by_label[output["label"]] == max(output["label_probs"])
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_an_empty_sentence_among_others(name, models):
+    """A reader gives none, but whoever calls the model may."""
+    tensors = sample(name).batch()
+    with torch.no_grad():
+        before = models[name](**tensors)["label_logits"]
+        for field in tensors.values():
+            if isinstance(field, dict):
+                for indexed in field["tokens"].values():
+                    indexed[0] = 0
+        after = models[name](**tensors)["label_logits"]
+    assert torch.isfinite(after).all()
+    torch.testing.assert_close(before[1:], after[1:], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_gold_labels_make_a_loss_and_the_accuracy(name, models):
+    tensors = sample(name).batch()
+    models[name].get_metrics(reset=True)
+    output = models[name](**tensors)
+    probs, labels = output["label_probs"], tensors["label"]
+    right = (probs.argmax(dim=1) == labels).float().mean()
+    assert models[name].get_metrics(reset=True)["accuracy"] == pytest.approx(right.item())
+    if name not in ("cs_lvm", "vae_siamese"):  # whose loss has more terms
+        expected = -probs[torch.arange(len(labels)), labels].log().mean()
+        torch.testing.assert_close(output["loss"], expected)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_settings_of_all_classifiers(name):
+    label = next(iter(sample(name).vocab.get_token_to_index_vocabulary("labels")))
+    settings = {"positive_label": label, "regularizer": {"norm_weight": 0.5}}
+    model = sample(name).construct(**settings)
+    assert isinstance(model, ClassificationModel)
+    assert model.positive_label == label
+    squares = sum(x.pow(2).sum().item() for x in model.parameters() if x.requires_grad)
+    penalty = model.get_regularization_penalty()  # section 4.4.1 of the thesis
+    assert penalty.item() == pytest.approx(0.5 * squares**0.5, rel=1e-5)
+    with pytest.raises(ConfigurationError, match="namespace 'none' has no label"):
+        sample(name).construct(label_namespace="none")
+
+
+def lstm(input_size: int, hidden_size: int = 3) -> dict[str, Any]:
+    return {"type": "lstm", "input_size": input_size, "hidden_size": hidden_size}
+
+
+def layer(hidden_dims: int, **settings: Any) -> dict[str, Any]:
+    return {"num_layers": 1, "hidden_dims": hidden_dims, "activations": "relu", **settings}
+
+
+MAXOUT = {"input_dim": 15, "num_layers": 1, "output_dims": 6, "pool_sizes": 4, "dropout": 0.0}
+NOT_ONE_EMBEDDING = [
+    {"tokens": {"type": "embedding", "embedding_dim": 7, "projection_dim": 4}},
+    {"tokens": {"type": "pass_through", "hidden_dim": 4}},
+    {name: {"type": "embedding", "embedding_dim": 2} for name in ("tokens", "others")},
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("attentive_ranker", {"pooling": "sum"}, "pooling must be one of max, .*'sum'.*attentive"),
+        ("attentive_ranker", {"margin": -1.0}, "margin must be at least 0, got -1.0"),
+        ("attentive_ranker", {"num_negatives": 0}, "num_negatives must be at least 1, .*; got 0"),
+        ("attentive_ranker", {"questions": "none"}, "questions must be of .*; got 'none'"),
+        ("attentive_ranker", {"encoder": lstm(7)}, "encoder input dim.*7"),
+        ("bcn", {"encoder": lstm(6)}, "integrator"),
+        ("bcn", {"integrator": lstm(6)}, r"3 \* encoder output dim.*18.*6"),
+        ("bcn", {"pre_encode_feedforward": layer(6)}, "pre_encode_feedforward output dim.*6.*5"),
+        ("bcn", {"pre_encode_feedforward": layer(5, input_dim=3)}, "text_field_embedder .*4.*3"),
+        ("bcn", {"reduction_factors": [4, 9]}, r"reduction_factors .*got \[4, 9\] for 32 features"),
+        ("bcn", {"reduction_factors": [0]}, r"reduction_factors .*got \[0\]"),
+        ("bcn", {"output_layer": {"type": "maxout", **MAXOUT}}, "output_layer"),
+        ("cs_lvm", {"label_expectation": "both"}, "label_expectation is 'both'"),
+        ("cs_lvm", {"classification_weight": -1}, "classification_weight is -1"),
+        ("cs_lvm", {"posterior": {"type": "gaussian"}}, 'the constraint "mu"'),
+        ("cs_lvm", {"posterior_encoder": lstm(4, 2)}, "posterior_encoder output dim"),
+        ("cs_lvm", {"encoder": lstm(5)}, "encoder input dim"),
+        *(
+            (
+                "cs_lvm",
+                {"text_field_embedder": {"token_embedders": embedders}},
+                "single token embedder of type 'embedding'",
+            )
+            for embedders in NOT_ONE_EMBEDDING
+        ),
+        ("decomposable_attention", {"encoder": lstm(5)}, "text_field_embedder .* encoder"),
+        (
+            "decomposable_attention",
+            {"attend_feedforward": layer(5, input_dim=4)},
+            "encoder output dim .* attend_feedforward input dim",
+        ),
+        (
+            "decomposable_attention",
+            {"compare_feedforward": layer(5, input_dim=6)},
+            "twice the encoder output dim .* compare_feedforward input dim",
+        ),
+        ("distilled_encoder", {"projection_size": 0}, "projection_size must be at least 1, got 0"),
+        (
+            "distilled_encoder",
+            {"projection_size": None, "cut_projection": True},
+            "cut_projection needs a projection_size",
+        ),
+        ("distilled_encoder", {"cosine_weight": -1.0}, "cosine_weight must be"),
+        (
+            "distilled_encoder",
+            {"encoder": {"type": "boe", "embedding_dim": 5}},
+            "text_field_embedder output dim .*4 .*5",
+        ),
+        ("encoder_decoder", {"label_smoothing": -0.1}, "label_smoothing must be"),
+        ("encoder_decoder", {"tie_output": True, "output_size": 7}, "output_size"),
+        ("encoder_decoder", {"output_size": 0}, "output_size must be at least 1, got 0"),
+        ("encoder_decoder", {"target_namespace": "tokens"}, "target_token_indexers"),
+        ("encoder_decoder", {"encoder": lstm(5)}, "source_embedder"),
+        ("esim", {"encoder": lstm(9)}, "text_field_embedder output dim.*4.*9"),
+        ("esim", {"projection_feedforward": layer(8)}, "projection_feedforward output dim.*8.*5"),
+        (
+            "esim",
+            {"projection_feedforward": layer(5, input_dim=9)},
+            "matcher output dim .* projection_feedforward input dim.*24 .*9",
+        ),
+        (
+            "esim",
+            {"matcher": {"type": "symmetric", "input_size": 5}},
+            "encoder output dim .* matcher input dim.*6 .*5",
+        ),
+        (
+            "lstmn_classifier",
+            {"encoder": {"hidden_size": 3, "input_size": 7}},
+            "text_field_embedder .*4.*7",
+        ),
+        *(
+            ("lstmn_classifier", {"encoder": {"type": kind, "hidden_size": 0}}, "got 0")
+            for kind in ("lstm", "lstmn", "lstmn_inter_attention")
+        ),
+        ("rcrn_entailment", {"matcher": {"type": "symmetric", "input_size": 3}}, "matcher input"),
+        ("rnet", {"max_answer_length": 0}, "max_answer_length must be at least 1, got 0"),
+        ("rnet", {"n_best_size": 0}, "n_best_size must be at least 1, got 0"),
+        ("rnet", {"hidden_size": 0}, "hidden_size must be at least 1, got 0"),
+        ("rnet", {"attention_size": 0}, "attention_size must be at least 1, got 0"),
+        ("rnet", {"window_size": 0}, "window_size must be at least 1, got 0"),
+        ("rnet", {"window_stride": 0}, "window_stride must be at least 1, got 0"),
+        (
+            "rnet",
+            {"window_size": 4, "window_stride": 5},
+            "window_stride must be at most window_size, got 5 and 4",
+        ),
+        (
+            "rnet",
+            {"window_size": None, "window_stride": 5},
+            "window_stride must be at most window_size, got 5 and None",
+        ),
+        ("rnet", {"encoder": lstm(99)}, " encoder input dim"),
+        ("rnet", {"passage_encoder": lstm(99)}, "passage_encoder input dim"),
+        ("sentence_classifier", {"encoder": lstm(5)}, "text_field_embedder output dim .*4 .*5"),
+        *(
+            (
+                "similarity_regressor",
+                {"lowest_score": lowest, "highest_score": highest},
+                "highest_score must be greater than lowest_score",
+            )
+            for lowest, highest in [(5, 0), (1, 1), (float("-inf"), 5), (0, float("nan"))]
+        ),
+        ("similarity_regressor", {"encoder": lstm(5)}, "text_field_embedder output dim .*4 .*5"),
+        ("vae_siamese", {"generator": {"label_embedding_size": 3}}, "Extra parameters"),
+    ],
+)
+def test_impossible_settings(name, settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        sample(name).construct(**settings)
