@@ -5,6 +5,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.reading_comprehension import GatedSelfMatching
+from tests.fresh_process import run_python
 from tests.nn.reading_comprehension.equations import assert_same, batch, gru_step, normal, softmax
 
 D, H, A = 3, 4, 5
@@ -136,3 +137,27 @@ def test_wrong_inputs_are_named():
         model(inputs[..., 1:], mask)
     with pytest.raises(TypeError, match="passage must have the type"):
         model(inputs.float(), mask)
+
+
+MEMORY = """
+import resource, torch
+from allennlp_sentmatch.nn.reading_comprehension.gated_self_matching import GatedSelfMatching
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+layer = GatedSelfMatching(150, 75)
+passages, mask = torch.randn(8, 800, 150), torch.ones(8, 800, dtype=torch.bool)
+with torch.no_grad():
+    layer(passages[:, :8], mask[:, :8])
+    before = peak()
+    layer(passages, mask)
+print(peak() - before)
+"""
+
+
+def test_memory_grows_with_the_attention_not_with_its_hidden_layer():
+    """The hidden layer of 75 numbers a pair would take 1.5 GB, all freed at once or not."""
+    process = run_python(MEMORY)
+    assert process.returncode == 0, process.stderr
+    assert int(process.stdout) < 10 * 4 * 8 * 800 * 800  # the attention, masks and their copies

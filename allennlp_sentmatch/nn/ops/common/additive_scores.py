@@ -53,8 +53,11 @@ class _AdditiveScores(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, queries: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
         ctx.save_for_backward(queries, keys, vector)
-        parts = [_hidden_layer(queries[:, rows], keys) @ vector for rows in _parts(queries, keys)]
-        return torch.cat(parts, 1)
+        # Parts kept in a list would lie between the freed layers and take gigabytes of the heap.
+        scores = queries.new_empty(queries.size(0), queries.size(1), keys.size(1))
+        for rows in _parts(queries, keys):
+            scores[:, rows] = _hidden_layer(queries[:, rows], keys) @ vector
+        return scores
 
     @staticmethod
     @analytic_backward
