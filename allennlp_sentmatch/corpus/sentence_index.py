@@ -10,8 +10,7 @@ from typing import Any, Optional, Union
 import numpy
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.corpus.faiss_library import faiss_library
-from allennlp_sentmatch.corpus.index_kinds import IndexKind, default_kind
+from allennlp_sentmatch.corpus.index_kinds import IndexKind, default_kind, faiss_library
 from allennlp_sentmatch.data.files.digests import (
     content_digest,
     ending,
@@ -278,8 +277,7 @@ class SentenceIndex:
             # no digest; it is not mapped, since FAISS crashes on mapped files that end too early.
             flag = getattr(faiss, file_kind.read_flag, 0) if has_digest else 0
             index = faiss.read_index(os.fspath(path), flag)
-            is_expected = isinstance(index, getattr(faiss, file_kind.faiss_class))
-            if not is_expected or index.metric_type != faiss.METRIC_INNER_PRODUCT or index.d < 1:
+            if index.metric_type != faiss.METRIC_INNER_PRODUCT or index.d < 1:
                 raise RuntimeError(f"it has a {type(index).__name__}")
             if hasattr(index, "invlists") and index.invlists.compute_ntotal() != index.ntotal:
                 raise RuntimeError(f"its lists do not have {index.ntotal} vectors")

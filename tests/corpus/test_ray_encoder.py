@@ -48,8 +48,8 @@ def test_a_node_is_killed(small_archive, tmp_path):
     ray = pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
 
-    sentences = [f"{sentence} {i // 3}" for i, sentence in enumerate(SENTENCES * 9)]
-    sizes = {"batch_size": 2, "block_size": 3, "show_progress": False}
+    sentences = [f"{sentence} {i // 3}" for i, sentence in enumerate(SENTENCES * 90)]
+    sizes = {"batch_size": 1, "block_size": 30, "show_progress": False}
     digests = tmp_path / "ray.npy.partial" / "digests"
     options = {"num_cpus": 1, "object_store_memory": 10**8}
     cluster = Cluster(initialize_head=True, connect=True, head_node_args=options)

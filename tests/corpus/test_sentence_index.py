@@ -8,7 +8,6 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.corpus import SentenceIndex
-from allennlp_sentmatch.data.files.digests import MARK
 
 
 @pytest.fixture
@@ -85,18 +84,10 @@ class TestWithFaiss:
         with pytest.raises(ConfigurationError, match="row 9 "):
             SentenceIndex.build(vectors, rows=[3, 9, 4], block_size=2)
 
-    def test_a_saved_index_finds_the_same(self, vectors, tmp_path):
-        index = SentenceIndex.build(vectors)
-        index.save(tmp_path / "s.faiss")
-        loaded = SentenceIndex.load(tmp_path / "s.faiss")
-        assert (len(loaded), loaded.vector_size) == (23, 5)
-        for ours, theirs in zip(loaded.search(vectors, 4), index.search(vectors, 4)):
-            numpy.testing.assert_array_equal(ours, theirs)
-        assert [path.name for path in tmp_path.iterdir()] == ["s.faiss"]
-
     def test_a_zero_vector_is_saved_and_loaded(self, vectors, tmp_path):
         vectors[2] = 0
         SentenceIndex.build(vectors).save(tmp_path / "s.faiss")
+        assert [path.name for path in tmp_path.iterdir()] == ["s.faiss"]
         cosines, rows = SentenceIndex.load(tmp_path / "s.faiss").search(vectors[:1], k=23)
         assert cosines[0][rows[0] == 2] == 0
 
@@ -111,23 +102,6 @@ class TestWithFaiss:
             SentenceIndex.build(vectors).save(tmp_path / "none" / "s.faiss")
         with pytest.raises(ConfigurationError, match="cannot be read"):
             SentenceIndex.load(tmp_path / "none" / "s.faiss")
-
-    def test_a_damaged_file_is_refused(self, vectors, tmp_path):
-        """Cut off anywhere, or with any byte of the index or of its digest changed."""
-        path = tmp_path / "s.faiss"
-        SentenceIndex.build(vectors).save(path)
-        whole = path.read_bytes()
-        index_length = whole.index(MARK)
-        for length in [*range(0, index_length, 25), index_length - 1, len(whole) - 1]:
-            path.write_bytes(whole[:length])
-            with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index"):
-                SentenceIndex.load(path)
-        for position in [*range(0, index_length, 25), index_length - 1, len(whole) - 1]:
-            damaged = bytearray(whole)
-            damaged[position] ^= 0x55
-            path.write_bytes(bytes(damaged))
-            with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index"):
-                SentenceIndex.load(path)
 
     @pytest.mark.parametrize(
         ("before", "after"),

@@ -1,0 +1,321 @@
+"""Tests of the kinds of indexes, against cosines computed in NumPy."""
+
+from pathlib import Path
+
+import numpy
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.corpus import IndexKind, SentenceIndex
+from allennlp_sentmatch.corpus.index_kinds import HnswKind, IvfKind, IvfPqKind, default_kind
+from allennlp_sentmatch.data.files.digests import MARK
+
+SIZE = 12
+
+EXHAUSTIVE = {
+    "flat": {},
+    "hnsw": {"m": 32, "ef_search": 600},
+    "ivf": {"nlist": 9, "nprobe": 9},
+    "ivfpq": {"nlist": 9, "nprobe": 9, "refine_factor": 600},
+}
+"""Settings with which each kind compares a query with all of 600 vectors."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _faiss():
+    pytest.importorskip("faiss")
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    """600 vectors around 40 centers, no two alike."""
+    generator = numpy.random.default_rng(0)
+    centers = generator.normal(size=(40, SIZE)) * 3
+    return (centers[numpy.arange(600) % 40] + generator.normal(size=(600, SIZE))).astype("f4")
+
+
+@pytest.fixture(scope="module")
+def queries(vectors):
+    return vectors[::50] + numpy.random.default_rng(1).normal(size=(12, SIZE)).astype("f4")
+
+
+def exact(vectors, queries, k):
+    """The largest cosines and their rows, in float64."""
+    a, b = (
+        x.astype("f8") / numpy.linalg.norm(x, axis=1, keepdims=True) for x in (queries, vectors)
+    )
+    cosines = a @ b.T
+    rows = numpy.argsort(-cosines, axis=1)[:, :k]
+    return numpy.take_along_axis(cosines, rows, axis=1), rows
+
+
+def kind_of(name, **settings):
+    return IndexKind.from_params(Params({"type": name, **settings}))
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_a_search_of_everything_is_exact(vectors, queries, name):
+    index = SentenceIndex.build(vectors, block_size=100, kind=kind_of(name, **EXHAUSTIVE[name]))
+    assert (len(index), index.vector_size) == (600, SIZE)
+    cosines, positions = index.search(queries, k=7)
+    expected_cosines, expected_rows = exact(vectors, queries, 7)
+    numpy.testing.assert_array_equal(positions, expected_rows)
+    numpy.testing.assert_allclose(cosines, expected_cosines, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_the_default_settings_find_nearly_all(vectors, queries, name):
+    index = SentenceIndex.build(vectors, kind=IndexKind.by_name(name)())
+    _, positions = index.search(queries, k=10)
+    _, expected = exact(vectors, queries, 10)
+    found = [len(set(a) & set(b)) for a, b in zip(positions.tolist(), expected.tolist())]
+    assert numpy.mean(found) > 9
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_chosen_rows_have_positions_of_their_own(vectors, queries, name):
+    rows = list(range(599, 99, -1))
+    index = SentenceIndex.build(vectors, rows, kind=kind_of(name, **EXHAUSTIVE[name]))
+    _, positions = index.search(queries, k=5)
+    _, expected = exact(vectors[rows], queries, 5)
+    numpy.testing.assert_array_equal(positions, expected)
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_a_saved_index_is_mapped_and_finds_the_same(vectors, queries, tmp_path, name):
+    path = tmp_path / "s.faiss"
+    index = SentenceIndex.build(vectors, kind=kind_of(name, **EXHAUSTIVE[name]))
+    index.save(path)
+    # FAISS saves the settings, except for `refine_factor`.
+    for kind in [None, kind_of(name, **EXHAUSTIVE[name])][name == "ivfpq" :]:
+        loaded = SentenceIndex.load(path, kind, vectors)
+        for ours, theirs in zip(loaded.search(queries, 4), index.search(queries, 4)):
+            numpy.testing.assert_allclose(ours, theirs, atol=1e-6)
+    maps = Path("/proc/self/maps")
+    if maps.exists():  # Linux
+        assert str(path) in maps.read_text()
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_an_index_holds_the_vectors_it_was_built_from(vectors, tmp_path, name):
+    index = SentenceIndex.build(vectors, kind=kind_of(name, **EXHAUSTIVE[name]))
+    index.save(tmp_path / "s.faiss")
+    loaded = SentenceIndex.load(tmp_path / "s.faiss")
+    positions = list(range(0, 600, 20))
+    rounded = vectors[positions] * (1 + 1e-6 * numpy.sin(numpy.arange(SIZE, dtype="f4")))
+    assert loaded.holds(vectors[positions], positions).all()
+    assert loaded.holds(rounded, positions).all()
+    assert not loaded.holds(vectors[positions], [position + 1 for position in positions]).any()
+
+
+def without_digest(content):
+    """A file as earlier versions wrote it, which FAISS checks alone."""
+    return content.partition(MARK)[0]
+
+
+@pytest.mark.parametrize("name", ["ivf", "ivfpq"])
+def test_numbers_of_vectors_that_do_not_exist_are_refused(vectors, tmp_path, name):
+    path = tmp_path / "s.faiss"
+    SentenceIndex.build(vectors, kind=kind_of(name, nlist=1)).save(path)
+    content = without_digest(path.read_bytes())
+    numbers = numpy.arange(600, dtype="i8")
+    wrong = numpy.where(numbers == 300, 10**6, numbers)
+    assert content.count(numbers.tobytes()) == 1
+    # After the kind's four bytes and four of the vectors' size.
+    assert content[8:16] == (600).to_bytes(8, "little")
+    for changed in (
+        content.replace(numbers.tobytes(), wrong.tobytes()),
+        content[:8] + (1 << 50).to_bytes(8, "little") + content[16:],
+    ):
+        path.write_bytes(changed)
+        with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index .* damaged"):
+            SentenceIndex.load(path)
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_any_damage_is_found(vectors, tmp_path, name):
+    path = tmp_path / "s.faiss"
+    SentenceIndex.build(vectors, kind=IndexKind.by_name(name)()).save(path, "0" * 64)
+    content = path.read_bytes()
+    for position in numpy.linspace(0, len(content) - 1, 40).astype(int):
+        changed = bytes([content[position] ^ 1])
+        for damaged in (content[:position] + changed + content[position + 1 :], content[:position]):
+            path.write_bytes(damaged)
+            with pytest.raises(ConfigurationError, match=r"s\.faiss is not an index"):
+                SentenceIndex.load(path)
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_an_index_without_a_digest(vectors, queries, tmp_path, name):
+    path = tmp_path / "s.faiss"
+    index = SentenceIndex.build(vectors, kind=IndexKind.by_name(name)())
+    index.save(path)
+    path.write_bytes(without_digest(path.read_bytes()))
+    found = SentenceIndex.load(path, vectors=vectors).search(queries, 4)
+    for ours, theirs in zip(found, index.search(queries, 4)):
+        numpy.testing.assert_allclose(ours, theirs, atol=1e-6)
+
+
+def test_another_kind_than_the_file_has(vectors, tmp_path):
+    SentenceIndex.build(vectors, kind=kind_of("hnsw")).save(tmp_path / "s.faiss")
+    with pytest.raises(ConfigurationError, match=r"s\.faiss is an index of kind hnsw, not ivf"):
+        SentenceIndex.load(tmp_path / "s.faiss", kind_of("ivf"))
+
+
+def test_unknown_kinds_and_settings():
+    with pytest.raises(ConfigurationError, match="hsnw not in acceptable choices"):
+        kind_of("hsnw")
+    with pytest.raises(ConfigurationError, match="nprobe"):
+        kind_of("hnsw", nprobe=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "least"),
+    [
+        ("hnsw", "m", 2),
+        ("hnsw", "ef_construction", 1),
+        ("hnsw", "ef_search", 1),
+        ("ivf", "nlist", 1),
+        ("ivf", "nprobe", 1),
+        ("ivfpq", "nprobe", 1),
+        ("ivfpq", "code_size", 1),
+        ("ivfpq", "refine_factor", 1),
+    ],
+)
+def test_settings_must_be_large_enough(name, setting, least):
+    kind_of(name, **{setting: least})
+    with pytest.raises(
+        ConfigurationError,
+        match=f"{setting} must be an integer of at least {least}, got {least - 1}",
+    ):
+        kind_of(name, **{setting: least - 1})
+    with pytest.raises(ConfigurationError, match=f"{setting} must be an integer .* got 2.5"):
+        IndexKind.by_name(name)(**{setting: 2.5})
+
+
+def test_a_setting_that_faiss_cannot_read():
+    with pytest.raises(ConfigurationError, match="FAISS cannot make HNSW1000000000000: "):
+        HnswKind(m=10**12).create(6, 50)
+
+
+@pytest.mark.parametrize(
+    ("num_vectors", "name"),
+    [
+        (0, "flat"),
+        (200_000, "flat"),
+        (200_001, "hnsw"),
+        (2_000_000, "hnsw"),
+        (2_000_001, "ivfpq"),
+    ],
+)
+def test_the_number_of_vectors_decides(num_vectors, name):
+    assert default_kind(num_vectors).kind_name() == name
+
+
+def test_the_settings_reach_the_graph(tmp_path):
+    vectors = numpy.random.default_rng(0).normal(size=(50, 6)).astype("f4")
+    built = SentenceIndex.build(vectors, kind=HnswKind(m=5, ef_construction=31, ef_search=17))
+    built.save(tmp_path / "s.faiss")
+    faiss = pytest.importorskip("faiss")
+    saved = faiss.read_index(str(tmp_path / "s.faiss"))
+    assert saved.hnsw.nb_neighbors(1) == 5
+    assert (saved.hnsw.efConstruction, saved.hnsw.efSearch) == (31, 17)
+    loaded = SentenceIndex.load(tmp_path / "s.faiss", HnswKind(ef_search=23))
+    assert loaded._index.hnsw.efSearch == 23
+
+
+class TestOfInvertedLists:
+    @pytest.fixture
+    def vectors(self):
+        """Three directions, 30 vectors near each."""
+        centers = numpy.repeat(numpy.eye(3, 6, dtype="f4"), 30, axis=0)
+        return centers + 0.1 * numpy.random.default_rng(0).normal(size=(90, 6)).astype("f4")
+
+    def test_only_the_nearest_lists_are_searched(self, vectors, tmp_path):
+        index = SentenceIndex.build(vectors, kind=IvfKind(nlist=3, nprobe=1))
+        cosines, positions = index.search(vectors[:1], k=90)
+        assert sorted(positions[0, :30]) == list(range(30))
+        assert (positions[0, 30:] == -1).all()
+        assert (cosines[0, :30] > 0.7).all()
+        index.save(tmp_path / "s.faiss")
+        assert (
+            SentenceIndex.load(tmp_path / "s.faiss").search(vectors[:1], 90)[1] >= 0
+        ).sum() == 30
+        loaded = SentenceIndex.load(tmp_path / "s.faiss", IvfKind(nprobe=3))
+        assert sorted(loaded.search(vectors[:1], k=90)[1][0]) == list(range(90))
+
+    @pytest.mark.parametrize(
+        ("num_vectors", "num_lists"), [(1, 1), (100, 2), (24336, 624), (1_000_000, 4000)]
+    )
+    def test_the_default_number_of_lists(self, num_vectors, num_lists):
+        assert IvfKind().create(4, num_vectors).nlist == num_lists
+
+    def test_no_warning_is_printed(self, vectors, capfd):
+        SentenceIndex.build(vectors, kind=IvfKind(nlist=10))
+        assert capfd.readouterr() == ("", "")
+
+    def test_more_lists_than_vectors(self, vectors):
+        with pytest.raises(ConfigurationError, match=r"nlist must be at most .* is 90; got 91"):
+            SentenceIndex.build(vectors, kind=IvfKind(nlist=91))
+        with pytest.raises(ConfigurationError, match=r"nlist must be at most .* is 0; got 1"):
+            SentenceIndex.build(vectors[:0], kind=IvfKind())
+
+
+class TestOfCompressedVectors:
+    @pytest.fixture
+    def vectors(self):
+        return numpy.random.default_rng(0).normal(size=(400, 6)).astype("f4")
+
+    def test_cosines_are_exact_with_the_vectors_and_approximate_without(self, vectors, tmp_path):
+        kind = IvfPqKind(nlist=2, nprobe=2, code_size=2)
+        rows = list(range(399, -1, -1))
+        SentenceIndex.build(vectors, rows, kind=kind).save(tmp_path / "s.faiss")
+        exact = SentenceIndex.load(tmp_path / "s.faiss", vectors=vectors, rows=rows)
+        approximate = SentenceIndex.load(tmp_path / "s.faiss")
+        for index, tolerance, is_close in ((exact, 1e-6, True), (approximate, 1e-3, False)):
+            cosines, positions = index.search(vectors[:20], k=3)
+            found = vectors[numpy.array(rows)[positions]]
+            lengths = numpy.linalg.norm(found, axis=2) * numpy.linalg.norm(
+                vectors[:20, None], axis=2
+            )
+            expected = (found * vectors[:20, None]).sum(axis=2) / lengths
+            assert (numpy.abs(cosines - expected).max() < tolerance) == is_close
+            assert (numpy.diff(cosines, axis=1) <= 0).all()
+
+    def test_more_candidates_find_more(self, vectors):
+        queries = numpy.random.default_rng(1).normal(size=(50, 6)).astype("f4")
+        _, expected = SentenceIndex.build(vectors).search(queries, k=5)
+        shares = []
+        for refine_factor in (1, 8, 80):
+            kind = IvfPqKind(nlist=2, nprobe=2, code_size=1, refine_factor=refine_factor)
+            _, found = SentenceIndex.build(vectors, kind=kind).search(queries, k=5)
+            shares.append(numpy.mean([len(set(a) & set(b)) / 5 for a, b in zip(found, expected)]))
+        assert shares[0] + 0.2 < shares[1] < shares[2] == 1
+
+    def test_fewer_candidates_than_neighbors(self, vectors):
+        index = SentenceIndex.build(vectors, kind=IvfPqKind(nlist=40, nprobe=1))
+        cosines, positions = index.search(vectors[:2], k=400)
+        num_found = (positions >= 0).sum(axis=1)
+        assert (num_found < 100).all()
+        for row, number in enumerate(num_found):
+            assert (positions[row, number:] == -1).all()
+            assert (cosines[row, number:] == -numpy.inf).all()
+            assert numpy.isfinite(cosines[row, :number]).all()
+
+    @pytest.mark.parametrize(("vector_size", "parts"), [(6, 6), (300, 60), (384, 64), (1200, 75)])
+    def test_the_default_code_size(self, vector_size, parts):
+        codes = IvfPqKind().create(vector_size, 1000).pq
+        assert codes.code_size == parts
+
+    def test_what_does_not_suit_the_vectors(self, vectors, capfd):
+        with pytest.raises(ConfigurationError, match=r"code_size must divide .* is 6; got 4"):
+            SentenceIndex.build(vectors, kind=IvfPqKind(code_size=4))
+        with pytest.raises(ConfigurationError, match=r"256 codes .* got 255; choose the kind flat"):
+            SentenceIndex.build(vectors[:255], kind=IvfPqKind())
+        with pytest.raises(
+            ConfigurationError, match="vectors of size 1021 into equal parts of at most"
+        ):
+            IvfPqKind().create(1021, 1000)
+        SentenceIndex.build(vectors[:256], kind=IvfPqKind())
+        assert capfd.readouterr() == ("", "")
