@@ -1,7 +1,7 @@
 """The page of `allennlp demo`: a trained model applied to sentences entered by visitors."""
 
 from allennlp_sentmatch.demo.demo_model import DemoModel
-from allennlp_sentmatch.demo.examples import CORPUS, choose_examples
+from allennlp_sentmatch.demo.example_texts import CORPUS
 from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
 from allennlp_sentmatch.demo.server import create_app, serve
 from allennlp_sentmatch.demo.tasks import Task
@@ -13,7 +13,6 @@ __all__ = [
     "InMemorySearch",
     "InputError",
     "Task",
-    "choose_examples",
     "create_app",
     "serve",
 ]

@@ -25,6 +25,8 @@ from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
 from allennlp_sentmatch.predictors.unknown_words import unknown_words
 
+NUMBER_OF_EXAMPLES = 5
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -97,6 +99,13 @@ class DemoModel:
     def can_generate(self) -> bool:
         """Whether the model generates sentences."""
         return isinstance(self._model, CrossSentenceLatentVariableModel)
+
+    def examples(self) -> list[tuple[str, ...]]:
+        """Examples of the task, those with the fewest unknown words first."""
+        known_first = sorted(
+            self.task.examples(), key=lambda example: len(self.unknown_words(*example))
+        )
+        return known_first[:NUMBER_OF_EXAMPLES]
 
     def predict(self, *texts: str) -> Prediction:
         """The prediction for one text for each of the task's inputs."""

@@ -1,8 +1,9 @@
-"""The page's layout, in Gradio."""
+"""The page's layout and theme, in Gradio."""
 
 import json
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Optional
 
 from allennlp_sentmatch.demo.callbacks import (
@@ -13,12 +14,15 @@ from allennlp_sentmatch.demo.callbacks import (
     predictions,
 )
 from allennlp_sentmatch.demo.demo_model import DemoModel
-from allennlp_sentmatch.demo.examples import choose_examples
 from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
 from allennlp_sentmatch.demo.markup import heading, message
 
 with suppress(ImportError):  # AllenNLP imports every module; `server` says what is missing
     import gradio
+
+STYLE_SHEET = Path(__file__).with_name("page.css")
+SYSTEM_FONTS = ["system-ui", "Segoe UI", "Roboto", "Helvetica Neue", "sans-serif"]
+MONOSPACE_FONTS = ["ui-monospace", "SF Mono", "Consolas", "monospace"]
 
 METHODS = [
     ("Simple gradients", "simple"),
@@ -65,6 +69,13 @@ def build_page(model: DemoModel, search: Optional[InMemorySearch] = None) -> Any
     return page.queue(max_size=MAX_WAITING)
 
 
+def theme() -> Any:
+    """Gradio's plain theme, without its web fonts."""
+    return gradio.themes.Default(
+        primary_hue="blue", neutral_hue="slate", font=SYSTEM_FONTS, font_mono=MONOSPACE_FONTS
+    )
+
+
 def _add_answer(model: DemoModel) -> None:
     """Add the texts, examples, the prediction, its pictures and its saliency."""
     task = model.task
@@ -86,7 +97,7 @@ def _add_answer(model: DemoModel) -> None:
             saliency = _html()
         with gradio.Column(elem_classes="examples"):
             _html("<h2>Examples</h2>")
-            examples = choose_examples(model)
+            examples = model.examples()
             example_buttons = [
                 gradio.Button(task.describe_example(example), size="sm", elem_classes="example")
                 for example in examples

@@ -59,8 +59,7 @@ def create_app(
         raise ConfigurationError(MISSING_GRADIO) from error
     if int(gradio.__version__.split(".")[0]) < 6:
         raise ConfigurationError(f"{MISSING_GRADIO} (found {gradio.__version__})")
-    from allennlp_sentmatch.demo.page import build_page
-    from allennlp_sentmatch.demo.theme import STYLE_SHEET, theme
+    from allennlp_sentmatch.demo.page import STYLE_SHEET, build_page, theme
 
     _define_renamed_status()
     page = build_page(model, search)

@@ -4,6 +4,7 @@ Drawing needs the extra [plots].
 """
 
 from allennlp_sentmatch.inspection.attention import draw_attention
+from allennlp_sentmatch.inspection.colored_text import color_words, draw_saliency
 from allennlp_sentmatch.inspection.drawing import SVG, Drawing
 from allennlp_sentmatch.inspection.gates import (
     GateHistogram,
@@ -21,8 +22,6 @@ from allennlp_sentmatch.inspection.prediction import (
 from allennlp_sentmatch.inspection.saliency import (
     SALIENCY_METHODS,
     Saliency,
-    color_words,
-    draw_saliency,
     has_saliency,
     interpret,
     interpret_instance,

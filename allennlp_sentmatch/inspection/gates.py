@@ -23,7 +23,7 @@ from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, import_plots, new_figure
-from allennlp_sentmatch.inspection.evaluation_mode import evaluation_mode
+from allennlp_sentmatch.inspection.hooks import evaluation_mode
 from allennlp_sentmatch.nn import CellAwareLSTM, CellAwareLSTMDecoder
 
 NUM_BINS = 50

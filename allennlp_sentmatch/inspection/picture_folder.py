@@ -12,10 +12,11 @@ from allennlp.common.tqdm import Tqdm
 from allennlp.common.util import JsonDict
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.inspection.colored_text import draw_saliency
 from allennlp_sentmatch.inspection.drawing import Drawing
 from allennlp_sentmatch.inspection.gates import collect_gates, draw_gates, has_vertical_gates
 from allennlp_sentmatch.inspection.prediction import draw_attention_of, draw_trees_of, trees_of
-from allennlp_sentmatch.inspection.saliency import draw_saliency, has_saliency
+from allennlp_sentmatch.inspection.saliency import has_saliency
 from allennlp_sentmatch.inspection.trees import draw_trees
 
 KINDS = ("trees", "attention", "gates", "saliency")

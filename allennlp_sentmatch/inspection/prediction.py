@@ -6,11 +6,11 @@ from typing import Any
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.inspection.attention import draw_attention
+from allennlp_sentmatch.inspection.colored_text import draw_marked_text
 from allennlp_sentmatch.inspection.drawing import Drawing
 from allennlp_sentmatch.inspection.gates import collect_gates, draw_gates, has_vertical_gates
-from allennlp_sentmatch.inspection.marked_text import draw_marked_text
-from allennlp_sentmatch.inspection.subwords import join_subwords
 from allennlp_sentmatch.inspection.trees import draw_tree
+from allennlp_sentmatch.inspection.word_pieces import join_subwords
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 
 

@@ -1,7 +1,6 @@
-"""Which words a prediction depends on, as numbers and as colored text."""
+"""Which words a prediction depends on."""
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any, cast
 
 import torch
@@ -14,9 +13,7 @@ from allennlp.predictors import Predictor
 from torch import Tensor
 
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
-from allennlp_sentmatch.inspection.drawing import HTML, Drawing
-from allennlp_sentmatch.inspection.embedding_hooks import EmbeddingHooks
-from allennlp_sentmatch.inspection.evaluation_mode import evaluation_mode
+from allennlp_sentmatch.inspection.hooks import EmbeddingHooks, evaluation_mode
 from allennlp_sentmatch.inspection.word_pieces import (
     join_word_pieces,
     sum_over_words,
@@ -27,10 +24,6 @@ from allennlp_sentmatch.predictors.ensemble_predictor import EnsemblePredictor
 
 NUM_SAMPLES = 10
 NOISE = 0.01  # standard deviation, relative to the range of the embeddings
-
-# Over white and over near-black, text in the page's own color stays readable on it.
-COLOR = "rgba(255, 140, 0, {opacity:.2f})"
-MAX_OPACITY = 0.6
 
 
 @dataclass(frozen=True)
@@ -187,28 +180,6 @@ def _contributions(predictor: Predictor, instance: Instance, method: str) -> dic
             unfold_segments(torch.stack(calls).sum(0), hooks.embedders[name]), text
         )
     return contributions
-
-
-def draw_saliency(predictor: Predictor, inputs: dict[str, Any], method: str = "simple") -> Drawing:
-    """Draw the texts of one input, each word colored by its share of the saliency.
-
-    Parameters and errors are those of `interpret`.
-    """
-    return color_words(f"Saliency ({method} gradients)", interpret(predictor, inputs, method))
-
-
-def color_words(title: str, texts: list[Saliency]) -> Drawing:
-    """Draw the words of each text on a background color for their saliency."""
-    lines = []
-    for saliency in texts:
-        strongest = max(saliency.values, default=0.0) or 1.0
-        words = " ".join(
-            f'<span style="background:{COLOR.format(opacity=MAX_OPACITY * value / strongest)};'
-            f'border-radius:0.2em;padding:0.1em 0.2em" title="{value:.3f}">{escape(token)}</span>'
-            for token, value in zip(saliency.tokens, saliency.values)
-        )
-        lines.append(f'<p style="line-height:1.8"><b>{escape(saliency.text)}:</b> {words}</p>')
-    return Drawing(title, "\n".join(lines), HTML)
 
 
 def _normalized(values: list[float]) -> list[float]:

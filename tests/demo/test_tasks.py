@@ -1,14 +1,20 @@
-"""Each kind of predictor has its task."""
+"""Each kind of predictor has its task, with examples that fit the model."""
 
 import pytest
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.demo.tasks import Table, task_of
-from allennlp_sentmatch.demo.tasks.answer_ranking import AnswerRanking
-from allennlp_sentmatch.demo.tasks.classification import Classification
-from allennlp_sentmatch.demo.tasks.reading_comprehension import ReadingComprehension
-from allennlp_sentmatch.demo.tasks.similarity import Similarity
-from allennlp_sentmatch.demo.tasks.translation import Translation
+from allennlp_sentmatch.demo import CORPUS
+from allennlp_sentmatch.demo.demo_model import NUMBER_OF_EXAMPLES
+from allennlp_sentmatch.demo.example_texts import QUICK_START
+from allennlp_sentmatch.demo.tasks import (
+    AnswerRanking,
+    Classification,
+    ReadingComprehension,
+    Similarity,
+    Table,
+    Translation,
+    task_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -66,3 +72,26 @@ def test_a_question_is_answered_from_a_passage(untrained):
         assert 1 <= len(answer.rows) <= 5
         assert all(text in passage for _, text in answer.rows)
         assert len(dict(row[::-1] for row in answer.rows)) == len(answer.rows)
+
+
+def test_words_that_the_model_knows_come_first(pair_model):
+    examples = pair_model.examples()
+    assert sorted(examples) == sorted(QUICK_START)
+    counts = [len(pair_model.unknown_words(*example)) for example in examples]
+    assert counts == sorted(counts)
+
+
+@pytest.mark.parametrize(
+    "name", ["attentive_ranker", "sentence_classifier", "bcn", "esim", "encoder_decoder"]
+)
+def test_an_example_has_a_text_for_each_input(untrained, name):
+    model = untrained(name)
+    examples = model.examples()
+    assert 1 < len(examples) <= NUMBER_OF_EXAMPLES
+    for example in examples:
+        assert len(example) == len(model.task.inputs)
+        model.predict(*example)
+
+
+def test_the_corpus_has_each_sentence_once():
+    assert len(set(CORPUS)) == len(CORPUS)

@@ -3,8 +3,8 @@ import re
 import pytest
 
 from allennlp_sentmatch.inspection import draw_prediction
+from allennlp_sentmatch.inspection.colored_text import draw_marked_text
 from allennlp_sentmatch.inspection.drawing import HTML
-from allennlp_sentmatch.inspection.marked_text import draw_marked_text
 from allennlp_sentmatch.predictors.marked_text import MarkedText
 
 TEXT = 'A <b> fox\n"slept" .'

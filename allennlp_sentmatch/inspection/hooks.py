@@ -1,7 +1,8 @@
-"""Access to the word embeddings of each text of an input, while a model reads it."""
+"""Changes to a model for a while: evaluation mode, and other word embeddings."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Optional
 
@@ -10,6 +11,18 @@ from allennlp.data import TextFieldTensors
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder, TextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding, PretrainedTransformerEmbedder
 from torch import Tensor
+
+
+@contextmanager
+def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
+    """Put a model into evaluation mode; restore the mode of each of its modules afterwards."""
+    modes = [(module, module.training) for module in model.modules()]
+    try:
+        model.eval()
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
 
 
 class EmbeddingHooks:

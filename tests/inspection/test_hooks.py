@@ -1,5 +1,6 @@
 """The word embeddings of each text, replaced while a model reads it."""
 
+import contextlib
 import threading
 
 import pytest
@@ -7,7 +8,7 @@ import torch
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding, PassThroughTokenEmbedder
 
-from allennlp_sentmatch.inspection.embedding_hooks import EmbeddingHooks, embedding_layer
+from allennlp_sentmatch.inspection.hooks import EmbeddingHooks, embedding_layer, evaluation_mode
 
 
 @pytest.fixture
@@ -52,3 +53,14 @@ def test_the_layer_is_the_embedding_if_it_is_the_only_one(embedder):
     for token_embedders in ({"tokens": projected}, several):
         other = BasicTextFieldEmbedder(token_embedders)
         assert embedding_layer(other) is other
+
+
+def test_each_module_gets_its_mode_back_even_after_an_error():
+    model = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Dropout())
+    model[1].eval()
+    modes = []
+    with contextlib.suppress(ZeroDivisionError), evaluation_mode(model):
+        modes += [module.training for module in model.modules()]
+        modes.append(1 / 0)
+    assert modes == [False, False, False]
+    assert [module.training for module in model.modules()] == [True, True, False]
