@@ -1,14 +1,10 @@
 """Every configuration under training_config/ loads, is listed and has its published size."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,10 +23,22 @@ from allennlp.training import TrainerCallback
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 
-from scripts import experiment_models, experiments, list_experiments
+from scripts import experiment_models, experiments
 from scripts.experiments import CONFIGURATIONS, REPOSITORY
 
 CONFIGURATION_PATHS = experiments.configurations()
+
+
+def by_folder(text: str) -> list[str]:
+    """Configurations from a text with folders, each before its configurations."""
+    names = []
+    for word in text.split():
+        if word.endswith(":"):
+            folder = word[:-1]
+        else:
+            names.append(f"{folder}/{word}")
+    return names
+
 
 # As the papers print them, word embeddings left out.
 PUBLISHED_PARAMETERS = {
@@ -73,177 +81,84 @@ PUBLISHED_PARAMETERS = {
 
 # One configuration of each kind, as `kind_of` tells them apart. A list, and not computed, so that
 # tests are collected without evaluating every configuration.
-TRAINED = [
-    "allnli/bilstm",
-    "allnli/subilstm",
-    "allnli_small/bilstm",
-    "allnli_small/cas_lstm",
-    "allnli_small/lstmn",
-    "allnli_small/rcrn",
-    "allnli_small/subilstm",
-    "distillation/bilstm",
-    "distillation/cas_lstm",
-    "distillation/subilstm",
-    "fairytaleqa/rnet",
-    "fairytaleqa/rnet_rcrn",
-    "imdb/rcrn",
-    "imdb/rcrn_baseline_bilstm",
-    "ling_in_loop/bilstm",
-    "ling_in_loop/cas_lstm",
-    "ling_in_loop/gumbel_tree_lstm",
-    "ling_in_loop/lstmn",
-    "ling_in_loop/rcrn",
-    "ling_in_loop/subilstm",
-    "msrp/bilstm",
-    "msrp/cas_lstm",
-    "msrp/rcrn",
-    "msrp/subilstm",
-    "multi30k/cas_lstm",
-    "multi30k/lstm",
-    "multinli/bi_cas_lstm",
-    "narrativeqa/rnet",
-    "narrativeqa/rnet_rcrn",
-    "quora/bi_cas_lstm",
-    "quora/lstm_concat",
-    "quora/lstm_elbis_1",
-    "quora/subilstm",
-    "quora/subilstm_baseline_bilstm",
-    "quora_semi/cs_lvm_10k",
-    "quora_semi/cs_lvm_1k",
-    "quora_semi/vae_siamese_10k",
-    "quora_semi/vae_siamese_1k",
-    "reviews/rcrn",
-    "reviews/rcrn_baseline_bilstm",
-    "scitail/rcrn",
-    "scitail/rcrn_baseline_bilstm",
-    "sick/bilstm",
-    "sick/cas_lstm",
-    "sick/gumbel_tree_lstm",
-    "sick/lstmn",
-    "sick/minilm",
-    "sick/minilm_cross_encoder",
-    "sick/minilm_frozen",
-    "sick/minilm_frozen_cas_lstm",
-    "sick/minilm_frozen_subilstm",
-    "sick/rcrn",
-    "sick/subilstm",
-    "sick_relatedness/cas_lstm",
-    "snli/bi_cas_lstm",
-    "snli/cs_lvm",
-    "snli/esim_bilstm",
-    "snli/esim_subilstm",
-    "snli/gumbel_tree_lstm_300d",
-    "snli/gumbel_tree_lstm_concat",
-    "snli/gumbel_tree_lstm_elbis_1",
-    "snli/lstm_concat",
-    "snli/lstm_elbis_1",
-    "snli/lstm_from_scratch",
-    "snli/lstmn",
-    "snli/lstmn_baseline_lstm",
-    "snli/lstmn_inter_attention",
-    "snli/rcrn",
-    "snli/rcrn_attention",
-    "snli/rcrn_baseline_bilstm",
-    "snli/rcrn_baseline_bilstm_3_layers_attention",
-    "snli_1k/cs_lvm",
-    "snli_1k/lstm",
-    "snli_1k/vae_siamese",
-    "snli_semi/cs_lvm_120k_gaussian",
-    "sst2/bcn_bilstm",
-    "sst2/bcn_bilstm_2_layers_cove",
-    "sst2/bcn_subilstm",
-    "sst2/bcn_subilstm_cove",
-    "sst2/bi_cas_lstm",
-    "sst2/gumbel_tree_lstm",
-    "sst2/lstmn",
-    "sst2/lstmn_baseline_lstm",
-    "sst2/rcrn",
-    "sst2/rcrn_baseline_bilstm",
-    "stsb/cas_lstm",
-    "stsb/minilm",
-    "stsb/minilm_cosine",
-    "stsb/minilm_cross_encoder",
-    "stsb/minilm_frozen",
-    "stsb/minilm_frozen_cas_lstm",
-    "stsb/minilm_frozen_subilstm",
-    "trec50/bcn_bilstm",
-    "trec50/bcn_bilstm_2_layers_cove",
-    "trec50/bcn_subilstm",
-    "trec50/bcn_subilstm_cove",
-    "trec6/rcrn",
-    "trec6/rcrn_baseline_bilstm",
-    "trecqa/ap_rcrn",
-    "trecqa/ap_rcrn_baseline_bilstm",
-    "wikiqa/ap_rcrn",
-    "wikiqa/ap_rcrn_baseline_bilstm",
-]
+TRAINED = by_folder(
+    """
+    allnli: bilstm subilstm
+    allnli_small: bilstm cas_lstm lstmn rcrn subilstm
+    distillation: bilstm cas_lstm subilstm
+    fairytaleqa: rnet rnet_rcrn
+    imdb: rcrn rcrn_baseline_bilstm
+    ling_in_loop: bilstm cas_lstm gumbel_tree_lstm lstmn rcrn subilstm
+    msrp: bilstm cas_lstm rcrn subilstm
+    multi30k: cas_lstm lstm
+    multinli: bi_cas_lstm
+    narrativeqa: rnet rnet_rcrn
+    quora: bi_cas_lstm lstm_concat lstm_elbis_1 subilstm subilstm_baseline_bilstm
+    quora_semi: cs_lvm_10k cs_lvm_1k vae_siamese_10k vae_siamese_1k
+    reviews: rcrn rcrn_baseline_bilstm
+    scitail: rcrn rcrn_baseline_bilstm
+    sick: bilstm cas_lstm gumbel_tree_lstm lstmn minilm minilm_cross_encoder minilm_frozen
+        minilm_frozen_cas_lstm minilm_frozen_subilstm rcrn subilstm
+    sick_relatedness: cas_lstm
+    snli: bi_cas_lstm cs_lvm esim_bilstm esim_subilstm gumbel_tree_lstm_300d
+        gumbel_tree_lstm_concat gumbel_tree_lstm_elbis_1 lstm_concat lstm_elbis_1
+        lstm_from_scratch lstmn lstmn_baseline_lstm lstmn_inter_attention rcrn rcrn_attention
+        rcrn_baseline_bilstm rcrn_baseline_bilstm_3_layers_attention
+    snli_1k: cs_lvm lstm vae_siamese
+    snli_semi: cs_lvm_120k_gaussian
+    sst2: bcn_bilstm bcn_bilstm_2_layers_cove bcn_subilstm bcn_subilstm_cove bi_cas_lstm
+        gumbel_tree_lstm lstmn lstmn_baseline_lstm rcrn rcrn_baseline_bilstm
+    stsb: cas_lstm minilm minilm_cosine minilm_cross_encoder minilm_frozen
+        minilm_frozen_cas_lstm minilm_frozen_subilstm
+    trec50: bcn_bilstm bcn_bilstm_2_layers_cove bcn_subilstm bcn_subilstm_cove
+    trec6: rcrn rcrn_baseline_bilstm
+    trecqa: ap_rcrn ap_rcrn_baseline_bilstm
+    wikiqa: ap_rcrn ap_rcrn_baseline_bilstm
+    """
+)
 
 # One configuration of each function of training_config/lib/ that has word vectors.
-WITH_WORD_VECTORS = [
-    "allnli_small/bilstm",
-    "distillation/bilstm",
-    "fairytaleqa/rnet",
-    "quora/lstm_elbis_1",
-    "quora/subilstm",
-    "reviews/rcrn",
-    "scitail/rcrn",
-    "sick/cas_lstm",
-    "sick/gumbel_tree_lstm",
-    "snli/cas_lstm",
-    "snli/esim_subilstm",
-    "snli/gumbel_tree_lstm_300d",
-    "snli/lstmn",
-    "snli/lstmn_inter_attention",
-    "sst2/bcn_subilstm_cove",
-    "sst2/cas_lstm",
-    "sst2/gumbel_tree_lstm",
-    "sst2/lstmn",
-    "sst2/rcrn",
-    "wikiqa/ap_rcrn",
-]
+WITH_WORD_VECTORS = by_folder(
+    """
+    allnli_small: bilstm
+    distillation: bilstm
+    fairytaleqa: rnet
+    quora: lstm_elbis_1 subilstm
+    reviews: rcrn
+    scitail: rcrn
+    sick: cas_lstm gumbel_tree_lstm
+    snli: cas_lstm esim_subilstm gumbel_tree_lstm_300d lstmn lstmn_inter_attention
+    sst2: bcn_subilstm_cove cas_lstm gumbel_tree_lstm lstmn rcrn
+    wikiqa: ap_rcrn
+    """
+)
 
 # What their authors' code trains on, batch by batch and with several validations in a pass: the
 # size of the training data, a batch's size, the validations in a pass, the passes, the length of
 # training sentences, and the scheduler's patience.
+_FOUR = "cas_lstm bi_cas_lstm cas_lstm_3_layers bi_cas_lstm_3_layers"
+_TREES = "gumbel_tree_lstm_100d gumbel_tree_lstm_100d_affine_leaf gumbel_tree_lstm_300d"
 AS_THEIR_AUTHORS = {
-    "snli/cas_lstm": (549_367, 128, 10, 11, 35, None),
-    "snli/bi_cas_lstm": (549_367, 128, 10, 11, 35, None),
-    "snli/cas_lstm_3_layers": (549_367, 128, 10, 11, 35, None),
-    "snli/bi_cas_lstm_3_layers": (549_367, 128, 10, 11, 35, None),
-    "multinli/cas_lstm": (392_702, 128, 10, 11, 55, None),
-    "multinli/bi_cas_lstm": (392_702, 128, 10, 11, 55, None),
-    "multinli/cas_lstm_3_layers": (392_702, 128, 10, 11, 55, None),
-    "multinli/bi_cas_lstm_3_layers": (392_702, 128, 10, 11, 55, None),
-    "quora/cas_lstm": (384_348, 128, 10, 11, 25, None),
-    "quora/bi_cas_lstm": (384_348, 128, 10, 11, 25, None),
-    "sst2/cas_lstm": (98_794, 128, 2, 51, None, 4),
-    "sst2/bi_cas_lstm": (98_794, 128, 2, 51, None, 4),
-    "sst5/cas_lstm": (318_582, 128, 2, 51, None, 4),
-    "sst5/bi_cas_lstm": (318_582, 128, 2, 51, None, 4),
-    "snli/gumbel_tree_lstm_100d": (549_367, 128, 10, 20, None, 10),
-    "snli/gumbel_tree_lstm_100d_affine_leaf": (549_367, 128, 10, 20, None, 10),
-    "snli/gumbel_tree_lstm_300d": (549_367, 128, 10, 20, None, 10),
-    "snli/gumbel_tree_lstm_600d": (549_367, 128, 10, 20, None, 10),
-    "sst2/gumbel_tree_lstm": (98_794, 32, 20, 20, None, 40),
-    "sst5/gumbel_tree_lstm": (318_582, 64, 20, 20, None, 40),
+    name: facts
+    for names, facts in {
+        f"snli: {_FOUR}": (549_367, 128, 10, 11, 35, None),
+        f"multinli: {_FOUR}": (392_702, 128, 10, 11, 55, None),
+        "quora: cas_lstm bi_cas_lstm": (384_348, 128, 10, 11, 25, None),
+        "sst2: cas_lstm bi_cas_lstm": (98_794, 128, 2, 51, None, 4),
+        "sst5: cas_lstm bi_cas_lstm": (318_582, 128, 2, 51, None, 4),
+        f"snli: {_TREES} gumbel_tree_lstm_600d": (549_367, 128, 10, 20, None, 10),
+        "sst2: gumbel_tree_lstm": (98_794, 32, 20, 20, None, 40),
+        "sst5: gumbel_tree_lstm": (318_582, 64, 20, 20, None, 40),
+    }.items()
+    for name in by_folder(names)
 }
 
 # Folders of configurations that no table of a paper has; `training_config` has the quick start
 # and those for own data.
-NOT_FROM_PAPERS = {
-    "training_config",
-    "allnli_small",
-    "distillation",
-    "fairytaleqa",
-    "ling_in_loop",
-    "msrp",
-    "multi30k",
-    "sick",
-    "sick_relatedness",
-    "snli_1k",
-    "snli_1k_fine_tuning",
-    "stsb",
-}
+NOT_FROM_PAPERS = re.compile(
+    "training_config|allnli_small|distillation|fairytaleqa|ling_in_loop|msrp|multi30k|sick"
+    "|sick_relatedness|snli_1k(_fine_tuning)?|stsb"
+)
 
 
 def name_of(path: Path) -> str:
@@ -275,7 +190,7 @@ def test_configuration_is_listed_with_all_fields_and_its_published_size(path: Pa
     listed = experiments.described(path)
     assert listed.configuration == name_of(path)
     assert listed.row
-    if path.parent.name in NOT_FROM_PAPERS or path.stem == "ap_bilstm_shared_words":
+    if NOT_FROM_PAPERS.fullmatch(path.parent.name) or path.stem == "ap_bilstm_shared_words":
         assert (listed.paper, listed.table, listed.published) == ("-", "-", "-")
     else:
         assert set(listed.paper.split("; ")) <= {"thesis", "CAS-LSTM", "LSTMN", "RCRN", "SuBiLSTM"}
@@ -1047,113 +962,6 @@ def test_a_short_run_on_sst_changes_the_vectors_and_the_epochs_alone(name: str):
         assert after["dataset_reader"][key] == before["dataset_reader"][key]
     part = "classifier" if name == "sst2/cas_lstm" else "integrator"
     assert after["model"][part] == before["model"][part]
-
-
-def test_the_list_has_two_lines_for_each_experiment():
-    sources = ("thesis; CAS-LSTM", "4.3, 4.11; 1")
-    listed = [
-        experiments.Experiment("lstmn", "-", "-", "Own pairs", "-", "1,191,375"),
-        experiments.Experiment("sst2/lstmn", *sources, "LSTMN", "86.08 %", "144,866"),
-    ]
-    lines = list(list_experiments.in_lines(listed))
-    assert lines[0].split() == ["configuration", "published", "parameters"]
-    assert lines[2].split() == ["lstmn", "-", "1,191,375"]
-    assert lines[3] == "    Own pairs"
-    assert lines[4].split() == ["sst2/lstmn", "86.08", "%", "144,866"]
-    assert lines[5] == "    LSTMN (thesis 4.3, 4.11, CAS-LSTM 1)"
-
-
-def test_a_source_is_a_table_or_a_section():
-    listed = experiments.described(CONFIGURATIONS / "snli/lstm_from_scratch.jsonnet")
-    assert (listed.paper, listed.table) == ("thesis; thesis", "section 6.4.1; 6.5")
-    assert "(thesis section 6.4.1, thesis 6.5)" in "".join(list_experiments.in_lines([listed]))
-
-
-def test_the_list_fits_100_columns():
-    listed = [experiments.described(path) for path in CONFIGURATION_PATHS]
-    listed += experiments.BENCHMARKS
-    largest = [one._replace(parameters="123,456,789") for one in listed]
-    assert max(map(len, list_experiments.in_lines(largest))) <= 100
-
-
-def test_experiments_are_chosen_by_paper_data_set_and_model():
-    def chosen(**names):
-        return {
-            one.configuration
-            for one in map(experiments.described, CONFIGURATION_PATHS)
-            if experiments.is_chosen(one, **names)
-        }
-
-    assert chosen() == set(map(name_of, CONFIGURATION_PATHS))
-    names = chosen(paper="cas-lstm", data_set="SNLI", model="cas_lstm")
-    assert "snli/bi_cas_lstm_3_layers" in names
-    assert all(name.startswith("snli/") and "cas_lstm" in name for name in names)
-    assert "snli/bi_cas_lstm_3_layers" not in chosen(paper="rcrn")
-    assert chosen(data_set="trec", model="snli") == set()
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["--model", "rcrn_runtime"], ["--paper", "rcrn", "--data-set", "benchmarks"]],
-    ids=["model", "paper and data set"],
-)
-def test_table_10_of_rcrn_is_listed_with_its_published_ratios(monkeypatch, capsys, arguments):
-    monkeypatch.setattr("sys.argv", ["list_experiments.py", *arguments])
-    list_experiments.main()
-    _, _, first, *rest = capsys.readouterr().out.splitlines()
-    assert first.split() == ["benchmarks/rcrn_runtime.py", "-"]
-    text = " ".join(" ".join(rest).split())
-    assert "(RCRN 10)" in text
-    monkeypatch.syspath_prepend(str(REPOSITORY / "benchmarks"))
-    runtime = import_module("rcrn_runtime")
-    for name in (runtime.RCRN, runtime.NAIVE):
-        for times in runtime.PUBLISHED.values():
-            ratios = [a / b for a, b in zip(times[name], times[runtime.THREE])]
-            assert f"{min(ratios):.2f} to {max(ratios):.2f}" in text
-
-
-def test_names_under_which_nothing_is_listed(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["list_experiments.py", "--model", "nothing"])
-    with pytest.raises(SystemExit):
-        list_experiments.main()
-    assert "no experiment is listed" in capsys.readouterr().err
-
-
-def list_without_allennlp(*arguments: str) -> "subprocess.Popen[str]":
-    """Start the list in a Python that finds the standard library only."""
-    command = [sys.executable, "-S", "-m", "scripts.list_experiments", *arguments]
-    environment = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
-    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=REPOSITORY, env=environment, **pipes)
-
-
-def test_the_list_needs_no_allennlp():
-    output, errors = list_without_allennlp("--model", "esim_subilstm").communicate()
-    _, _, first, *_ = output.splitlines()
-    assert first.split()[-1] == "-"
-    assert errors == "The parameters are not counted, which needs AllenNLP: make install\n"
-
-
-def test_the_list_ends_quietly_when_nobody_reads_it():
-    with list_without_allennlp() as process:
-        process.stdout.close()
-        assert "Error" not in process.stderr.read()
-    assert process.returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("local a = 1;", "expected a comment"),
-        ("// LSTM on SNLI: LSTMN, table 2. Published: 75.94 %.", "expected '<paper> table"),
-    ],
-)
-def test_a_first_line_of_another_form_is_an_error(monkeypatch, tmp_path, line, message):
-    monkeypatch.setattr(experiments, "CONFIGURATIONS", tmp_path)
-    path = tmp_path / "model.jsonnet"
-    path.write_text(f"{line}\n{{}}\n")
-    with pytest.raises(ValueError, match=message):
-        experiments.described(path)
 
 
 @pytest.mark.parametrize("folder", ["fairytaleqa", "multi30k", "narrativeqa", "sst5", "trec6"])

@@ -1,14 +1,10 @@
-import gzip
 import json
-import pickle
 from collections import Counter
 
 import pytest
 import torch
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch, DatasetReader, Vocabulary
-from allennlp.data.dataset_readers import WorkerInfo
+from allennlp.data import Batch, Vocabulary
 from allennlp.data.tokenizers import WhitespaceTokenizer
 from allennlp.nn.util import get_text_field_mask
 
@@ -74,49 +70,6 @@ def test_rows_of_a_question_need_not_stand_together(write):
     assert [labels(i) for i in instances] == [[0, 1], [1]]
 
 
-def test_without_labels(write):
-    path = write("QuestionID\tQuestion\tSentenceID\tSentence\n1\tq\t1-0\ta\n1\tq\t1-1\tb\n")
-    (instance,) = read("wikiqa", path)
-    assert set(instance.fields) == {"question", "candidates", "metadata"}
-
-
-class TestTable:
-    columns = {"question": "q", "candidate": "a", "label": "right"}
-
-    @pytest.mark.parametrize(
-        "content",
-        [
-            "a\tq\tright\nx y\twho\t1\nz\twho\t0\nz\twhy\t0\n",
-            "a,q,right\nx y,who,1\nz,who,0\nz,why,0\n",
-            '{"a": "x y", "q": "who", "right": 1}\n{"a": "z", "q": "who", "right": "0"}\n'
-            '{"a": "z", "q": "why", "right": 0}\n',
-        ],
-        ids=["tsv", "csv", "jsonl"],
-    )
-    def test_columns_by_name(self, write, content):
-        instances = read("table", write(content), **self.columns)
-        assert [(about(i)["question"], about(i)["candidates"], labels(i)) for i in instances] == [
-            ("who", ["x y", "z"], [1, 0]),
-            ("why", ["z"], [0]),
-        ]
-
-    def test_ids_and_positions(self, write):
-        path = write("1|who|x|c1\n2|who|y|c2\n")
-        positions = {"question": 1, "candidate": 2, "question_id": 0, "candidate_id": 3}
-        instances = read("table", path, label=None, delimiter="|", **positions)
-        assert [(about(i)["id"], about(i)["candidate_ids"]) for i in instances] == [
-            ("1", ["c1"]),
-            ("2", ["c2"]),
-        ]
-
-    def test_a_missing_column_names_those_there_are(self, write):
-        path = write("a\tq\nx\twho\n")
-        with pytest.raises(
-            ConfigurationError, match="line 2: there is no column 'right'; the columns are 'a', 'q'"
-        ):
-            read("table", path, **self.columns)
-
-
 def test_a_batch_has_labels_of_minus_one_where_there_is_no_candidate(fixtures):
     instances = read("wikiqa", fixtures / "data/wikiqa.tsv")
     batch = Batch(instances)
@@ -145,30 +98,6 @@ def test_max_length(fixtures):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", r"answers\.tsv is empty"),
-        ("QuestionID\tQuestion\tSentence\tLabel\n", r"answers\.tsv is empty"),
-        ("QuestionID\tSentence\n1\ta\n", r"answers\.tsv, line 2: there is no column 'Question'"),
-        ("Question\tSentence\tLabel\nq\ta\t2\n", r"answers\.tsv, line 2: .*label 0 or 1, got '2'"),
-        ("Question\tSentence\tLabel\nq\ta\n", r"answers\.tsv, line 2: 2 columns where"),
-    ],
-)
-def test_bad_files_name_file_and_line(write, content, message):
-    with pytest.raises(ConfigurationError, match=message):
-        read("wikiqa", write(content))
-
-
-def test_labels_for_some_candidates_only(write):
-    path = write(
-        '{"question": "q", "candidate": "a", "label": 0}\n'
-        '{"question": "q", "candidate": "b", "label": null}\n'
-    )
-    with pytest.raises(ConfigurationError, match="line 2: no label, but line 1 has one"):
-        read("table", path)
-
-
-@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((5, ["a"]), "question must be a string, not 5"),
@@ -183,28 +112,6 @@ def test_labels_for_some_candidates_only(write):
 def test_text_to_instance_names_the_field(arguments, message):
     with pytest.raises(ConfigurationError, match=message):
         AnswerSelectionReader("wikiqa").text_to_instance(*arguments)
-
-
-def test_an_unknown_format():
-    with pytest.raises(ConfigurationError, match="format='qa': expected one of wikiqa, trecqa, ta"):
-        AnswerSelectionReader("qa")
-
-
-def test_workers_share_out_the_questions(fixtures):
-    ids = []
-    for worker in range(2):
-        reader = pickle.loads(pickle.dumps(AnswerSelectionReader("wikiqa")))
-        reader._set_worker_info(WorkerInfo(num_workers=2, id=worker))
-        ids.append([about(i)["id"] for i in reader.read(fixtures / "data/wikiqa.tsv")])
-    assert ids == [["Q1", "Q3"], ["Q2"]]
-
-
-def test_from_a_configuration_and_gzip(fixtures, tmp_path):
-    path = tmp_path / "wikiqa.gz"
-    path.write_bytes(gzip.compress((fixtures / "data/wikiqa.tsv").read_bytes()))
-    parameters = {"type": "answer_selection", "format": "wikiqa", "max_instances": 2}
-    reader = DatasetReader.from_params(Params(parameters))
-    assert [about(instance)["id"] for instance in reader.read(str(path))] == ["Q1", "Q2"]
 
 
 # Rows, questions, questions with a right answer, questions with a right and a wrong one, and

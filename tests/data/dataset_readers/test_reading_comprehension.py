@@ -103,10 +103,6 @@ class TestFormats:
         (instance,) = read(make(question="q", passage="text", answers=None), jsonl)
         assert "answers" not in metadata(instance)
 
-    def test_an_unknown_one(self):
-        with pytest.raises(ConfigurationError, match="expected one of squad, narrativeqa, fairyt"):
-            make("race")
-
 
 class TestFields:
     def test_all(self):

@@ -1,9 +1,6 @@
-import gzip
 import json
 import logging
-import pickle
 from collections import Counter
-from itertools import chain
 
 import pytest
 import torch
@@ -169,13 +166,6 @@ class TestFormats:
         path.write_text("sentence1\tsentence2\tlabel\na\tb\t+\na\tc\t-\n")
         assert [i["label"].label for i in read("table", path)] == ["+", "-"]
 
-    def test_gzip(self, fixtures, tmp_path):
-        path = tmp_path / "pairs"
-        path.write_bytes(gzip.compress((fixtures / "data/sick.txt").read_bytes()))
-        assert [pair(i) for i in read("sick", path)] == [
-            pair(i) for i in read("sick", fixtures / "data/sick.txt")
-        ]
-
     def test_skipped_pairs_are_counted_in_the_log(self, fixtures, caplog):
         with caplog.at_level(logging.INFO):
             read("snli", fixtures / "data/snli.jsonl")
@@ -225,59 +215,6 @@ class TestAgainstAllennlpModels:
 
 
 class TestTable:
-    columns = {"sentence1": "left", "sentence2": "right", "label": "same", "id": "number"}
-    expected = [('say "a"', "b, c", "yes", "1"), ("d", "e", "no", "2")]
-
-    @pytest.mark.parametrize(
-        "content",
-        [
-            'number\tleft\tright\tsame\n1\tsay "a"\tb, c\tyes\n2\td\te\tno\n',
-            'same,number,left,right\nyes,1,"say ""a""","b, c"\nno,2,d,e\n',
-            '{"left": "say \\"a\\"", "right": "b, c", "same": "yes", "number": 1}\n'
-            '{"left": "d", "right": "e", "same": "no", "number": "2"}\n',
-        ],
-        ids=["tsv", "csv", "jsonl"],
-    )
-    def test_columns_by_name(self, table, content):
-        assert [pair(i) for i in read("table", table(content), **self.columns)] == self.expected
-
-    def test_columns_by_position(self, table):
-        path = table('x\tyes\t1\tsay "a"\tb, c\nx\tno\t2\td\te\n')
-        positions = {"sentence1": 3, "sentence2": 4, "label": 1, "id": 2}
-        assert [pair(i) for i in read("table", path, **positions)] == self.expected
-
-    def test_from_a_configuration(self, table):
-        reader = DatasetReader.from_params(
-            Params(
-                {
-                    "type": "sentence_pair",
-                    "format": "table",
-                    "sentence1": 0,
-                    "sentence2": 1,
-                    "label": None,
-                    "delimiter": ";",
-                    "tokenizer": {"type": "whitespace"},
-                    "max_length": 2,
-                    "max_instances": 5,
-                }
-            )
-        )
-        path = str(table("a b c;d\ne f g;h\n"))
-        (instance,) = reader.read({"path": path, "folds": {"number": 2, "keep": [1]}})
-        assert pair(instance) == ("e f g", "h", None, None)
-        assert tokens(instance, "premise") == ["e", "f"]
-
-    def test_default_column_names(self, table):
-        path = table("sentence1,sentence2,label\na,b,c\n", "pairs.csv")
-        assert [pair(i) for i in read("table", path)] == [("a", "b", "c", None)]
-
-    def test_another_encoding(self, tmp_path):
-        path = tmp_path / "pairs.tsv"
-        path.write_bytes("sentence1\tsentence2\tlabel\ncafé\tthé\tà\n".encode("latin-1"))
-        assert [pair(i)[:3] for i in read("table", path, encoding="latin-1")] == [
-            ("café", "thé", "à")
-        ]
-
     @pytest.mark.parametrize("label_column", ["label", None])
     def test_a_column_of_scores(self, table, label_column):
         path = table("sentence1,sentence2,label,score\na,b,yes,0.5\nc,d,no,1\n")
@@ -326,40 +263,11 @@ class TestTable:
         with pytest.raises(ConfigurationError, match="expected the lowest and the highest score"):
             SentencePairReader("table", score="score", score_range=score_range)
 
-    @pytest.mark.parametrize(
-        ("content", "settings", "message"),
-        [
-            ("a\tb\tlabel\nx\ty\tz\n", {}, "no column 'sentence1'; the columns are 'a', 'b', 'la"),
-            ("sentence1\tsentence2\nx\ty\n", {}, "no column 'label'; the columns are 'sentence1'"),
-            (
-                '{"sentence1": "x", "label": "z"}\n',
-                {},
-                "no column 'sentence2'; the columns are 'sentence1', 'label'",
-            ),
-            (
-                '{"sentence1": "x", "sentence2": "y", "label": "z"}\n',
-                {"id": "key"},
-                "no column 'key'",
-            ),
-            ("x\ty\n", {"sentence1": 0, "sentence2": 2, "label": None}, "no column 2; the col"),
-        ],
-    )
-    def test_a_missing_column_names_those_there_are(self, table, content, settings, message):
-        with pytest.raises(ConfigurationError, match=rf"pairs\.tsv, line \d: .*{message}"):
-            read("table", table(content), **settings)
-
 
 class TestBadInput:
     @pytest.mark.parametrize(
         ("format", "content", "message"),
         [
-            ("snli", "", r"pairs\.tsv is empty"),
-            ("sick", "pair_ID\tsentence_A\tsentence_B\n", r"pairs\.tsv is empty"),
-            ("snli", '{"sentence1": "a"}\n', "line 1: there is no column 'sentence2' or 'hypoth"),
-            ("snli", '{"sentence1": 5, "sentence2": "a"}', "'sentence1' or 'premise' must be a st"),
-            ("snli", '{"sentence1": null, "sentence2": "a"}', "must be a string, not None"),
-            ("snli", '{"sentence1": "a"', "line 1: not valid JSON"),
-            ("sick", "pair_ID\tsentence_A\tsentence_B\n1\ta\n", "line 2: 2 columns where the hea"),
             ("msrp", "Quality\t#1 String\t#2 String\n\ta\tb\n", "line 2: .*'Quality' is empty"),
             ("quora", "1\ta\tb\n", "line 1: 3 columns, expected 4"),
             ("scitail", "a\tb\n", "line 1: 2 columns, expected 3"),
@@ -379,25 +287,11 @@ class TestBadInput:
             read(format, table(content))
         assert "pairs.tsv" in str(error.value)
 
-    def test_a_malformed_line_is_named_by_its_number(self, fixtures, table):
-        lines = (fixtures / "data/snli.jsonl").read_text().splitlines()
-        lines[4] = lines[4][:-1]
-        with pytest.raises(ConfigurationError, match=r"pairs\.tsv, line 5"):
-            read("snli", table("\n".join(lines)))
-
     def test_only_pairs_without_a_gold_label(self, table):
         row = {"sentence1": "a", "sentence2": "b", "gold_label": "-"}
         path = table((json.dumps(row) + "\n") * 3)
         with pytest.raises(ConfigurationError, match="all 3 pairs have the label '-'"):
             read("snli", path)
-
-    def test_an_unknown_format_and_an_impossible_length(self):
-        with pytest.raises(
-            ConfigurationError, match=r"format='nli': expected one of snli, .*table"
-        ):
-            SentencePairReader("nli")
-        with pytest.raises(ConfigurationError, match="max_length=0: expected at least 1"):
-            SentencePairReader("snli", max_length=0)
 
     def test_text_to_instance_names_the_field(self):
         reader = SentencePairReader("snli")
@@ -416,19 +310,6 @@ class TestBadInput:
         instance.index_fields(vocabulary)
         ids = instance.as_tensor_dict()["premise"]["tokens"]["tokens"]
         assert ids.tolist() == [vocabulary.get_token_index("never seen")]
-
-    def test_five_thousand_tokens(self):
-        text = " ".join(["word"] * 5000)
-        whole = SentencePairReader("snli").text_to_instance(text, "a")
-        assert len(whole["premise"].tokens) == 5000
-        assert (
-            len(
-                SentencePairReader("snli", max_length=55)
-                .text_to_instance(text, "a")["premise"]
-                .tokens
-            )
-            == 55
-        )
 
 
 def instance_of(reader, premise, hypothesis):
@@ -456,28 +337,6 @@ class TestSettings:
         assert swapped[0::2] == plain
         assert swapped[1::2] == [(b, a, label, id) for a, b, label, id in plain]
 
-    def test_folds_count_the_pairs_that_are_read(self, fixtures):
-        path = fixtures / "data/snli.jsonl"
-        everything = [pair(i) for i in read("snli", path)]
-        in_folds = read("snli", {"path": path, "folds": {"number": 3, "keep": [0]}})
-        assert [pair(i) for i in in_folds] == everything[::3]
-
-    def test_an_unlabeled_pair_for_prediction(self):
-        instance = SentencePairReader("snli").text_to_instance("A dog.", "A cat.")
-        assert set(instance.fields) == {"premise", "hypothesis", "metadata"}
-
-    @pytest.mark.parametrize("swap_pairs", [False, True])
-    def test_workers_share_out_the_pairs(self, fixtures, swap_pairs):
-        path = fixtures / "data/multinli.jsonl"
-        shards = []
-        for worker in range(4):
-            reader = SentencePairReader("multinli", swap_pairs=swap_pairs)
-            reader._set_worker_info(WorkerInfo(num_workers=4, id=worker))
-            shards.append([pair(instance) for instance in reader.read(path)])
-        everything = [pair(i) for i in read("multinli", path, swap_pairs=swap_pairs)]
-        assert Counter(chain.from_iterable(shards)) == Counter(everything)
-        assert all(shards)
-
     def test_workers_get_no_indexers_until_they_are_applied(self, fixtures):
         reader = SentencePairReader("multinli")
         reader._set_worker_info(WorkerInfo(num_workers=1, id=0))
@@ -486,25 +345,6 @@ class TestSettings:
             instance["premise"].token_indexers  # noqa: B018
         reader.apply_token_indexers(instance)
         assert instance["premise"].token_indexers is instance["hypothesis"].token_indexers
-
-    @pytest.mark.parametrize("max_instances", [1, 4, 100])
-    def test_max_instances(self, fixtures, max_instances):
-        path = fixtures / "data/multinli.jsonl"
-        everything = read("multinli", path, swap_pairs=True)
-        some = read("multinli", path, swap_pairs=True, max_instances=max_instances)
-        assert [pair(i) for i in some] == [pair(i) for i in everything[:max_instances]]
-
-    def test_a_pickled_reader_reads_the_same(self, fixtures):
-        path = fixtures / "data/multinli.jsonl"
-        reader = pickle.loads(pickle.dumps(SentencePairReader("multinli", max_length=4)))
-        assert [tokens(i, "premise") for i in reader.read(path)] == [
-            tokens(i, "premise") for i in read("multinli", path, max_length=4)
-        ]
-
-    def test_a_table_reader_pickles_too(self, table):
-        path = table("sentence1\tsentence2\tlabel\na\tb\tc\n")
-        reader = pickle.loads(pickle.dumps(SentencePairReader("table")))
-        assert [pair(i) for i in reader.read(path)] == [("a", "b", "c", None)]
 
 
 NLI = ("entailment", "neutral", "contradiction")

@@ -1,13 +1,8 @@
 import gzip
-import pickle
 from collections import Counter
-from itertools import chain
 
 import pytest
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader
-from allennlp.data.dataset_readers import WorkerInfo
 from allennlp.data.tokenizers import WhitespaceTokenizer
 
 from allennlp_sentmatch.data.dataset_readers import SingleSentenceReader
@@ -182,40 +177,6 @@ class TestDirectories:
         assert [example(instance)[2] for instance in instances] == ["neg/1_2.txt", "pos/1_9.txt"]
 
 
-class TestTable:
-    @pytest.mark.parametrize(
-        "content",
-        [
-            "no\tbody\tclass\n1\ta, b\t-\n2\tc\t+\n",
-            'no,body,class\n1,"a, b",-\n2,c,+\n',
-            '{"no": 1, "body": "a, b", "class": "-"}\n{"no": 2, "body": "c", "class": "+"}\n',
-        ],
-        ids=["tsv", "csv", "jsonl"],
-    )
-    def test_columns_by_name(self, write, content):
-        instances = read("table", write(content), text="body", label="class", id="no")
-        # "-" is a label here; only pairs have SNLI's mark.
-        assert [example(i) for i in instances] == [("a, b", "-", "1"), ("c", "+", "2")]
-
-    def test_columns_by_position_and_no_label(self, write):
-        instances = read("table", write("1;a\n2;b\n"), text=1, label=None, delimiter=";")
-        assert [example(i) for i in instances] == [("a", None, None), ("b", None, None)]
-
-    @pytest.mark.parametrize("settings", [{"text": "t"}, {"label": "l"}, {"id": "i"}])
-    def test_a_missing_column_names_those_there_are(self, write, settings):
-        path = write("text\tlabel\na\tb\n")
-        with pytest.raises(
-            ConfigurationError, match=r"line 2: there is no column '.'; the columns are 'text', 'la"
-        ):
-            read("table", path, **settings)
-
-
-@pytest.mark.parametrize("format", ["trec", "label_first", "table"])
-def test_an_empty_file(write, format):
-    with pytest.raises(ConfigurationError, match=r"texts\.tsv is empty"):
-        read(format, write(""))
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -236,37 +197,6 @@ def test_text_for_prediction():
     assert words(instance) == instance["metadata"]["tokens"] == ["Who", "was", "n't"]
     with pytest.raises(ConfigurationError, match=r"text must be a string, not \['a'\]"):
         reader.text_to_instance(["a"])
-
-
-@pytest.mark.parametrize(
-    ("format", "path"),
-    [("trec", "trec.label"), ("two_files", "polarity"), ("directories", "movies")],
-)
-def test_workers_share_out_the_examples(fixtures, format, path):
-    shards = []
-    for worker in range(2):
-        reader = pickle.loads(pickle.dumps(SingleSentenceReader(format)))
-        reader._set_worker_info(WorkerInfo(num_workers=2, id=worker))
-        shards.append([example(instance) for instance in reader.read(fixtures / "data" / path)])
-    everything = [example(instance) for instance in read(format, fixtures / "data" / path)]
-    assert Counter(chain.from_iterable(shards)) == Counter(everything)
-    assert len(shards[0]) == len(shards[1])
-
-
-def test_from_a_configuration(fixtures):
-    parameters = {
-        "type": "single_sentence",
-        "format": "two_files",
-        "tokenizer": {"type": "whitespace"},
-        "max_length": 2,
-    }
-    reader = DatasetReader.from_params(Params(parameters))
-    folder = str(fixtures / "data/polarity")
-    instances = list(reader.read({"path": folder, "folds": {"number": 3, "drop": [1]}}))
-    assert [words(instance) for instance in instances] == [
-        *(["a", "dull"], ["the", "jokes"]),
-        *(["a", "warm"], ["clichés", "aside"]),
-    ]
 
 
 class TestPublishedData:

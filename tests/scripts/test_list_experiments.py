@@ -1,0 +1,119 @@
+"""The list that `make experiments` prints."""
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from scripts import experiments, list_experiments
+from scripts.experiments import CONFIGURATIONS, REPOSITORY
+
+CONFIGURATION_PATHS = experiments.configurations()
+
+
+def test_the_list_has_two_lines_for_each_experiment():
+    sources = ("thesis; CAS-LSTM", "4.3, 4.11; 1")
+    listed = [
+        experiments.Experiment("lstmn", "-", "-", "Own pairs", "-", "1,191,375"),
+        experiments.Experiment("sst2/lstmn", *sources, "LSTMN", "86.08 %", "144,866"),
+    ]
+    lines = list(list_experiments.in_lines(listed))
+    assert lines[0].split() == ["configuration", "published", "parameters"]
+    assert lines[2].split() == ["lstmn", "-", "1,191,375"]
+    assert lines[3] == "    Own pairs"
+    assert lines[4].split() == ["sst2/lstmn", "86.08", "%", "144,866"]
+    assert lines[5] == "    LSTMN (thesis 4.3, 4.11, CAS-LSTM 1)"
+
+
+def test_a_source_is_a_table_or_a_section():
+    listed = experiments.described(CONFIGURATIONS / "snli/lstm_from_scratch.jsonnet")
+    assert (listed.paper, listed.table) == ("thesis; thesis", "section 6.4.1; 6.5")
+    assert "(thesis section 6.4.1, thesis 6.5)" in "".join(list_experiments.in_lines([listed]))
+
+
+def test_the_list_fits_100_columns():
+    listed = [experiments.described(path) for path in CONFIGURATION_PATHS]
+    listed += experiments.BENCHMARKS
+    largest = [one._replace(parameters="123,456,789") for one in listed]
+    assert max(map(len, list_experiments.in_lines(largest))) <= 100
+
+
+def test_experiments_are_chosen_by_paper_data_set_and_model():
+    every = list(map(experiments.described, CONFIGURATION_PATHS))
+
+    def chosen(**names):
+        return {one.configuration for one in every if experiments.is_chosen(one, **names)}
+
+    assert chosen() == {one.configuration for one in every}
+    names = chosen(paper="cas-lstm", data_set="SNLI", model="cas_lstm")
+    assert "snli/bi_cas_lstm_3_layers" in names
+    assert all(name.startswith("snli/") and "cas_lstm" in name for name in names)
+    assert "snli/bi_cas_lstm_3_layers" not in chosen(paper="rcrn")
+    assert chosen(data_set="trec", model="snli") == set()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--model", "rcrn_runtime"], ["--paper", "rcrn", "--data-set", "benchmarks"]],
+    ids=["model", "paper and data set"],
+)
+def test_table_10_of_rcrn_is_listed_with_its_published_ratios(monkeypatch, capsys, arguments):
+    monkeypatch.setattr("sys.argv", ["list_experiments.py", *arguments])
+    list_experiments.main()
+    _, _, first, *rest = capsys.readouterr().out.splitlines()
+    assert first.split() == ["benchmarks/rcrn_runtime.py", "-"]
+    text = " ".join(" ".join(rest).split())
+    assert "(RCRN 10)" in text
+    monkeypatch.syspath_prepend(str(REPOSITORY / "benchmarks"))
+    runtime = import_module("rcrn_runtime")
+    for name in (runtime.RCRN, runtime.NAIVE):
+        for times in runtime.PUBLISHED.values():
+            ratios = [a / b for a, b in zip(times[name], times[runtime.THREE])]
+            assert f"{min(ratios):.2f} to {max(ratios):.2f}" in text
+
+
+def test_names_under_which_nothing_is_listed(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["list_experiments.py", "--model", "nothing"])
+    with pytest.raises(SystemExit):
+        list_experiments.main()
+    assert "no experiment is listed" in capsys.readouterr().err
+
+
+def list_without_allennlp(*arguments: str) -> "subprocess.Popen[str]":
+    """Start the list in a Python that finds the standard library only."""
+    command = [sys.executable, "-S", "-m", "scripts.list_experiments", *arguments]
+    environment = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=REPOSITORY, env=environment, **pipes)
+
+
+def test_the_list_needs_no_allennlp():
+    output, errors = list_without_allennlp("--model", "esim_subilstm").communicate()
+    _, _, first, *_ = output.splitlines()
+    assert first.split()[-1] == "-"
+    assert errors == "The parameters are not counted, which needs AllenNLP: make install\n"
+
+
+def test_the_list_ends_quietly_when_nobody_reads_it():
+    with list_without_allennlp() as process:
+        process.stdout.close()
+        assert "Error" not in process.stderr.read()
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("local a = 1;", "expected a comment"),
+        ("// LSTM on SNLI: LSTMN, table 2. Published: 75.94 %.", "expected '<paper> table"),
+    ],
+)
+def test_a_first_line_of_another_form_is_an_error(monkeypatch, tmp_path, line, message):
+    monkeypatch.setattr(experiments, "CONFIGURATIONS", tmp_path)
+    path = tmp_path / "model.jsonnet"
+    path.write_text(f"{line}\n{{}}\n")
+    with pytest.raises(ValueError, match=message):
+        experiments.described(path)
