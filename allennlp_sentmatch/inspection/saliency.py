@@ -19,8 +19,10 @@ from allennlp_sentmatch.inspection.word_pieces import (
     sum_over_words,
     unfold_segments,
 )
-from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
-from allennlp_sentmatch.predictors.ensemble_predictor import EnsemblePredictor
+from allennlp_sentmatch.predictors.classification_predictor import (
+    ClassificationPredictor,
+    EnsemblePredictor,
+)
 
 NUM_SAMPLES = 10
 NOISE = 0.01  # standard deviation, relative to the range of the embeddings

@@ -1,18 +1,10 @@
 """Answers to questions about passages."""
 
-from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
-from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.predictors.attention_map import AttentionMap
-from allennlp_sentmatch.predictors.echoing_predictor import (
-    EchoingPredictor,
-    check_string,
-    has_keys,
-)
-from allennlp_sentmatch.predictors.marked_text import MarkedText
+from allennlp_sentmatch.predictors.attention import AttentionMap, MarkedText
+from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 
 
 @Predictor.register("answer_extractor")
@@ -28,6 +20,8 @@ class AnswerExtractorPredictor(EchoingPredictor):
 
     Registered as a `Predictor` with name "answer_extractor".
     """
+
+    input_keys = [("question", "passage")]
 
     def predict(self, question: str, passage: str) -> JsonDict:
         """Answer one question."""
@@ -57,14 +51,3 @@ class AnswerExtractorPredictor(EchoingPredictor):
                 output["span"],
             ),
         ]
-
-    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        return self._dataset_reader.text_to_instance(**self._texts(json_dict))
-
-    def _texts(self, json_dict: JsonDict) -> JsonDict:
-        keys = ("question", "passage")
-        if not has_keys(json_dict, keys):
-            raise ConfigurationError(
-                f"expected question/passage in the JSON, got {shorten(list(json_dict))}"
-            )
-        return {key: check_string(json_dict[key], repr(key), json_dict) for key in keys}

@@ -1,17 +1,14 @@
 """Ranked answers in JSON."""
 
+from typing import Any
+
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
-from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.predictors.attention_map import AttentionMap
-from allennlp_sentmatch.predictors.echoing_predictor import (
-    EchoingPredictor,
-    check_string,
-    has_keys,
-)
+from allennlp_sentmatch.predictors.attention import AttentionMap
+from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor, check_string
 
 
 @Predictor.register("answer_ranker")
@@ -24,6 +21,8 @@ class AnswerRankerPredictor(EchoingPredictor):
 
     Registered as a `Predictor` with name "answer_ranker".
     """
+
+    input_keys = [("question", "candidates")]
 
     def predict(self, question: str, candidates: list[str]) -> JsonDict:
         """The ranking for one question."""
@@ -44,24 +43,13 @@ class AnswerRankerPredictor(EchoingPredictor):
             ),
         ]
 
-    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        return self._dataset_reader.text_to_instance(**self._texts(json_dict))
-
-    def _texts(self, json_dict: JsonDict) -> JsonDict:
-        if not has_keys(json_dict, ("question", "candidates")):
-            raise ConfigurationError(
-                f"expected question and candidates in the JSON, got {shorten(list(json_dict))}"
-            )
-        candidates = json_dict["candidates"]
-        if not isinstance(candidates, list) or not candidates:
+    def _text(self, request: JsonDict, key: str) -> Any:
+        if key != "candidates":
+            return super()._text(request, key)
+        value = request[key]
+        if not isinstance(value, list) or not value:
             raise ConfigurationError(
                 "'candidates' must be a list of at least one string, got "
-                f"{shorten(candidates)} in {shorten(json_dict)}"
+                f"{shorten(value)} in {shorten(request)}"
             )
-        return {
-            "question": check_string(json_dict["question"], "'question'", json_dict),
-            "candidates": [
-                check_string(candidate, "each of 'candidates'", json_dict)
-                for candidate in candidates
-            ],
-        }
+        return [check_string(candidate, "each of 'candidates'", request) for candidate in value]

@@ -1,22 +1,19 @@
-"""The base class of predictors of one label."""
+"""Predictors of a label, or of a score of two sentences."""
 
 from typing import Any, Optional
 
 import numpy
+import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 from allennlp.data import DatasetReader, Instance
-from allennlp.data.fields import LabelField
+from allennlp.data.fields import LabelField, TensorField
 from allennlp.models import Model
+from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.predictors.attention_map import AttentionMap
-from allennlp_sentmatch.predictors.echoing_predictor import (
-    EchoingPredictor,
-    check_string,
-    has_keys,
-)
+from allennlp_sentmatch.models import ClassificationModel, ScoreModel
+from allennlp_sentmatch.predictors.attention import AttentionMap
+from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 from allennlp_sentmatch.predictors.label_threshold import LabelThreshold, Threshold
 
 OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}
@@ -29,9 +26,6 @@ class ClassificationPredictor(EchoingPredictor):
     The output of `predict_json` holds the texts under the names they came with, `label`,
     `label_probs`, `probs_by_label` {name: probability} and the model's other outputs. AllenNLP's
     saliency interpreters work with it. Not registered itself.
-
-    A subclass names its texts in `input_keys`: each element is a tuple of names for all of them, in
-    the order in which the reader's `text_to_instance` takes them.
 
     # Parameters
 
@@ -47,8 +41,6 @@ class ClassificationPredictor(EchoingPredictor):
     on_error : `str`, optional (default = `"raise"`)
         As for `EchoingPredictor`.
     """
-
-    input_keys: list[tuple[str, ...]]
 
     def __init__(
         self,
@@ -110,15 +102,77 @@ class ClassificationPredictor(EchoingPredictor):
             return output
         return {**output, "label": self._threshold.choose(output["probs_by_label"])}
 
-    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        return self._dataset_reader.text_to_instance(*self._texts(json_dict).values())
 
-    def _texts(self, json_dict: JsonDict) -> JsonDict:
-        for keys in self.input_keys:
-            if has_keys(json_dict, keys):
-                return {key: check_string(json_dict[key], repr(key), json_dict) for key in keys}
-        expected = " or ".join("/".join(keys) for keys in self.input_keys)
-        raise ConfigurationError(f"expected {expected} in the JSON, got {shorten(list(json_dict))}")
+@Predictor.register("single_sentence")
+class SingleSentencePredictor(ClassificationPredictor):
+    """Predicts the label of a sentence.
+
+    Takes `{"sentence": ...}` or `{"text": ...}`; see `ClassificationPredictor` for the output.
+
+    Registered as a `Predictor` with name "single_sentence".
+    """
+
+    input_keys = [("sentence",), ("text",)]
+
+    def predict(self, sentence: str) -> JsonDict:
+        """The prediction for one sentence."""
+        return self.predict_json({"sentence": sentence})
+
+
+@Predictor.register("sentence_pair")
+class SentencePairPredictor(ClassificationPredictor):
+    """Predicts the relation of two sentences, or a score of their similarity.
+
+    Takes `{"premise": ..., "hypothesis": ...}` or `{"sentence1": ..., "sentence2": ...}`; see
+    `ClassificationPredictor` for the output. A model that predicts a score has `score` in its
+    output, and neither a label nor probabilities.
+
+    Registered as a `Predictor` with name "sentence_pair".
+    """
+
+    input_keys = [("premise", "hypothesis"), ("sentence1", "sentence2")]
+
+    def predict(self, premise: str, hypothesis: str) -> JsonDict:
+        """The prediction for one pair."""
+        return self.predict_json({"premise": premise, "hypothesis": hypothesis})
+
+    def predictions_to_labeled_instances(
+        self, instance: Instance, outputs: dict[str, "numpy.ndarray[Any, Any]"]
+    ) -> list[Instance]:
+        """The instance with the predicted label as its gold label, for saliency.
+
+        For a model that predicts a score, it is the lowest score: at the predicted one, the loss
+        can have its minimum, without a gradient.
+        """
+        if not isinstance(self._model, ScoreModel):
+            return super().predictions_to_labeled_instances(instance, outputs)
+        labeled = instance.duplicate()
+        labeled.add_field("score", TensorField(torch.tensor(float(self._model.lowest_score))))
+        return [labeled]
+
+
+@Predictor.register("ensemble")
+class EnsemblePredictor(ClassificationPredictor):
+    """Predicts with an `Ensemble` from the JSON that its members' predictor takes.
+
+    Parameters are those of `ClassificationPredictor`.
+
+    Registered as a `Predictor` with name "ensemble".
+    """
+
+    @property
+    def input_keys(self) -> list[tuple[str, ...]]:  # type: ignore[override]
+        """Those of the members' predictor."""
+        ensemble: Any = self._model
+        predictor: Any = Predictor.by_name(ensemble.members[0].default_predictor)
+        keys: list[tuple[str, ...]] = predictor.input_keys
+        return keys
+
+    def get_interpretable_layer(self) -> torch.nn.Module:
+        """Raises: each member has embeddings of its own, and AllenNLP looks at one."""
+        raise ConfigurationError(
+            "an ensemble has no one layer of embeddings to take gradients of; interpret its members"
+        )
 
 
 def _text_and_kind(name: str) -> tuple[str, str]:

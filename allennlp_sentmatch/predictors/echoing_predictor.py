@@ -1,27 +1,33 @@
 """The base class of predictors whose output includes the inputs."""
 
 import logging
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
-from allennlp.data import DatasetReader
+from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.text import check_text, shorten
-from allennlp_sentmatch.predictors.attention_map import AttentionMap
-from allennlp_sentmatch.predictors.marked_text import MarkedText
+from allennlp_sentmatch.predictors.attention import AttentionMap, MarkedText
 
 logger = logging.getLogger(__name__)
+
+
+class _CheckedRequest(dict[str, Any]):
+    """A JSON object whose texts have been checked."""
+
+    texts: JsonDict
 
 
 class EchoingPredictor(Predictor):
     """Predicts from the texts of a JSON object, which the output includes.
 
-    An invalid request is a `ConfigurationError` that shows the request. Not registered itself.
+    An invalid request is a `ConfigurationError` that shows the request. A subclass names its texts
+    in `input_keys`. Not registered itself.
 
     # Parameters
 
@@ -32,6 +38,11 @@ class EchoingPredictor(Predictor):
     on_error : `str`, optional (default = `"raise"`)
         What `allennlp predict` does at an invalid line of its input: `"raise"` ends it; `"skip"`
         leaves the line out, and the log names it.
+    """
+
+    input_keys: list[tuple[str, ...]]
+    """Each element has names for all texts, in the order in which the reader's `text_to_instance`
+    takes them.
     """
 
     reads_blank_lines = False
@@ -50,10 +61,6 @@ class EchoingPredictor(Predictor):
         if on_error not in ("raise", "skip"):
             raise ConfigurationError(f"on_error must be 'raise' or 'skip', got {shorten(on_error)}")
         self._on_error = on_error
-
-    @abstractmethod
-    def _texts(self, json_dict: JsonDict) -> JsonDict:
-        """The checked texts of a JSON object, under the names they have there."""
 
     def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
         """The attention in an output of this predictor."""
@@ -87,10 +94,9 @@ class EchoingPredictor(Predictor):
         where = self._next_line()
         request = parse_json_object(line, where)
         try:
-            self._texts(request)
+            return self._check(request)
         except ConfigurationError as error:
             raise ConfigurationError(f"{where}: {error}") from None
-        return request
 
     def _next_line(self) -> str:
         self._num_lines += 1
@@ -98,12 +104,39 @@ class EchoingPredictor(Predictor):
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The prediction for one JSON object, with the inputs echoed."""
-        return {**self._texts(inputs), **super().predict_json(inputs)}
+        request = self._check(inputs)
+        return {**request.texts, **super().predict_json(request)}
 
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """The predictions for several JSON objects, with the inputs echoed."""
-        outputs = super().predict_batch_json(inputs) if inputs else []
-        return [{**self._texts(texts), **output} for texts, output in zip(inputs, outputs)]
+        if not inputs:
+            return []
+        requests = [self._check(request) for request in inputs]
+        outputs = super().predict_batch_json([*requests])
+        return [{**request.texts, **output} for request, output in zip(requests, outputs)]
+
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+        return self._dataset_reader.text_to_instance(*self._check(json_dict).texts.values())
+
+    def _check(self, request: JsonDict) -> _CheckedRequest:
+        """A request with its texts, which are checked once."""
+        if isinstance(request, _CheckedRequest):
+            return request
+        texts = self._texts(request)
+        checked = _CheckedRequest(request)
+        checked.texts = texts
+        return checked
+
+    def _texts(self, request: JsonDict) -> JsonDict:
+        """The checked texts of a JSON object, under the names they have there."""
+        for keys in self.input_keys:
+            if has_keys(request, keys):
+                return {key: self._text(request, key) for key in keys}
+        expected = " or ".join("/".join(keys) for keys in self.input_keys)
+        raise ConfigurationError(f"expected {expected} in the JSON, got {shorten(list(request))}")
+
+    def _text(self, request: JsonDict, key: str) -> Any:
+        return check_string(request[key], repr(key), request)
 
 
 def has_keys(request: JsonDict, keys: tuple[str, ...]) -> bool:

@@ -9,8 +9,8 @@ from allennlp.common.util import dump_metrics, lazy_groups_of, prepare_environme
 from allennlp.data import Instance
 
 from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
 from allennlp_sentmatch.predictors.pair_generator import PairGenerator
-from allennlp_sentmatch.predictors.sentence_pair_predictor import SentencePairPredictor
 from allennlp_sentmatch.training.metrics import Distinct
 
 

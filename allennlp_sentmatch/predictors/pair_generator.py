@@ -10,14 +10,13 @@ from allennlp.models import Model
 from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.models.cs_lvm import CrossSentenceLatentVariableModel
-from allennlp_sentmatch.predictors.echoing_predictor import check_string, has_keys
+from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor, check_string, has_keys
 
 
 @Predictor.register("pair_generator")
-class PairGenerator(Predictor):
+class PairGenerator(EchoingPredictor):
     """Generates the second sentence of a pair, with a `cs_lvm` model.
 
     Takes `{"source": "A man is playing a guitar.", "label": "entailment"}`, or without `label`, to
@@ -36,6 +35,8 @@ class PairGenerator(Predictor):
     sample_latent : `bool`, optional (default = `False`)
         Draw the latent vector, so that the same source gives other sentences each time, rather
         than take its distribution's mean.
+    on_error : `str`, optional (default = `"raise"`)
+        See `EchoingPredictor`.
 
     # Raises
 
@@ -43,13 +44,17 @@ class PairGenerator(Predictor):
     """
 
     def __init__(
-        self, model: Model, dataset_reader: DatasetReader, sample_latent: bool = False
+        self,
+        model: Model,
+        dataset_reader: DatasetReader,
+        sample_latent: bool = False,
+        on_error: str = "raise",
     ) -> None:
         if not isinstance(model, CrossSentenceLatentVariableModel):
             raise ConfigurationError(
                 f"the predictor pair_generator needs a cs_lvm model, got {type(model).__name__}"
             )
-        super().__init__(model, dataset_reader)
+        super().__init__(model, dataset_reader, on_error=on_error)
         self._search = model.generate
         self._sample_latent = sample_latent
         self._label_namespace = model._label_namespace
@@ -60,10 +65,6 @@ class PairGenerator(Predictor):
         """Generate from one source sentence, for one label or for all."""
         return self.predict_json({"source": source, "label": label})
 
-    def load_line(self, line: str) -> JsonDict:
-        """The JSON object on a line of the input file of `allennlp predict`."""
-        return parse_json_object(line)
-
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """Generate for one input."""
         return self.predict_batch_json([inputs])[0]
@@ -72,34 +73,33 @@ class PairGenerator(Predictor):
         """Generate for several inputs at once."""
         if not inputs:
             return []
-        requests = [self._requests(json_dict) for json_dict in inputs]
+        requests = [self._check(request).texts for request in inputs]
         instances = [
-            self._request_to_instance(source, label)
-            for source, labels in requests
-            for label in labels
+            self._request_to_instance(texts["source"], label)
+            for texts in requests
+            for label in texts["labels"]
         ]
         generated = iter(self._generate(instances))
         return [
-            {"source": source, "sentences": {label: next(generated) for label in labels}}
-            for source, labels in requests
+            {
+                "source": texts["source"],
+                "sentences": {label: next(generated) for label in texts["labels"]},
+            }
+            for texts in requests
         ]
 
-    def _requests(self, json_dict: JsonDict) -> tuple[str, list[str]]:
-        """The source sentence and the labels that are asked for."""
-        if not has_keys(json_dict, ("source",)):
+    def _texts(self, request: JsonDict) -> JsonDict:
+        if not has_keys(request, ("source",)):
             raise ConfigurationError(
-                f"expected source, and perhaps label, in the JSON, got {shorten(list(json_dict))}"
+                f"expected source, and perhaps label, in the JSON, got {shorten(list(request))}"
             )
-        source = check_string(json_dict["source"], "'source'", json_dict)
-        label = json_dict.get("label")
-        if label is None:
-            return source, self.labels
-        if label not in self.labels:
+        source = check_string(request["source"], "'source'", request)
+        label = request.get("label")
+        if label is not None and label not in self.labels:
             raise ConfigurationError(
-                f"'label' is {shorten(label)} in {shorten(json_dict)}; expected one of "
-                f"{self.labels}"
+                f"'label' is {shorten(label)} in {shorten(request)}; expected one of {self.labels}"
             )
-        return source, [label]
+        return {"source": source, "labels": self.labels if label is None else [label]}
 
     def _request_to_instance(self, source: str, label: str) -> Instance:
         # The reader reads pairs; the source fills the place of the sentence to be generated.

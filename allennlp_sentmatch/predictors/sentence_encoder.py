@@ -1,4 +1,4 @@
-"""Sentence vectors by a simple interface."""
+"""Sentence vectors, by a simple interface and in JSON."""
 
 import inspect
 import os
@@ -12,15 +12,17 @@ import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
-from allennlp.common.util import sanitize
+from allennlp.common.util import JsonDict, sanitize
 from allennlp.data import Batch, DatasetReader, Instance
 from allennlp.models import Archive, Model
 from allennlp.nn.util import move_to_device
+from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.nn.bfloat16_products import bfloat16_products
+from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 from allennlp_sentmatch.predictors.text_indexing import text_indexer
 from allennlp_sentmatch.predictors.unknown_words import unknown_words
 from allennlp_sentmatch.standalone.encoder import checked_sentences
@@ -232,6 +234,23 @@ class SentenceEncoder:
             vectors: torch.Tensor = self._model.encode(tokens)  # type: ignore[operator]
         array: FloatArray = vectors.float().cpu().numpy()
         return array
+
+
+@Predictor.register("sentence_vector")
+class SentenceVectorPredictor(EchoingPredictor):
+    """Encodes a sentence.
+
+    Takes `{"sentence": ...}` or `{"text": ...}`. The output has the text and its `vector`. For many
+    sentences, `allennlp encode` is faster and writes a binary file.
+
+    Registered as a `Predictor` with name "sentence_vector".
+    """
+
+    input_keys = [("sentence",), ("text",)]
+
+    def predict(self, sentence: str) -> JsonDict:
+        """The vector of one sentence."""
+        return self.predict_json({"sentence": sentence})
 
 
 def _length(prepared: Prepared) -> int:

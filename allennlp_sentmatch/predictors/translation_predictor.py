@@ -1,17 +1,12 @@
 """Translations of sentences."""
 
-from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.text import check_text, shorten
-from allennlp_sentmatch.predictors.attention_map import AttentionMap
-from allennlp_sentmatch.predictors.echoing_predictor import (
-    EchoingPredictor,
-    check_string,
-    has_keys,
-)
+from allennlp_sentmatch.data.text import check_text
+from allennlp_sentmatch.predictors.attention import AttentionMap
+from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 
 
 @Predictor.register("translation")
@@ -26,6 +21,7 @@ class TranslationPredictor(EchoingPredictor):
     Registered as a `Predictor` with name "translation".
     """
 
+    input_keys = [("source",)]
     reads_blank_lines = True
 
     def translate(self, source: str) -> JsonDict:
@@ -52,14 +48,6 @@ class TranslationPredictor(EchoingPredictor):
         if line.lstrip().startswith("{"):
             return super().load_line(line)
         return {"source": check_text(line.strip(), self._next_line())}
-
-    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        return self._dataset_reader.text_to_instance(**self._texts(json_dict))
-
-    def _texts(self, json_dict: JsonDict) -> JsonDict:
-        if not has_keys(json_dict, ("source",)):
-            raise ConfigurationError(f"expected source in the JSON, got {shorten(list(json_dict))}")
-        return {"source": check_string(json_dict["source"], "'source'", json_dict)}
 
 
 def _blank_to_blank(output: JsonDict) -> JsonDict:

@@ -3,10 +3,8 @@ import json
 import numpy
 import pytest
 from allennlp.commands.train import train_model_from_file
-from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.predictors import AnswerExtractorPredictor
 from tests.conftest import REPOSITORY
 
 QUESTION = "What did the fox steal?"
@@ -25,10 +23,6 @@ def archive(tmp_path_factory):
 @pytest.fixture(scope="module")
 def predictor(archive):
     return Predictor.from_path(archive)
-
-
-def test_the_archive_knows_its_predictor(predictor):
-    assert isinstance(predictor, AnswerExtractorPredictor)
 
 
 def test_the_output(predictor):
@@ -70,32 +64,6 @@ def test_the_attention_is_that_of_the_answer(predictor):
     assert ends.weights[start] == max(
         output["span_start_probs"][start], output["span_end_probs"][start]
     )
-
-
-def test_a_batch(predictor):
-    requests = [
-        {"question": QUESTION, "passage": PASSAGE, "id": 3},
-        {"question": "", "passage": ""},
-    ]
-    outputs = predictor.predict_batch_json(requests)
-    alone = predictor.predict(QUESTION, PASSAGE)
-    assert outputs[0]["answer"] == alone["answer"]
-    assert outputs[0]["probability"] == pytest.approx(alone["probability"], abs=1e-6)
-    assert outputs[1]["answer"] == ""
-
-
-@pytest.mark.parametrize(
-    ("request_", "message"),
-    [
-        ({"question": "a"}, r"expected question/passage in the JSON, got \['question'\]"),
-        ({"question": "a", "passage": 3}, "'passage' must be a string, got 3"),
-        ({"question": None, "passage": "b"}, "'question' must be a string, got None"),
-        (["a", "b"], "expected a JSON object"),
-    ],
-)
-def test_a_request_of_another_form(predictor, request_, message):
-    with pytest.raises(ConfigurationError, match=message):
-        predictor.predict_json(request_)
 
 
 def test_evaluate_and_predict_commands(archive, allennlp, fixtures, tmp_path):

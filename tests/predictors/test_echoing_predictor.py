@@ -1,4 +1,4 @@
-"""The lines of a file for `allennlp predict`."""
+"""Requests in JSON, and the lines of a file for `allennlp predict`."""
 
 import json
 
@@ -7,6 +7,58 @@ from allennlp.commands.predict import _PredictManager
 from allennlp.common.checks import ConfigurationError
 
 PAIR = {"premise": "a", "hypothesis": "b"}
+
+
+@pytest.mark.parametrize(
+    ("name", "request_", "message"),
+    [
+        ("esim", {"premise": "a"}, r"expected premise/hypothesis or sentence1/sentence2.*\['prem"),
+        ("esim", {**PAIR, "hypothesis": None}, "'hypothesis' must be a string, got None"),
+        ("esim", {"sentence1": 3, "sentence2": "a"}, "'sentence1' must be a string, got 3"),
+        ("esim", {**PAIR, "hypothesis": "\ud800"}, r"'hypothesis' in .* has the lone surrogate"),
+        ("esim", ["premise", "hypothesis"], r"expected a JSON object, got \['premise', 'hypo"),
+        ("esim", {"premise": "a", 3: "b"}, r"expected premise/hypothesis .*\['premise', 3\]"),
+        ("sentence_classifier", {"tokens": "a"}, r"expected sentence or text .*\['tokens'\]"),
+        ("sentence_classifier", {"sentence": ["a"]}, r"'sentence' must be a string, got \['a'\]"),
+        ("encoder_decoder", {"text": "a"}, r"expected source in the JSON, got \['text'\]"),
+        ("rnet", {"question": "a"}, r"expected question/passage in the JSON, got \['question'\]"),
+        (
+            "attentive_ranker",
+            {"question": "a"},
+            r"expected question/candidates .*\['question",
+        ),
+        *(
+            ("attentive_ranker", {"question": "a", "candidates": candidates}, message)
+            for candidates, message in [
+                ("a", "must be a list of at least one string, got 'a'"),
+                ([], r"must be a list of at least one string, got \[\]"),
+                (["a", 3], "each of 'candidates' must be a string, got 3"),
+                (["\udc00"], "'candidates' in .* has the lone surrogate"),
+            ]
+        ),
+    ],
+)
+def test_requests_that_cannot_be_answered(untrained_predictor, name, request_, message):
+    predictor = untrained_predictor(name)
+    for answer in (predictor.predict_json, lambda json: predictor.predict_batch_json([json])):
+        with pytest.raises(ConfigurationError, match=message):
+            answer(request_)
+
+
+@pytest.mark.parametrize("name", ["esim", "attentive_ranker", "encoder_decoder"])
+def test_no_requests(untrained_predictor, name):
+    assert untrained_predictor(name).predict_batch_json([]) == []
+
+
+def test_a_line_is_checked_once(untrained_predictor, monkeypatch):
+    predictor, checked = untrained_predictor("esim"), []
+    texts = predictor._texts
+    monkeypatch.setattr(predictor, "_texts", lambda json: checked.append(json) or texts(json))
+    requests = [predictor.load_line(json.dumps({**PAIR, "id": i})) for i in range(2)]
+    assert requests == [{**PAIR, "id": 0}, {**PAIR, "id": 1}]
+    assert predictor.predict_batch_json(requests)[1].items() >= PAIR.items()
+    predictor.predict_json(requests[0])
+    assert len(checked) == 2
 
 
 @pytest.mark.parametrize(

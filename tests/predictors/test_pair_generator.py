@@ -3,35 +3,22 @@
 import json
 
 import pytest
-import torch
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Vocabulary
-from allennlp.models import Model
 
 from allennlp_sentmatch.predictors import PairGenerator
-from tests.conftest import REPOSITORY
+from tests.models.samples import sample
 
 LABELS = {"entailment", "neutral", "contradiction"}
 SOURCE = "A woman in a red coat waits ."
 
 
-def from_fixture(name):
-    params = Params.from_file(REPOSITORY / "fixtures" / "models" / f"{name}.jsonnet")
-    reader = DatasetReader.from_params(params["dataset_reader"])
-    instances = list(reader.read(REPOSITORY / params["train_data_path"]))
-    for instance in instances:
-        reader.apply_token_indexers(instance)
-    vocab = Vocabulary.from_instances(
-        instances, tokens_to_add=params["vocabulary"]["tokens_to_add"].as_dict()
-    )
-    torch.manual_seed(0)
-    return Model.from_params(params["model"], vocab=vocab).eval(), reader
+def generator_of(name: str = "cs_lvm", **settings) -> PairGenerator:
+    return PairGenerator(sample(name).construct(), sample(name).reader, **settings)
 
 
 @pytest.fixture(scope="module")
-def generator():
-    return PairGenerator(*from_fixture("cs_lvm"))
+def generator() -> PairGenerator:
+    return generator_of()
 
 
 def test_every_label(generator):
@@ -63,6 +50,7 @@ def test_a_batch(generator):
         {"source": "Two dogs run across the frozen lake in the winter ."},
         {"source": "", "label": None},
     ]
+    assert generator.predict_batch_json([]) == []
     for json_dict, output in zip(inputs, generator.predict_batch_json(inputs)):
         alone = generator.predict_json(json_dict)
         assert output["source"] == alone["source"] == json_dict["source"]
@@ -72,27 +60,24 @@ def test_a_batch(generator):
 
 
 def test_sampled_latents():
-    generator = PairGenerator(*from_fixture("cs_lvm"), sample_latent=True)
+    generator = generator_of(sample_latent=True)
     first, second = (generator.generate(SOURCE, "neutral") for _ in range(2))
     assert first != second
 
 
-def test_bad_inputs(generator):
-    with pytest.raises(ConfigurationError, match=r"expected source, .*got \['premise'\]"):
-        generator.predict_json({"premise": SOURCE})
-    with pytest.raises(ConfigurationError, match="'source' must be a string, got None"):
-        generator.predict_json({"source": None})
-    with pytest.raises(ConfigurationError, match=r"'source' in .* has the lone surrogate"):
-        generator.generate("\ud800")
-    with pytest.raises(ConfigurationError, match=r"expected a JSON object, got \['source'\]"):
-        generator.predict_json(["source"])
-    with pytest.raises(ConfigurationError, match=r"'label' is \[\['neutral'\]\] in"):
-        generator.generate(SOURCE, [["neutral"]])
-    with pytest.raises(ConfigurationError, match=r"'label' is 'maybe' in .* expected one of \['"):
-        generator.generate(SOURCE, "maybe")
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ({"premise": SOURCE}, r"expected source, .*got \['premise'\]"),
+        ({"source": None}, "'source' must be a string, got None"),
+        ({"source": "\ud800"}, r"'source' in .* has the lone surrogate"),
+        (["source"], r"expected a JSON object, got \['source'\]"),
+        ({"source": SOURCE, "label": [["neutral"]]}, r"'label' is \[\['neutral'\]\] in"),
+        ({"source": SOURCE, "label": "maybe"}, r"'label' is 'maybe' in .* expected one of \['"),
+    ],
+)
+def test_requests_that_cannot_be_answered(generator, request_, message):
+    with pytest.raises(ConfigurationError, match=message):
+        generator.predict_json(request_)
     with pytest.raises(ConfigurationError, match="needs a cs_lvm model, got VAESiamese"):
-        PairGenerator(*from_fixture("vae_siamese"))
-
-
-def test_no_requests(generator):
-    assert generator.predict_batch_json([]) == []
+        generator_of("vae_siamese")
