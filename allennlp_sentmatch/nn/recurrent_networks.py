@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing, resolve_network
+from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing, is_on_gpu, resolve_network
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.weights import LayerWeights
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
@@ -101,7 +101,7 @@ def lstm_final_states(
         layers after a direction's last step, each (B, num_layers, num_directions * hidden_size),
         the initial ones for an empty sentence.
     """
-    if inputs.is_cuda and inputs.size(1) > 0:
+    if is_on_gpu(inputs) and inputs.size(1) > 0:
         return _packed_final_states(lstm, inputs, mask, initial)
     hidden: list[Tensor] = []  # (B, 1, E) each, as is `cell`
     cell: list[Tensor] = []

@@ -1,5 +1,6 @@
 """The contract of all encoders of `allennlp_sentmatch.nn`, for each variant and device."""
 
+from contextlib import nullcontext
 from typing import Any, Callable, NamedTuple
 
 import pytest
@@ -18,6 +19,7 @@ from allennlp_sentmatch.nn import (
     SuffixBiLSTM,
 )
 from allennlp_sentmatch.nn.ops.backends import use_backend
+from tests.simulated_device import SimulatedDevice
 
 if hasattr(torch, "func"):
     functional_call = torch.func.functional_call
@@ -94,27 +96,38 @@ VARIANTS = variants()
 
 @pytest.fixture
 def backend(request):
-    """Single precision, not TF32."""
-    cudnn = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
-    with use_backend(request.param), cudnn:
+    with use_backend(request.param):
         yield
 
 
-#: Without a CUDA device there are no items for it, rather than thousands that are skipped.
-DEVICES = ["cpu"]
+@pytest.fixture
+def device(request):
+    """A device, with the naive backend if the parameter says so; single precision, not TF32."""
+    device, _, backend = request.param.partition(", ")
+    simulation = SimulatedDevice() if device == "simulated" else nullcontext()
+    cudnn = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
+    with simulation, use_backend(backend or None), cudnn:
+        yield device
+
+
+#: Without a CUDA device there are no items for it, rather than hundreds that are skipped.
+ACCELERATORS = ["simulated"]
 if torch.cuda.is_available():
-    DEVICES.append(pytest.param("cuda", marks=pytest.mark.gpu))
+    ACCELERATORS.append(pytest.param("cuda", marks=pytest.mark.gpu))
 
 every_variant = pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
-on_every_device = pytest.mark.parametrize("device", DEVICES)
-each_backend = pytest.mark.parametrize(
-    "backend", [None, "naive"], ids=["default", "naive"], indirect=True
+every_accelerator = pytest.mark.parametrize("device", ACCELERATORS, indirect=True)
+every_device = pytest.mark.parametrize(
+    "device", ["cpu", "cpu, naive", *ACCELERATORS], indirect=True
 )
 
 
-def every_device(test):
-    """On every device, by the default backend and in the naive form."""
-    return on_every_device(each_backend(pytest.mark.usefixtures("backend")(test)))
+def each_backend(test):
+    """By the default backend of the CPU and in the naive form."""
+    both = pytest.mark.parametrize(
+        "backend", [None, "naive"], ids=["default", "naive"], indirect=True
+    )
+    return both(pytest.mark.usefixtures("backend")(test))
 
 
 def batch(device="cpu", dtype=torch.float32, lengths=LENGTHS, num_tokens=T, size=D, seed=1):
@@ -133,12 +146,12 @@ def assert_same(actual, expected, tolerance=1e-5):
     torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
 
 
-@every_device
+@each_backend
 @every_variant
-def test_a_sentence_has_one_encoding(variant, device):
+def test_a_sentence_has_one_encoding(variant):
     """Alone, in another batch or padded further: its encoding is the same."""
-    encoder = variant.build().to(device).eval()
-    inputs, mask = batch(device)
+    encoder = variant.build().eval()
+    inputs, mask = batch()
     with torch.no_grad():
         outputs = encoder(inputs, mask)
         trimmed = encoder(inputs[:, :6], mask[:, :6])
@@ -158,11 +171,11 @@ def test_a_sentence_has_one_encoding(variant, device):
     assert_same(reordered, outputs[order])
 
 
-@every_device
+@each_backend
 @every_variant
-def test_padding_is_zero_and_so_is_an_empty_sentence(variant, device):
-    encoder = variant.build().to(device)
-    inputs, mask = batch(device)
+def test_padding_is_zero_and_so_is_an_empty_sentence(variant):
+    encoder = variant.build()
+    inputs, mask = batch()
     for training in (True, False):
         outputs = encoder.train(training)(inputs, mask)
         assert outputs.shape[-1] == encoder.output_size
@@ -178,7 +191,7 @@ def test_padding_is_zero_and_so_is_an_empty_sentence(variant, device):
         assert (tokens != 0).any(-1).all()
 
 
-@on_every_device
+@every_device
 @every_variant
 def test_without_a_mask_nothing_is_padding(variant, device):
     encoder = variant.build().to(device).eval()
@@ -228,6 +241,25 @@ def test_a_batch_of_empty_sentences_has_a_type_and_a_gradient(
     assert not inputs.grad.any()
 
 
+@every_accelerator
+@every_variant
+def test_an_accelerator_gives_what_the_cpu_gives(variant, device):
+    """Outputs and gradients, whatever the padding holds."""
+    expected, actual = {}, {}
+    for results, place in ((expected, "cpu"), (actual, device)):
+        inputs, mask = batch(place)
+        inputs = with_padding(inputs, mask, float("nan")).requires_grad_()
+        encoder = variant.build().to(place).eval()  # in training, the noise of trees would differ
+        outputs = encoder(inputs, mask)
+        (outputs * torch.linspace(-1, 1, outputs.size(-1), device=place)).sum().backward()
+        tensors = {"outputs": outputs.detach(), "inputs": inputs.grad}
+        tensors.update((name, parameter.grad) for name, parameter in encoder.named_parameters())
+        results.update((name, x.cpu()) for name, x in tensors.items() if x is not None)
+    assert actual.keys() == expected.keys()
+    for name, value in expected.items():
+        assert_same(actual[name], value)
+
+
 @every_device
 @every_variant
 def test_training_goes_through_a_batch_of_empty_sentences(variant, device):
@@ -258,12 +290,12 @@ def outputs_and_gradients(encoder, inputs, mask):
     }
 
 
-@every_device
+@each_backend
 @every_variant
 @pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
-def test_nothing_in_the_padding_matters(variant, device, garbage):
-    encoder = variant.build().to(device)
-    inputs, mask = batch(device)
+def test_nothing_in_the_padding_matters(variant, garbage):
+    encoder = variant.build()
+    inputs, mask = batch()
     expected = outputs_and_gradients(encoder, with_padding(inputs, mask, 0.0), mask)
     actual = outputs_and_gradients(encoder, with_padding(inputs, mask, garbage), mask)
     for name, value in expected.items():
@@ -271,18 +303,18 @@ def test_nothing_in_the_padding_matters(variant, device, garbage):
         assert_same(actual[name], value, 1e-6)
 
 
-@every_device
+@each_backend
 @every_variant
-def test_nothing_uninitialized_is_read(variant, device):
+def test_nothing_uninitialized_is_read(variant):
     """With torch.empty filled with NaN, an element never written would show."""
     if not hasattr(torch.utils, "deterministic"):
         pytest.skip("this torch does not fill torch.empty")
-    encoder = variant.build().to(device)
-    inputs, mask = batch(device)
+    encoder = variant.build()
+    inputs, mask = batch()
     expected = outputs_and_gradients(encoder, inputs, mask)
     torch.use_deterministic_algorithms(True, warn_only=True)
     try:
-        assert torch.empty(1, device=device).isnan().all()
+        assert torch.empty(1).isnan().all()
         actual = outputs_and_gradients(encoder, inputs, mask)
     finally:
         torch.use_deterministic_algorithms(False)
@@ -290,11 +322,11 @@ def test_nothing_uninitialized_is_read(variant, device):
         assert_same(actual[name], value, 1e-6)
 
 
-@every_device
+@each_backend
 @every_variant
-def test_gradients_reach_every_parameter_and_no_padding(variant, device):
-    encoder = variant.build().to(device)
-    inputs, mask = batch(device)
+def test_gradients_reach_every_parameter_and_no_padding(variant):
+    encoder = variant.build()
+    inputs, mask = batch()
     gradients = outputs_and_gradients(encoder, inputs, mask)
     assert (gradients["inputs"][~mask] == 0).all()
     assert (gradients["inputs"][mask] != 0).any()
@@ -303,11 +335,11 @@ def test_gradients_reach_every_parameter_and_no_padding(variant, device):
         assert (gradients[name] != 0).any(), name
 
 
-@every_device
+@each_backend
 @every_variant
-def test_float64_is_kept(variant, device):
-    encoder = variant.build().to(device).eval()
-    inputs, mask = batch(device, torch.float64)
+def test_float64_is_kept(variant):
+    encoder = variant.build().eval()
+    inputs, mask = batch(dtype=torch.float64)
     single = encoder(inputs.float(), mask)
     assert single.dtype == torch.float32
     double = encoder.double()(inputs, mask)
@@ -390,13 +422,13 @@ def test_tracing_is_refused(encoder):
         torch.jit.trace(encoder(D, H), batch())
 
 
-@every_device
+@each_backend
 @every_variant
-def test_parameters_can_be_other_tensors(variant, device):
+def test_parameters_can_be_other_tensors(variant):
     """As in `torch.func.functional_call`, weight normalization and pruning."""
-    encoder = variant.build(seed=0).to(device).eval()
-    other = variant.build(seed=1).to(device).eval()
-    inputs, mask = batch(device)
+    encoder = variant.build(seed=0).eval()
+    other = variant.build(seed=1).eval()
+    inputs, mask = batch()
     tensors = {
         name: parameter.detach().clone().requires_grad_()
         for name, parameter in other.named_parameters()
@@ -452,7 +484,6 @@ def test_impossible_settings_are_named(encoder, setting, value):
 
 
 @each_backend
-@pytest.mark.usefixtures("backend")
 @every_variant
 @settings(max_examples=8, deadline=None)
 @given(

@@ -158,8 +158,8 @@ def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
         return "its tensors differ in device or precision"
     if dtype not in (torch.float32, torch.float64):
         return f"it computes in float32 and float64, not in {dtype}"
-    if device.type not in ("cpu", "cuda"):
-        return f"it runs on a CPU or a CUDA device, not on {device}"
+    if device.type == "meta":
+        return "it reads values, which are not on meta"
     if name == "cpu" and device.type != "cpu":
         return f"its tensors are on {device}"
     if name == "cpu" and native.why_missing is not None:
@@ -201,7 +201,7 @@ def resolve_network(
     if is_exporting():
         return "own"
     if inputs.device.type != "cpu":
-        return "packed" if mask.is_cuda else "padded"
+        return "packed" if is_on_gpu(mask) else "padded"
     if is_compiling_or_tracing():
         return "padded"
     backend = resolve("the network", get_args(Name), inputs, *parameters)
@@ -216,6 +216,11 @@ def resolve_network(
     if is_lstm and hidden_size >= 256:
         kind = "LSTM of 256 units"
     return "packed" if not has_gradients and share < PACKED_BELOW[kind] else "padded"
+
+
+def is_on_gpu(x: torch.Tensor) -> bool:
+    """Whether a tensor is on a device with values other than a CPU."""
+    return x.device.type not in ("cpu", "meta")
 
 
 def is_compiling_or_tracing() -> bool:

@@ -38,16 +38,15 @@ def encode(tensors, *rest):
     )
 
 
-def run(backend, cell, lengths, window, prefixes_only, **placement):
+def run(backend, cell, lengths, window, prefixes_only, **precision):
     """The encodings outside of the padding, and their gradients."""
-    tensors, sizes = arguments(cell, lengths, **placement)
+    tensors, sizes = arguments(cell, lengths, **precision)
     num_starts = max(len(sizes) - window, 0) + 1 if prefixes_only else len(sizes)
     with run_by(backend):
         encodings = encode(tensors, sizes, window, num_starts, cell)
         with torch.no_grad():
             evaluated = encode(tensors, sizes, window, num_starts, cell)
     mask = torch.tensor([[t < length for length in lengths] for t in range(len(sizes))])
-    mask = mask.to(tensors[0].device)
     used = [x[:, mask] for x in encodings[: 1 if prefixes_only else 2]]
     upstream = [torch.linspace(-1, 1, x.numel()).to(x).view_as(x) for x in used]
     gradients = torch.autograd.grad(used, tensors, upstream)
@@ -133,14 +132,3 @@ def test_single_precision(cell, backend, recomputed):
     actual = run(backend, *case, dtype=torch.float32)
     for x, expected in zip(actual, run("naive", *case)):
         torch.testing.assert_close(x.double(), expected, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
-@pytest.mark.parametrize("cell", ["lstm", "gru"])
-@pytest.mark.parametrize("window", [2, 7])
-def test_on_a_gpu(cell, window):
-    case = (cell, [6, 6, 4, 1], window, False)
-    actual = run("eager", *case, dtype=torch.float32, device="cuda")
-    for x, expected in zip(actual, run("naive", *case)):
-        torch.testing.assert_close(x.cpu().double(), expected, rtol=1e-5, atol=1e-5)
