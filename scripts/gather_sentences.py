@@ -1,13 +1,16 @@
-"""Gather sentences to distil from, none of which is a test sentence.
+r"""Gather sentences to distil from, none of which is a test sentence.
 
-    python scripts/gather_sentences.py ../shared/data data/distillation/sentences.txt
+    python -m scripts.gather_sentences ../shared/data data/distillation/sentences.txt \
+        --free-text packages --recombined 600000
 
 The sentences are those of the training data of SICK, STS-B, MSRP, TREC, WikiQA, Multi30k, Quora and
 Linguist-in-the-loop NLI, and of SNLI's development data (TRAINING). A sentence is left out if it
 occurs in any test or validation set that sentence vectors are evaluated on (TEST), and so are
 repetitions; two sentences are the same if they are without case, spaces and punctuation. With
 `--limit`, each data set gives as many as the others until that number is reached. Their order is
-random and depends on `--seed` only.
+random and depends on `--seed` only. `--free-text` adds sentences of Debian's packages (see
+free_english_text.py), and `--recombined` ones made of all training sentences of the data sets
+(see recombine_sentences.py).
 
 `sentences.json` next to the output counts them by data set, and the sentences that were left out by
 the test set that they are in; the output is compared with the test sets once more when it is
@@ -19,18 +22,22 @@ import json
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import chain, zip_longest
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice, zip_longest
 from pathlib import Path
+from types import MappingProxyType
 from typing import Callable, Optional
 
 from allennlp.common.checks import ConfigurationError
 from nltk.tree import Tree
 
 from allennlp_sentmatch.data.dataset_readers.formats import PAIRS
+from allennlp_sentmatch.data.files.json_lines import json_rows
 from allennlp_sentmatch.data.files.lines import PathOrStr, text_rows
 from allennlp_sentmatch.data.files.sentences import read_sentences
 from allennlp_sentmatch.data.text import unescape
+from scripts.free_english_text import SOURCES, sentences_of
+from scripts.recombine_sentences import Recombination
 
 MAX_WORDS = 60
 
@@ -79,6 +86,13 @@ def trees(file: Path) -> Iterator[str]:
         yield " ".join(map(unescape, Tree.fromstring(line).leaves()))
 
 
+def fairytales(file: Path) -> Iterator[str]:
+    """The sentences and the questions of FairytaleQA."""
+    for row in json_rows(file):
+        yield from sentences_of(row.text(["context"]))
+        yield row.text(["question"])
+
+
 TRAINING: dict[str, tuple[str, Sentences]] = {
     "SICK train": ("sick/SICK_train.txt", pairs("sick")),
     "STS-B train": ("stsb/sts-train.csv", pairs("sts")),
@@ -89,6 +103,9 @@ TRAINING: dict[str, tuple[str, Sentences]] = {
     "WikiQA train": ("wikiqa/WikiQA-train.tsv.gz", columns("Question", "Sentence")),
     "Multi30k train": ("multi30k/train.en.gz", lines("utf-8")),
     "Linguist-in-the-loop train": ("ling_in_loop/litl_train.jsonl.gz", pairs("multinli")),
+    "SNLI train, first 1,024": ("snli/snli_1.0_train_first1024.jsonl.gz", pairs("snli")),
+    "TrecQA train": ("trecqa/train.csv", columns("qtext", "atext")),
+    "FairytaleQA train": ("fairytaleqa/fairytaleqa.train.jsonl.gz", fairytales),
 }
 
 TEST: dict[str, tuple[str, Sentences]] = {
@@ -125,7 +142,11 @@ def key(sentence: str) -> str:
 
 
 def gather(
-    training: dict[str, Iterable[str]], tests: dict[str, set[str]], limit: Optional[int], seed: int
+    training: dict[str, Iterable[str]],
+    tests: dict[str, set[str]],
+    limit: Optional[int],
+    seed: int,
+    limits: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[list[str], dict[str, dict[str, int]]]:
     """The sentences, and their numbers.
 
@@ -138,6 +159,8 @@ def gather(
     limit : `Optional[int]`
         How many sentences to take at most; `None` for all.
     seed : `int`
+    limits : `Mapping[str, int]`, optional (default: none)
+        How many to take at most of some of the data sets.
 
     # Returns
 
@@ -163,6 +186,7 @@ def gather(
             if not found:
                 candidates[name].append(sentence)
         generator.shuffle(candidates[name])
+        del candidates[name][limits.get(name, len(candidates[name])) :]
     # One of each data set in turn, as long as it has any.
     named = ([(name, sentence) for sentence in taken] for name, taken in candidates.items())
     turns = chain.from_iterable(zip_longest(*named))
@@ -183,15 +207,33 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="the folder of the data sets")
     parser.add_argument("output", type=Path, help="a text file")
     parser.add_argument("--limit", type=int, help="how many sentences at most")
+    parser.add_argument(
+        "--free-text", type=Path, metavar="FOLDER", help="of unpacked Debian packages"
+    )
+    parser.add_argument("--recombined", type=int, default=0, metavar="NUMBER")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    if options.recombined and options.free_text is None:
+        parser.error("--recombined needs the WordNet of --free-text")
     try:
         tests = {
             name: set(map(key, read(options.data / file))) - {""}
             for name, (file, read) in TEST.items()
         }
-        training = {name: read(options.data / file) for name, (file, read) in TRAINING.items()}
-        sentences, numbers = gather(training, tests, options.limit, options.seed)
+
+        def of_data_sets() -> dict[str, Iterable[str]]:
+            return {name: read(options.data / file) for name, (file, read) in TRAINING.items()}
+
+        training, limits = of_data_sets(), {}
+        if options.free_text is not None:
+            for name, (file, read, limits[name]) in SOURCES.items():
+                training[name] = read(options.free_text / file)
+        if options.recombined:
+            parts, _ = gather(of_data_sets(), tests, None, options.seed)  # without test sentences
+            wordnet = options.free_text / "usr/share/wordnet"
+            recombination = Recombination(parts, wordnet, random.Random(options.seed))
+            training["recombined"] = islice(recombination, options.recombined)
+        sentences, numbers = gather(training, tests, options.limit, options.seed, limits)
     except (ConfigurationError, FileNotFoundError) as error:
         sys.exit(f"gather_sentences: {error}")
     options.output.parent.mkdir(parents=True, exist_ok=True)

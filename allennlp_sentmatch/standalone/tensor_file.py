@@ -18,7 +18,13 @@ from typing import Any, Union
 import torch
 from torch import Tensor
 
-_DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+_DTYPES = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I8": torch.int8,
+}
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
 MAX_HEADER_SIZE = 100_000_000
@@ -26,7 +32,7 @@ MAX_HEADER_SIZE = 100_000_000
 
 
 def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Tensor]) -> None:
-    """Write floating-point tensors to a file."""
+    """Write floating-point and int8 tensors to a file."""
     _check_byte_order()
     header: dict[str, Any] = {}
     pieces = []
@@ -55,8 +61,8 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
 
     # Raises
 
-    `ValueError`, which names the file, for anything that is not such a file of floating-point
-    tensors: they must fill it without gaps and overlaps.
+    `ValueError`, which names the file, for anything that is not such a file of floating-point and
+    int8 tensors: they must fill it without gaps and overlaps.
     """
     _check_byte_order()
     content = bytearray(read_file(path))
@@ -90,7 +96,7 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
             raise ValueError("there are bytes after the last tensor")
     except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise ValueError(
-            f"{path} is damaged, or no file of floating-point tensors: {error}"
+            f"{path} is damaged, or no file of floating-point and int8 tensors: {error}"
         ) from error
     return tensors
 

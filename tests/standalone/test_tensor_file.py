@@ -14,6 +14,7 @@ TENSORS = {
     "double": torch.tensor([[1e-300], [3.0]], dtype=torch.float64),
     "scalar": torch.tensor(7.0),
     "empty": torch.empty(0, 4),
+    "integers": torch.tensor([[-128, 127]], dtype=torch.int8),
 }
 
 
@@ -76,7 +77,9 @@ def test_wrong_headers(tmp_path, header):
     encoded = json.dumps(header).encode()
     content = len(encoded).to_bytes(8, "little") + encoded + bytes(8)
     (tmp_path / "wrong").write_bytes(content)
-    with pytest.raises(ValueError, match=r"wrong is damaged, or no file of floating-point tensors"):
+    with pytest.raises(
+        ValueError, match=r"wrong is damaged, or no file of floating-point and int8 tensors"
+    ):
         read_tensors(tmp_path / "wrong")
 
 

@@ -34,7 +34,7 @@ def test_the_predictors_refuse_it(untrained_predictor, name):
 def test_the_generator_refuses_it(untrained_predictor):
     predictor = untrained_predictor("cs_lvm")
     generator = PairGenerator(predictor._model, predictor._dataset_reader)
-    with pytest.raises(ConfigurationError, match="input line: expected a JSON object"):
+    with pytest.raises(ConfigurationError, match=r"^input line 1: expected a JSON object"):
         generator.load_line("[]")
 
 

@@ -1,0 +1,54 @@
+"""Splitting a text into BERT's word pieces."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from allennlp_sentmatch.standalone.splitters import Splitter, Words
+
+UNKNOWN = "[UNK]"
+MAX_WORD_LENGTH = 100
+
+
+class WordPieceSplitter(Splitter):
+    """Splits as the tokenizer of a BERT model in lower case does, without special tokens.
+
+    Accents and control characters are removed; Chinese characters and punctuation are words by
+    themselves; a word of more than 100 characters is unknown. The library `tokenizers` does this.
+
+    # Parameters
+
+    pieces : `Sequence[str]`
+        The vocabulary: different strings, "[UNK]" among them. Those within a word begin with "##".
+
+    # Raises
+
+    `ImportError` where `tokenizers` is not installed; `ValueError` for a vocabulary without
+    "[UNK]" or with strings that are not valid Unicode.
+    """
+
+    type = "word_pieces"
+
+    def __init__(self, pieces: Sequence[str]) -> None:
+        from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+        if UNKNOWN not in pieces:
+            raise ValueError(f"there is no {UNKNOWN!r} in the vocabulary of word pieces")
+        vocabulary = {piece: index for index, piece in enumerate(pieces)}
+        try:
+            model = models.WordPiece(
+                vocab=vocabulary, unk_token=UNKNOWN, max_input_chars_per_word=MAX_WORD_LENGTH
+            )
+        except TypeError:  # for halves of surrogate pairs, which JSON can have
+            raise ValueError("a word piece is not valid Unicode") from None
+        self._tokenizer = Tokenizer(model)
+        self._tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+        self._tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+
+    def settings(self) -> dict[str, Any]:
+        """No more than the type: the vocabulary is written by itself."""
+        return {"type": self.type}
+
+    def words_of_chunk(self, chunk: str) -> Words:
+        """The chunk's word pieces, without halves of surrogate pairs."""
+        valid = chunk.encode("utf-8", "ignore").decode()
+        return tuple(self._tokenizer.encode(valid, add_special_tokens=False).tokens)

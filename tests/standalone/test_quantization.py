@@ -1,0 +1,53 @@
+"""Matrices of 8 bits: how far they are from the originals, and what is refused."""
+
+import pytest
+import torch
+
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.quantization import dequantized, quantized
+from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
+from tests.standalone.test_encoder import SENTENCES, make
+
+
+def test_rounding_moves_a_number_by_half_a_step_at_most():
+    matrix = torch.randn(5, 40) * torch.tensor([1e-30, 1e-3, 1.0, 1e3, 0.0])[:, None]
+    tensors = {"matrix": matrix, "bias": torch.randn(3), "half": torch.randn(2, 3).half()}
+    restored = dequantized(quantized(tensors))
+    steps = matrix.abs().amax(1, keepdim=True) / 127
+    assert ((restored["matrix"] - matrix).abs() <= steps * 0.5001).all()
+    torch.testing.assert_close(restored["matrix"].abs().amax(1), matrix.abs().amax(1))
+    assert restored["bias"] is tensors["bias"]
+    assert set(restored) == set(tensors)
+
+
+def test_an_encoder_of_8_bits_is_smaller_and_nearly_the_same(tmp_path):
+    encoder = make()
+    encoder.save(tmp_path / "whole")
+    encoder.save(tmp_path / "rounded", int8=True)
+    tensors = read_tensors(tmp_path / "rounded" / "model.safetensors")
+    assert tensors["embedding.weight"].dtype == torch.int8
+    vectors = StandaloneEncoder.load(tmp_path / "rounded").encode(SENTENCES)
+    expected = StandaloneEncoder.load(tmp_path / "whole").encode(SENTENCES)
+    torch.testing.assert_close(vectors, expected, atol=0.02, rtol=0)
+    assert not torch.equal(vectors, expected)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"embedding.weight.scales": None},
+        {"embedding.weight.scales": torch.ones(4)},
+        {"embedding.weight.scales": torch.ones(5, 1)},
+        {"embedding.weight.scales": torch.ones(5, dtype=torch.int8)},
+        {"embedding.weight.scales": torch.full((5,), torch.inf)},
+        {"embedding.weight": torch.ones(5, 4)},
+        {"encoder.encoder.bias_l0": torch.ones(12, dtype=torch.int8)},
+    ],
+)
+def test_integers_without_their_scales_are_refused(tmp_path, changes):
+    make().save(tmp_path, int8=True)
+    file = tmp_path / "model.safetensors"
+    tensors = {**read_tensors(file), **changes}
+    write_tensors(file, {name: tensor for name, tensor in tensors.items() if tensor is not None})
+    with pytest.raises(ValueError, match=r"model\.safetensors"):
+        StandaloneEncoder.load(tmp_path)

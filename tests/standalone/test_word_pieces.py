@@ -1,0 +1,54 @@
+"""Word pieces are those of BERT's own tokenizer."""
+
+import pytest
+import torch
+from transformers import BertTokenizer
+
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
+
+PIECES = [
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "naive", "dog", "##s", "un", "##aff", "##able"),
+    *("!", "-", "[", "]", "pad", "日", "x", "##y", "cafe", "##\u0301", "'", "s", "?"),
+]
+TEXTS = [
+    *("Naïve dogs!", "unaffable un-affable", "[PAD] [MASK]", "日x日", "x\x00y", "CAFÉ's dogs?!"),
+    *("", " \t\n ", "dog" * 40, "x\ufffdy", "dogs\u3000dog", "🙂 dog", "cafe\u0301", "İx"),
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_pieces_are_those_of_transformers_own_python_tokenizer(tmp_path, text):
+    file = tmp_path / "vocab.txt"
+    file.write_text("".join(f"{piece}\n" for piece in PIECES), "utf-8")
+    theirs = BertTokenizer(str(file)).basic_tokenizer.tokenize(text)
+    whole = BertTokenizer(str(file)).wordpiece_tokenizer
+    expected = [piece for word in theirs for piece in whole.tokenize(word)]
+    assert WordPieceSplitter(PIECES).words(text) == expected
+
+
+def test_halves_of_surrogate_pairs_are_left_out():
+    assert WordPieceSplitter(PIECES).words("\ud800 do\udfffgs") == ["dog", "##s"]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "message"),
+    [(["[PAD]", "dog"], r"there is no '\[UNK\]'"), (["[UNK]", "\ud800"], "not valid Unicode")],
+)
+def test_wrong_vocabularies(pieces, message):
+    with pytest.raises(ValueError, match=message):
+        WordPieceSplitter(pieces)
+
+
+def test_an_encoder_of_word_pieces_is_saved_and_loaded(tmp_path):
+    known = {piece: index for index, piece in enumerate(PIECES)}
+    indexer = TextIndexer(WordPieceSplitter(PIECES), known, unknown=1, empty=2, max_length=4)
+    network = {"type": "pass_through", "input_size": 3}
+    settings = {"type": "pooled", "encoder": network, "pooling": "mean"}
+    encoder = StandaloneEncoder(indexer, PIECES, 3, settings).eval()
+    encoder.save(tmp_path)
+    vectors = StandaloneEncoder.load(tmp_path).encode(["unaffable dogs", "", "[PAD]"])
+    rows = encoder.embedding.weight
+    expected = [rows[[8, 9, 10, 6]].mean(0), rows[2], rows[[13, 15, 14]].mean(0)]
+    torch.testing.assert_close(vectors, torch.stack(expected))
