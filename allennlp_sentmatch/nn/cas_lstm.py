@@ -229,7 +229,7 @@ class CellAwareLSTM(nn.Module):
         if return_gates and return_states:
             raise ValueError("return_gates and return_states cannot both be true; choose one")
         layers = self._all_weights()
-        mask = check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
+        check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
         if return_gates:
             return lstm_gates(inputs, mask, layers, self.dropout, self.training)
         if return_states:

@@ -14,7 +14,6 @@ from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import run_step
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
-from allennlp_sentmatch.nn.padding import mask_of
 from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
 
 
@@ -83,11 +82,6 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
         layers = [[self.lstm.layer_weights(layer)] for layer in range(self.num_layers)]
         hidden, cell = (cast_to_parameter(x, layers[0][0].weight_ih) for x in state)
         outputs, *last = lstm_last_states(
-            inputs,
-            mask_of(inputs, None),
-            layers,
-            self.lstm.dropout,
-            self.training,
-            (hidden, cell),
+            inputs, None, layers, self.lstm.dropout, self.training, (hidden, cell)
         )
         return outputs, DecoderState(*last)

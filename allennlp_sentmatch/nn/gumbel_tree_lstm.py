@@ -34,7 +34,7 @@ from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.choices import Choices
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.recurrence import tree_recurrence
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.weights import TreeWeights
-from allennlp_sentmatch.nn.padding import check_padded
+from allennlp_sentmatch.nn.padding import check_padded, mask_of
 from allennlp_sentmatch.nn.recurrent_networks import lstm_states
 from allennlp_sentmatch.nn.tree_merges import check_merges
 
@@ -166,9 +166,9 @@ class GumbelTreeLSTM(torch.nn.Module):
         `ValueError`
             If `merges` has another shape or holds an index without a pair.
         """
-        mask = check_padded(inputs, mask, self.input_size, self.query.dtype)
+        full_mask = check_padded(inputs, mask, self.input_size, self.query.dtype)
         if merges is not None:
-            check_merges(merges, mask)
+            check_merges(merges, full_mask)
         inputs = cast_to_parameter(inputs, self.query)
         # A tree depends on small differences of scores, for which half precision is too coarse.
         with without_autocast(inputs.device):
@@ -177,7 +177,7 @@ class GumbelTreeLSTM(torch.nn.Module):
             if self.training and merges is None:
                 if is_exporting():
                     raise RuntimeError("GumbelTreeLSTM samples in training: export encoder.eval()")
-                B, T = mask.shape
+                B, T = full_mask.shape
                 layers = [hidden.new_empty(B, num_pairs) for num_pairs in range(T - 1, 0, -1)]
                 noise = [gumbel_softmax.gumbel_noise(layer) for layer in layers]
             weights = TreeWeights(self.composition.weight, self.composition.bias, self.query)
@@ -185,12 +185,12 @@ class GumbelTreeLSTM(torch.nn.Module):
             return TreeComposition(*tree_recurrence(hidden, cell, mask, weights, choices))
 
     def _leaves(
-        self, inputs: torch.Tensor, mask: torch.Tensor
+        self, inputs: torch.Tensor, mask: Optional[torch.Tensor]
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return h and c of each token, (B, T, H) each and zero at padding."""
         if isinstance(self.leaf, torch.nn.LSTM):
             return lstm_states(self.leaf, inputs, mask)
-        padding = ~mask.unsqueeze(-1)  # (B, T, 1)
+        padding = ~mask_of(inputs, mask).unsqueeze(-1)  # (B, T, 1)
         # Clear the padding: NaN in it would reach the weights' gradients.
         leaves = self.leaf(inputs.masked_fill(padding, 0.0)).masked_fill(padding, 0.0)
         hidden, cell = leaves.chunk(2, -1)

@@ -21,7 +21,7 @@ import torch
 
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
-from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.lstmn.recurrence import lstmn_recurrence
 from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
 from allennlp_sentmatch.nn.padding import check_padded
@@ -189,7 +189,7 @@ class LSTMN(torch.nn.Module):
             LSTMNWeights(*(getattr(self, name + suffix) for name in LSTMNWeights._fields))
             for suffix in self._suffixes
         ]
-        mask = check_padded(inputs, mask, self.input_size, weights[0].bias_l0.dtype)
+        full_mask = check_padded(inputs, mask, self.input_size, weights[0].bias_l0.dtype)
         start = None
         if initial_state is not None:
             _check_initial_state(initial_state, (inputs.size(0), self.output_size))
@@ -200,8 +200,9 @@ class LSTMN(torch.nn.Module):
         hidden, cell, attention = lstmn_recurrence(inputs, mask, weights, start)
         if not self.bidirectional:
             return Tapes(hidden, cell, attention[0])
-        columns_reversed = reverse_sentences(attention[1].transpose(1, 2), mask).transpose(1, 2)
-        return Tapes(hidden, cell, (attention[0], reverse_sentences(columns_reversed, mask)))
+        row, source = reversed_indices(full_mask)  # (B, 1), (B, T)
+        from_right = attention[1][row.unsqueeze(2), source.unsqueeze(2), source.unsqueeze(1)]
+        return Tapes(hidden, cell, (attention[0], from_right))
 
 
 def _check_initial_state(

@@ -9,11 +9,8 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing
 from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled
-
-
-def mask_of(inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
-    """Return the mask of a batch (B, T, ...): the one given, or for `None` one without padding."""
-    return inputs.new_ones(inputs.shape[:2], dtype=torch.bool) if mask is None else mask
+from allennlp_sentmatch.nn.ops.common.packing import check_order
+from allennlp_sentmatch.nn.ops.common.packing import mask_of as mask_of
 
 
 def check_padded(
@@ -25,9 +22,9 @@ def check_padded(
 ) -> Tensor:
     """Check the arguments of an encoder, and return its mask.
 
-    Only on the CPU are the values of the mask checked: a GPU would have to finish all earlier work
-    first, which `lengths_of` does. They are not checked under `torch.compile` and `torch.export`
-    either.
+    The values of the mask are checked on the CPU. For a GPU, which would have to finish all earlier
+    work first, those that need the sentences' lengths check them. They are not checked under
+    `torch.compile` and `torch.export`.
 
     # Parameters
 
@@ -83,40 +80,8 @@ def check_padded(
             f"{mask_name} must be bool, true at tokens, got {mask.dtype}; call {mask_name}.bool()"
         )
     if mask.device.type == "cpu" and not is_compiling_or_tracing():
-        _check_order(_after_padding(mask), mask_name)
+        check_order(mask, mask_name)
     return mask
-
-
-def lengths_of(mask: Tensor) -> Tensor:
-    """Count the tokens (B) of each sentence, on the CPU, and check their order also for a GPU.
-
-    # Raises
-
-    `ValueError` if a token follows padding, unless under `torch.compile` and `torch.export`.
-    """
-    if is_compiling_or_tracing():
-        return mask.sum(1).cpu()
-    after_padding = _after_padding(mask)
-    # One transfer: each waits for all earlier work of a GPU.
-    lengths: Tensor
-    lengths, is_wrong = torch.stack([mask.sum(1), after_padding.sum(1)]).cpu()
-    if is_wrong.any():
-        _check_order(after_padding, "mask")
-    return lengths
-
-
-def _after_padding(mask: Tensor) -> Tensor:
-    """Where a token follows padding, (B, T - 1): never in a right-padded mask (B, T)."""
-    return mask[:, 1:] > mask[:, :-1]
-
-
-def _check_order(after_padding: Tensor, mask_name: str) -> None:
-    if after_padding.any():
-        sentence, index = (int(x) for x in after_padding.nonzero()[0])
-        raise ValueError(
-            f"{mask_name} must be right-padded, but token {index + 1} of sentence {sentence} "
-            "follows padding; move the tokens of each sentence to its beginning"
-        )
 
 
 def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) -> Tensor:

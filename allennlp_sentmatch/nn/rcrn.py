@@ -106,7 +106,7 @@ class RecurrentlyControlledRNN(torch.nn.Module):
             Shape (B, T, output_size), zero at padded steps.
         """
         dtype = self.listener.all_weights[0][0].dtype
-        mask = check_padded(inputs, mask, self.input_size, dtype)
+        full_mask = check_padded(inputs, mask, self.input_size, dtype)
         h1, h2, h3 = run_networks(  # (B, T, output_size)
             (self.forget_controller, self.output_controller, self.listener), inputs, mask
         )
@@ -115,4 +115,4 @@ class RecurrentlyControlledRNN(torch.nn.Module):
             f = h1.sigmoid()
             c = controlled_recurrence(f, h3)  # (15)
             o = h2.sigmoid() if self.output_gate == "sigmoid" else h2
-            return (o * c).masked_fill(~mask.unsqueeze(-1), 0.0)
+            return (o * c).masked_fill(~full_mask.unsqueeze(-1), 0.0)

@@ -6,23 +6,26 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence
 
 from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing, is_on_gpu, resolve_network
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.weights import LayerWeights
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.gru.recurrence import gru_recurrence
 from allennlp_sentmatch.nn.ops.gru.weights import GRUWeights
-from allennlp_sentmatch.nn.padding import lengths_of, zero_outputs
+from allennlp_sentmatch.nn.padding import zero_outputs
 
 Network = Union[torch.nn.LSTM, torch.nn.GRU]
 States = tuple[Tensor, Tensor]
 """h and c."""
 
 
-def run_networks(networks: Sequence[Network], inputs: Tensor, mask: Tensor) -> list[Tensor]:
+def run_networks(
+    networks: Sequence[Network], inputs: Tensor, mask: Optional[Tensor]
+) -> list[Tensor]:
     """Run networks that read the same sentences.
 
     # Parameters
@@ -31,8 +34,8 @@ def run_networks(networks: Sequence[Network], inputs: Tensor, mask: Tensor) -> l
         Each with `batch_first`.
     inputs : `Tensor`
         Shape (B, T, D). Padding may hold anything.
-    mask : `Tensor`
-        Shape (B, T), bool, right-padded.
+    mask : `Optional[Tensor]`
+        Shape (B, T), bool, right-padded. `None`: nothing is padding.
 
     # Returns
 
@@ -45,19 +48,28 @@ def run_networks(networks: Sequence[Network], inputs: Tensor, mask: Tensor) -> l
             zero_outputs(network, inputs, (B, 0, network.hidden_size * (1 + network.bidirectional)))
             for network in networks
         ]
-    # Padding must not matter, not even NaN in a product with zero.
-    padding = ~mask.unsqueeze(-1)  # (B, T, 1)
-    inputs = cast_to_parameter(inputs, networks[0].all_weights[0][0]).masked_fill(padding, 0.0)
+    inputs = cast_to_parameter(inputs, networks[0].all_weights[0][0])
+    if mask is not None:  # Padding must not matter, not even NaN in a product with zero.
+        inputs = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
+    packing: Optional[Packing] = None
+    outputs = []
     # Not every torch and CPU can run torch's own recurrent networks under autocast.
     with without_autocast(torch.device("cpu")):
-        outputs = [_run(network, inputs, mask) for network in networks]
-    return [
-        output.to(network.all_weights[0][0].dtype).masked_fill(padding, 0.0)
-        for network, output in zip(networks, outputs)
-    ]
+        for network in networks:
+            is_lstm, parameters = isinstance(network, torch.nn.LSTM), list(network.parameters())
+            form = resolve_network(is_lstm, network.hidden_size, inputs, mask, parameters)
+            if form == "packed":
+                packing = packing or Packing.of(inputs, mask, bidirectional=False)
+                states, _ = _run_packed(network, inputs, packing)
+            else:
+                states = _run_padded(network, inputs, mask, form)
+            outputs.append(states.to(network.all_weights[0][0].dtype))
+    if mask is None:
+        return outputs
+    return [states.masked_fill(~mask.unsqueeze(-1), 0.0) for states in outputs]
 
 
-def lstm_states(lstm: torch.nn.LSTM, inputs: Tensor, mask: Tensor) -> States:
+def lstm_states(lstm: torch.nn.LSTM, inputs: Tensor, mask: Optional[Tensor]) -> States:
     """Run a one-layer LSTM and return both states at every step, of which torch returns h alone.
 
     # Parameters
@@ -66,8 +78,8 @@ def lstm_states(lstm: torch.nn.LSTM, inputs: Tensor, mask: Tensor) -> States:
         Of one layer, without projections, in one direction or two.
     inputs : `Tensor`
         Shape (B, T, D); the padding has no effect.
-    mask : `Tensor`
-        Shape (B, T), bool, right-padded.
+    mask : `Optional[Tensor]`
+        Shape (B, T), bool, right-padded. `None`: nothing is padding.
 
     # Returns
 
@@ -78,7 +90,10 @@ def lstm_states(lstm: torch.nn.LSTM, inputs: Tensor, mask: Tensor) -> States:
 
 
 def lstm_final_states(
-    lstm: torch.nn.LSTM, inputs: Tensor, mask: Tensor, initial: Optional[States] = None
+    lstm: torch.nn.LSTM,
+    inputs: Tensor,
+    mask: Optional[Tensor],
+    initial: Optional[States] = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Run an LSTM for a decoder that starts from its last states.
 
@@ -88,8 +103,8 @@ def lstm_final_states(
         With `batch_first`, with or without biases, without projections.
     inputs : `Tensor`
         Shape (B, T, D); the padding has no effect.
-    mask : `Tensor`
-        Shape (B, T), bool, right-padded.
+    mask : `Optional[Tensor]`
+        Shape (B, T), bool, right-padded. `None`: nothing is padding.
     initial : `Tuple[Tensor, Tensor]`, optional (default = zeros)
         h and c of all layers before the first step, each (B, num_layers, hidden_size). For a
         single direction.
@@ -120,24 +135,23 @@ def lstm_final_states(
     return outputs, torch.cat(hidden, 1), torch.cat(cell, 1)
 
 
-def _run(network: Network, inputs: Tensor, mask: Tensor) -> Tensor:
-    is_lstm = isinstance(network, torch.nn.LSTM)
-    form = resolve_network(is_lstm, network.hidden_size, inputs, mask, list(network.parameters()))
-    if form == "packed":
-        return _run_packed(network, inputs, mask)[0]
-    if form == "padded" and not is_compiling_or_tracing() and mask.all():
+def _run_padded(network: Network, inputs: Tensor, mask: Optional[Tensor], form: str) -> Tensor:
+    """The outputs (B, T, E) by torch ("padded") or by this package's recurrences ("own")."""
+    is_recorded = is_compiling_or_tracing()
+    if form == "padded" and (mask is None or (not is_recorded and mask.all())):
         outputs: Tensor = network(inputs)[0]
         return outputs
-    reversal = reversed_indices(mask)
+    reversal = None if mask is None else reversed_indices(mask)
 
     def run_padded(outputs: Tensor, directions: list[list[Tensor]]) -> Tensor:
         states = [_run_direction(network, outputs, directions[0])]
         if network.bidirectional:
+            assert reversal is not None
             states.append(_run_direction(network, outputs[reversal], directions[1])[reversal])
         return torch.cat(states, -1)
 
     def run_own(outputs: Tensor, directions: list[list[Tensor]]) -> Tensor:
-        if is_lstm:
+        if isinstance(network, torch.nn.LSTM):
             return lstm_recurrence(outputs, mask, [_layer_weights(directions)])[0]
         return gru_recurrence(outputs, mask, [GRUWeights(*weights) for weights in directions])
 
@@ -186,38 +200,37 @@ def _run_direction(network: Network, inputs: Tensor, weights: Sequence[Tensor]) 
 
 
 def _run_packed(
-    network: Network, inputs: Tensor, mask: Tensor, initial: Optional[States] = None
+    network: Network, inputs: Tensor, packing: Packing, initial: Optional[States] = None
 ) -> tuple[Tensor, Any]:
-    """The outputs (B, T, E) and the last states of torch's module."""
-    # An empty sentence cannot be packed: it takes one step over its padding.
-    packed = pack_padded_sequence(
-        inputs, lengths_of(mask).clamp(min=1), batch_first=True, enforce_sorted=False
-    )
-    outputs, last = network(packed, initial)
-    padded, _ = pad_packed_sequence(outputs, batch_first=True, total_length=inputs.size(1))
-    return padded, last
+    """The outputs (B, T, E), zero at padding, and the last states of torch's module.
+
+    The latter, and `initial`, have a row for each of `packing.order`.
+    """
+    if not packing.sizes:
+        E = network.hidden_size * (1 + network.bidirectional)
+        return zero_outputs(network, inputs, (*inputs.shape[:2], E)), initial
+    sizes = torch.tensor(packing.sizes, device="cpu")
+    outputs, last = network(PackedSequence(packing.pack(inputs)[0], sizes), initial)
+    return packing.unpack(outputs.data.unsqueeze(0)), last
 
 
 def _packed_final_states(
-    lstm: torch.nn.LSTM, inputs: Tensor, mask: Tensor, initial: Optional[States] = None
+    lstm: torch.nn.LSTM, inputs: Tensor, mask: Optional[Tensor], initial: Optional[States] = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`lstm_final_states` by cuDNN, which takes packed batches as they are."""
-    padding = ~mask.unsqueeze(-1)  # (B, T, 1)
-    before = None
-    if initial is not None:  # (L, B, H) each
-        hidden, cell = (x.transpose(0, 1).contiguous() for x in initial)
-        before = (hidden, cell)
-    outputs, last = _run_packed(lstm, inputs.masked_fill(padding, 0.0), mask, before)
+    B, H, S = len(inputs), lstm.hidden_size, 1 + lstm.bidirectional
+    packing = Packing.of(inputs, mask, bidirectional=False)
+    if initial is None:
+        start = (inputs.new_zeros(lstm.num_layers * S, B, H),) * 2
+    else:
+        start = (initial[0].transpose(0, 1), initial[1].transpose(0, 1))  # (L, B, H) each
+    before = (start[0][:, packing.order], start[1][:, packing.order])
+    outputs, last = _run_packed(lstm, inputs, packing, before)
     hidden, cell = (
-        state.unflatten(0, (lstm.num_layers, -1))  # (L, directions, B, H)
+        by_layer.index_copy(1, packing.order, new)
+        .unflatten(0, (lstm.num_layers, S))  # (L, S, B, H)
         .permute(2, 0, 1, 3)
-        .flatten(2)  # (B, L, directions * H)
-        for state in last
+        .flatten(2)  # (B, L, S * H)
+        for by_layer, new in zip(start, last)
     )
-    is_empty = ~mask.any(1)[:, None, None]  # (B, 1, 1)
-    start = initial or (torch.zeros_like(hidden), torch.zeros_like(cell))
-    return (
-        outputs.masked_fill(padding, 0.0),
-        torch.where(is_empty, start[0], hidden),
-        torch.where(is_empty, start[1], cell),
-    )
+    return outputs, hidden, cell

@@ -127,7 +127,7 @@ class StackedRNN(torch.nn.Module):
         `ValueError`
             If a shape is wrong, a token follows padding, or the states of a GRU are requested.
         """
-        mask = check_padded(inputs, mask, self.input_size, self.network.all_weights[0][0].dtype)
+        check_padded(inputs, mask, self.input_size, self.network.all_weights[0][0].dtype)
         if return_states:
             if not isinstance(self.network, torch.nn.LSTM):
                 raise ValueError('the last states need cell="lstm": a GRU has no memory cells')

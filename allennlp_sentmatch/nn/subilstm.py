@@ -31,6 +31,7 @@ from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
+from allennlp_sentmatch.nn.ops.common.packing import order_by_length
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 from allennlp_sentmatch.nn.ops.subilstm.recurrence import suffix_recurrence
@@ -164,18 +165,22 @@ class SuffixBiLSTM(torch.nn.Module):
         `torch.Tensor`
             Shape (B, T, output_size), zero at padded steps.
         """
-        mask = check_padded(inputs, mask, self.input_size, self.forward_cell.bias_l0.dtype)
+        full_mask = check_padded(inputs, mask, self.input_size, self.forward_cell.bias_l0.dtype)
         if is_exporting():  # which can have no lengths as numbers
-            return self._encode_batch(inputs, mask, mask.t())
-        # Sort the sentences as `suffix_recurrence` expects and trim them to the longest one.
-        lengths, order = mask.sum(1).sort(descending=True, stable=True)
-        sizes = _num_sentences_at_each_token(lengths, inputs.size(1))
+            return self._encode_batch(inputs, full_mask, full_mask.t())
+        B, T = inputs.shape[:2]
+        if mask is None:
+            sizes = [B] * T if B else []
+        else:
+            # Sort the sentences as `suffix_recurrence` expects and trim them to the longest one.
+            _, order, sizes = order_by_length(mask)
         if not sizes:
-            return zero_outputs(self, inputs, (*inputs.shape[:2], self.output_size))
-        T = len(sizes)
-        outputs = self._encode_batch(inputs[order, :T], mask[order, :T], sizes)
-        outputs = F.pad(outputs, (0, 0, 0, inputs.size(1) - T))
-        return outputs[order.argsort()]
+            return zero_outputs(self, inputs, (B, T, self.output_size))
+        if mask is None:
+            return self._encode_batch(inputs, full_mask, sizes)
+        rows = (order, slice(len(sizes)))
+        outputs = self._encode_batch(inputs[rows], mask[rows], sizes)
+        return F.pad(outputs, (0, 0, 0, T - len(sizes)))[order.argsort()]
 
     def _encode_batch(
         self, inputs: torch.Tensor, mask: torch.Tensor, sizes: Union[list[int], torch.Tensor]
@@ -234,9 +239,3 @@ class SuffixBiLSTM(torch.nn.Module):
             return both
         r = torch.sigmoid(self.get_submodule(gate)(both)).to(prefix.dtype)  # (B, T, H)
         return r * prefix + (1 - r) * suffix
-
-
-def _num_sentences_at_each_token(lengths: torch.Tensor, num_tokens: int) -> list[int]:
-    """Count the `lengths` (B) greater than t, for each t less than their maximum."""
-    tokens = torch.arange(num_tokens, device=lengths.device).unsqueeze(1)  # (T, 1)
-    return [size for size in (tokens < lengths).sum(1).tolist() if size]

@@ -51,7 +51,7 @@ class TorchNetwork(nn.Module):
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """The outputs (B, T, E), zero at padded steps, of inputs (B, T, D) and a mask (B, T)."""
-        mask = check_padded(inputs, mask, self.input_size, self.network.all_weights[0][0].dtype)
+        check_padded(inputs, mask, self.input_size, self.network.all_weights[0][0].dtype)
         return run_networks([self.network], inputs, mask)[0]
 
 

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import stack_padded
-from allennlp_sentmatch.nn.padding import check_padded, lengths_of, zero_outputs
+from allennlp_sentmatch.nn.ops.common.packing import order_by_length
+from allennlp_sentmatch.nn.padding import check_padded, zero_outputs
 
 MASK = torch.tensor([[True, True, False], [True, False, False], [False, False, False]])
 
@@ -42,12 +43,7 @@ def test_a_mask_with_a_token_after_padding(row):
     with pytest.raises(ValueError, match=f"right-padded, but token {token} of sentence 3 follows"):
         check_padded(torch.randn(4, 3, 2), mask, 2, torch.float32)
     with pytest.raises(ValueError, match=f"right-padded, but token {token} of sentence 3 follows"):
-        lengths_of(mask)
-
-
-def test_lengths():
-    assert lengths_of(MASK).tolist() == [2, 1, 0]
-    assert lengths_of(MASK[:, :0]).tolist() == [0, 0, 0]
+        order_by_length(mask)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32, torch.uint8])

@@ -176,12 +176,3 @@ def test_the_compiled_steps_run_where_they_are_faster(
     with torch.set_grad_enabled(trained), use_backend(backend):
         run_networks([network], inputs.float(), mask)
     assert bool(compiled) == expected
-
-
-@KINDS
-def test_a_packed_batch_with_a_token_after_padding(kind):
-    """As on a GPU, where encoders do not check the mask."""
-    inputs, mask = batch([5, 3], 5)
-    mask[1, 1] = False
-    with pytest.raises(ValueError, match="right-padded, but token 2 of sentence 1 follows"):
-        recurrent_networks._run_packed(make(kind), inputs, mask)

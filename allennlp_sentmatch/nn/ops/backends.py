@@ -191,7 +191,7 @@ def resolve_network(
     is_lstm: bool,
     hidden_size: int,
     inputs: torch.Tensor,
-    mask: torch.Tensor,
+    mask: Optional[torch.Tensor],
     parameters: Sequence[torch.Tensor],
 ) -> Literal["own", "packed", "padded"]:
     """Whether this package's recurrences run one of torch's networks, or torch does, and how.
@@ -201,11 +201,12 @@ def resolve_network(
     if is_exporting():
         return "own"
     if inputs.device.type != "cpu":
-        return "packed" if is_on_gpu(mask) else "padded"
+        return "packed" if is_on_gpu(inputs) and mask is not None else "padded"
     if is_compiling_or_tracing():
         return "padded"
     backend = resolve("the network", get_args(Name), inputs, *parameters)
-    has_gradients, share = torch.is_grad_enabled(), float(mask.float().mean())
+    has_gradients = torch.is_grad_enabled()
+    share = 1.0 if mask is None else float(mask.float().mean())
     if backend.name == "cpu":
         if not is_lstm and (has_gradients or hidden_size >= OWN_GRU_FROM):
             return "own"

@@ -88,14 +88,16 @@ class GatedSelfMatching(torch.nn.Module):
         `ValueError`
             If a shape is wrong, or a token follows padding.
         """
-        mask = check_padded(passage, mask, self.input_size, self.gate.dtype, ("passage", "mask"))
-        padding = ~mask.unsqueeze(-1)  # (B, T, 1)
+        full_mask = check_padded(
+            passage, mask, self.input_size, self.gate.dtype, ("passage", "mask")
+        )
+        padding = ~full_mask.unsqueeze(-1)  # (B, T, 1)
         passage = cast_to_parameter(passage, self.gate).masked_fill(padding, 0.0)
         dtype = passage.dtype
         keys = F.linear(passage, self.attention_key).to(dtype)  # (B, T, A)
         queries = F.linear(passage, self.attention_query).to(dtype)  # (B, T, A)
         scores = additive_scores(queries, keys, self.attention_vector)  # (B, T, T)
-        attention = masked_softmax(scores.to(dtype), mask.unsqueeze(2) & mask.unsqueeze(1))
+        attention = masked_softmax(scores.to(dtype), ~(padding | padding.transpose(1, 2)))
         context = attention.bmm(passage).to(dtype)  # (B, T, D)
         inputs = torch.cat([passage, context], -1)  # (B, T, 2D)
         gate = torch.sigmoid(F.linear(inputs, self.gate)).to(dtype)  # (B, T, 2D)

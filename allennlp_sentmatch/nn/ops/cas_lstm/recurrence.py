@@ -13,7 +13,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm.layer import lstm_layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
 from allennlp_sentmatch.nn.ops.cas_lstm.weights import LayerParameters, LayerWeights
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
-from allennlp_sentmatch.nn.ops.common.packing import Packing
+from allennlp_sentmatch.nn.ops.common.packing import Packing, mask_of
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu", "gpu")
 
@@ -21,7 +21,11 @@ Layers = Sequence[Sequence[LayerWeights]]
 
 
 def lstm_recurrence(
-    inputs: Tensor, mask: Tensor, layers: Layers, dropout: float = 0.0, training: bool = False
+    inputs: Tensor,
+    mask: Optional[Tensor],
+    layers: Layers,
+    dropout: float = 0.0,
+    training: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """The states of the top layer.
 
@@ -29,8 +33,8 @@ def lstm_recurrence(
 
     inputs : `Tensor`
         Shape (B, T, D). The padding has no effect.
-    mask : `Tensor`
-        Shape (B, T), bool, right-padded.
+    mask : `Optional[Tensor]`
+        Shape (B, T), bool, right-padded. `None`: nothing is padding.
     layers : `Sequence[Sequence[LayerWeights]]`
         Each layer's parameters, for each of the S directions (left-to-right first).
     dropout : `float`, optional (default = `0.0`)
@@ -47,7 +51,7 @@ def lstm_recurrence(
 
 def lstm_last_states(
     inputs: Tensor,
-    mask: Tensor,
+    mask: Optional[Tensor],
     layers: Layers,
     dropout: float = 0.0,
     training: bool = False,
@@ -61,6 +65,7 @@ def lstm_last_states(
     are the initial ones.
     """
     states = _run(inputs, mask, layers, dropout, training, first=0, initial=initial)
+    mask = mask_of(inputs, mask)
     last_hidden, last_cell = (
         torch.stack([_last(layer[k], mask, len(layers[0])) for layer in states], 1) for k in (0, 1)
     )
@@ -73,7 +78,7 @@ def lstm_last_states(
 
 def _run(
     inputs: Tensor,
-    mask: Tensor,
+    mask: Optional[Tensor],
     layers: Layers,
     dropout: float,
     training: bool,
@@ -86,14 +91,16 @@ def _run(
         raise ValueError("initial states are for a single direction")
     backend = resolve("LSTM", IMPLEMENTATIONS, inputs, *_parameters(layers), *(initial or ()))
     if backend.name in ("naive", "scan"):
+        mask = mask_of(inputs, mask)
         return [
             (torch.cat([x.hidden for x in layer], -1), torch.cat([x.gates.cell for x in layer], -1))
             for layer in naive.run_stack(inputs, mask, layers, dropout, training, initial)[first:]
         ]
     if initial is not None:  # which take the place of a token before the first one
-        inputs, mask = F.pad(inputs, (0, 0, 1, 0)), F.pad(mask, (1, 0), value=True)
+        inputs = F.pad(inputs, (0, 0, 1, 0))
+        mask = None if mask is None else F.pad(mask, (1, 0), value=True)
     with without_autocast(inputs.device):
-        packing = Packing.of(mask, bidirectional=len(layers[0]) == 2)
+        packing = Packing.of(inputs, mask, bidirectional=len(layers[0]) == 2)
         hidden = packing.pack(inputs)  # (S, N, D)
         cell: Optional[Tensor] = None
         states = []
@@ -124,7 +131,11 @@ def _last(states: Tensor, mask: Tensor, num_directions: int) -> Tensor:
 
 
 def lstm_gates(
-    inputs: Tensor, mask: Tensor, layers: Layers, dropout: float = 0.0, training: bool = False
+    inputs: Tensor,
+    mask: Optional[Tensor],
+    layers: Layers,
+    dropout: float = 0.0,
+    training: bool = False,
 ) -> tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]]:
     """The top layer's h (B, T, S * H) and the gates of all layers, for each of their directions.
 
@@ -132,7 +143,7 @@ def lstm_gates(
     """
     inputs = cast_to_parameter(inputs, layers[0][0].weight_ih)
     resolve("the gates of an LSTM", IMPLEMENTATIONS[:2], inputs, *_parameters(layers))
-    states = naive.run_stack(inputs, mask, layers, dropout, training)
+    states = naive.run_stack(inputs, mask_of(inputs, mask), layers, dropout, training)
     gates = [tuple(direction.gates for direction in layer) for layer in states]
     return torch.cat([x.hidden for x in states[-1]], -1), gates
 

@@ -7,7 +7,7 @@ rows, and no step computes anything for a sentence that has ended.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import torch
 from torch import Tensor
@@ -20,6 +20,9 @@ class Packing(NamedTuple):
     sizes: list[int]
     #: Shape (S, N): a packed row's index among S * B * T padded rows.
     indices: Tensor
+    #: Shape (N - sizes[0]): the rows of the same sentences one step before; `None` if these are
+    #: simply the first ones.
+    before: Optional[Tensor]
     #: B and T.
     shape: tuple[int, int]
 
@@ -29,21 +32,32 @@ class Packing(NamedTuple):
         return self.sizes[0] if self.sizes else 0
 
     @classmethod
-    def of(cls, mask: Tensor, bidirectional: bool) -> "Packing":
-        """The packing of sentences with the right-padded `mask` (B, T).
+    def of(cls, inputs: Tensor, mask: Optional[Tensor], bidirectional: bool) -> "Packing":
+        """The packing of sentences (B, T, ...) with the right-padded `mask` (B, T).
 
         With `bidirectional` there are two directions, of which the second runs through each
-        sentence from its last token to its first.
+        sentence from its last token to its first. `None` is a mask without padding. With another
+        one, a program waits for its GPU here, and nowhere else in a forward and backward pass.
         """
-        B, T = mask.shape
-        lengths, order = mask.sum(1).sort(descending=True, stable=True)
-        steps = torch.arange(T, device=mask.device).unsqueeze(1)  # (T, 1)
-        running = steps < lengths  # (T, B)
-        indices = [(order * T + steps)[running]]
+        B, T = inputs.shape[:2]
+        device = inputs.device
+        steps, order = torch.arange(T, device=device), torch.arange(B, device=device)
+        if mask is None:
+            sizes, lengths = [B] * T if B else [], torch.full((B,), T, device=device)
+        else:
+            lengths, order, sizes = order_by_length(mask)
+        counts = (steps.unsqueeze(1) < lengths).sum(1)  # (T): the sizes and zeros
+        rows = torch.arange(sum(sizes), device=device)
+        step = steps.repeat_interleave(counts, output_size=len(rows))  # (N), as are the next two
+        sentence = rows - (counts.cumsum(0) - counts)[step]
+        index = order[sentence]
+        indices = [index * T + step]
         if bidirectional:
-            indices.append(((B + order) * T + lengths - 1 - steps)[running])
-        sizes = [size for size in running.sum(1).tolist() if size]
-        return cls(sizes, torch.stack(indices), (B, T))
+            indices.append((B + index) * T + lengths[sentence] - 1 - step)
+        before = None
+        if sizes and sizes[0] != sizes[-1]:
+            before = rows[sizes[0] :] - counts[step[sizes[0] :] - 1]
+        return cls(sizes, torch.stack(indices), before, (B, T))
 
     @property
     def order(self) -> Tensor:
@@ -71,20 +85,62 @@ class Packing(NamedTuple):
 
         The rows of the first step, which have no step before them, are left out.
         """
-        if not self.sizes:
-            return packed
-        rows = packed.size(1) - self.sizes[-1]  # those of the last step precede nothing
-        if self.sizes[0] == self.sizes[-1]:
-            return packed[:, :rows]
-        sizes = torch.tensor(self.sizes, device=packed.device).unsqueeze(1)  # (T, 1)
-        running = torch.arange(self.sizes[0], device=packed.device) < sizes  # (T, B)
-        continues = running[1:][running[:-1]]  # (rows)
-        return packed[:, :rows][:, continues]
+        if self.before is not None:
+            return packed.index_select(1, self.before)
+        return packed[:, : packed.size(1) - self.num_sentences]
+
+
+def mask_of(inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
+    """Return the mask of a batch (B, T, ...): the one given, or for `None` one without padding."""
+    return inputs.new_ones(inputs.shape[:2], dtype=torch.bool) if mask is None else mask
 
 
 def steps(packed: Tensor, sizes: list[int]) -> Sequence[Tensor]:
     """The rows of each step: (..., N, K) becomes a sequence of (..., size, K)."""
     return packed.split(sizes, -2)  # type: ignore[no-any-return]
+
+
+def order_by_length(mask: Tensor) -> tuple[Tensor, Tensor, list[int]]:
+    """Order sentences by their length, longest first.
+
+    # Returns
+
+    `tuple[Tensor, Tensor, list[int]]`
+        The sorted lengths and the sentences' indices, (B) each, and the number of sentences that
+        have a token t, for each t below the largest length.
+
+    # Raises
+
+    `ValueError`
+        If a token follows padding.
+    """
+    lengths, order = mask.sum(1).sort(descending=True, stable=True)
+    num_wrong = _after_padding(mask).sum().view(1)
+    *numbers, wrong = torch.cat([lengths, num_wrong]).tolist()  # one transfer, which waits
+    if wrong:
+        check_order(mask)
+    sizes, n = [], len(numbers)
+    for t in range(numbers[0] if numbers else 0):
+        while numbers[n - 1] <= t:
+            n -= 1
+        sizes.append(n)
+    return lengths, order, sizes
+
+
+def check_order(mask: Tensor, name: str = "mask") -> None:
+    """Raise a `ValueError` if a sentence has a token after padding."""
+    after_padding = _after_padding(mask)
+    if after_padding.any():
+        sentence, index = (int(x) for x in after_padding.nonzero()[0])
+        raise ValueError(
+            f"{name} must be right-padded, but token {index + 1} of sentence {sentence} follows "
+            "padding; move the tokens of each sentence to its beginning"
+        )
+
+
+def _after_padding(mask: Tensor) -> Tensor:
+    """Where a token follows padding, (B, T - 1): never in a right-padded mask (B, T)."""
+    return mask[:, 1:] > mask[:, :-1]
 
 
 def lengths_of(sizes: list[int]) -> Tensor:

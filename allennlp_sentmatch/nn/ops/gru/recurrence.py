@@ -13,7 +13,7 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.backends import Name, resolve
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writable
-from allennlp_sentmatch.nn.ops.common.packing import Packing
+from allennlp_sentmatch.nn.ops.common.packing import Packing, mask_of
 from allennlp_sentmatch.nn.ops.gru import cpu, naive
 from allennlp_sentmatch.nn.ops.gru.tables import GRUTables
 from allennlp_sentmatch.nn.ops.gru.weights import GRUWeights
@@ -22,15 +22,17 @@ IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "cpu")
 STEPS: dict[str, ModuleType] = {"cpu": cpu}
 
 
-def gru_recurrence(inputs: Tensor, mask: Tensor, directions: Sequence[GRUWeights]) -> Tensor:
+def gru_recurrence(
+    inputs: Tensor, mask: Optional[Tensor], directions: Sequence[GRUWeights]
+) -> Tensor:
     """Run a layer in one or two directions.
 
     # Parameters
 
     inputs : `Tensor`
         Shape (B, T, D). The padding has no effect.
-    mask : `Tensor`
-        Shape (B, T), bool, right-padded.
+    mask : `Optional[Tensor]`
+        Shape (B, T), bool, right-padded. `None`: nothing is padding.
     directions : `Sequence[GRUWeights]`
         The parameters of each of the S directions, left-to-right first.
 
@@ -42,9 +44,9 @@ def gru_recurrence(inputs: Tensor, mask: Tensor, directions: Sequence[GRUWeights
     parameters = [parameter for weights in directions for parameter in weights]
     backend = resolve("GRU", IMPLEMENTATIONS, inputs, *parameters)
     if backend.name in ("naive", "scan"):
-        return naive.gru_recurrence(inputs, mask, directions)
+        return naive.gru_recurrence(inputs, mask_of(inputs, mask), directions)
     with without_autocast(inputs.device):
-        packing = Packing.of(mask, bidirectional=len(directions) == 2)
+        packing = Packing.of(inputs, mask, bidirectional=len(directions) == 2)
         hidden = _Steps.apply(  # type: ignore[no-untyped-call]
             backend, packing, packing.pack(inputs), *parameters
         )

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
-from allennlp_sentmatch.nn.ops.common.packing import Packing
+from allennlp_sentmatch.nn.ops.common.packing import Packing, mask_of
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm import cpu, cpu_gradient, naive
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.choices import Choices
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.tables import TreeGradients, TreeTables
@@ -26,7 +26,7 @@ IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "cpu")
 
 
 def tree_recurrence(
-    hidden: Tensor, cell: Tensor, mask: Tensor, weights: TreeWeights, choices: Choices
+    hidden: Tensor, cell: Tensor, mask: Optional[Tensor], weights: TreeWeights, choices: Choices
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Compose each sentence's leaves into one node.
 
@@ -34,8 +34,8 @@ def tree_recurrence(
 
     hidden, cell : `Tensor`
         Shape (B, T, H): the leaves.
-    mask : `Tensor`
-        Shape (B, T), bool, right-padded.
+    mask : `Optional[Tensor]`
+        Shape (B, T), bool, right-padded. `None`: nothing is padding.
     weights : `TreeWeights`
     choices : `Choices`
 
@@ -45,14 +45,13 @@ def tree_recurrence(
         The roots' h and c (B, H), and the merges (B, T - 1), as in `TreeComposition`.
     """
     backend = resolve("GumbelTreeLSTM", IMPLEMENTATIONS, hidden, *weights)
-    if backend.name == "scan" and choices.noise is None and hidden.size(1) > 0:
-        return naive.scanned_recurrence(hidden, cell, mask, weights, choices)
-    if backend.name in ("naive", "scan"):
-        return naive.tree_recurrence(hidden, cell, mask, weights, choices)
-    packing = Packing.of(mask, bidirectional=False)
-    if len(packing.sizes) < 2:  # no sentence has a pair to merge
-        return naive.tree_recurrence(hidden, cell, mask, weights, choices)
-    return _packed(backend, packing, hidden, cell, mask, weights, choices)
+    if backend.name not in ("naive", "scan"):
+        packing = Packing.of(hidden, mask, bidirectional=False)
+        if len(packing.sizes) > 1:  # a sentence has a pair to merge
+            return _packed(backend, packing, hidden, cell, weights, choices)
+    is_scanned = backend.name == "scan" and choices.noise is None and hidden.size(1) > 0
+    run = naive.scanned_recurrence if is_scanned else naive.tree_recurrence
+    return run(hidden, cell, mask_of(hidden, mask), weights, choices)
 
 
 def _packed(
@@ -60,7 +59,6 @@ def _packed(
     packing: Packing,
     hidden: Tensor,
     cell: Tensor,
-    mask: Tensor,
     weights: TreeWeights,
     choices: Choices,
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -76,7 +74,7 @@ def _packed(
         root_hidden, root_cell, merges, _ = cpu.forward(
             backend, packing.sizes, arguments[0], arguments[1], weights, choices, keep=False
         )
-    B, steps = mask.size(0), mask.size(1) - 1
+    B, steps = hidden.size(0), hidden.size(1) - 1
     return (
         hidden.new_zeros(B, hidden.size(2)).index_copy(0, order, root_hidden),
         cell.new_zeros(B, cell.size(2)).index_copy(0, order, root_cell),

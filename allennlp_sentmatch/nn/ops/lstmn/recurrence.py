@@ -20,7 +20,7 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writable
-from allennlp_sentmatch.nn.ops.common.packing import Packing
+from allennlp_sentmatch.nn.ops.common.packing import Packing, mask_of
 from allennlp_sentmatch.nn.ops.lstmn import cpu, naive
 from allennlp_sentmatch.nn.ops.lstmn.tables import (
     LSTMNArguments,
@@ -35,7 +35,7 @@ IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "cpu")
 
 def lstmn_recurrence(
     inputs: Tensor,
-    mask: Tensor,
+    mask: Optional[Tensor],
     directions: Sequence[LSTMNWeights],
     initial_state: Optional[Tensor] = None,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
@@ -45,8 +45,8 @@ def lstmn_recurrence(
 
     inputs : `Tensor`
         Shape (B, T, D).
-    mask : `Tensor`
-        Shape (B, T), right-padded.
+    mask : `Optional[Tensor]`
+        Shape (B, T), right-padded. `None`: nothing is padding.
     directions : `Sequence[LSTMNWeights]`
         The weights of each direction, left-to-right first.
     initial_state : `Tensor`, optional (default = zeros)
@@ -64,9 +64,11 @@ def lstmn_recurrence(
     backend = resolve("LSTMN", IMPLEMENTATIONS, *tensors)
     if backend.name in ("naive", "scan"):
         is_scanned = backend.name == "scan"
+        mask = mask_of(inputs, mask)
         return naive.lstmn_recurrence(inputs, mask, directions, initial_state, is_scanned)
-    packing = Packing.of(mask, bidirectional=len(directions) == 2)
+    packing = Packing.of(inputs, mask, bidirectional=len(directions) == 2)
     if not packing.sizes:  # no token in the batch, hence no step
+        mask = mask_of(inputs, mask)
         return naive.lstmn_recurrence(inputs, mask, directions, initial_state)
     with without_autocast(inputs.device):
         return _packed(backend, packing, inputs, directions, initial_state)

@@ -19,7 +19,7 @@ def test_one_direction_is_packed_as_torch_packs_it(lengths):
     expected = pack_padded_sequence(
         sequence, torch.tensor(lengths), batch_first=True, enforce_sorted=False
     )
-    packing = Packing.of(mask, bidirectional=False)
+    packing = Packing.of(sequence, mask, bidirectional=False)
     assert packing.sizes == expected.batch_sizes.tolist()
     # Sentences of the same length keep their order here; torch may use any order.
     actual, rows = packing.pack(sequence).squeeze(0), expected.data
@@ -30,7 +30,7 @@ def test_one_direction_is_packed_as_torch_packs_it(lengths):
 @pytest.mark.parametrize("lengths", LENGTHS)
 def test_a_sentence_keeps_its_row_within_the_steps_and_reads_in_its_direction(lengths):
     sequence, mask = batch(lengths)
-    packing = Packing.of(mask, bidirectional=True)
+    packing = Packing.of(sequence, mask, bidirectional=True)
     forward, reverse = (x.split(packing.sizes) for x in packing.pack(sequence))
     order = sorted(range(len(lengths)), key=lambda b: -lengths[b])
     for row, b in enumerate(order):
@@ -42,7 +42,7 @@ def test_a_sentence_keeps_its_row_within_the_steps_and_reads_in_its_direction(le
 @pytest.mark.parametrize("lengths", LENGTHS)
 def test_unpacking_restores_both_directions_with_zeros_at_padding(lengths):
     sequence, mask = batch(lengths)
-    packing = Packing.of(mask, bidirectional=True)
+    packing = Packing.of(sequence, mask, bidirectional=True)
     packed = packing.pack(sequence)
     packed = torch.stack([packed[0], 2 * packed[1]])
     expected = sequence.masked_fill(~mask.unsqueeze(-1), 0)
@@ -52,7 +52,7 @@ def test_unpacking_restores_both_directions_with_zeros_at_padding(lengths):
 @pytest.mark.parametrize("lengths", LENGTHS)
 def test_previous_gives_each_row_that_of_its_sentence_one_step_before(lengths):
     sequence, mask = batch(lengths)
-    packing = Packing.of(mask, bidirectional=True)
+    packing = Packing.of(sequence, mask, bidirectional=True)
     packed = packing.pack(sequence)
     steps = packed.split(packing.sizes, 1)
     expected = [before[:, : now.size(1)] for before, now in zip(steps, steps[1:])]
@@ -63,10 +63,22 @@ def test_previous_gives_each_row_that_of_its_sentence_one_step_before(lengths):
 def test_no_gradient_reaches_padding():
     sequence, mask = batch([2, 3])
     sequence.requires_grad_()
-    packing = Packing.of(mask, bidirectional=True)
+    packing = Packing.of(sequence, mask, bidirectional=True)
     packing.unpack(packing.pack(sequence)).sum().backward()
     assert torch.equal(sequence.grad, mask.unsqueeze(-1).expand_as(sequence) * 2.0)
 
 
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("shape", [(3, 4), (1, 1), (2, 0), (0, 2)])
+def test_no_mask_is_one_without_padding(shape, bidirectional):
+    sequence = torch.randn(*shape, 3)
+    expected = Packing.of(sequence, torch.ones(shape, dtype=torch.bool), bidirectional)
+    packing = Packing.of(sequence, None, bidirectional)
+    assert packing.sizes == expected.sizes
+    assert torch.equal(packing.indices, expected.indices)
+    assert torch.equal(packing.unpack(packing.pack(sequence))[..., :3], sequence)
+
+
 def test_a_batch_of_empty_sentences_has_no_steps():
-    assert Packing.of(torch.zeros(2, 3, dtype=torch.bool), bidirectional=False).sizes == []
+    mask = torch.zeros(2, 3, dtype=torch.bool)
+    assert Packing.of(torch.zeros(2, 3, 1), mask, bidirectional=False).sizes == []

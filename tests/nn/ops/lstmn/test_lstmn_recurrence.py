@@ -172,7 +172,7 @@ def test_what_is_no_number_stays_in_its_sentence():
 def test_gradients_from_outside_may_have_any_memory_format():
     model = make(bidirectional=False)
     inputs, mask = batch(LENGTHS, 7)
-    packing = Packing.of(mask, bidirectional=False)
+    packing = Packing.of(inputs, mask, bidirectional=False)
     weights = [model.get_parameter(name).unsqueeze(0) for name in LSTMNWeights._fields]
     packed = packing.pack(inputs)
     backend = resolve("LSTMN", recurrence.IMPLEMENTATIONS, packed)
