@@ -35,7 +35,7 @@ BATCH_SIZE, NUM_TOKENS, SIZE = 64, 25, 300
 
 
 class Setting(NamedTuple):
-    """How many processes train, and the environment of each."""
+    """The number of processes that train, and the environment of each."""
 
     processes: int
     threads: int

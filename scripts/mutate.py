@@ -193,7 +193,7 @@ def keep_a_sample(session: Path, size: Optional[int], seed: int) -> None:
 
 
 def summary(session: Path) -> dict[str, Any]:
-    """How many mutations of a session could be tested and were killed, and those that survived."""
+    """The numbers of a session's tested and killed mutations, and those that survived."""
     with sqlite3.connect(session) as database:
         rows = database.execute(
             "SELECT module_path, start_pos_row, operator_name, test_outcome, diff, output"

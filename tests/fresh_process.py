@@ -22,7 +22,7 @@ _forkserver.set_forkserver_preload(
 )
 
 RUN_ALLENNLP = "from allennlp.__main__ import run\nrun()\n"
-"""What the program `allennlp` does."""
+"""The code of the program `allennlp`."""
 
 
 def run_python(

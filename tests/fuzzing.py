@@ -57,7 +57,7 @@ def changed_bytes(draw: Any, content: bytes) -> bytes:
 
 @st.composite
 def damaged(draw: Any, content: bytes) -> Optional[bytes]:
-    """What a bad disk makes of a right file, `None` of which is left in one case of twenty.
+    """A right file after damage as by a bad disk; `None`, no file, in one case of twenty.
 
     Most changes are in its first bytes, which say what the others are.
     """

@@ -73,7 +73,7 @@ def test_recover_continues_where_the_training_stopped(allennlp, tmp_path, schedu
 
 
 def number_of_updates(folder: Path) -> int:
-    """How many steps the optimizer has made in a training of one epoch."""
+    """The number of the optimizer's steps in a training of one epoch."""
     state = torch.load(folder / "training_state_e1_b0.th")  # plain values and tensors
     (number,) = {int(of_parameter["step"]) for of_parameter in state["optimizer"]["state"].values()}
     return number

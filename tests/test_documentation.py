@@ -147,7 +147,7 @@ REPLACED = {
     "pooling": r"^ *pooling: 'max',\n",
     "Matcher": r"^ *matcher: 'heuristic',\n",
 }
-"""What a line of docs/components.md replaces in own_pairs.jsonnet."""
+"""The part of own_pairs.jsonnet that a line of docs/components.md replaces."""
 
 
 def lines_to_copy() -> list[tuple[str, str]]:

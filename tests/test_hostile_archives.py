@@ -58,7 +58,7 @@ SUBCOMMANDS = {
     ],
     ("transfer", "archive_file"): ["transfer", "HOSTILE", "--data", "FOLDER"],
 }  # fmt: skip
-"""How each subcommand of this package is given a hostile archive, for each of its arguments."""
+"""For each argument of a subcommand that is an archive, a command line with a hostile one."""
 
 FUNCTIONS: dict[str, Callable[[Path], object]] = {
     "`load_archive` of this package": load_archive,

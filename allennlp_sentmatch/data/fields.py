@@ -25,7 +25,7 @@ class LabelField(fields.LabelField):
     label_namespace : `str`, optional (default = `"labels"`)
     skip_indexing : `bool`, optional (default = `False`)
     source : `Source`, optional (default = `None`)
-        Where the label comes from, if that is a file.
+        The label's place, if it is from a file.
 
     # Raises
 
@@ -49,7 +49,7 @@ class LabelField(fields.LabelField):
 
     @property
     def source(self) -> Optional[Source]:
-        """Where the label comes from, if that is a file."""
+        """The label's place, if it is from a file."""
         return self._source
 
     def index(self, vocab: Vocabulary) -> None:

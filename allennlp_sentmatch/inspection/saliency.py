@@ -30,7 +30,7 @@ NOISE = 0.01  # standard deviation, relative to the range of the embeddings
 
 @dataclass(frozen=True)
 class Saliency:
-    """How much the predicted label or score depends on each word of one text.
+    """The share of each word of one text in the predicted label or score.
 
     # Parameters
 

@@ -247,22 +247,6 @@ class TestCommands:
             "of 'contradiction', 'entailment', 'neutral'"
         )
 
-    @pytest.mark.parametrize(
-        ("content", "message"),
-        [
-            ("", "is empty"),
-            ("sentence1\tlabel\na\tneutral\n", "line 2: there is no column 'sentence2'"),
-            (HEADER + "a\tb\tneutral\na\tneutral\n", "line 3: 2 columns where the header has 3"),
-            (HEADER + "a\tb\t\n", "line 2: column 'label' is empty"),
-            ('{"sentence1": 1, "sentence2": "b", "label": "neutral"}', "line 1: .* be a string"),
-        ],
-    )
-    def test_evaluate_a_file_that_is_not_a_table_of_pairs(
-        self, allennlp, small_archive, write, content, message
-    ):
-        with pytest.raises(ConfigurationError, match=rf"bad\.txt,? {message}"):
-            allennlp("evaluate", small_archive, write(content))
-
     def test_evaluate_what_is_unusual_and_right(self, allennlp, small_archive, write, tmp_path):
         path = write(self.HEADER + f"\tb\tneutral\n{'word ' * 5000}\t\tentailment\n")
         allennlp("evaluate", small_archive, path, "--output-file", tmp_path / "metrics.json")
@@ -297,13 +281,6 @@ class TestCommands:
         ("content", "message"),
         [
             ('[\n{"sentence1": "a", "sentence2": "b", "label": "x"}\n]\n', r"line 1: .*jq -c"),
-            (
-                jsonl(sentence1="a", sentence2="b", label="x")
-                + jsonl(sentence1="a", sentence2="b", label=None),
-                "line 2: no label, but line 1 has one",
-            ),
-            ("sentence1;sentence2;label\na;b, c;x\n", r"set `delimiter` \(.*\) to ';'"),
-            (HEADER + "a\tb\tx\na\tb\t\n", "line 3: column 'label' is empty: .*give the row one"),
             (jsonl(sentence1="a", sentence2="b", label=None), "has no label; is the training data"),
             (HEADER + "a\tb\tx\n" * 2, "the only label in the vocabulary is 'x'"),
         ],
@@ -317,18 +294,10 @@ class TestCommands:
                 *("--serialization-dir", tmp_path / "model", "--overrides", overrides),
             )
 
-    @pytest.mark.parametrize(
-        ("inputs", "message"),
-        [
-            ({"premise": "a"}, r"expected premise/hypothesis or .* got \['premise'\]"),
-            ({"premise": "a", "hypothesis": 3}, "'hypothesis' must be a string, got 3"),
-            ({"premise": ["a"], "hypothesis": "b"}, "'premise' must be a string"),
-        ],
-    )
-    def test_predict(self, allennlp, small_archive, write, tmp_path, inputs, message):
-        with pytest.raises(ConfigurationError, match=message):
+    def test_predict(self, allennlp, small_archive, write, tmp_path):
+        with pytest.raises(ConfigurationError, match=r"expected premise/hypothesis or .* got"):
             allennlp(
-                *("predict", small_archive, write(json.dumps(inputs))),
+                *("predict", small_archive, write('{"premise": "a"}')),
                 *("--output-file", tmp_path / "predictions.jsonl"),
             )
 

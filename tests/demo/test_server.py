@@ -143,7 +143,7 @@ def serving(app):
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Where Gradio copies files to."""
+    """The folder that Gradio copies files to."""
     return tmp_path_factory.mktemp("gradio")
 
 
@@ -398,7 +398,7 @@ BODIES = st.one_of(
     st.binary(max_size=30),
 )
 REPETITIONS = st.sampled_from([1] * 8 + [2, 100_000])
-"""How often a body is repeated, up to the limit."""
+"""The number of times that a body is sent, up to the limit."""
 
 REQUESTS = st.one_of(
     st.tuples(st.just("POST"), st.just(JOIN), st.just([]), BODIES, REPETITIONS),

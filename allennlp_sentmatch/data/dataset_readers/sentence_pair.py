@@ -81,8 +81,8 @@ class SentencePairReader(FormattedReader):
         Whether each pair is followed by the same pair with premise and hypothesis exchanged: more
         training data where the label does not depend on the order.
     score : `Union[int, str]`, optional (default = `None`)
-        `table`: the column with the score, if there is one. Set `label` to `null` if there is no
-        label.
+        `table`: the column with the score, if there is one. Set `label` to `null` for pairs without
+        labels.
     score_range : `tuple[float, float]`, optional (default = `None`)
         `table`: the lowest and the highest score. A score that is not between them is an error. By
         default, any finite number is a score.

@@ -79,7 +79,7 @@ def ending(digest: str) -> bytes:
 
 
 def ending_digest(path: PathOrStr) -> Optional[str]:
-    """The digest at the end of a file, or the first of two, be it damaged; `None` without one."""
+    """The digest at the end of a file, or the first of two, damaged or not; `None` without one."""
     with open(local_path(path), "rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * ENDING_LENGTH))
         _, mark, digest = file.read().partition(MARK)
@@ -87,7 +87,7 @@ def ending_digest(path: PathOrStr) -> Optional[str]:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file is there and ends with the digest of what comes before, as `save_array`'s."""
+    """Whether a file exists and ends with the digest of its content, as `save_array` writes it."""
     if not path.exists():
         return False
     with open(path, "rb") as file:

@@ -68,7 +68,7 @@ def local_path(file_path: PathOrStr) -> str:
 
     # Raises
 
-    `FileNotFoundError` for a path where there is nothing, `ConfigurationError` for any other that
+    `FileNotFoundError` for a path that does not exist, `ConfigurationError` for any other that
     cannot be used, such as a damaged archive's.
     """
     if not isinstance(file_path, (str, PathLike)):

@@ -25,7 +25,7 @@ def first_repeated(names: Iterable[str]) -> Optional[str]:
 
 
 class Source(NamedTuple):
-    """Where an example is, for errors about it: `str(source)` is `pairs.tsv, line 3`."""
+    """The place of an example, for errors about it: `str(source)` is `pairs.tsv, line 3`."""
 
     file_path: Union[str, "PathLike[str]"]
     """The file, as the user named it."""
@@ -36,7 +36,7 @@ class Source(NamedTuple):
 
     @property
     def position(self) -> str:
-        """Where in the file the example is; an empty string if it is the whole file."""
+        """The line or part of the file; an empty string if the example is the whole file."""
         return f"line {self.line}" if self.line is not None else self.part or ""
 
     def __str__(self) -> str:

@@ -26,7 +26,7 @@ def map_vectors(file_path: PathOrStr) -> Vectors:
 
     # Raises
 
-    `FileNotFoundError` for a path where there is nothing, `ConfigurationError` for a file of
+    `FileNotFoundError` for a path that does not exist, `ConfigurationError` for a file of
     anything else than rows of floating-point numbers.
     """
     source = Source(file_path)

@@ -129,7 +129,7 @@ def learn_bpe(
     # Raises
 
     `ConfigurationError`
-        If a number is less than 1, a text has a lone surrogate, or there are no words.
+        If a number is less than 1, a text has a lone surrogate, or the texts have no words.
     """
     for name, number in (("merges", num_merges), ("vocabulary size", vocabulary_size)):
         if number is not None and number < 1:

@@ -21,8 +21,8 @@ class SpacyBlankTokenizer(Tokenizer):
 
     No model has to be downloaded. spaCy's trained pipelines leave their language's rules as they
     are: the tokens are those of AllenNLP's `SpacyTokenizer` with, for instance, `en_core_web_sm`.
-    There are no part-of-speech tags, lemmas or entities; where those are needed, use the tokenizer
-    `spacy`.
+    Tokens have neither part-of-speech tags nor lemmas nor entity types; where those are needed, use
+    the tokenizer `spacy`.
 
     The time of spaCy's rules grows with the square of a run of marks: 20,000 brackets would take
     minutes. A piece of text without whitespace that is longer than `max_word_length` is therefore
@@ -105,7 +105,7 @@ class SpacyBlankTokenizer(Tokenizer):
         return rule_splitter(self._language, self._max_word_length)
 
     def _pieces(self, text: str) -> Iterator[tuple[int, str]]:
-        """Pieces of the text, in order, with their offsets; mostly the whole text is one."""
+        """Pieces of the text, in order, with their offsets; usually one, the whole text."""
         start = 0
         for match in self._long_word.finditer(text):
             for end in range(

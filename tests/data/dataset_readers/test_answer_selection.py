@@ -91,12 +91,6 @@ def test_an_empty_candidate_is_a_candidate_all_the_same():
     assert mask.any(dim=-1).tolist() == [True, True]
 
 
-def test_max_length(fixtures):
-    instance = read("wikiqa", fixtures / "data/wikiqa.tsv", max_length=3)[0]
-    assert about(instance)["question_tokens"] == ["how", "do", "bees"]
-    assert [len(field.tokens) for field in instance["candidates"]] == [3, 3, 3]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

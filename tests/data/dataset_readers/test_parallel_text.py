@@ -96,11 +96,6 @@ def test_a_line_without_a_tab(tmp_path):
         pairs(make(), path)
 
 
-def test_impossible_length():
-    with pytest.raises(ConfigurationError, match="max_length=0"):
-        make(max_length=0)
-
-
 def test_the_word_padding_in_a_translation_is_an_unknown_word():
     instance = make().text_to_instance("a", "b @@PADDING@@")
     tokens = [token.text for token in instance["target_tokens"]]

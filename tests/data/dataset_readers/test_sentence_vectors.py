@@ -2,14 +2,12 @@
 
 import gzip
 import os
-from itertools import chain
 
 import numpy
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Vocabulary
-from allennlp.data.dataset_readers import WorkerInfo
 
 from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
 from allennlp_sentmatch.data.files.digests import ending, sentences_digest
@@ -82,16 +80,6 @@ def test_a_column_of_a_table(files):
     table = files.with_suffix(".tsv")
     table.write_text("id\ttext\n" + "".join(f"{i}\t{s}\n" for i, s in enumerate("abcd")))
     assert [sentence for sentence, _ in read(table, column="text")] == ["a", "b", "c", "d"]
-
-
-def test_workers_share_the_rows(files):
-    parts = []
-    for worker in range(2):
-        reader = SentenceVectorsReader()
-        reader._set_worker_info(WorkerInfo(2, worker))
-        parts.append([instance["metadata"]["text"] for instance in reader.read(files)])
-    assert sorted(chain(*parts)) == sorted(SENTENCES)
-    assert all(parts)
 
 
 @pytest.mark.parametrize(

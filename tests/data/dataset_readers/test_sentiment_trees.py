@@ -96,10 +96,6 @@ def test_a_tokenizer_splits_the_tokens_anew(trees):
     assert instance["metadata"]["text"] == "Wonderful ( if long ) ."
 
 
-def test_max_length(trees):
-    assert words(read(trees, max_length=2)[3]) == ["Wonderful", "("]
-
-
 def test_text_for_prediction():
     reader = SentimentTreesReader()
     assert words(reader.text_to_instance("It isn't bad.")) == ["It", "is", "n't", "bad", "."]
@@ -133,19 +129,11 @@ def test_malformed_trees_name_file_and_line(tmp_path, line, message):
         read(path, use_subtrees=True)
 
 
-def test_an_empty_file(tmp_path):
-    path = tmp_path / "trees.txt"
-    path.write_text("\n")
-    with pytest.raises(ConfigurationError, match=r"trees\.txt is empty"):
-        read(path)
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"granularity": "4-class"}, "granularity='4-class': expected one of 5-class, 3-class, 2-"),
         ({"min_phrase_length": 0}, "min_phrase_length=0: expected at least 1"),
-        ({"max_length": 0}, "max_length=0: expected at least 1"),
     ],
 )
 def test_impossible_settings(settings, message):
@@ -153,18 +141,22 @@ def test_impossible_settings(settings, message):
         SentimentTreesReader(**settings)
 
 
-def test_workers_share_out_the_phrases(trees):
-    everything = [words(i) for i in read(trees, use_subtrees=True)]
-    for worker in range(3):
-        reader = SentimentTreesReader(use_subtrees=True)
-        reader._set_worker_info(WorkerInfo(num_workers=3, id=worker))
-        assert [words(i) for i in reader.read(trees)] == everything[worker::3]
-
-
 def test_from_a_configuration(trees):
-    parameters = {"type": "sentiment_trees", "granularity": "2-class", "max_instances": 3}
-    instances = list(DatasetReader.from_params(Params(parameters)).read(trees))
-    assert [label(instance) for instance in instances] == ["1", "0", "1"]
+    parameters = {"type": "sentiment_trees", "granularity": "2-class", "use_subtrees": True}
+    reader = DatasetReader.from_params(Params(dict(parameters)))
+    everything = [words(instance) for instance in reader.read(trees)]
+    reader = DatasetReader.from_params(Params({**parameters, "max_instances": 3}))
+    assert [words(instance) for instance in reader.read(trees)] == everything[:3]
+    # Folds are of sentences, and the shares of workers of phrases.
+    folds = {"path": str(trees), "folds": {"number": 6, "keep": [0]}}
+    for worker in range(3):
+        reader = DatasetReader.from_params(Params(dict(parameters)))
+        first = [words(instance) for instance in reader.read(folds)]
+        assert first[0] == everything[0]
+        assert first == everything[: len(first)]
+        assert len(first) < len(everything)
+        reader._set_worker_info(WorkerInfo(num_workers=3, id=worker))
+        assert [words(instance) for instance in reader.read(trees)] == everything[worker::3]
 
 
 def phrases_of(reader, path):

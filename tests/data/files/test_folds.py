@@ -2,13 +2,6 @@ import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.dataset_readers import (
-    AnswerSelectionReader,
-    ReadingComprehensionReader,
-    SentencePairReader,
-    SentimentTreesReader,
-    SingleSentenceReader,
-)
 from allennlp_sentmatch.data.files.folds import Folds, split_data_path
 
 
@@ -85,25 +78,3 @@ class TestDataPath:
     def test_another_form_is_an_error(self, path, message):
         with pytest.raises(ConfigurationError, match=message):
             split_data_path(path)
-
-
-@pytest.mark.parametrize(
-    ("reader", "file"),
-    [
-        (SentencePairReader("msrp"), "msrp.txt"),
-        (SingleSentenceReader("trec"), "trec.label"),
-        (SentimentTreesReader(), "sentiment_trees.txt"),
-        (AnswerSelectionReader("wikiqa"), "wikiqa.tsv"),
-        (ReadingComprehensionReader("fairytaleqa"), "fairytaleqa.jsonl"),
-    ],
-)
-def test_every_reader_takes_folds_of_its_examples(fixtures, reader, file):
-    path = fixtures / "data" / file
-    everything = [instance["metadata"].metadata for instance in reader.read(path)]
-    assert len(everything) >= 3
-    parts = [
-        list(reader.read({"path": str(path), "folds": {"number": 3, "keep": [fold]}}))
-        for fold in range(3)
-    ]
-    for fold, part in enumerate(parts):
-        assert [instance["metadata"].metadata for instance in part] == everything[fold::3]

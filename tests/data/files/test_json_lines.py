@@ -50,18 +50,6 @@ def test_objects(write):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"a": 1', "line 2: not valid JSON"),
-        ("[1, 2]", r"line 2: expected a JSON object.*got \[1, 2\]"),
-    ],
-)
-def test_malformed_lines(write, line, message):
-    with pytest.raises(ConfigurationError, match=r"data\.txt, " + message):
-        list(json_rows(write('{"a": 1}\n' + line + "\n")))
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
         ("[" * 2000 + "]" * 2000, "nested too deeply"),
         ('{"a":' * 100_000, "nested too deeply"),
         ('{"a": %s}' % ("7" * 5000), "not valid JSON .an integer of 5000 digits"),
