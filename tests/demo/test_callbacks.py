@@ -58,14 +58,6 @@ def test_a_ranking_is_a_table(untrained):
     assert "<figure>" in drawings(model, "how do bees", "bees\nthe queen")
 
 
-def test_a_score_is_shown_with_its_scale(untrained):
-    model = untrained("similarity_regressor")
-    _, (shown, empty) = predictions(model, ["a plane", "a plane"], ["a man", ""])
-    score = model._predictor.predict("a plane", "a man")["score"]
-    assert f"<td>{score:.2f}</td><td>0 to 5</td>" in shown
-    assert empty == ""
-
-
 def test_what_was_typed_is_escaped(pair_model, untrained):
     pytest.importorskip("matplotlib")
     search = InMemorySearch(pair_model, [ATTACK, PAIR[0]])

@@ -127,10 +127,6 @@ def test_generation_for_each_label(untrained):
     assert any(one != drawn[0] for one in drawn)
 
 
-def test_other_models_do_not_generate(pair_model):
-    assert not pair_model.can_generate
-
-
 def test_another_predictor_is_refused(untrained):
     model = untrained("cs_lvm")
     with pytest.raises(ConfigurationError, match=r"no page for PairGenerator; .*Translation"):
@@ -162,11 +158,3 @@ def test_a_prediction_does_not_wait_for_saliency_nor_change_it(pair_model, monke
     finally:
         handle.remove()
     assert results == [saliency]
-
-
-def test_saliency_leaves_predictions_as_they_were(pair_model):
-    pytest.importorskip("matplotlib")
-    before = pair_model.predict(*PAIR)
-    drawings = {method: pair_model.explain(*PAIR, method=method) for method in ("simple", "smooth")}
-    assert all(drawing.content for drawing in drawings.values())
-    assert pair_model.predict(*PAIR) == before

@@ -63,17 +63,6 @@ def test_sentences_to_translate_are_in_the_source_language(untrained_predictor, 
     assert sentence.startswith(first)
 
 
-def test_a_question_is_answered_from_a_passage(untrained):
-    model = untrained("rnet")
-    for example in model.task.examples():
-        passage, _ = example
-        answer = model.predict(*example).answer
-        assert isinstance(answer, Table)
-        assert 1 <= len(answer.rows) <= 5
-        assert all(text in passage for _, text in answer.rows)
-        assert len(dict(row[::-1] for row in answer.rows)) == len(answer.rows)
-
-
 def test_words_that_the_model_knows_come_first(pair_model):
     examples = pair_model.examples()
     assert sorted(examples) == sorted(QUICK_START)

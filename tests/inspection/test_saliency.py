@@ -10,7 +10,7 @@ from allennlp.data import DatasetReader, Vocabulary
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.inspection import SALIENCY_METHODS, draw_saliency, has_saliency, interpret
+from allennlp_sentmatch.inspection import draw_saliency, has_saliency, interpret
 
 # As many words in either sentence: values given to the wrong one would not be noticed by number.
 PAIR = {"premise": "A man sleeps .", "hypothesis": "Someone is awake ."}
@@ -64,17 +64,6 @@ def test_simple_gradients_are_the_gradients(predictor):
         assert saliency.tokens == PAIR[saliency.text].split()
         assert saliency.values == pytest.approx(values, abs=1e-5)
     assert premise.values != pytest.approx(hypothesis.values, abs=1e-3)
-
-
-@pytest.mark.parametrize("method", SALIENCY_METHODS)
-def test_both_sentences_get_values_that_depend_on_the_input(predictor, method):
-    torch.manual_seed(0)
-    other = {**PAIR, "hypothesis": "The man is not sleeping"}
-    first, second = interpret(predictor, PAIR, method), interpret(predictor, other, method)
-    for saliency in (*first, *second):
-        assert sum(saliency.values) == pytest.approx(1)
-        assert min(saliency.values) >= 0
-    assert first[1].values != pytest.approx(second[1].values[:4], abs=1e-3)
 
 
 def test_an_input_has_the_same_saliency_each_time(predictor):

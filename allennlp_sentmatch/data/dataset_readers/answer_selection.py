@@ -145,7 +145,7 @@ class AnswerSelectionReader(FormattedReader):
         id: Optional[str] = None,
         candidate_ids: Optional[Sequence[str]] = None,
     ) -> Instance:
-        """Make the instance of one question.
+        """Make the instance of one question, with the fields listed above.
 
         # Parameters
 
@@ -158,11 +158,6 @@ class AnswerSelectionReader(FormattedReader):
             The question's id in its data set.
         candidate_ids : `Sequence[str]`, optional (default = `None`)
             The ids of the candidates.
-
-        # Returns
-
-        `Instance`
-            With the fields listed above.
         """
         if isinstance(candidates, str) or not isinstance(candidates, Sequence) or not candidates:
             raise ConfigurationError(

@@ -161,18 +161,13 @@ class ParallelTextReader(ConfiguredReader):
             yield Source(file_path, number), cells[0].strip(), cells[1].strip()
 
     def text_to_instance(self, source: str, target: Optional[str] = None) -> Instance:
-        """Make the instance of a sentence.
+        """Make the instance of a sentence, with the fields listed above.
 
         # Parameters
 
         source : `str`
         target : `str`, optional (default = `None`)
             Its translation; `None` to translate it.
-
-        # Returns
-
-        `Instance`
-            With the fields listed above.
         """
         source_tokens = self._source_tokenizer.tokenize(check_text(source, "the source"))
         source_tokens = source_tokens or [Token(DEFAULT_OOV_TOKEN)]

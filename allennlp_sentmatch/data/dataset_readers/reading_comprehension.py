@@ -208,7 +208,7 @@ class ReadingComprehensionReader(FormattedReader):
         answers: Optional[Sequence[str]] = None,
         id: Optional[str] = None,
     ) -> Instance:
-        """Make the instance of one question.
+        """Make the instance of one question, with the fields listed above.
 
         # Parameters
 
@@ -218,11 +218,6 @@ class ReadingComprehensionReader(FormattedReader):
             At least one right answer; `None` to predict it.
         id : `str`, optional (default = `None`)
             The question's id in its data set.
-
-        # Returns
-
-        `Instance`
-            With the fields listed above.
         """
         tokenized = self._passage(passage)
         span = None

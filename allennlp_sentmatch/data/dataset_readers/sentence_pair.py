@@ -182,7 +182,7 @@ class SentencePairReader(FormattedReader):
         id: Optional[str] = None,
         source: Optional[Source] = None,
     ) -> Instance:
-        """Make the instance of one pair.
+        """Make the instance of one pair, with the fields listed above.
 
         # Parameters
 
@@ -195,11 +195,6 @@ class SentencePairReader(FormattedReader):
             The pair's id in its data set.
         source : `Source`, optional (default = `None`)
             The pair's file and line, for errors.
-
-        # Returns
-
-        `Instance`
-            With the fields listed above.
         """
         fields, metadata = self._texts(premise, hypothesis)
         if label is not None:

@@ -111,18 +111,13 @@ class SentenceVectorsReader(TokenizingReader):
     def text_to_instance(
         self, sentence: str, teacher_vector: Optional[Union[Vectors, torch.Tensor]] = None
     ) -> Instance:
-        """Make the instance of one sentence.
+        """Make the instance of one sentence, with the fields listed above.
 
         # Parameters
 
         sentence : `str`
         teacher_vector : `Union[numpy.ndarray, Tensor]`, optional (default = `None`)
             (E,)
-
-        # Returns
-
-        `Instance`
-            With the fields listed above.
         """
         instance = sentence_instance(sentence, self._text_field(sentence, "sentence"))
         if teacher_vector is not None:

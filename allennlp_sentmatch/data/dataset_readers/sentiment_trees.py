@@ -125,7 +125,7 @@ class SentimentTreesReader(TokenizingReader):
         label: Optional[str] = None,
         source: Optional[Source] = None,
     ) -> Instance:
-        """Make the instance of one sentence.
+        """Make the instance of one sentence, with the fields listed above.
 
         # Parameters
 
@@ -135,11 +135,6 @@ class SentimentTreesReader(TokenizingReader):
             The label at the reader's granularity.
         source : `Source`, optional (default = `None`)
             The sentence's file and line, for errors.
-
-        # Returns
-
-        `Instance`
-            With the fields listed above.
         """
         if isinstance(tokens, str) or not isinstance(tokens, Sequence):
             text = tokens

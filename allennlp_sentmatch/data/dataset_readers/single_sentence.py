@@ -99,7 +99,7 @@ class SingleSentenceReader(FormattedReader):
         id: Optional[str] = None,
         source: Optional[Source] = None,
     ) -> Instance:
-        """Make the instance of one text.
+        """Make the instance of one text, with the fields listed above.
 
         # Parameters
 
@@ -109,10 +109,5 @@ class SingleSentenceReader(FormattedReader):
             The text's id in its data set.
         source : `Source`, optional (default = `None`)
             The text's file and line, for errors.
-
-        # Returns
-
-        `Instance`
-            With the fields listed above.
         """
         return sentence_instance(text, self._text_field(text, "text"), label, source, id)
