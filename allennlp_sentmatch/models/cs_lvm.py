@@ -16,9 +16,8 @@ from torch import Tensor
 
 from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import inherits_settings
-from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
+from allennlp_sentmatch.modules.generation import LengthPenaltyScorer, search_sentences
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
-from allennlp_sentmatch.modules.sentence_beam_search import search_sentences
 from allennlp_sentmatch.nn.cs_lvm import (
     VonMisesFisherInferenceNetwork,
     append_end,

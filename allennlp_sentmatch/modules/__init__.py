@@ -12,14 +12,13 @@ from allennlp_sentmatch.modules import (
 )
 from allennlp_sentmatch.modules.block_constant_initializer import BlockConstantInitializer
 from allennlp_sentmatch.modules.classifier import Classifier
-from allennlp_sentmatch.modules.length_penalty_scorer import LengthPenaltyScorer
+from allennlp_sentmatch.modules.generation import LengthPenaltyScorer, SentenceGenerator
 from allennlp_sentmatch.modules.matchers import Matcher
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.pair_encoders import PairEncoder
 from allennlp_sentmatch.modules.pair_scorers import PairScorer
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
-from allennlp_sentmatch.modules.sentence_generator import SentenceGenerator
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
 
 __all__ = [

@@ -41,33 +41,23 @@ class Matcher(nn.Module, Registrable):
 
 
 class FunctionMatcher(Matcher):
-    """A `Matcher` that holds a function of `allennlp_sentmatch.nn.matching`. Not registered itself;
-    its subclasses take only `input_size`.
-
-    # Parameters
-
-    input_size : `int`
-        d, the size of each of the two vectors.
-    function : `Callable[[Tensor, Tensor], Tensor]`
-        From two tensors (..., d) to their features (..., num_parts * d).
-    num_parts : `int`
-        How many vectors of size d the function concatenates.
+    """A `Matcher` that applies a function of `allennlp_sentmatch.nn.matching`. Not registered
+    itself; its subclasses take only `input_size`.
     """
 
-    def __init__(
-        self, input_size: int, function: Callable[[Tensor, Tensor], Tensor], num_parts: int
-    ) -> None:
-        super().__init__(input_size)
-        self._function = function
-        self._num_parts = num_parts
+    function: Callable[[Tensor, Tensor], Tensor]
+    """From two tensors (..., d) to their features (..., num_parts * d)."""
+
+    num_parts: int
+    """How many vectors of size d the function concatenates."""
 
     def get_output_dim(self) -> int:
         """`num_parts` times the size of the input."""
-        return self._num_parts * self.get_input_dim()
+        return self.num_parts * self.get_input_dim()
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         """Match `a` and `b`, each (..., d), to (..., num_parts * d)."""
-        return self._function(a, b)
+        return self.function(a, b)
 
 
 @Matcher.register("concat")
@@ -77,8 +67,8 @@ class ConcatMatcher(FunctionMatcher):
     Registered as a `Matcher` with name "concat".
     """
 
-    def __init__(self, input_size: int) -> None:
-        super().__init__(input_size, matching.concat, num_parts=2)
+    function = staticmethod(matching.concat)
+    num_parts = 2
 
 
 @Matcher.register("heuristic")
@@ -88,8 +78,8 @@ class HeuristicMatcher(FunctionMatcher):
     Registered as a `Matcher` with name "heuristic".
     """
 
-    def __init__(self, input_size: int) -> None:
-        super().__init__(input_size, matching.heuristic, num_parts=4)
+    function = staticmethod(matching.heuristic)
+    num_parts = 4
 
 
 @Matcher.register("heuristic_difference")
@@ -99,8 +89,8 @@ class HeuristicDifferenceMatcher(FunctionMatcher):
     Registered as a `Matcher` with name "heuristic_difference".
     """
 
-    def __init__(self, input_size: int) -> None:
-        super().__init__(input_size, matching.heuristic_difference, num_parts=4)
+    function = staticmethod(matching.heuristic_difference)
+    num_parts = 4
 
 
 @Matcher.register("symmetric")
@@ -110,8 +100,8 @@ class SymmetricMatcher(FunctionMatcher):
     Registered as a `Matcher` with name "symmetric".
     """
 
-    def __init__(self, input_size: int) -> None:
-        super().__init__(input_size, matching.symmetric, num_parts=2)
+    function = staticmethod(matching.symmetric)
+    num_parts = 2
 
 
 @Matcher.register("sum_difference")
@@ -121,8 +111,8 @@ class SumDifferenceMatcher(FunctionMatcher):
     Registered as a `Matcher` with name "sum_difference".
     """
 
-    def __init__(self, input_size: int) -> None:
-        super().__init__(input_size, matching.sum_difference, num_parts=2)
+    function = staticmethod(matching.sum_difference)
+    num_parts = 2
 
 
 @Matcher.register("elbis")

@@ -99,7 +99,7 @@ def test_highway_in_a_model_that_fills_in_the_size():
     }
     model = Model.from_params(Params(copy.deepcopy(params)), vocab=vocab)
     tokens = {"tokens": {"tokens": torch.tensor([[2]])}}
-    model(tokens, tokens, torch.tensor([0]))["loss"].backward()
+    model(tokens, tokens, label=torch.tensor([0]))["loss"].backward()
     assert all(p.grad is not None for p in model._matcher.parameters())
     assert model._classifier.output_layer.in_features == 7
 

@@ -19,9 +19,9 @@ class HighwayEncoder(Seq2SeqEncoder):
 
     # Parameters
 
-    input_size : `int`, required.
+    input_size : `int`
         Also the size of the output.
-    num_layers : `int`, optional (default = `2`).
+    num_layers : `int`, optional (default = `2`)
     """
 
     def __init__(self, input_size: int, num_layers: int = 2) -> None:
@@ -45,20 +45,10 @@ class HighwayEncoder(Seq2SeqEncoder):
         return False
 
     def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
-        """Encode a batch of sentences.
-
-        # Parameters
-
-        inputs : `torch.Tensor`, required.
-            A tensor of shape `(batch_size, timesteps, input_dim)`.
-        mask : `torch.BoolTensor`, optional (default = `None`).
-            A tensor of shape `(batch_size, timesteps)`. `None`: nothing is padding.
-
-        # Returns
-
-        A tensor of shape `(batch_size, timesteps, input_dim)`, zero at padded steps.
+        """Encode B sentences (B, T, input size), whose `mask` (B, T) is by default without padding,
+        to outputs of the same shape, zero at padded steps.
         """
-        padding = ~mask_of(inputs, mask).unsqueeze(-1)  # (batch_size, timesteps, 1)
+        padding = ~mask_of(inputs, mask).unsqueeze(-1)  # (B, T, 1)
         # The inputs are cleared as well: NaN there times a gradient of zero would be NaN.
         outputs: torch.Tensor = self._highway(inputs.masked_fill(padding, 0.0))
         return outputs.masked_fill(padding, 0.0)

@@ -34,22 +34,9 @@ class LstmnEncoder(ModuleEncoder):
         mask: Optional[torch.Tensor] = None,
         return_internals: bool = False,
     ) -> Union[torch.Tensor, tuple[torch.Tensor, dict[str, torch.Tensor]]]:
-        """Encode a batch of sentences.
-
-        # Parameters
-
-        inputs : `torch.Tensor`, required.
-            A tensor of shape `(batch_size, timesteps, input_dim)`.
-        mask : `torch.BoolTensor`, optional (default = `None`).
-            A tensor of shape `(batch_size, timesteps)`, right-padded. `None`: nothing is padding.
-        return_internals : `bool`, optional (default = `False`).
-            Whether to return the attention as well.
-
-        # Returns
-
-        A tensor of shape `(batch_size, timesteps, output_dim)`, zero at padded steps; with
-        `return_internals` a pair of it and each direction's attention, of shape
-        `(batch_size, timesteps, timesteps)`: row t is over the tokens read before token t.
+        """Encode a batch of B sentences, as `ModuleEncoder` does; with `return_internals` the
+        result is a pair of the outputs and each direction's attention (B, T, T), whose row t is
+        over the tokens read before token t.
         """
         if not return_internals:
             return super().forward(inputs, mask)

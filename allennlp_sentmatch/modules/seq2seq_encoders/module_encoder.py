@@ -26,7 +26,7 @@ class ModuleEncoder(Seq2SeqEncoder):
 
     # Parameters
 
-    module : `SequenceModule`, required.
+    module : `SequenceModule`
     """
 
     def __init__(self, module: SequenceModule) -> None:
@@ -46,17 +46,18 @@ class ModuleEncoder(Seq2SeqEncoder):
         return self.module.bidirectional
 
     def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
-        """Encode a batch of sentences.
+        """Encode a batch of B sentences.
 
         # Parameters
 
-        inputs : `torch.Tensor`, required.
-            A tensor of shape `(batch_size, timesteps, input_dim)`.
-        mask : `torch.BoolTensor`, optional (default = `None`).
-            A tensor of shape `(batch_size, timesteps)`, right-padded. `None`: nothing is padding.
+        inputs : `torch.Tensor`
+            (B, T, input size)
+        mask : `torch.BoolTensor`, optional (default = `None`)
+            (B, T), right-padded. `None`: nothing is padding.
 
         # Returns
 
-        A tensor of shape `(batch_size, timesteps, output_dim)`, zero at padded steps.
+        `torch.Tensor`
+            (B, T, output size), zero at padded steps.
         """
         return self.module(inputs, mask)

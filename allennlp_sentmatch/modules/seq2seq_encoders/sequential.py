@@ -21,7 +21,7 @@ class SequentialEncoder(Seq2SeqEncoder):
 
     # Parameters
 
-    encoders : `list[Seq2SeqEncoder]`, required.
+    encoders : `List[Seq2SeqEncoder]`
         At least one.
     """
 
@@ -54,18 +54,8 @@ class SequentialEncoder(Seq2SeqEncoder):
         return self._bidirectional
 
     def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
-        """Encode a batch of sentences.
-
-        # Parameters
-
-        inputs : `torch.Tensor`, required.
-            A tensor of shape `(batch_size, timesteps, input_dim)`.
-        mask : `torch.BoolTensor`, optional (default = `None`).
-            A tensor of shape `(batch_size, timesteps)`, right-padded. `None`: nothing is padding.
-
-        # Returns
-
-        A tensor of shape `(batch_size, timesteps, output_dim)`.
+        """Encode B sentences (B, T, input size), whose `mask` (B, T) is by default without padding,
+        to (B, T, output size).
         """
         mask = mask_of(inputs, mask)  # not every encoder of AllenNLP does without one
         for encoder in self.encoders:

@@ -39,21 +39,9 @@ class GumbelTreeLstmEncoder(Seq2VecEncoder):
         mask: Optional[torch.Tensor] = None,
         return_internals: bool = False,
     ) -> Union[torch.Tensor, tuple[torch.Tensor, dict[str, torch.Tensor]]]:
-        """Encode a batch of sentences.
-
-        # Parameters
-
-        inputs : `torch.Tensor`, required.
-            A tensor of shape `(batch_size, timesteps, input_dim)`.
-        mask : `torch.BoolTensor`, optional (default = `None`).
-            A tensor of shape `(batch_size, timesteps)`, right-padded. `None`: nothing is padding.
-        return_internals : `bool`, optional (default = `False`).
-            Whether to return the trees as well.
-
-        # Returns
-
-        The root of each sentence's tree, of shape `(batch_size, output_dim)`; with
-        `return_internals` a pair of it and `{"merges": ...}`, as `GumbelTreeLSTM.compose` has them.
+        """Encode B sentences (B, T, input size), whose `mask` (B, T), right-padded, is by default
+        without padding, as the roots of their trees (B, output size); with `return_internals` the
+        result is a pair of these and `{"merges": ...}`, as `GumbelTreeLSTM.compose` has them.
         """
         if return_internals:
             composition = self.module.compose(inputs, mask)

@@ -27,8 +27,8 @@ class PooledEncoder(Seq2VecEncoder):
 
     # Parameters
 
-    encoder : `Seq2SeqEncoder`, required.
-    pooling : `Union[str, list[str]]`, optional (default = `"max"`).
+    encoder : `Seq2SeqEncoder`
+    pooling : `Union[str, List[str]]`, optional (default = `"max"`)
         One or several of `"max"`, `"mean"`, `"min"`, `"last"` (the last step's forward half and
         the first step's backward half) and `"attention"`, concatenated in the order given.
     """
@@ -57,22 +57,10 @@ class PooledEncoder(Seq2VecEncoder):
         mask: Optional[torch.Tensor] = None,
         return_internals: bool = False,
     ) -> Union[torch.Tensor, tuple[torch.Tensor, dict[str, torch.Tensor]]]:
-        """Encode a batch of sentences.
-
-        # Parameters
-
-        inputs : `torch.Tensor`, required.
-            A tensor of shape `(batch_size, timesteps, input_dim)`.
-        mask : `torch.BoolTensor`, optional (default = `None`).
-            A tensor of shape `(batch_size, timesteps)`, right-padded. `None`: nothing is padding.
-        return_internals : `bool`, optional (default = `False`).
-            Whether to return the encoder's internals and the pooling's attention as well.
-
-        # Returns
-
-        A tensor of shape `(batch_size, output_dim)`, zeros for an empty sentence; with
-        `return_internals` a pair of it and the internals, `pooling_attention` being of shape
-        `(batch_size, timesteps)`.
+        """Encode B sentences (B, T, input size), whose `mask` (B, T), right-padded, is by default
+        without padding, as vectors (B, output size), zeros for an empty sentence; with
+        `return_internals` the result is a pair of these and the internals of the encoder, with
+        `pooling_attention` (B, T) if there is one.
         """
         mask = mask_of(inputs, mask)  # not every encoder of AllenNLP does without one
         outputs, internals = encode_with_internals(self.encoder, inputs, mask)

@@ -1,7 +1,7 @@
 """Faster products during training."""
 
 from contextlib import ExitStack
-from typing import Any, Optional
+from typing import Any
 
 from allennlp.training import GradientDescentTrainer, TrainerCallback
 
@@ -25,20 +25,11 @@ class Bfloat16ProductsCallback(TrainerCallback):
         super().__init__(serialization_dir)
         self._products = ExitStack()
 
-    def on_start(
-        self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
-    ) -> None:
+    def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Change the precision of products."""
-        super().on_start(trainer, is_primary, **kwargs)
+        super().on_start(trainer, *args, **kwargs)
         self._products.enter_context(bfloat16_products())
 
-    def on_end(
-        self,
-        trainer: GradientDescentTrainer,
-        metrics: Optional[dict[str, Any]] = None,
-        epoch: Optional[int] = None,
-        is_primary: bool = True,
-        **kwargs: Any,
-    ) -> None:
+    def on_end(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Restore the precision of products, also after an error."""
         self._products.close()

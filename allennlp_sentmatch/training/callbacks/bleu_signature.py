@@ -23,11 +23,9 @@ class BleuSignatureCallback(TrainerCallback):
         If the model has no attribute `bleu`, a `SacreBleu`.
     """
 
-    def on_start(
-        self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
-    ) -> None:
+    def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Check the model."""
-        super().on_start(trainer, is_primary, **kwargs)
+        super().on_start(trainer, *args, **kwargs)
         if not isinstance(getattr(trainer.model, "bleu", None), SacreBleu):
             raise ConfigurationError(
                 "the callback bleu_signature needs a model that measures BLEU, as encoder_decoder "
@@ -38,8 +36,7 @@ class BleuSignatureCallback(TrainerCallback):
         self,
         trainer: GradientDescentTrainer,
         metrics: Optional[dict[str, Any]] = None,
-        epoch: Optional[int] = None,
-        is_primary: bool = True,
+        *args: Any,
         **kwargs: Any,
     ) -> None:
         """Add the signature to the metrics that the trainer returns."""

@@ -40,11 +40,9 @@ class ConstraintUpdate(TrainerCallback):
         self._optimizer: Optional[torch.optim.Optimizer] = None
         self._checkpoint: dict[str, Any] = {}
 
-    def on_start(
-        self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
-    ) -> None:
+    def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Take the constraints out of the model's loss, and make the optimizer."""
-        super().on_start(trainer, is_primary, **kwargs)
+        super().on_start(trainer, *args, **kwargs)
         model: Any = trainer.model
         if not getattr(model, "constraints_in_loss", False):
             raise ConfigurationError(
@@ -65,13 +63,8 @@ class ConstraintUpdate(TrainerCallback):
         self,
         trainer: GradientDescentTrainer,
         batch_inputs: list[TensorDict],
-        batch_outputs: list[dict[str, Any]],
-        batch_metrics: dict[str, Any],
-        epoch: int,
-        batch_number: int,
-        is_training: bool,
-        is_primary: bool = True,
-        batch_grad_norm: Optional[float] = None,
+        *args: Any,
+        is_training: bool = True,
         **kwargs: Any,
     ) -> None:
         """Make the second update after the trainer's own."""

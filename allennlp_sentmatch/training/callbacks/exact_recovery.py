@@ -89,7 +89,7 @@ class ExactRecovery(TrainerCallback):
         trainer: GradientDescentTrainer,
         metrics: dict[str, Any],
         epoch: int,
-        is_primary: bool = True,
+        *args: Any,
         **kwargs: Any,
     ) -> None:
         """Remember the random states in which the next epoch starts."""
@@ -100,8 +100,7 @@ class ExactRecovery(TrainerCallback):
         self,
         trainer: GradientDescentTrainer,
         metrics: Optional[dict[str, Any]] = None,
-        epoch: Optional[int] = None,
-        is_primary: bool = True,
+        *args: Any,
         **kwargs: Any,
     ) -> None:
         """Give the trainer its own loader back, and the metrics of an epoch that was the last."""

@@ -28,11 +28,9 @@ class LabelCheckCallback(TrainerCallback):
     Registered as a `TrainerCallback` with name "label_check".
     """
 
-    def on_start(
-        self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
-    ) -> None:
+    def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Look at the trainer's data."""
-        super().on_start(trainer, is_primary, **kwargs)
+        super().on_start(trainer, *args, **kwargs)
         if is_distributed():
             return
         learned = _Labels(trainer.data_loader)

@@ -29,14 +29,7 @@ class MinimumLearningRate(TrainerCallback):
             raise ConfigurationError(f"minimum must be more than 0, got {minimum}")
         self._minimum = minimum
 
-    def on_epoch(
-        self,
-        trainer: GradientDescentTrainer,
-        metrics: dict[str, Any],
-        epoch: int,
-        is_primary: bool = True,
-        **kwargs: Any,
-    ) -> None:
+    def on_epoch(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Look at the learning rates of the next epoch."""
         rates = [group["lr"] for group in trainer.optimizer.param_groups]
         if max(rates) < self._minimum:

@@ -18,7 +18,7 @@ from allennlp.training.metrics import Metric
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import single_meteor_score
 
-from allennlp_sentmatch.training.metrics.sacre_bleu import MAX_ORDER
+from allennlp_sentmatch.training.metrics.sacre_bleu import MAX_ORDER, bleu_of_counts
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -135,23 +135,10 @@ class AnswerOverlap(Metric):
             self.reset()
         means = {name: 100 * total / max(num_questions, 1) for name, total in sums.items()}
         return {
-            "bleu_1": self._score(bleu_counts, 1),
-            "bleu_4": self._score(bleu_counts, 4),
+            "bleu_1": bleu_of_counts(self._libraries.bleu, bleu_counts, 1),
+            "bleu_4": bleu_of_counts(self._libraries.bleu, bleu_counts, 4),
             **means,
         }
-
-    def _score(self, counts: list[int], order: int) -> float:
-        bleu = self._libraries.bleu
-        return float(
-            bleu.compute_bleu(
-                correct=counts[:order],
-                total=counts[MAX_ORDER : MAX_ORDER + order],
-                sys_len=counts[-2],
-                ref_len=counts[-1],
-                smooth_method=bleu.smooth_method,
-                max_ngram_order=order,
-            ).score
-        )
 
     def reset(self) -> None:
         """Forget all answers."""

@@ -2,7 +2,6 @@
 
 from typing import Optional
 
-import torch
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Average, Metric
 from torch import Tensor
@@ -10,8 +9,19 @@ from torch import Tensor
 from allennlp_sentmatch.nn.distillation import cosines
 
 
+class MaskedAverage(Average):
+    """An `Average` over all workers. Not registered itself."""
+
+    def _add(self, values: Tensor, mask: Optional[Tensor]) -> None:
+        """Add values, without those that a mask of the same shape excludes."""
+        if mask is not None:
+            values = values[mask]
+        self._total_value += float(dist_reduce_sum(values.detach().sum()))
+        self._count += int(dist_reduce_sum(values.numel()))
+
+
 @Metric.register("mean_cosine")
-class MeanCosine(Average):
+class MeanCosine(MaskedAverage):
     """The mean cosine of predicted vectors with the gold ones, such as a teacher's.
 
     The cosine of a zero vector with any other is 0.
@@ -31,16 +41,11 @@ class MeanCosine(Average):
         mask : `Tensor`, optional (default = `None`)
             (B,), bool: `False` for a pair that does not count.
         """
-        if mask is None:
-            mask = torch.ones(len(predictions), dtype=torch.bool, device=predictions.device)
-        predictions, gold_labels, mask = self.detach_tensors(predictions, gold_labels, mask)
-        values = cosines(predictions.double(), gold_labels.double()).masked_fill(~mask, 0.0)
-        self._total_value += float(dist_reduce_sum(values.sum()))
-        self._count += int(dist_reduce_sum(mask.sum()))
+        self._add(cosines(predictions.double(), gold_labels.double()), mask)
 
 
 @Metric.register("mean_squared_error")
-class MeanSquaredError(Average):
+class MeanSquaredError(MaskedAverage):
     """The mean of (prediction - target)^2.
 
     Registered as a `Metric` with name "mean_squared_error".
@@ -50,9 +55,4 @@ class MeanSquaredError(Average):
         self, predictions: Tensor, gold_labels: Tensor, mask: Optional[Tensor] = None
     ) -> None:
         """Add predictions and targets of the same shape, and a mask of that shape."""
-        predictions, gold_labels = self.detach_tensors(predictions, gold_labels)
-        errors = (predictions.double() - gold_labels.double()) ** 2
-        if mask is not None:
-            errors = errors[mask]
-        self._total_value += dist_reduce_sum(errors.sum().item())
-        self._count += dist_reduce_sum(errors.numel())
+        self._add((predictions.double() - gold_labels.double()) ** 2, mask)

@@ -4,16 +4,16 @@ from typing import Optional
 
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.nn.util import dist_reduce_sum
-from allennlp.training.metrics import Average, Metric
+from allennlp.training.metrics import Metric
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ranking import average_precision, reciprocal_rank
+from allennlp_sentmatch.training.metrics.averages import MaskedAverage
 
 QUESTIONS = ("all", "answered", "clean")
 
 
-class RankingMetric(Average):
+class RankingMetric(MaskedAverage):
     """The mean over questions of a measure of how their candidates are ranked.
 
     By trec_eval's conventions: a question without a relevant candidate counts as 0, and of
@@ -54,16 +54,13 @@ class RankingMetric(Average):
         """
         if mask is None:
             mask = torch.ones_like(predictions, dtype=torch.bool)
-        scores, labels, mask = self.detach_tensors(predictions, gold_labels, mask)
-        relevant = labels == 1
-        counted = torch.ones(len(labels), dtype=torch.bool, device=labels.device)
+        relevant = gold_labels == 1
+        counted = relevant.new_ones(len(relevant))
         if self._questions != "all":
             counted = (relevant & mask).any(dim=1)
         if self._questions == "clean":
             counted = counted & (~relevant & mask).any(dim=1)
-        values = self._measure(scores, relevant, mask).masked_fill(~counted, 0.0)
-        self._total_value += float(dist_reduce_sum(values.sum()))
-        self._count += int(dist_reduce_sum(counted.sum()))
+        self._add(self._measure(predictions, relevant, mask), counted)
 
     def _measure(self, scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
         """The measure (B,) of each question's candidates, (B, K) each."""

@@ -75,25 +75,16 @@ class SacreBleu(Metric):
         if not translations:
             return
         score = self._bleu.corpus_score(list(translations), [list(references)])
-        # Integers as floats: exact, and summed by every backend of torch.distributed.
         counts = [*score.counts, *score.totals, score.sys_len, score.ref_len]
         self._counts = [total + count for total, count in zip(self._counts, counts)]
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """`{"BLEU": ...}`, over all workers; 0 where nothing was translated."""
-        counts = [int(dist_reduce_sum(count)) for count in self._counts]
-        score = self._bleu.compute_bleu(
-            correct=counts[:MAX_ORDER],
-            total=counts[MAX_ORDER : 2 * MAX_ORDER],
-            sys_len=counts[-2],
-            ref_len=counts[-1],
-            smooth_method=self._bleu.smooth_method,
-            max_ngram_order=MAX_ORDER,
-        )
+        score = bleu_of_counts(self._bleu, [int(dist_reduce_sum(n)) for n in self._counts])
         if reset:
             self.reset()
-            logger.info("BLEU %.2f (%s)", score.score, self.signature)
-        return {"BLEU": score.score}
+            logger.info("BLEU %.2f (%s)", score, self.signature)
+        return {"BLEU": score}
 
     @property
     def signature(self) -> str:
@@ -103,3 +94,18 @@ class SacreBleu(Metric):
     def reset(self) -> None:
         """Remove all translations."""
         self._counts = [0] * (2 * MAX_ORDER + 2)
+
+
+def bleu_of_counts(bleu: Any, counts: Sequence[int], order: int = MAX_ORDER) -> float:
+    """The score of SacreBLEU's `bleu`, with n-grams of up to `order`, for the counts of matching
+    and of all n-grams of each length, and the two lengths in words.
+    """
+    score = bleu.compute_bleu(
+        correct=counts[:order],
+        total=counts[MAX_ORDER : MAX_ORDER + order],
+        sys_len=counts[-2],
+        ref_len=counts[-1],
+        smooth_method=bleu.smooth_method,
+        max_ngram_order=order,
+    )
+    return float(score.score)

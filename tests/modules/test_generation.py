@@ -1,10 +1,15 @@
-"""Beam search against all sentences of a small language."""
+"""Generators from settings, the length penalty, and beam search against all sentences of a small
+language.
+"""
 
 import pytest
 import torch
-from allennlp.nn.beam_search import BeamSearch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.nn.beam_search import BeamSearch, FinalSequenceScorer
 
-from allennlp_sentmatch.modules.sentence_beam_search import search_sentences
+from allennlp_sentmatch.modules import SentenceGenerator
+from allennlp_sentmatch.modules.generation import search_sentences
 from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel
 
 START, END, A, B, C = range(5)
@@ -63,3 +68,45 @@ def test_needs_no_gradient():
         allowed_words=ALLOWED,
     )
     assert not scores.requires_grad
+
+
+def test_a_generator_from_params_with_the_sizes_that_a_model_fills_in():
+    generator = SentenceGenerator.from_params(
+        Params({"label_embedding_size": 7}),
+        vocab_size=11,
+        embedding_size=5,
+        latent_size=3,
+        num_labels=2,
+    ).module
+    shapes = {name: tuple(parameter.shape) for name, parameter in generator.named_parameters()}
+    assert shapes["label_embedding.weight"] == (2, 7)
+    assert shapes["output_bias"] == (11,)
+    # Word, label and latent vector into as many units as a word embedding has.
+    assert shapes["decoder.weight_ih_l0"] == (4 * 5, 5 + 7 + 3)
+    assert not torch.any(generator.output_bias)
+    with pytest.raises(ConfigurationError, match="num_labels is -1"):
+        SentenceGenerator(vocab_size=11, embedding_size=5, latent_size=3, num_labels=-1)
+
+
+def test_a_generator_without_labels():
+    generator = SentenceGenerator(vocab_size=11, embedding_size=5, latent_size=3).module
+    assert generator.label_embedding is None
+    assert generator.decoder.input_size == 5 + 3
+
+
+@pytest.mark.parametrize("alpha", [None, 0.0, 1.0])
+def test_the_length_penalty(alpha):
+    """Wu et al. 2016, eq. 14: lp(Y) = (5 + |Y|)^alpha / 6^alpha, by default with 0.7."""
+    end = 9
+    predictions = torch.tensor([[[1, 9, 9, 9], [1, 2, 3, 9], [1, 2, 3, 4]]])
+    log_probs = torch.tensor([[-2.0, -3.0, -4.0]])
+    settings = {} if alpha is None else {"alpha": alpha}
+    scorer = FinalSequenceScorer.from_params(Params({"type": "length_penalty", **settings}))
+    a = 0.7 if alpha is None else alpha
+    expected = [-2 / (7 / 6) ** a, -3 / (9 / 6) ** a, -4 / (9 / 6) ** a]
+    assert scorer.score(predictions, log_probs, end)[0].tolist() == pytest.approx(expected)
+
+
+def test_a_negative_length_penalty():
+    with pytest.raises(ConfigurationError, match="alpha is -1"):
+        FinalSequenceScorer.from_params(Params({"type": "length_penalty", "alpha": -1}))

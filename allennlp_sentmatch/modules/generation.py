@@ -1,14 +1,59 @@
-"""Beam search for the most probable sentences of a generator."""
+"""The generator of sentences, and beam search for the most probable ones."""
 
 from typing import Optional
 
 import torch
 import torch.nn.functional as F
-from allennlp.nn.beam_search import BeamSearch
+from allennlp.common import FromParams
+from allennlp.common.checks import ConfigurationError
+from allennlp.nn.beam_search import BeamSearch, FinalSequenceScorer
 from allennlp.nn.util import min_value_of_dtype
 from torch import Tensor
 
+from allennlp_sentmatch.modules.configuration_errors import constructs
 from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel, LSTMState
+
+
+class SentenceGenerator(FromParams):
+    """Holds the `ConditionalLanguageModel` that a configuration states.
+
+    A model takes a `Lazy[SentenceGenerator]`, fills in all but the last argument, and keeps the
+    `module`. The parameters are those of `allennlp_sentmatch.nn.cs_lvm.ConditionalLanguageModel`.
+    """
+
+    @constructs(ConditionalLanguageModel)
+    def __init__(self, module: ConditionalLanguageModel) -> None:
+        self.module = module
+
+
+@FinalSequenceScorer.register("length_penalty")
+class LengthPenaltyScorer(FinalSequenceScorer):
+    """Scores a sentence Y by log P(Y) / lp(Y), lp(Y) = (5 + |Y|)^alpha / (5 + 1)^alpha.
+
+    Wu et al. 2016, "Google's Neural Machine Translation System", eq. 14, which the thesis cites
+    (section 6.4.5). AllenNLP's "length-normalized-sequence-log-prob" divides by |Y|^alpha.
+    |Y| counts the end symbol where there is one.
+
+    Registered as a `FinalSequenceScorer` with name "length_penalty".
+
+    # Parameters
+
+    alpha : `float`, optional (default = `0.7`)
+        At least 0; 0 means no normalization, a larger one prefers longer sentences.
+    """
+
+    def __init__(self, alpha: float = 0.7) -> None:
+        super().__init__()
+        if alpha < 0:
+            raise ConfigurationError(f"alpha is {alpha}; it must be at least 0")
+        self.alpha = alpha
+
+    def score(self, predictions: Tensor, log_probabilities: Tensor, end_index: int) -> Tensor:
+        """The scores (B, beam) of `predictions` (B, beam, T), padded with `end_index`."""
+        # shape: (B, beam)
+        lengths = (predictions != end_index).sum(dim=-1)
+        lengths = lengths + (predictions[..., -1] == end_index).long()
+        return log_probabilities / ((5 + lengths) / 6) ** self.alpha
 
 
 @torch.no_grad()
