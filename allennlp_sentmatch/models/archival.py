@@ -59,8 +59,8 @@ def load_archive(
 
     # Raises
 
-    `ConfigurationError` for whatever is wrong with the archive, naming it; `FileNotFoundError` if
-    there is no such file.
+    `ConfigurationError` for whatever is wrong with the archive, naming it; `FileNotFoundError` for
+    a missing file.
     """
     path = cached_path(archive_file)
     with ExitStack() as stack:

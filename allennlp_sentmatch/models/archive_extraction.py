@@ -30,7 +30,7 @@ MAX_EXPANSION = 20.0
 quarter."""
 
 ALWAYS_ALLOWED = 64 << 20
-"""How many bytes any archive may unpack to: the weights of a small model can be mostly zeros."""
+"""The bytes that any archive may unpack to: the weights of a small model can be mostly zeros."""
 
 
 def extract_archive(

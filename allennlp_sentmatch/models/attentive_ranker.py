@@ -49,7 +49,7 @@ class AttentiveRanker(Model):
     text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Reads questions and candidates.
-    pooling : `Union[str, list[str]]`, optional (default = `"attentive"`)
+    pooling : `Union[str, List[str]]`, optional (default = `"attentive"`)
         `"attentive"`, or poolings as in "pooled", such as `"max"`, with which a sentence's vector
         does not depend on the other sentence: Tay, Luu and Hui's models without attention.
     margin : `float`, optional (default = `0.1`)

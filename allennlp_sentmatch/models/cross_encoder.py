@@ -54,9 +54,9 @@ class CrossEncoder(CrossEncoderModel, ClassificationModel):
     fine-tuning of BERT for pairs ([Devlin et al. 2019](https://arxiv.org/abs/1810.04805)).
 
     Each word can attend to the words of the other sentence. This is more accurate than a
-    "siamese_classifier", but slower for all pairs of many sentences, because there are no vectors
-    of single sentences. `allennlp search --rescore` combines the two. The output has the internals
-    of an `InterpretableEncoder`.
+    "siamese_classifier", but slower for all pairs of many sentences, because single sentences have
+    no vectors. `allennlp search --rescore` combines the two. The output has the internals of an
+    `InterpretableEncoder`.
 
     Registered as a `Model` with name "cross_encoder".
 

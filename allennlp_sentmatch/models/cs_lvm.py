@@ -65,7 +65,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     eq. 6.18.
 
     With `constraints` the model is being fine-tuned (algorithm 1, line 12): constraints on
-    sentences generated from the unlabeled sources (the labeled ones where there are no others) are
+    sentences generated from the unlabeled sources (from the labeled ones without any) are
     added to the loss. Their gradient reaches the generator alone: its LSTM, label embeddings and
     output bias, and the constraints' own weights. The word embeddings get none of it, because the
     encoder reads them too. The trainer's callback "constraint_update" makes a second update of it
@@ -79,7 +79,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     text_field_embedder : `TextFieldEmbedder`
         See `GenerativeClassificationModel`.
     encoder : `Seq2VecEncoder`
-        f_enc, and if there is no `posterior_encoder`, g_enc.
+        f_enc, and without a `posterior_encoder` also g_enc.
     beam_search : `Lazy[BeamSearch]`, optional
         For `generate`; a configuration leaves out its `end_index`. By default, 10 beams and the
         scorer "length_penalty" with alpha = 0.7, as in the thesis, and 1 to 30 words.
@@ -99,8 +99,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     settings
         Those of `GenerativeClassificationModel`: `posterior` is g_code and the family of q(z_s |
         x_s), `matcher` f_fuse, `classifier` f_disc, and `classification_weight` lambda of eq. 6.14;
-        `average_over_words` divides log p(x_t | y, z_s) of eq. 6.12. There is no dropout on the
-        words of sentences that are generated for the constraints.
+        `average_over_words` divides log p(x_t | y, z_s) of eq. 6.12. The words of sentences
+        that are generated for the constraints are not dropped.
     """
 
     generate_from_label = True
@@ -198,7 +198,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         """R, eqs 6.20 to 6.23, of the labeled pairs and of the unlabeled ones, added up.
 
         Its gradient reaches the generator, the word embeddings, wherever they are read, and the
-        constraints' weights. There is no dropout on the word embeddings. The temperature advances
+        constraints' weights. The word embeddings are not dropped. The temperature advances
         by one step.
 
         # Parameters
@@ -221,7 +221,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         return loss
 
     def constrained_parameters(self) -> list[tuple[str, torch.nn.Parameter]]:
-        """What an update on `constraint_loss` changes, with names: the generator without its label
+        """The parameters that `constraint_loss` trains, with names: the generator without its label
         embeddings, the word embeddings, which are its output matrix, and the constraints' weights.
         """
         trained = ("_generator.", "_text_field_embedder.", "_constraints.")
@@ -304,7 +304,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         return unsupervised_loss(log_probs, self._generative_losses(pair, labels))
 
     def _readers(self) -> list[torch.nn.Module]:
-        """What reads generated sentences for the constraints."""
+        """The parts that read generated sentences for the constraints."""
         readers: list[torch.nn.Module] = [
             self._encoder,
             self._posterior,

@@ -36,7 +36,7 @@ class DistilledEncoder(Model):
     encoder : `Seq2VecEncoder`
         To use a `Seq2SeqEncoder`, wrap it in "pooled".
     projection_size : `int`, optional (default = `None`)
-        The dimension of the teacher's vectors. By default there is no projection, and the encoder's
+        The dimension of the teacher's vectors. By default nothing is projected, and the encoder's
         own vectors must have the teacher's dimension.
     cut_projection : `bool`, optional (default = `False`)
         Whether a sentence's vector is that of the encoder, before the projection. The loss and the
@@ -52,7 +52,7 @@ class DistilledEncoder(Model):
     # Raises
 
     `ConfigurationError`
-        If sizes do not match, or there is no projection to cut.
+        If sizes do not match, or `cut_projection` has no projection to cut.
     """
 
     default_predictor = "sentence_vector"

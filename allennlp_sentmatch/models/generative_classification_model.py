@@ -68,10 +68,10 @@ class GenerativeClassificationModel(ClassificationModel):
     default_predictor = "sentence_pair"
 
     match_latents = False
-    """Whether the matcher gets latent vectors, and not encoded sentences."""
+    """If `True`, the matcher gets latent vectors, and otherwise encoded sentences."""
 
     generate_from_label = False
-    """Whether the generator reads a label in addition to the latent vector."""
+    """If `True`, the generator reads a label in addition to the latent vector."""
 
     _allowed_words: Tensor
 
@@ -184,7 +184,7 @@ class GenerativeClassificationModel(ClassificationModel):
         raise NotImplementedError
 
     def _training_loss(self, pair: Any) -> Union[Tensor, float]:
-        """What the loss has in training only."""
+        """The term of the loss that only training has."""
         return 0.0
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:

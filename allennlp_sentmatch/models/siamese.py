@@ -181,7 +181,7 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
     def read(
         self, premise: TextFieldTensors, hypothesis: TextFieldTensors
     ) -> tuple[Tensor, dict[str, Any]]:
-        """What the scorer makes of B pairs, (B, ...), and what the encoder shows."""
+        """The scorer's comparisons (B, ...) of B pairs, and what the encoder shows."""
         vectors, shown = self._encode_pairs(premise, hypothesis)
         return self._scorer(*vectors), shown
 

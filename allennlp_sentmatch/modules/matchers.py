@@ -49,7 +49,7 @@ class FunctionMatcher(Matcher):
     """From two tensors (..., d) to their features (..., num_parts * d)."""
 
     num_parts: int
-    """How many vectors of size d the function concatenates."""
+    """The number of vectors of size d that the function concatenates."""
 
     def get_output_dim(self) -> int:
         """`num_parts` times the size of the input."""

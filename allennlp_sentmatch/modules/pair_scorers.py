@@ -52,7 +52,7 @@ class PairScorer(nn.Module, Registrable):
 class CosineScorer(PairScorer):
     """The cosine of the two vectors, from 0 (the lowest score) to 1 (the highest one).
 
-    There are no parameters: the encoder learns vectors whose cosine is the similarity, so that the
+    Without parameters: the encoder learns vectors whose cosine is the similarity, so that the
     nearest neighbors of `allennlp search` are the most similar sentences. The score of a negative
     cosine is the lowest one. The loss is the mean squared error of the cosine, a negative one
     included, in units of the score.

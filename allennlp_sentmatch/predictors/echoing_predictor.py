@@ -46,7 +46,7 @@ class EchoingPredictor(Predictor):
     """
 
     reads_blank_lines = False
-    """Whether a blank line of the input of `allennlp predict` is a text, and not left out."""
+    """If `True`, a blank line of the input of `allennlp predict` is a text, and not left out."""
 
     _num_lines = 0
 
@@ -140,7 +140,7 @@ class EchoingPredictor(Predictor):
 
 
 def has_keys(request: JsonDict, keys: tuple[str, ...]) -> bool:
-    """Whether a request has all the `keys`; an error if it is not a JSON object."""
+    """Check that a request, which must be a JSON object, has all the `keys`."""
     if not isinstance(request, Mapping):
         raise ConfigurationError(f"expected a JSON object, got {shorten(request)}")
     return all(key in request for key in keys)

@@ -100,7 +100,7 @@ class TestCrossSentenceLatentVariableModel:
         assert model(**batch)["loss"].item() == pytest.approx(expected.item(), rel=1e-10)
 
     def test_gradients_of_the_constraints_reach_the_generator_alone(self, monkeypatch):
-        """Where they are added to the loss, of which all else is left out here."""
+        """If they are added to the loss, of which all else is left out here."""
         model = self.model.train()
         batch = self.sample.training_batch()
         for name in ("_generative_losses", "_unlabeled_losses"):
@@ -183,7 +183,7 @@ class TestCrossSentenceLatentVariableModel:
         assert torch.allclose(actual, expected, rtol=1e-10, atol=1e-14) != with_score
 
     def read_lengths(self, model, monkeypatch):
-        """How many words the encoder reads of each generated sentence for the constraints."""
+        """The number of words that the encoder reads of each sentence generated for constraints."""
         batch = self.sample.training_batch()
         pair = model._read_pair(batch["unlabeled_premise"], batch["unlabeled_hypothesis"])
         masks = []

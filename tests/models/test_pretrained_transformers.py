@@ -173,7 +173,7 @@ def test_a_frozen_transformer_keeps_its_weights(tiny_bert, tmp_path, kind):
 CHECKPOINTS_FROZEN_LAYERS = bool(
     inspect.signature(PreTrainedModel.gradient_checkpointing_enable).parameters.keys() - {"self"}
 )
-"""Whether this version of transformers gives a layer above frozen ones a gradient."""
+"""`True` if this version of transformers gives a layer above frozen ones a gradient."""
 
 
 @pytest.mark.parametrize("gradient_checkpointing", [False, CHECKPOINTS_FROZEN_LAYERS])

@@ -84,7 +84,7 @@ def test_a_bad_sentence_is_named_by_its_number(untrained_predictor):
 
 
 def predicted(predictor, lines, folder, batch_size=2):
-    """What `allennlp predict` writes for the lines of a file."""
+    """The output of `allennlp predict` for the lines of a file."""
     source, target = folder / "input", folder / "output.jsonl"
     source.write_text("".join(f"{line}\n" for line in lines))
     manager = _PredictManager(predictor, str(source), str(target), batch_size, False, False)

@@ -42,7 +42,7 @@ def params(path, **trainer):
 
 
 def onednn_has_lstm():
-    """Whether oneDNN has an LSTM in bfloat16 for this CPU.
+    """`True` if oneDNN has an LSTM in bfloat16 for this CPU.
 
     torch asks the CPU, not oneDNN, which `ONEDNN_MAX_CPU_ISA` may keep from using all of it.
     """

@@ -41,7 +41,7 @@ class HighwayEncoder(Seq2SeqEncoder):
         return self._input_dim
 
     def is_bidirectional(self) -> bool:
-        """Whether the output is `[forward; backward]`."""
+        """`False`: the output is not `[forward; backward]`."""
         return False
 
     def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:

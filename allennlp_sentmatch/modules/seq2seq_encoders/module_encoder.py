@@ -42,7 +42,7 @@ class ModuleEncoder(Seq2SeqEncoder):
         return self.module.output_size
 
     def is_bidirectional(self) -> bool:
-        """Whether the output is `[forward; backward]`."""
+        """`True` if the output is `[forward; backward]`."""
         return self.module.bidirectional
 
     def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:

@@ -50,7 +50,7 @@ class SequentialEncoder(Seq2SeqEncoder):
         return self._output_dim
 
     def is_bidirectional(self) -> bool:
-        """Whether the last encoder's output is `[forward; backward]`."""
+        """`True` if the last encoder's output is `[forward; backward]`."""
         return self._bidirectional
 
     def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:

@@ -8,7 +8,7 @@ import torch.multiprocessing
 
 
 def in_two_workers(measure: Callable[[int], Any], folder: Path) -> list[Any]:
-    """What `measure(rank)` returns in each of two workers of distributed training, in any order.
+    """The results of `measure(rank)` in two workers of distributed training, in any order.
 
     The workers are forks, which need not import AllenNLP again.
     """
