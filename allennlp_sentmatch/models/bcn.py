@@ -33,7 +33,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         y = integrator([h; h - c; h * c])
         features = [max_t y_t; min_t y_t; mean_t y_t; sum_t b_t y_t],  b = softmax(v . y + d)
 
-    and a maxout network classifies the features. Brahma 2019 (https://arxiv.org/abs/1805.07340)
+    and a maxout network classifies the features. Brahma 2018 (https://arxiv.org/abs/1805.07340)
     replaces the encoder by "subilstm".
 
     With BiLSTMs and the same weights, the logits are those of allennlp-models' "bcn", which differs

@@ -20,7 +20,7 @@ class Ensemble(ClassificationModel):
     """Averages the probabilities that its members give to each label.
 
     `allennlp ensemble` makes an archive of it from the archives of trained models, such as those
-    of five seeds (Brahma 2019, https://arxiv.org/abs/1805.07340, table 4).
+    of five seeds (Brahma 2018, https://arxiv.org/abs/1805.07340, table 4).
 
     Registered as a `Model` with name "ensemble".
 

@@ -39,7 +39,7 @@ class ESIM(ClassificationModel):
 
     Both sentences are encoded; each token attends to the tokens of the other sentence; a matcher
     compares every token with what it attended to; a second encoder reads the comparisons, and an
-    MLP classifies their means and maxima. Brahma 2019 (https://arxiv.org/abs/1805.07340) replaces
+    MLP classifies their means and maxima. Brahma 2018 (https://arxiv.org/abs/1805.07340) replaces
     the first encoder by "subilstm". The paper's comparison is "heuristic_difference"; the thesis
     (section 5.4) suggests "elbis". The output has `premise_attention` and `hypothesis_attention`.
 

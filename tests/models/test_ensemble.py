@@ -71,13 +71,6 @@ def test_certain_members_do_not_make_an_infinite_loss(vocab):
     assert output["loss"].item() < 10
 
 
-def test_an_ensemble_of_one_is_its_member(vocab):
-    model = ensemble(vocab, MEMBERS[:1])
-    torch.testing.assert_close(
-        model(**INPUTS)["label_probs"], model.members[0](**INPUTS)["label_probs"]
-    )
-
-
 def test_impossible_members(vocab):
     with pytest.raises(ConfigurationError, match="at least one model"):
         ensemble(vocab, [])

@@ -214,18 +214,6 @@ def test_the_metric_is_computed_in_evaluation_only(instances, vocab):
     assert model.get_metrics()["f1"] == 0
 
 
-def test_a_small_set_is_learned(instances, vocab):
-    model = make(vocab, dropout=0.0)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    batch = tensors(instances, vocab)
-    model.train()
-    for _ in range(100):
-        optimizer.zero_grad()
-        model(**batch)["loss"].backward()
-        optimizer.step()
-    assert model.eval()(**batch)["answer"] == [answer for _, _, answer in EXAMPLES]
-
-
 def test_an_encoder_for_the_passages_alone(instances, vocab):
     shared = make(vocab)
     assert shared._passage_encoder is None

@@ -13,7 +13,6 @@ from allennlp_sentmatch.training.metrics.answer_overlap import (
     squad_f1,
     squad_words,
 )
-from tests.training.metrics.workers import in_two_workers
 
 sacrebleu = pytest.importorskip("sacrebleu")
 rouge_scorer = pytest.importorskip("rouge_score.rouge_scorer")
@@ -121,21 +120,6 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
     with pytest.raises(ConfigurationError, match=r"the extra \[reading-comprehension\]: pip inst"):
         AnswerOverlap().load_libraries()
-
-
-def measure(rank):
-    metric = AnswerOverlap()
-    # Of four questions, one worker has three.
-    part = slice(0, 3) if rank == 0 else slice(3, 4)
-    metric(PREDICTIONS[part], REFERENCES[part])
-    return metric.get_metric()
-
-
-def test_distributed(tmp_path):
-    alone = AnswerOverlap()
-    alone(PREDICTIONS, REFERENCES)
-    for result in in_two_workers(measure, tmp_path):
-        assert result == pytest.approx(alone.get_metric(), abs=1e-4)
 
 
 def test_case_punctuation_and_articles_do_not_count():

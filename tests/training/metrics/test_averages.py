@@ -6,8 +6,7 @@ from allennlp.common import Params
 from allennlp.training.metrics import Metric
 
 import allennlp_sentmatch  # noqa: F401  (registers the metric)
-from allennlp_sentmatch.training.metrics import MeanCosine, MeanSquaredError
-from tests.training.metrics.workers import in_two_workers
+from allennlp_sentmatch.training.metrics import MeanCosine
 
 # Cosines 1, 0, -1, 0.6 and, with a zero vector, 0.
 FIRST = torch.tensor([[2.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
@@ -35,19 +34,6 @@ def test_no_gradient_is_kept():
     assert isinstance(metric.get_metric(), float)
 
 
-def measure(rank):
-    metric = MeanCosine()
-    # The workers have different numbers of vectors: 2 and 1, then 1 and 1.
-    first, second = ([0, 1], [3]) if rank == 0 else ([2], [4])
-    for rows in (first, second):
-        metric(FIRST[rows], SECOND[rows])
-    return metric.get_metric()
-
-
-def test_workers_of_distributed_training_agree(tmp_path):
-    assert in_two_workers(measure, tmp_path) == pytest.approx([0.6 / 5] * 2)
-
-
 def test_mean_squared_error():
     metric = Metric.from_params(Params({"type": "mean_squared_error"}))
     assert metric.get_metric() == 0.0
@@ -56,13 +42,3 @@ def test_mean_squared_error():
     assert metric.get_metric() == pytest.approx((0 + 4 + 9) / 3)
     assert metric.get_metric(reset=True) == pytest.approx((0 + 4 + 9) / 3)
     assert metric.get_metric() == 0.0
-
-
-def measure_squared_error(rank):
-    metric = MeanSquaredError()
-    metric(torch.zeros(1 + rank), torch.full((1 + rank,), 2.0 + rank))
-    return metric.get_metric()
-
-
-def test_workers_agree_on_the_squared_error(tmp_path):
-    assert in_two_workers(measure_squared_error, tmp_path) == pytest.approx([(4 + 2 * 9) / 3] * 2)

@@ -4,7 +4,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 
 from allennlp_sentmatch.training.metrics import Distinct
-from tests.training.metrics.workers import in_two_workers
 
 SENTENCES = [["a", "man", "sleeps"], ["a", "man", "runs"], ["a"], []]
 
@@ -26,14 +25,3 @@ def test_n():
     assert metric.get_metric() == pytest.approx(2 / 7)
     with pytest.raises(ConfigurationError, match="n is 0"):
         Distinct(0)
-
-
-def measure(rank):
-    metric = Distinct(1)
-    metric(SENTENCES[rank : rank + 1])
-    return metric.get_metric()
-
-
-def test_distributed(tmp_path):
-    # a, man, sleeps, runs of six tokens: "a man" is common to both workers.
-    assert in_two_workers(measure, tmp_path) == pytest.approx([4 / 6, 4 / 6])

@@ -8,7 +8,6 @@ from allennlp.training.metrics import Metric
 
 import allennlp_sentmatch  # noqa: F401  (registers the metrics)
 from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanReciprocalRank
-from tests.training.metrics.workers import in_two_workers
 
 # Four questions: ranked right, wrong, right; all wrong; all right; wrong, right.
 SCORES = torch.tensor([[0.9, 0.5, 0.1], [0.3, 0.2, 0.0], [0.4, 0.1, 0.0], [0.8, 0.1, 0.0]])
@@ -52,16 +51,3 @@ def test_without_a_mask():
 def test_unknown_questions():
     with pytest.raises(ConfigurationError, match=r"questions must be of .*; got 'cleaned'"):
         MeanAveragePrecision(questions="cleaned")
-
-
-def measure(rank):
-    metric = MeanAveragePrecision(questions="clean")
-    # One worker has a question that counts, the other has only one that does not.
-    metric(SCORES[rank : rank + 1], LABELS[rank : rank + 1], MASK[rank : rank + 1])
-    metric(SCORES[rank + 2 : rank + 3], LABELS[rank + 2 : rank + 3], MASK[rank + 2 : rank + 3])
-    return metric.get_metric()
-
-
-def test_workers_of_distributed_training_agree(tmp_path):
-    clean = [AVERAGE_PRECISIONS[i] for i in COUNTED["clean"]]
-    assert in_two_workers(measure, tmp_path) == pytest.approx([sum(clean) / 2] * 2)

@@ -7,7 +7,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 
 from allennlp_sentmatch.training.metrics import SacreBleu
-from tests.training.metrics.workers import in_two_workers
 
 TRANSLATIONS = ["The cat sits on the mat today.", "Two dogs run over a field.", "A man sleeps."]
 REFERENCES = ["The cat sat on the mat today.", "Two dogs run across a field.", "The man is asleep."]
@@ -60,14 +59,3 @@ def test_an_unknown_tokenization():
         ConfigurationError, match=r"tokenize must be one of .*13a.*, got 'nonsense'"
     ):
         SacreBleu(tokenize="nonsense").get_metric()
-
-
-def measure(rank):
-    metric = SacreBleu()
-    metric(TRANSLATIONS[rank::2], REFERENCES[rank::2])
-    return metric.get_metric()["BLEU"]
-
-
-def test_distributed(tmp_path):
-    expected = sacrebleu.corpus_bleu(TRANSLATIONS, [REFERENCES]).score
-    assert in_two_workers(measure, tmp_path) == pytest.approx([expected, expected], abs=1e-9)
