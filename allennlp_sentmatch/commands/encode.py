@@ -9,93 +9,72 @@ from functools import partial
 from typing import Union
 
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common import logging as common_logging
 
-from allennlp_sentmatch.commands.options import (
-    add_device_option,
-    add_overrides_option,
-    add_progress_option,
-    add_table_options,
-    add_trust_option,
-    add_verbose_option,
-)
+from allennlp_sentmatch.commands.command import Command, add_table_options
 from allennlp_sentmatch.corpus import RayEncoder, encode_corpus, read_sentences
 from allennlp_sentmatch.models.archival import archive_digest
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 
 
 @Subcommand.register("encode")
-class Encode(Subcommand):
+class Encode(Command):
     """`allennlp encode ARCHIVE INPUT OUTPUT.npy`."""
 
-    def add_subparser(
-        self,
-        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    ) -> argparse.ArgumentParser:
-        """Describe the command line."""
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=__doc__, help="Encode a file's sentences as vectors."
-        )
-        subparser.add_argument("archive_file", help="path to an archived model")
-        subparser.add_argument("input_file", help="one sentence per line, or a table with --column")
-        subparser.add_argument("output_file", help="a .npy file that does not exist yet")
-        add_table_options(subparser)
-        subparser.add_argument(
+    summary = "Encode a file's sentences as vectors."
+    shared_options = ("--cuda-device", "--overrides", "--trust-archive", "--file-friendly-logging")
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("archive_file", help="path to an archived model")
+        parser.add_argument("input_file", help="one sentence per line, or a table with --column")
+        parser.add_argument("output_file", help="a .npy file that does not exist yet")
+        add_table_options(parser)
+        parser.add_argument(
             "--batch-size", type=int, default=128, help="sentences encoded at a time"
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--block-size",
             type=int,
             default=8192,
             help="sentences sorted by length together, and saved together",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--bfloat16",
             action="store_true",
             help="round the factors of products to bfloat16, which some processors multiply faster",
         )
-        add_device_option(subparser)
-        add_overrides_option(subparser)
-        add_trust_option(subparser)
-        subparser.add_argument(
+        parser.add_argument(
             "--engine",
             choices=["local", "ray"],
             default="local",
             help="what encodes: this process (default), or workers of Ray",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--ray-address",
             help="of the Ray cluster (default: the environment variable RAY_ADDRESS; without it, "
             "Ray is started on this machine)",
         )
-        subparser.add_argument("--ray-workers", type=int, default=1, help="how many of them encode")
-        add_progress_option(subparser)
-        add_verbose_option(subparser)
-        subparser.set_defaults(func=_from_args)
-        return subparser
+        parser.add_argument("--ray-workers", type=int, default=1, help="how many of them encode")
 
-
-def _from_args(args: argparse.Namespace) -> None:
-    common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
-    # Either cache would keep code for a thousand shapes, hundreds of megabytes; few shapes recur.
-    for onednn_cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
-        os.environ.setdefault(onednn_cache, "32")
-    encoder: Union[RayEncoder, SentenceEncoder]
-    settings = (args.trust_archive, args.overrides, args.bfloat16)
-    if args.engine == "ray":
-        encoder = RayEncoder(
-            *(args.archive_file, args.cuda_device, args.ray_address, args.ray_workers, None),
-            *settings,
+    def run(self, args: argparse.Namespace) -> None:
+        # Either cache would keep code for a thousand shapes, hundreds of MB; few shapes recur.
+        for onednn_cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+            os.environ.setdefault(onednn_cache, "32")
+        encoder: Union[RayEncoder, SentenceEncoder]
+        settings = (args.trust_archive, args.overrides, args.bfloat16)
+        if args.engine == "ray":
+            encoder = RayEncoder(
+                *(args.archive_file, args.cuda_device, args.ray_address, args.ray_workers, None),
+                *settings,
+            )
+        else:
+            encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, *settings)
+        encode_corpus(
+            encoder,
+            partial(read_sentences, args.input_file, args.column, args.delimiter),
+            args.output_file,
+            args.batch_size,
+            args.block_size,
+            fingerprint=archive_digest(args.archive_file)
+            + args.overrides
+            + (" in bfloat16" if args.bfloat16 else ""),
         )
-    else:
-        encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, *settings)
-    encode_corpus(
-        encoder,
-        partial(read_sentences, args.input_file, args.column, args.delimiter),
-        args.output_file,
-        args.batch_size,
-        args.block_size,
-        fingerprint=archive_digest(args.archive_file)
-        + args.overrides
-        + (" in bfloat16" if args.bfloat16 else ""),
-    )

@@ -10,69 +10,50 @@ section 6.4.4 and table 6.5.
 import argparse
 
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common import logging as common_logging
 
-from allennlp_sentmatch.commands.options import (
-    add_device_option,
-    add_progress_option,
-    add_trust_option,
-    add_verbose_option,
-)
+from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.predictors.generator_evaluation import evaluate_generator
 
 
 @Subcommand.register("evaluate-generator")
-class EvaluateGenerator(Subcommand):
+class EvaluateGenerator(Command):
     """`allennlp evaluate-generator GENERATOR INPUT --classifier CLASSIFIER`."""
 
-    def add_subparser(
-        self,
-        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    ) -> argparse.ArgumentParser:
-        """Describe the command line."""
-        description = "Generate a sentence for each pair's first one and its label, and evaluate."
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=__doc__, help=description
-        )
-        subparser.add_argument("archive_file", help="path to an archived cs_lvm model")
-        subparser.add_argument(
+    summary = "Generate a sentence for each pair's first one and its label, and evaluate."
+    shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("archive_file", help="path to an archived cs_lvm model")
+        parser.add_argument(
             "input_file", help="labeled pairs, read by the generator's own validation reader"
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--classifier",
             required=True,
             help="path to the archive of a sentence-pair classifier that judges the sentences",
         )
-        subparser.add_argument("--output-file", help="write the metrics here, as JSON")
-        subparser.add_argument(
+        parser.add_argument("--output-file", help="write the metrics here, as JSON")
+        parser.add_argument(
             "--predictions-output-file", help="write the artificial data set here, as JSON lines"
         )
-        subparser.add_argument("--batch-size", type=int, default=32, help="pairs at a time")
-        add_device_option(subparser)
-        add_trust_option(subparser)
-        subparser.add_argument(
+        parser.add_argument("--batch-size", type=int, default=32, help="pairs at a time")
+        parser.add_argument(
             "--sample-latent",
             action="store_true",
             help="draw the latent vectors instead of taking the means of their distributions",
         )
-        add_progress_option(subparser)
-        add_verbose_option(subparser)
-        subparser.set_defaults(func=_from_args)
-        return subparser
 
-
-def _from_args(args: argparse.Namespace) -> None:
-    common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
-    metrics = evaluate_generator(
-        args.archive_file,
-        args.input_file,
-        args.classifier,
-        metrics_output_file=args.output_file,
-        predictions_output_file=args.predictions_output_file,
-        batch_size=args.batch_size,
-        cuda_device=args.cuda_device,
-        sample_latent=args.sample_latent,
-        trust=args.trust_archive,
-    )
-    for name, value in metrics.items():
-        print(f"{name}: {value:.4f}")
+    def run(self, args: argparse.Namespace) -> None:
+        metrics = evaluate_generator(
+            args.archive_file,
+            args.input_file,
+            args.classifier,
+            metrics_output_file=args.output_file,
+            predictions_output_file=args.predictions_output_file,
+            batch_size=args.batch_size,
+            cuda_device=args.cuda_device,
+            sample_latent=args.sample_latent,
+            trust=args.trust_archive,
+        )
+        for name, value in metrics.items():
+            print(f"{name}: {value:.4f}")

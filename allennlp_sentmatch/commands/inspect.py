@@ -10,16 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common import logging as common_logging
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.commands.options import (
-    add_device_option,
-    add_progress_option,
-    add_trust_option,
-    add_verbose_option,
-)
+from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.inspection import KINDS, SALIENCY_METHODS, draw_into_folder
@@ -27,73 +21,63 @@ from allennlp_sentmatch.models.archival import load_archive
 
 
 @Subcommand.register("inspect")
-class Inspect(Subcommand):
+class Inspect(Command):
     """`allennlp inspect ARCHIVE INPUT OUTPUT_DIR`."""
 
-    def add_subparser(
-        self,
-        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    ) -> argparse.ArgumentParser:
-        """Describe the command line."""
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=__doc__, help="Draw what a model did with its inputs."
-        )
-        subparser.add_argument("archive_file", help="path to an archived model")
-        subparser.add_argument(
+    summary = "Draw what a model did with its inputs."
+    shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("archive_file", help="path to an archived model")
+        parser.add_argument(
             "input_file", help="JSON lines as `allennlp predict` takes them, an input each"
         )
-        subparser.add_argument("output_dir", help="a folder that does not exist yet")
-        subparser.add_argument(
+        parser.add_argument("output_dir", help="a folder that does not exist yet")
+        parser.add_argument(
             "--what",
             nargs="+",
             choices=KINDS,
             default=KINDS,
             help="default: whatever the model has",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--beside",
             metavar="ARCHIVE",
             help="another model, whose trees are drawn next to the first one's",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--saliency-method", choices=SALIENCY_METHODS, default="simple", help="default: simple"
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--sample",
             type=int,
             metavar="N",
             help="take N inputs at random, with the same seed each time, instead of all of them",
         )
-        add_device_option(subparser)
-        add_trust_option(subparser)
-        add_progress_option(subparser)
-        add_verbose_option(subparser)
-        subparser.set_defaults(func=_from_args)
-        return subparser
 
-
-def _from_args(args: argparse.Namespace) -> None:
-    common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
-    folder = Path(args.output_dir)
-    if folder.exists():
-        raise ConfigurationError(f"{folder} exists already; delete it or name another folder")
-    inputs = _read(args.input_file)
-    if args.sample is not None:
-        if not 1 <= args.sample <= len(inputs):
-            raise ConfigurationError(
-                f"--sample must lie between 1 and the {len(inputs)} inputs of {args.input_file}, "
-                f"got {args.sample}"
+    def run(self, args: argparse.Namespace) -> None:
+        folder = Path(args.output_dir)
+        if folder.exists():
+            raise ConfigurationError(f"{folder} exists already; delete it or name another folder")
+        inputs = _read(args.input_file)
+        if args.sample is not None:
+            if not 1 <= args.sample <= len(inputs):
+                raise ConfigurationError(
+                    f"--sample must lie between 1 and the {len(inputs)} inputs of "
+                    f"{args.input_file}, got {args.sample}"
+                )
+            inputs = random.Random(0).sample(inputs, args.sample)
+        archives = [archive for archive in (args.archive_file, args.beside) if archive is not None]
+        predictors = {
+            archive: Predictor.from_archive(
+                load_archive(archive, args.cuda_device, args.trust_archive)
             )
-        inputs = random.Random(0).sample(inputs, args.sample)
-    archives = [archive for archive in (args.archive_file, args.beside) if archive is not None]
-    predictors = {
-        archive: Predictor.from_archive(load_archive(archive, args.cuda_device, args.trust_archive))
-        for archive in archives
-    }
-    for tree in draw_into_folder(
-        folder, predictors, inputs, args.what, args.saliency_method, args.input_file
-    ):
-        print(*tree, sep="\t")
+            for archive in archives
+        }
+        for tree in draw_into_folder(
+            folder, predictors, inputs, args.what, args.saliency_method, args.input_file
+        ):
+            print(*tree, sep="\t")
 
 
 def _read(input_file: str) -> list[dict[str, Any]]:

@@ -8,26 +8,21 @@ from pathlib import Path
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.commands.options import add_verbose_option
+from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.data.text import printable
 from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
 
 
 @Subcommand.register("learn-bpe")
-class LearnBpe(Subcommand):
+class LearnBpe(Command):
     """`allennlp learn-bpe OUTPUT.json --text LANGUAGE FILE ...`."""
 
-    def add_subparser(
-        self,
-        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    ) -> argparse.ArgumentParser:
-        """Describe the command line."""
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=__doc__, help="Train a byte pair encoding."
-        )
-        subparser.add_argument("output_file", help="a .json file that does not exist yet")
-        subparser.add_argument(
+    summary = "Train a byte pair encoding."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("output_file", help="a .json file that does not exist yet")
+        parser.add_argument(
             "--text",
             nargs=2,
             action="append",
@@ -36,29 +31,27 @@ class LearnBpe(Subcommand):
             help="a training text, one sentence per line, a file or a URL, with its language as "
             "Moses abbreviates it; give it twice for a joint encoding of two languages",
         )
-        size = subparser.add_mutually_exclusive_group()
+        size = parser.add_mutually_exclusive_group()
         size.add_argument("--merges", type=int, default=10000, help="(default: %(default)s)")
         size.add_argument(
             "--vocabulary-size", type=int, help="the number of characters and merges together"
         )
-        subparser.add_argument("--lowercase", action="store_true", help="lower-case the text")
-        add_verbose_option(subparser)
-        subparser.set_defaults(func=_from_args)
-        return subparser
+        parser.add_argument("--lowercase", action="store_true", help="lower-case the text")
 
+    def run(self, args: argparse.Namespace) -> None:
+        output = Path(args.output_file)
+        if output.exists():
+            raise ConfigurationError(f"{output} exists already; remove it or choose another name")
 
-def _from_args(args: argparse.Namespace) -> None:
-    output = Path(args.output_file)
-    if output.exists():
-        raise ConfigurationError(f"{output} exists already; remove it or choose another name")
+        def texts() -> Iterator[tuple[str, str]]:
+            for language, file in args.text:
+                for _, line in read_lines(file):
+                    yield line, language
 
-    def texts() -> Iterator[tuple[str, str]]:
-        for language, file in args.text:
-            for _, line in read_lines(file):
-                yield line, language
-
-    encoding = learn_bpe(texts(), args.merges, args.lowercase, args.vocabulary_size)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(encoding, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
-    sizes = f"{len(encoding['alphabet'])} characters, {len(encoding['merges'])} merges"
-    print(f"{printable(str(output))}: {sizes}")
+        encoding = learn_bpe(texts(), args.merges, args.lowercase, args.vocabulary_size)
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(
+            json.dumps(encoding, ensure_ascii=False, indent=0) + "\n", encoding="utf-8"
+        )
+        sizes = f"{len(encoding['alphabet'])} characters, {len(encoding['merges'])} merges"
+        print(f"{printable(str(output))}: {sizes}")

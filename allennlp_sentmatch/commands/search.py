@@ -17,12 +17,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.commands.options import (
-    add_device_option,
-    add_table_options,
-    add_trust_option,
-    add_verbose_option,
-)
+from allennlp_sentmatch.commands.command import Command, add_table_options
 from allennlp_sentmatch.corpus import SentenceSearch, read_sentences
 from allennlp_sentmatch.corpus.index_kinds import IndexKind
 from allennlp_sentmatch.corpus.sentence_search import lines
@@ -32,26 +27,22 @@ from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 
 
 @Subcommand.register("search")
-class Search(Subcommand):
+class Search(Command):
     """`allennlp search ARCHIVE CORPUS VECTORS.npy`."""
 
-    def add_subparser(
-        self,
-        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    ) -> argparse.ArgumentParser:
-        """Describe the command line."""
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=__doc__, help="Find the sentences of a corpus like a given one."
-        )
-        subparser.add_argument("archive_file", help="the archive that the corpus was encoded with")
-        subparser.add_argument("corpus_file", help="the file that was encoded")
-        subparser.add_argument("vectors_file", help="what `allennlp encode` wrote")
-        add_table_options(subparser)
-        queries = subparser.add_mutually_exclusive_group()
+    summary = "Find the sentences of a corpus like a given one."
+    shared_options = ("--cuda-device", "--trust-archive")
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("archive_file", help="the archive that the corpus was encoded with")
+        parser.add_argument("corpus_file", help="the file that was encoded")
+        parser.add_argument("vectors_file", help="what `allennlp encode` wrote")
+        add_table_options(parser)
+        queries = parser.add_mutually_exclusive_group()
         queries.add_argument("--query", help="one sentence to search for")
         queries.add_argument("--queries", help="a file of them, one per line")
-        subparser.add_argument("--top-k", type=int, default=5, help="neighbors of each query")
-        subparser.add_argument(
+        parser.add_argument("--top-k", type=int, default=5, help="neighbors of each query")
+        parser.add_argument(
             "--rescore",
             nargs="?",
             const=True,
@@ -60,88 +51,83 @@ class Search(Subcommand):
             "neighbor, as the hypothesis, and sort the neighbors by its score if it has one; "
             "ARCHIVE is the model's archive, by default the first one",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--candidates",
             type=int,
             metavar="N",
             help="rescore the N nearest sentences and show the first --top-k of them",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--index", help="the FAISS index: read if the file exists, else built and saved there"
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--index-kind",
             metavar="KIND",
             help="flat (exact), hnsw, ivf or ivfpq, or JSON with settings, such as "
             '\'{"type": "hnsw", "ef_search": 128}\'; by default, the number of sentences decides',
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--output-file",
             help="write the neighbors here, as JSON lines, and do not print them; not an existing "
             "file",
         )
-        subparser.add_argument(
-            "--batch-size", type=int, default=128, help="queries encoded at a time"
-        )
-        add_device_option(subparser)
-        add_trust_option(subparser)
-        add_verbose_option(subparser)
-        subparser.set_defaults(func=_from_args)
-        return subparser
+        parser.add_argument("--batch-size", type=int, default=128, help="queries encoded at a time")
 
-
-def _from_args(args: argparse.Namespace) -> None:
-    for name, number in (("--top-k", args.top_k), ("--batch-size", args.batch_size)):
-        if number < 1:
-            raise ConfigurationError(f"{name} must be at least 1, got {number}")
-    if args.candidates is not None and args.rescore is None:
-        raise ConfigurationError("--candidates are rescored: it needs --rescore")
-    if args.candidates is not None and args.candidates < args.top_k:
-        raise ConfigurationError(
-            f"--candidates must be at least --top-k, which is {args.top_k}; got {args.candidates}"
+    def run(self, args: argparse.Namespace) -> None:
+        for name, number in (("--top-k", args.top_k), ("--batch-size", args.batch_size)):
+            if number < 1:
+                raise ConfigurationError(f"{name} must be at least 1, got {number}")
+        if args.candidates is not None and args.rescore is None:
+            raise ConfigurationError("--candidates are rescored: it needs --rescore")
+        if args.candidates is not None and args.candidates < args.top_k:
+            raise ConfigurationError(
+                f"--candidates must be at least --top-k, which is {args.top_k}; got "
+                f"{args.candidates}"
+            )
+        if args.output_file and os.path.exists(args.output_file):
+            raise ConfigurationError(
+                f"{args.output_file} exists already; delete it or name another file"
+            )
+        index_kind = None if args.index_kind is None else _index_kind(args.index_kind)
+        encoder = SentenceEncoder.from_archive(
+            args.archive_file, args.cuda_device, args.trust_archive
         )
-    if args.output_file and os.path.exists(args.output_file):
-        raise ConfigurationError(
-            f"{args.output_file} exists already; delete it or name another file"
+        rescorer = _rescorer(args)
+        sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
+        vectors = map_vectors(args.vectors_file)
+        check_sentences(sentences, args.vectors_file)
+        search = SentenceSearch(encoder, sentences, vectors, args.index, rescorer, index_kind)
+        queries: Iterable[str]
+        batch_size = args.batch_size
+        if args.query is not None:
+            if not args.query.strip():
+                raise ConfigurationError("--query must be a sentence, got nothing")
+            queries = [args.query]
+        elif args.queries is not None:
+            queries = (query for query in read_sentences(args.queries) if query.strip())
+        else:
+            queries, batch_size = _prompt(), 1
+        rescore = args.rescore is not None
+        found = (
+            query_and_neighbors
+            for batch in lazy_groups_of(queries, batch_size)
+            for query_and_neighbors in zip(
+                batch, search.search(batch, args.top_k, rescore, args.candidates)
+            )
         )
-    index_kind = None if args.index_kind is None else _index_kind(args.index_kind)
-    encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
-    rescorer = _rescorer(args)
-    sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
-    vectors = map_vectors(args.vectors_file)
-    check_sentences(sentences, args.vectors_file)
-    search = SentenceSearch(encoder, sentences, vectors, args.index, rescorer, index_kind)
-    queries: Iterable[str]
-    batch_size = args.batch_size
-    if args.query is not None:
-        if not args.query.strip():
-            raise ConfigurationError("--query must be a sentence, got nothing")
-        queries = [args.query]
-    elif args.queries is not None:
-        queries = (query for query in read_sentences(args.queries) if query.strip())
-    else:
-        queries, batch_size = _prompt(), 1
-    rescore = args.rescore is not None
-    found = (
-        query_and_neighbors
-        for batch in lazy_groups_of(queries, batch_size)
-        for query_and_neighbors in zip(
-            batch, search.search(batch, args.top_k, rescore, args.candidates)
-        )
-    )
-    if args.output_file:
-        with open(args.output_file, "x", encoding="utf-8") as file:
+        if args.output_file:
+            with open(args.output_file, "x", encoding="utf-8") as file:
+                for query, neighbors in found:
+                    answer = {
+                        "query": query,
+                        "unknown_words": encoder.unknown_words(query),
+                        "neighbors": [dataclasses.asdict(neighbor) for neighbor in neighbors],
+                    }
+                    json.dump(answer, file, ensure_ascii=False)
+                    file.write("\n")
+        else:
             for query, neighbors in found:
-                answer = {
-                    "query": query,
-                    "unknown_words": encoder.unknown_words(query),
-                    "neighbors": [dataclasses.asdict(neighbor) for neighbor in neighbors],
-                }
-                json.dump(answer, file, ensure_ascii=False)
-                file.write("\n")
-    else:
-        for query, neighbors in found:
-            print(*lines(query, neighbors, encoder.unknown_words(query)), "", sep="\n")
+                print(*lines(query, neighbors, encoder.unknown_words(query)), "", sep="\n")
 
 
 def _index_kind(text: str) -> IndexKind:

@@ -12,15 +12,9 @@ from pathlib import Path
 from typing import Optional
 
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common import logging as common_logging
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.commands.options import (
-    add_device_option,
-    add_progress_option,
-    add_trust_option,
-    add_verbose_option,
-)
+from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.data.files.digests import files_digest
 from allennlp_sentmatch.models.archival import archive_digest
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
@@ -37,19 +31,14 @@ from allennlp_sentmatch.transfer.tasks import SST_SENTENCES
 
 
 @Subcommand.register("transfer")
-class Transfer(Subcommand):
+class Transfer(Command):
     """`allennlp transfer ARCHIVE --data FOLDER`."""
 
-    def add_subparser(
-        self,
-        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    ) -> argparse.ArgumentParser:
-        """Describe the command line."""
-        description = "Measure sentence vectors on SentEval's ten transfer tasks."
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=__doc__, help=description
-        )
-        encoders = subparser.add_mutually_exclusive_group(required=True)
+    summary = "Measure sentence vectors on SentEval's ten transfer tasks."
+    shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        encoders = parser.add_mutually_exclusive_group(required=True)
         encoders.add_argument("archive_file", nargs="?", help="path to an archived model")
         encoders.add_argument(
             "--word-vectors",
@@ -72,66 +61,58 @@ class Transfer(Subcommand):
             metavar="FILE",
             help="encode nothing: write the tasks' sentences here, one per line, for --vectors",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--data", required=True, metavar="FOLDER", help="has a folder for each data set"
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--tasks",
             nargs="+",
             choices=[task.name for task in TASKS],
             metavar="TASK",
             help=f"some of {', '.join(task.name for task in TASKS)} (default: all)",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--sst-sentences",
             action="store_true",
             help="train SST on its 6,920 sentences and not on its 67,349 phrases",
         )
-        subparser.add_argument("--folds", type=int, default=10, help="of a cross-validation")
-        subparser.add_argument(
+        parser.add_argument("--folds", type=int, default=10, help="of a cross-validation")
+        parser.add_argument(
             "--seed", type=int, default=1111, help="of the folds; SentEval's is 1111"
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--cache", metavar="FOLDER", help="keep the vectors here for later runs"
         )
-        subparser.add_argument("--name", help="of the encoder in the table (default: its path)")
-        subparser.add_argument("--output-file", help="write the figures here, as JSON")
-        subparser.add_argument(
+        parser.add_argument("--name", help="of the encoder in the table (default: its path)")
+        parser.add_argument("--output-file", help="write the figures here, as JSON")
+        parser.add_argument(
             "--batch-size", type=int, default=128, help="sentences encoded at a time"
         )
-        add_device_option(subparser)
-        add_trust_option(subparser)
-        add_progress_option(subparser)
-        add_verbose_option(subparser)
-        subparser.set_defaults(func=_from_args)
-        return subparser
 
-
-def _from_args(args: argparse.Namespace) -> None:
-    common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
-    _check(args)
-    benchmark = TransferBenchmark(
-        args.data, _tasks(args.tasks, args.sst_sentences), args.folds, args.seed
-    )
-    if args.list_sentences is not None:
-        sentences = benchmark.sentences()
-        with open(args.list_sentences, "x", encoding="utf-8") as file:
-            file.writelines(f"{sentence}\n" for sentence in sentences)
-        print(f"wrote {len(sentences)} sentences to {args.list_sentences}")
-        return
-    name, encode, fingerprint = _encoder(args)
-    report = benchmark.run(SentenceVectors(encode, args.cache, fingerprint), args.name or name)
-    print(report.as_markdown())
-    if args.output_file is not None:
-        Path(args.output_file).write_text(
-            json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    def run(self, args: argparse.Namespace) -> None:
+        _check(args)
+        benchmark = TransferBenchmark(
+            args.data, _tasks(args.tasks, args.sst_sentences), args.folds, args.seed
         )
-    if report.errors:
-        reasons = "; ".join(f"{task} ({error})" for task, error in report.errors.items())
-        raise ConfigurationError(
-            f"{len(report.errors)} of {len(report.errors) + len(report.results)} tasks failed: "
-            f"{reasons}"
-        )
+        if args.list_sentences is not None:
+            sentences = benchmark.sentences()
+            with open(args.list_sentences, "x", encoding="utf-8") as file:
+                file.writelines(f"{sentence}\n" for sentence in sentences)
+            print(f"wrote {len(sentences)} sentences to {args.list_sentences}")
+            return
+        name, encode, fingerprint = _encoder(args)
+        report = benchmark.run(SentenceVectors(encode, args.cache, fingerprint), args.name or name)
+        print(report.as_markdown())
+        if args.output_file is not None:
+            Path(args.output_file).write_text(
+                json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
+        if report.errors:
+            reasons = "; ".join(f"{task} ({error})" for task, error in report.errors.items())
+            raise ConfigurationError(
+                f"{len(report.errors)} of {len(report.errors) + len(report.results)} tasks failed: "
+                f"{reasons}"
+            )
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -13,68 +13,59 @@ from typing import Any
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common import Params
 
-from allennlp_sentmatch.commands.options import add_verbose_option
+from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.tuning import SearchSpace, Tuner
 from allennlp_sentmatch.tuning.tuner import SAMPLERS
 
 
 @Subcommand.register("tune")
-class Tune(Subcommand):
+class Tune(Command):
     """`allennlp tune CONFIG SPACE -s FOLDER`."""
 
-    def add_subparser(
-        self,
-        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    ) -> argparse.ArgumentParser:
-        """Describe the command line."""
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=__doc__, help="Search the settings of a configuration."
-        )
-        subparser.add_argument("param_path", help="path to the configuration")
-        subparser.add_argument(
-            "hparam_path", help="path to the search space, a JSON or Jsonnet file"
-        )
-        subparser.add_argument(
+    summary = "Search the settings of a configuration."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("param_path", help="path to the configuration")
+        parser.add_argument("hparam_path", help="path to the search space, a JSON or Jsonnet file")
+        parser.add_argument(
             "-s",
             "--serialization-dir",
             required=True,
             help="folder of the study; an existing study is continued",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "-o",
             "--overrides",
             default="",
             help="a JSON or Jsonnet structure that overrides the configuration, as of "
             "`allennlp train`; the values that are searched come on top",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--n-trials",
             type=int,
             metavar="N",
             help="trials of the whole study (default: all combinations of the grid)",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--n-jobs",
             type=int,
             default=1,
             metavar="N",
             help="runs at a time, which share the cores",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--metric",
             help="validation metric with its direction, as in --metric=+accuracy or "
             "--metric=-loss, with the equals sign (default: the configuration's "
             "validation_metric)",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--sampler",
             choices=SAMPLERS,
             help="(default: grid if every parameter has choices, otherwise tpe)",
         )
-        subparser.add_argument(
-            "--seed", type=int, default=0, help="of the sampler, not of the runs"
-        )
-        subparser.add_argument(
+        parser.add_argument("--seed", type=int, default=0, help="of the sampler, not of the runs")
+        parser.add_argument(
             "--prune",
             type=int,
             nargs="?",
@@ -83,32 +74,28 @@ class Tune(Subcommand):
             help="stop a run that is worse after an epoch than the median of the earlier "
             "trials, once N trials are complete (default: never; without N: 5)",
         )
-        add_verbose_option(subparser)
-        subparser.set_defaults(func=_from_args)
-        return subparser
 
-
-def _from_args(args: argparse.Namespace) -> None:
-    tuner = Tuner(
-        Params.from_file(args.param_path, args.overrides).as_dict(quiet=True),
-        SearchSpace.from_file(args.hparam_path),
-        args.serialization_dir,
-        args.metric,
-        args.sampler,
-        args.seed,
-        args.prune,
-        args.n_jobs,
-        args.include_package,
-        {"command": shlex.join(["allennlp", *sys.argv[1:]]), "configuration": args.param_path},
-    )
-    try:
-        report = tuner.run(args.n_trials, lambda trial: print(_line(trial), flush=True))
-    except KeyboardInterrupt:
-        print("interrupted: the same command continues the study", file=sys.stderr)
-        raise SystemExit(130) from None
-    best = Path(args.serialization_dir) / "best_config.json"
-    print(f"best: {_line(report['best'])}")
-    print(f"train it with: allennlp train {shlex.quote(str(best))} -s FOLDER")
+    def run(self, args: argparse.Namespace) -> None:
+        tuner = Tuner(
+            Params.from_file(args.param_path, args.overrides).as_dict(quiet=True),
+            SearchSpace.from_file(args.hparam_path),
+            args.serialization_dir,
+            args.metric,
+            args.sampler,
+            args.seed,
+            args.prune,
+            args.n_jobs,
+            args.include_package,
+            {"command": shlex.join(["allennlp", *sys.argv[1:]]), "configuration": args.param_path},
+        )
+        try:
+            report = tuner.run(args.n_trials, lambda trial: print(_line(trial), flush=True))
+        except KeyboardInterrupt:
+            print("interrupted: the same command continues the study", file=sys.stderr)
+            raise SystemExit(130) from None
+        best = Path(args.serialization_dir) / "best_config.json"
+        print(f"best: {_line(report['best'])}")
+        print(f"train it with: allennlp train {shlex.quote(str(best))} -s FOLDER")
 
 
 def _line(trial: dict[str, Any]) -> str:

@@ -1,0 +1,87 @@
+"""The form and the options that this package's subcommands share."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any, ClassVar, Union
+
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common import logging as common_logging
+
+from allennlp_sentmatch.commands.program import VERBOSE
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "--cuda-device": {"type": int, "default": -1, "help": "the GPU; -1 is the CPU"},
+    "--overrides": {
+        "default": "",
+        "help": "JSON that replaces settings of the archive, such as "
+        "'{\"model.cut_projection\": true}'",
+    },
+    "--trust-archive": {
+        "action": "store_true",
+        "help": "let the archive's configuration name any importable class, read local files and "
+        "open other archives, which can run any code; see SECURITY.md",
+    },
+    "--file-friendly-logging": {
+        "action": "store_true",
+        "help": "print progress on separate lines, at most every ten seconds",
+    },
+    VERBOSE: {"action": "store_true", "help": "print the log, and the traceback of an error"},
+}
+
+
+class Command(Subcommand):
+    """A subcommand that its module's docstring describes."""
+
+    summary: ClassVar[str]
+    """Its line in the list of `allennlp --help`."""
+
+    shared_options: ClassVar[Sequence[str]] = ()
+    """The options that it shares with others, by name."""
+
+    def add_subparser(
+        self, parser: "argparse._SubParsersAction[argparse.ArgumentParser]"
+    ) -> argparse.ArgumentParser:
+        """Describe the command line."""
+        description = sys.modules[self.__module__].__doc__
+        subparser: argparse.ArgumentParser = parser.add_parser(
+            self.name, description=description, help=self.summary
+        )
+        self.add_arguments(subparser)
+        for name in (*self.shared_options, VERBOSE):
+            flags = ("-o", name) if name == "--overrides" else (name,)
+            subparser.add_argument(*flags, **_OPTIONS[name])
+        subparser.set_defaults(func=self._run)
+        return subparser
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the arguments of this subcommand alone."""
+        raise NotImplementedError
+
+    def run(self, args: argparse.Namespace) -> None:
+        """Do what the command line says."""
+        raise NotImplementedError
+
+    def _run(self, args: argparse.Namespace) -> None:
+        if "file_friendly_logging" in args:
+            common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
+        self.run(args)
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `read_sentences`, for a file of sentences that may be a table."""
+    parser.add_argument(
+        "--column",
+        type=_column,
+        help="of a tsv, csv or JSON lines file, the sentences' column: its name, or its position "
+        "counted from 0 where there is no header",
+    )
+    parser.add_argument(
+        "--delimiter",
+        help="what separates the columns (default: tabs if the first line has one, else commas)",
+    )
+
+
+def _column(name: str) -> Union[int, str]:
+    """A column as a command line names it: by its position if that is a number."""
+    return int(name) if name.isdigit() else name
