@@ -99,6 +99,22 @@ def allennlp(monkeypatch) -> Callable[..., None]:
     return run
 
 
+@pytest.fixture
+def simulated_gpu(monkeypatch) -> Iterator[Any]:
+    """AllenNLP's GPU 0, as a `SimulatedDevice`."""
+    from allennlp.nn import util
+
+    from tests.simulated_device import NAME, SimulatedDevice
+
+    with SimulatedDevice() as device:
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+        monkeypatch.setattr(torch.nn.Module, "cuda", lambda module, device=None: module.to(NAME))
+        monkeypatch.setattr(util, "get_device_of", lambda tensor: tensor.get_device())
+        # Weights are read on the CPU, then copied to the model.
+        monkeypatch.setattr(util, "device_mapping", lambda device: torch.device("cpu"))
+        yield device
+
+
 @pytest.fixture(scope="session")
 def small_archive(tmp_path_factory) -> Path:
     """A siamese classifier trained for a moment, as `model.tar.gz` in its output folder."""

@@ -136,11 +136,14 @@ class SimulatedDevice(TorchDispatchMode):
         self._before = torch._C._only_lift_cpu_tensors(), torch.tensor
         torch._C._set_only_lift_cpu_tensors(True)
         torch.tensor = _tensor
+        # The engine's threads may be older than the device: run its backward passes in this one.
+        self._one_thread = torch.autograd.set_multithreading_enabled(False)
         return super().__enter__()
 
     def __exit__(self, *exception):
         only_lift_cpu_tensors, torch.tensor = self._before
         torch._C._set_only_lift_cpu_tensors(only_lift_cpu_tensors)
+        self._one_thread.__exit__(*exception)
         return super().__exit__(*exception)
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):

@@ -3,6 +3,7 @@
 import copy
 import inspect
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -10,8 +11,11 @@ import pytest
 import torch
 from allennlp.commands.train import train_model_from_file
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import int_to_device
 from allennlp.data import Instance
 from allennlp.models import Model
+from allennlp.nn.util import move_to_device
+from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.models import ClassificationModel
 from allennlp_sentmatch.models.archival import load_archive
@@ -125,6 +129,35 @@ def test_every_parameter_gets_a_gradient(name, models):
     for parameter_name, parameter in model.named_parameters():
         assert parameter.grad is not None, parameter_name
         assert parameter.grad.any(), parameter_name
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_gpu_gives_the_same_loss_and_gradients(name, models, simulated_gpu):
+    results = []
+    for device in (int_to_device(-1), int_to_device(0)):
+        model = copy.deepcopy(models[name]).to(device)
+        torch.manual_seed(1)
+        loss = model(**move_to_device(sample(name).batch(), device))["loss"]
+        loss.backward()
+        gradients = {n: p.grad.cpu() for n, p in model.named_parameters() if p.grad is not None}
+        results.append({**gradients, "loss": loss.detach().cpu()})
+    torch.testing.assert_close(*results, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_trains_and_predicts_on_a_gpu(name, tmp_path, monkeypatch, simulated_gpu):
+    monkeypatch.chdir(REPOSITORY)
+    overrides = json.dumps({"trainer.cuda_device": 0})
+    train_model_from_file(sample(name).path, tmp_path / "model", overrides)
+    metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
+    assert math.isfinite(metrics["training_loss"])
+    predictions = []
+    for device in (-1, 0):
+        archive = load_archive(tmp_path / "model" / "model.tar.gz", cuda_device=device)
+        assert next(archive.model.parameters()).device == int_to_device(device)
+        output = Predictor.from_archive(archive).predict_json(MODELS[name].json)
+        predictions.append(torch.tensor(output[MODELS[name].json_scores]))
+    torch.testing.assert_close(*predictions, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("padding", [0, 3])

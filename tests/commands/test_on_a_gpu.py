@@ -1,0 +1,88 @@
+"""Commands with `--cuda-device 0`, on a simulated GPU: they write what they write on a CPU."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from allennlp_sentmatch.predictors import SentenceEncoder
+from tests.transfer.small_data import write_small_data
+
+COMMANDS = {
+    "evaluate": "{archive} {test} --output-file {out}/metrics.json",
+    "predict": "{archive} {pairs} --silent --output-file {out}/labels.jsonl",
+    "encode": "{archive} {sentences} {out}/vectors.npy --bfloat16",
+    "search": "{archive} {sentences} {vectors} --queries {sentences} --rescore "
+    "--output-file {out}/neighbors.jsonl",
+    "transfer": "{archive} --data {data} --folds 3 --tasks TREC MR --output-file {out}/report.json",
+    "calibrate": "{archive} {test} {out}/calibrated --test-file {test}",
+    "inspect": "{archive} {pairs} {out}/drawings",
+    "evaluate-generator": "{generator} {nli} --classifier {classifier} "
+    "--output-file {out}/metrics.json",
+}
+
+
+@pytest.fixture
+def inputs(small_archive, generator_archives, fixtures, tmp_path) -> dict[str, Path]:
+    generator, classifier = generator_archives
+    sentences = ["A man is asleep.", "Two dogs run.", "A woman sings."]
+    (tmp_path / "sentences.txt").write_text("".join(f"{x}\n" for x in sentences))
+    vectors = SentenceEncoder.from_archive(small_archive).encode(sentences)
+    numpy.save(tmp_path / "vectors.npy", vectors)
+    pair = {"premise": sentences[0], "hypothesis": sentences[1]}
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(pair) + "\n")
+    return {
+        "archive": small_archive,
+        "generator": generator,
+        "classifier": classifier,
+        "test": fixtures / "quick_start" / "test.tsv",
+        "nli": fixtures / "data" / "snli.jsonl",
+        "sentences": tmp_path / "sentences.txt",
+        "vectors": tmp_path / "vectors.npy",
+        "pairs": tmp_path / "pairs.jsonl",
+        "data": write_small_data(tmp_path / "data"),
+    }
+
+
+def numbers(x: Any) -> list[float]:
+    """All numbers in what JSON gave, in order, other than times."""
+    if isinstance(x, dict):
+        return [n for key, value in x.items() if "second" not in key for n in numbers(value)]
+    if isinstance(x, list):
+        return [number for value in x for number in numbers(value)]
+    return [x] if isinstance(x, (int, float)) else []
+
+
+def written(folder: Path) -> dict[str, list[float]]:
+    """The numbers in each file."""
+    results = {}
+    for file in filter(Path.is_file, sorted(folder.rglob("*"))):
+        if file.suffix == ".npy":
+            results[file.name] = numpy.load(file).ravel().tolist()
+        elif file.suffix in (".json", ".jsonl"):
+            text = file.read_text()
+            lines = text.splitlines() if file.suffix == ".jsonl" else [text]
+            results[file.name] = [n for line in lines for n in numbers(json.loads(line))]
+        else:
+            results[file.name] = []
+    return results
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_it_writes_what_it_does_on_a_cpu(command, allennlp, simulated_gpu, inputs, tmp_path):
+    outputs = []
+    for device in ("-1", "0"):
+        out = tmp_path / device
+        out.mkdir()
+        simulated_gpu.launches.clear()
+        arguments = COMMANDS[command].format(out=out, **inputs).split()
+        allennlp(command, *arguments, "--cuda-device", device)
+        assert bool(simulated_gpu.launches) == (device == "0")
+        outputs.append(written(out))
+    on_cpu, on_gpu = outputs
+    assert on_cpu
+    assert on_gpu.keys() == on_cpu.keys()
+    for name, expected in on_cpu.items():
+        assert on_gpu[name] == pytest.approx(expected, abs=1e-3, rel=1e-3), name
