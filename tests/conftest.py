@@ -102,6 +102,7 @@ def allennlp(monkeypatch) -> Callable[..., None]:
 @pytest.fixture
 def simulated_gpu(monkeypatch) -> Iterator[Any]:
     """AllenNLP's GPU 0, as a `SimulatedDevice`."""
+    from allennlp.common.util import int_to_device
     from allennlp.nn import util
 
     from tests.simulated_device import NAME, SimulatedDevice
@@ -110,6 +111,11 @@ def simulated_gpu(monkeypatch) -> Iterator[Any]:
         monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
         monkeypatch.setattr(torch.nn.Module, "cuda", lambda module, device=None: module.to(NAME))
         monkeypatch.setattr(util, "get_device_of", lambda tensor: tensor.get_device())
+        monkeypatch.setattr(
+            util,
+            "get_range_vector",
+            lambda size, device: torch.arange(size, device=int_to_device(device)),
+        )
         # Weights are read on the CPU, then copied to the model.
         monkeypatch.setattr(util, "device_mapping", lambda device: torch.device("cpu"))
         yield device

@@ -5,15 +5,18 @@
     print(device.launches, device.synchronizations)
 
 A tensor on the device "simulated" holds a tensor on the CPU, on which its operations run, so that
-values, gradients and random numbers are those of the CPU. As on a GPU, an operation on tensors of
-two devices is an error. The device counts the operations, and those for which the program would
-wait for it, with the lines that cause them. Memory, streams and kernels are not simulated.
+values and gradients are those of the CPU, and after `torch.manual_seed` the random numbers, too. As
+on a GPU, an operation on tensors of two devices is an error. The device counts the operations, and
+those for which the program would wait for it, with the lines that cause them. Memory, streams and
+kernels are not simulated.
 
 torch's interface for devices in Python is experimental, and missing before torch 2.13.
 """
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Callable
 
@@ -180,7 +183,11 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], device: SimulatedDevice) 
     )
     if target is not None:
         inner_kwargs["device"] = torch.device("cpu")
-    output = FORMULAS.get(name, func)(*inner_args, **inner_kwargs)
+    is_random = torch.Tag.nondeterministic_seeded in func.tags
+    if is_random and inner_kwargs.get("generator") is not None:
+        raise RuntimeError(f"{func} on {NAME} cannot take a generator of the CPU")
+    with _DeviceModule.random_numbers() if is_random else nullcontext():
+        output = FORMULAS.get(name, func)(*inner_args, **inner_kwargs)
     if name == "copy_":
         return args[0]
     if name == "_local_scalar_dense" or (target is not None and target.type != NAME):
@@ -288,16 +295,33 @@ FORMULAS: dict[str, Callable[..., Any]] = {
 
 
 class _DeviceModule(_DummyBackendModule):
-    """What torch asks of a device: `torch.simulated`."""
+    """What torch asks of a device, `torch.simulated`: its precisions and its generator."""
+
+    _random_state = torch.get_rng_state()
 
     def get_amp_supported_dtype(self) -> list[torch.dtype]:
         return [torch.float16, torch.bfloat16]
 
-    def get_rng_state(self, device: Any = NAME) -> Tensor:
-        return torch.get_rng_state()
+    def manual_seed_all(self, seed: int) -> None:
+        _DeviceModule._random_state = torch.Generator().manual_seed(seed).get_state()
 
-    def set_rng_state(self, state: Tensor, device: Any = NAME) -> None:
-        torch.set_rng_state(state)
+    def get_rng_state(self, device: Any) -> Tensor:
+        return _DeviceModule._random_state
+
+    def set_rng_state(self, state: Tensor, device: Any) -> None:
+        _DeviceModule._random_state = state
+
+    @classmethod
+    @contextmanager
+    def random_numbers(cls) -> Iterator[None]:
+        """Take random numbers from the device's generator, not from the CPU's."""
+        before = torch.get_rng_state()
+        torch.set_rng_state(cls._random_state)
+        try:
+            yield
+        finally:
+            cls._random_state = torch.get_rng_state()
+            torch.set_rng_state(before)
 
 
 _libraries: list[Any] = []

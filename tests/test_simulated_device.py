@@ -99,6 +99,16 @@ def test_views_and_allocations_launch_nothing(device, x):
     assert dict(device.launches) == {"clone": 1, "sum": 1, "copy_": 1}
 
 
+def test_random_numbers_are_its_own(device):
+    torch.manual_seed(3)
+    expected = torch.rand(4)
+    torch.manual_seed(3)
+    assert torch.rand(4, device=NAME).tolist() == expected.tolist()
+    assert torch.equal(torch.rand(4), expected)
+    with pytest.raises(RuntimeError, match="cannot take a generator of the CPU"):
+        torch.rand(4, device=NAME, generator=torch.Generator())
+
+
 @pytest.mark.parametrize("network", [torch.nn.LSTM, torch.nn.GRU])
 @pytest.mark.parametrize("bias", [False, True])
 def test_networks_of_torch_compute_what_they_do_on_the_cpu(device, network, bias):

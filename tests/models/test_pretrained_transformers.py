@@ -162,6 +162,16 @@ def test_similarity_is_learned_over_a_transformer(tiny_bert, tmp_path, scorer):
 
 
 @pytest.mark.parametrize("kind", [WORD_PIECES, WORDS])
+def test_a_transformer_trains_and_predicts_on_a_gpu(tiny_bert, tmp_path, simulated_gpu, kind):
+    config = siamese(tiny_bert, kind, gradient_checkpointing=True)
+    config["trainer"]["cuda_device"] = 0
+    _, archive = train(config, tmp_path / "model")
+    on_gpu = load_archive(tmp_path / "model" / "model.tar.gz", cuda_device=0)
+    expected, actual = (Predictor.from_archive(a).predict_json(PAIR) for a in (archive, on_gpu))
+    assert actual["label_probs"] == pytest.approx(expected["label_probs"], abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", [WORD_PIECES, WORDS])
 def test_a_frozen_transformer_keeps_its_weights(tiny_bert, tmp_path, kind):
     _, loaded = check(siamese(tiny_bert, kind, train_parameters=False), PAIR, tmp_path / "model")
     pretrained = AutoModel.from_pretrained(tiny_bert).state_dict()

@@ -28,7 +28,8 @@ def precisions(monkeypatch):
     batch_outputs = GradientDescentTrainer.batch_outputs
 
     def probe(self, batch, for_training):
-        seen.add(((torch.ones(1, 1) @ torch.ones(1, 1)).dtype, for_training))
+        x = torch.ones(1, 1, device=self.cuda_device)
+        seen.add(((x @ x).dtype, for_training))
         return batch_outputs(self, batch, for_training)
 
     monkeypatch.setattr(GradientDescentTrainer, "batch_outputs", probe)
@@ -57,7 +58,17 @@ def onednn_has_lstm():
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_every_model_trains(path, tmp_path, precisions):
     with torch.backends.mkldnn.flags(enabled=onednn_has_lstm()):
-        model = train_model(params(path), tmp_path / "model")
+        check(params(path), tmp_path, precisions)
+
+
+@pytest.mark.parametrize("name", ["cs_lvm", "esim", "sentence_classifier"])
+def test_training_on_a_gpu(name, tmp_path, precisions, simulated_gpu):
+    path = REPOSITORY / "fixtures" / "models" / f"{name}.jsonnet"
+    check(params(path, cuda_device=0), tmp_path, precisions)
+
+
+def check(settings, tmp_path, precisions):
+    model = train_model(settings, tmp_path / "model")
     assert precisions == {(torch.bfloat16, True), (torch.bfloat16, False)}
     assert all(parameter.dtype == torch.float32 for parameter in model.parameters())
     metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())

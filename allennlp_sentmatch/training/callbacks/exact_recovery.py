@@ -116,7 +116,7 @@ class ExactRecovery(TrainerCallback):
         """The random states at the start of each epoch and now; the scale of mixed precision."""
         state: dict[str, Any] = {
             "epoch_starts": list(self._epoch_starts),
-            "random_state": random_state(self._cuda_device()),
+            "random_state": random_state(self._gpu()),
         }
         if self.trainer is not None and self.trainer._scaler is not None:
             state["grad_scaler"] = self.trainer._scaler.state_dict()
@@ -135,7 +135,7 @@ class ExactRecovery(TrainerCallback):
         if epoch == len(self._epoch_starts):
             self._epoch_starts.append(self._states_of_all_workers())
         rank = distributed.get_rank() if is_distributed() else 0
-        set_random_state(self._epoch_starts[epoch][rank], self._cuda_device())
+        set_random_state(self._epoch_starts[epoch][rank], self._gpu())
 
     def start_batch(self, position: int) -> None:
         """At a checkpoint within an epoch, set all generators to the states they had there."""
@@ -148,7 +148,7 @@ class ExactRecovery(TrainerCallback):
             and trainer._epochs_completed == trainer._start_after_epochs_completed
             and position == trained * trainer._num_gradient_accumulation_steps
         ):
-            set_random_state(self._checkpoint["random_state"], self._cuda_device())
+            set_random_state(self._checkpoint["random_state"], self._gpu())
 
     def _restore_end_of_epoch(self, trainer: GradientDescentTrainer, is_primary: bool) -> None:
         """Do what the trainer does after the checkpoint of an epoch."""
@@ -173,16 +173,16 @@ class ExactRecovery(TrainerCallback):
                     trainer._moving_average.restore()
 
     def _states_of_all_workers(self) -> list[RandomState]:
-        state = random_state(self._cuda_device())
+        state = random_state(self._gpu())
         if not is_distributed():
             return [state]
         states: list[RandomState] = [{}] * distributed.get_world_size()
         distributed.all_gather_object(states, state)
         return states
 
-    def _cuda_device(self) -> Optional[torch.device]:
+    def _gpu(self) -> Optional[torch.device]:
         device = None if self.trainer is None else self.trainer.cuda_device
-        return device if device is not None and device.type == "cuda" else None
+        return device if device is not None and device.type != "cpu" else None
 
 
 class _RecordedLoader(DataLoader):
@@ -219,8 +219,8 @@ class _RecordedLoader(DataLoader):
         return getattr(self.loader, name)
 
 
-def random_state(cuda_device: Optional[torch.device] = None) -> RandomState:
-    """The states of the generators of Python, NumPy, torch and `cuda_device`.
+def random_state(gpu: Optional[torch.device] = None) -> RandomState:
+    """The states of the generators of Python, NumPy, torch and a GPU.
 
     They consist of what `torch.load` reads with `weights_only=True`.
     """
@@ -231,20 +231,20 @@ def random_state(cuda_device: Optional[torch.device] = None) -> RandomState:
         "numpy": (algorithm, _to_tensor(numpy_words), int(position), int(has_gauss), float(cached)),
         "torch": torch.get_rng_state(),
     }
-    if cuda_device is not None:
-        state["cuda"] = torch.cuda.get_rng_state(cuda_device)
+    if gpu is not None:
+        state["cuda"] = getattr(torch, gpu.type).get_rng_state(gpu)
     return state
 
 
-def set_random_state(state: RandomState, cuda_device: Optional[torch.device] = None) -> None:
+def set_random_state(state: RandomState, gpu: Optional[torch.device] = None) -> None:
     """Set the generators to what `random_state` gave."""
     version, words, gauss_next = state["python"]
     random.setstate((version, tuple(_to_words(words).tolist()), gauss_next))
     algorithm, numpy_words, *rest = state["numpy"]
     numpy.random.set_state((algorithm, _to_words(numpy_words), *rest))
     torch.set_rng_state(state["torch"])
-    if cuda_device is not None and "cuda" in state:
-        torch.cuda.set_rng_state(state["cuda"], cuda_device)
+    if gpu is not None and "cuda" in state:
+        getattr(torch, gpu.type).set_rng_state(state["cuda"], gpu)
 
 
 def _to_tensor(words: Any) -> Tensor:

@@ -70,12 +70,13 @@ def count_texts(monkeypatch, embedder) -> list[int]:
     return counts
 
 
-def assert_same(embedder, transformer, texts) -> None:
+def assert_same(embedder, transformer, texts, device="cpu") -> None:
     """The outputs of a cached embedder are those of the transformer, up to padding."""
     tensors = tensors_of(texts, transformer)
     mask = tensors["mask"].unsqueeze(-1)
     expected = embedder_of(transformer).eval()(**tensors)
-    torch.testing.assert_close(embedder(**tensors) * mask, expected * mask)
+    actual = embedder(**{name: tensor.to(device) for name, tensor in tensors.items()})
+    torch.testing.assert_close(actual.cpu() * mask, expected * mask)
 
 
 def test_each_text_is_read_once_in_a_training(transformer, monkeypatch):
@@ -88,6 +89,12 @@ def test_each_text_is_read_once_in_a_training(transformer, monkeypatch):
         assert_same(embedder.eval(), transformer, TEXTS)
         assert_same(embedder, transformer, TEXTS)
     assert counts == [2, 1, 1]
+
+
+def test_on_a_gpu(transformer, simulated_gpu):
+    embedder = cached(transformer).train().to("simulated")
+    for texts in (TEXTS[:2], TEXTS):
+        assert_same(embedder, transformer, texts, "simulated")
 
 
 def test_a_model_that_is_not_trained_keeps_nothing(transformer, monkeypatch):

@@ -125,25 +125,28 @@ def test_random_states_are_saved_and_set(tmp_path):
     assert [draw() for _ in range(3)] == expected
 
 
-def test_the_generator_of_the_gpu_is_saved_and_set(monkeypatch):
-    device = torch.device("cuda:1")
-    states = {device: torch.tensor([7])}
-    monkeypatch.setattr(torch.cuda, "get_rng_state", states.__getitem__)
-    monkeypatch.setattr(
-        torch.cuda, "set_rng_state", lambda state, device: states.update({device: state + 1})
-    )
-    callback = ExactRecovery(None)
-    assert "cuda" not in callback.state_dict()["random_state"]
-    callback.trainer = SimpleNamespace(cuda_device=device, _scaler=None)
-    state = callback.state_dict()["random_state"]
-    assert state["cuda"].tolist() == [7]
-    set_random_state(state, device)
-    assert states == {device: torch.tensor([8])}
-    # A training that goes on elsewhere.
+def test_equals_uninterrupted_training_on_a_gpu(tmp_path, simulated_gpu):
+    settings = {"num_epochs": 2, "cuda_device": 0}
+    train(params("quick_start", **settings), tmp_path / "whole")
+    train(params("quick_start", **settings), tmp_path / "broken", interrupt_after=6)
+    torch.manual_seed(99)
+    train(params("quick_start", **settings), tmp_path / "broken", recover=True)
+    assert_same_outcome(tmp_path / "broken", tmp_path / "whole")
+
+
+def test_training_on_a_gpu_goes_on_elsewhere(simulated_gpu):
+    def draw(device):
+        return torch.rand(3, device=device).tolist()
+
+    gpu = torch.device(0)
+    state = random_state(gpu)
+    expected = draw(gpu)
     set_random_state(state)
-    del state["cuda"]
-    set_random_state(state, device)
-    assert states == {device: torch.tensor([8])}
+    assert draw(gpu) != expected
+    set_random_state(state, gpu)
+    assert draw(gpu) == expected
+    set_random_state(random_state(), gpu)  # which has none of a GPU
+    assert draw(gpu) != expected
 
 
 def pretended_trainer(epochs_completed=0, epochs_tracked=0, best=True, moving_average=None):
