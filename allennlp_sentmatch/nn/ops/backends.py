@@ -9,11 +9,13 @@ A recurrence has some of these implementations, its backends. They agree to roun
 - "eager": whole batches without their padding in a few operations of torch, with an analytic
   backward pass; of CAS-LSTM and SuBiLSTM, for GPUs and where nothing is compiled.
 - "cpu": the same, with the element-wise part of each step compiled from C++.
-- "gpu": the same, with the element-wise part of each step in Triton. No GPU has run these kernels
-  yet; they are tested in Triton's interpreter. They run on request only.
+- "gpu": the same, with the element-wise part of each step of CAS-LSTM in Triton. No GPU has run
+  these kernels yet; they are tested in Triton's interpreter. They run on request only.
+- "parallel": all tokens at once, in a number of operations that grows with the logarithm of their
+  number; RCRN's own recurrence on GPUs.
 
-The default is "cpu" where it can run, then "eager", then "naive". To choose another one, for
-instance to take a gradient of a gradient:
+The default on a CPU is "cpu" where it can run, then "eager", then "naive"; elsewhere "parallel"
+takes the place of "cpu". To choose another one, for instance to take a gradient of a gradient:
 
     with use_backend("naive"):
         outputs = encoder(inputs, mask)
@@ -35,10 +37,11 @@ from allennlp_sentmatch.nn.ops.common.activations import tanh_by_sigmoid
 from allennlp_sentmatch.nn.ops.common.products import MKLProducts, Products, fastest_products
 from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 
-Name = Literal["naive", "scan", "eager", "cpu", "gpu"]
+Name = Literal["naive", "scan", "eager", "cpu", "gpu", "parallel"]
 
-#: What runs without a request: the first of these that can.
+#: What runs without a request: the first of these that can, on a CPU and elsewhere.
 DEFAULTS: tuple[Name, ...] = ("cpu", "eager", "naive")
+DEFAULTS_ON_GPU: tuple[Name, ...] = ("parallel", "eager", "naive")
 
 _requested: ContextVar[Optional[Name]] = ContextVar("backend", default=None)
 
@@ -74,8 +77,8 @@ def use_backend(name: Optional[Name]) -> Iterator[None]:
     # Parameters
 
     name : `Optional[str]`
-        "naive", "scan", "eager", "cpu", "gpu" or, for the default, `None`; see this module's
-        docstring.
+        "naive", "scan", "eager", "cpu", "gpu", "parallel" or, for the default, `None`; see this
+        module's docstring.
 
     # Raises
 
@@ -124,8 +127,9 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
         return Backend("naive")
     requested = _requested.get()
     if requested is None:
+        defaults = DEFAULTS if tensors[0].device.type == "cpu" else DEFAULTS_ON_GPU
         return _backend(
-            next(x for x in DEFAULTS if x in implementations and _obstacle(x, tensors) is None),
+            next(x for x in defaults if x in implementations and _obstacle(x, tensors) is None),
             tensors[0],
         )
     if requested not in implementations:
