@@ -89,6 +89,7 @@ setup(
             "transformers>=4.41,<4.47",
             "huggingface-hub>=0.23.2,<1",
         ],
+        "serve": ["fastapi>=0.110", "uvicorn>=0.20"],
         "tune": ["optuna>=4"],
         "translation": ["sacrebleu>=2.3"],
         "reading-comprehension": ["rouge-score>=0.1.2", "sacrebleu>=2.3"],

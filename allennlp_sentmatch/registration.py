@@ -25,6 +25,7 @@ PARTS = (
     "models",
     "modules",
     "predictors",
+    "serving",
     "training",
     "transfer",
     "tuning",

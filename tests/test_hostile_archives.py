@@ -56,6 +56,7 @@ SUBCOMMANDS = {
     ("search", "rescore"): [
         "search", "GOOD", "TEXT", "TEXT", "--query", "A dog runs.", "--rescore", "HOSTILE",
     ],
+    ("serve", "archive_file"): ["serve", "HOSTILE"],
     ("transfer", "archive_file"): ["transfer", "HOSTILE", "--data", "FOLDER"],
 }  # fmt: skip
 """For each argument of a subcommand that is an archive, a command line with a hostile one."""

@@ -12,6 +12,7 @@ from allennlp_sentmatch.commands.export import Export
 from allennlp_sentmatch.commands.inspect import Inspect
 from allennlp_sentmatch.commands.learn_bpe import LearnBpe
 from allennlp_sentmatch.commands.search import Search
+from allennlp_sentmatch.commands.serve import Serve
 from allennlp_sentmatch.commands.transfer import Transfer
 from allennlp_sentmatch.commands.tune import Tune
 
@@ -25,6 +26,7 @@ __all__ = [
     "Inspect",
     "LearnBpe",
     "Search",
+    "Serve",
     "Transfer",
     "Tune",
 ]

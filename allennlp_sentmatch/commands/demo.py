@@ -14,12 +14,14 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.commands.options import (
+    add_address_options,
     add_device_option,
     add_trust_option,
     add_verbose_option,
 )
 from allennlp_sentmatch.corpus import read_sentences
-from allennlp_sentmatch.demo import CORPUS, DemoModel, InMemorySearch, create_app, serve
+from allennlp_sentmatch.demo import CORPUS, DemoModel, InMemorySearch, create_app
+from allennlp_sentmatch.serving import serve
 
 
 @Subcommand.register("demo")
@@ -38,20 +40,7 @@ class Demo(Subcommand):
         subparser.add_argument(
             "--corpus", help="sentences to search on the page, one per line (default: a few dozen)"
         )
-        subparser.add_argument(
-            "--host",
-            default="127.0.0.1",
-            help="the address to serve at; 0.0.0.0 lets other machines in",
-        )
-        subparser.add_argument(
-            "--allowed-host",
-            action="append",
-            default=[],
-            metavar="NAME",
-            help="answer requests for this host name too, such as a proxy's name, and not only "
-            "for the address itself; may be repeated",
-        )
-        subparser.add_argument("--port", type=int, default=7860, help="the port to serve at")
+        add_address_options(subparser, port=7860)
         add_device_option(subparser)
         add_trust_option(subparser)
         add_verbose_option(subparser)
@@ -62,7 +51,7 @@ class Demo(Subcommand):
 def _from_args(args: argparse.Namespace) -> None:
     model = DemoModel.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
     app = create_app(model, _search(model, args.corpus), args.allowed_host)
-    serve(app, args.host, args.port)
+    serve(app, args.host, args.port, "page")
 
 
 def _search(model: DemoModel, corpus: Optional[str]) -> Optional[InMemorySearch]:

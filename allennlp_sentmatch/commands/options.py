@@ -6,6 +6,24 @@ from typing import Union
 from allennlp_sentmatch.commands.program import VERBOSE
 
 
+def add_address_options(parser: argparse.ArgumentParser, port: int) -> None:
+    """Add the address to serve at, with the default `port`, and the names that are answered."""
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="the address to serve at; 0.0.0.0 lets other machines in",
+    )
+    parser.add_argument(
+        "--allowed-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="answer requests for this host name too, such as a proxy's name, and not only "
+        "for the address itself; may be repeated",
+    )
+    parser.add_argument("--port", type=int, default=port, help="the port to serve at")
+
+
 def add_device_option(parser: argparse.ArgumentParser) -> None:
     """Add the device that a model is loaded to."""
     parser.add_argument("--cuda-device", type=int, default=-1, help="the GPU; -1 is the CPU")

@@ -3,7 +3,7 @@
 from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.example_texts import CORPUS
 from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
-from allennlp_sentmatch.demo.server import create_app, serve
+from allennlp_sentmatch.demo.server import create_app
 from allennlp_sentmatch.demo.tasks import Task
 from allennlp_sentmatch.demo.text_input import InputError
 
@@ -14,5 +14,4 @@ __all__ = [
     "InputError",
     "Task",
     "create_app",
-    "serve",
 ]

@@ -3,11 +3,7 @@
 import json
 from typing import Any
 
-MAX_BYTES = 1_000_000
-"""The size of the largest body of a request."""
-
-MAX_TEXT = 20_000
-"""The length of the longest text of a request, since the server keeps the last requests."""
+from allennlp_sentmatch.serving.requests import MAX_TEXT, RequestError
 
 MAX_SESSION = 64
 """The length of the longest name of a browser tab; Gradio's have 11 letters and digits."""
@@ -23,22 +19,6 @@ FIELDS: dict[str, Any] = {
     "session_hash": str,
     "trigger_id": (int, OPTIONAL),
 }
-
-
-class RequestError(Exception):
-    """A request is refused.
-
-    # Parameters
-
-    status : `int`
-        The HTTP status.
-    reason : `str`
-        A sentence for the visitor.
-    """
-
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
 
 
 def check_body(body: bytes, functions: Functions) -> None:

@@ -1,20 +1,17 @@
-"""Serves the page without any request to another machine, by the server or by the browser."""
+"""The page as an application, which makes no request to another machine."""
 
 import os
-import socket
 import sys
 from asyncio import Queue
 from collections import deque
 from collections.abc import Collection
-from contextlib import suppress
 from typing import Any, Callable, Optional
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import SigTermReceived
 
 from allennlp_sentmatch.demo.demo_model import DemoModel
 from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
-from allennlp_sentmatch.demo.middleware import REQUEST_SECONDS, RequestFilter, SecurityHeaders
+from allennlp_sentmatch.demo.middleware import RequestFilter, SecurityHeaders
 
 MISSING_GRADIO = (
     "the demo needs the extra [demo]: pip install 'gradio>=6' matplotlib seaborn svgling"
@@ -139,59 +136,3 @@ def _bound_memory(page: Any) -> None:
     queue.event_analytics = Recent(dict, len, dict.clear)
     queue.event_ids_to_events = LRUCache(MAX_EVENTS)
     queue._asyncio_tasks = deque(maxlen=MAX_EVENTS)
-
-
-def serve(app: Any, host: str = "127.0.0.1", port: int = 7860) -> None:
-    """Serve the page until interrupted.
-
-    # Raises
-
-    `ConfigurationError` if the address cannot be bound.
-    """
-    import uvicorn
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    class TimedProtocol(H11Protocol):
-        """Closes connections that send no whole request for `REQUEST_SECONDS`.
-
-        Uvicorn closes only those that send nothing after an answer.
-        """
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self.loop.call_later(REQUEST_SECONDS, self._close_unless_asked, None)
-
-        def on_response_complete(self) -> None:
-            answered = self.cycle
-            super().on_response_complete()
-            self.loop.call_later(REQUEST_SECONDS, self._close_unless_asked, answered)
-
-        def _close_unless_asked(self, last: Any) -> None:
-            if self.cycle is last:
-                self.transport.close()
-
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        raise ConfigurationError(
-            f"cannot serve at --host {host} --port {port}: {error.strerror}; is another "
-            "program there?"
-        ) from error
-    bound = listener.getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
-    print(f"The page is at http://{shown}:{bound}/ (Ctrl-C ends it).", flush=True)
-    config = uvicorn.Config(
-        app,
-        http=TimedProtocol,
-        ws="none",
-        proxy_headers=False,
-        log_level="warning",
-        timeout_graceful_shutdown=1,
-    )
-    # After shutting down, uvicorn raises the signal that ended it.
-    with suppress(KeyboardInterrupt, SigTermReceived):
-        uvicorn.Server(config).run(sockets=[listener])

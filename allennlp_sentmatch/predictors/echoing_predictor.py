@@ -17,7 +17,7 @@ from allennlp_sentmatch.predictors.attention import AttentionMap, MarkedText
 logger = logging.getLogger(__name__)
 
 
-class _CheckedRequest(dict[str, Any]):
+class CheckedRequest(dict[str, Any]):
     """A JSON object whose texts have been checked."""
 
     texts: JsonDict
@@ -94,7 +94,7 @@ class EchoingPredictor(Predictor):
         where = self._next_line()
         request = parse_json_object(line, where)
         try:
-            return self._check(request)
+            return self.check(request)
         except ConfigurationError as error:
             raise ConfigurationError(f"{where}: {error}") from None
 
@@ -104,26 +104,26 @@ class EchoingPredictor(Predictor):
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The prediction for one JSON object, with the inputs echoed."""
-        request = self._check(inputs)
+        request = self.check(inputs)
         return {**request.texts, **super().predict_json(request)}
 
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """The predictions for several JSON objects, with the inputs echoed."""
         if not inputs:
             return []
-        requests = [self._check(request) for request in inputs]
+        requests = [self.check(request) for request in inputs]
         outputs = super().predict_batch_json([*requests])
         return [{**request.texts, **output} for request, output in zip(requests, outputs)]
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        return self._dataset_reader.text_to_instance(*self._check(json_dict).texts.values())
+        return self._dataset_reader.text_to_instance(*self.check(json_dict).texts.values())
 
-    def _check(self, request: JsonDict) -> _CheckedRequest:
+    def check(self, request: JsonDict) -> CheckedRequest:
         """A request with its texts, which are checked once."""
-        if isinstance(request, _CheckedRequest):
+        if isinstance(request, CheckedRequest):
             return request
         texts = self._texts(request)
-        checked = _CheckedRequest(request)
+        checked = CheckedRequest(request)
         checked.texts = texts
         return checked
 

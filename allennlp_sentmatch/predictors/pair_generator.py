@@ -73,7 +73,7 @@ class PairGenerator(EchoingPredictor):
         """Generate for several inputs at once."""
         if not inputs:
             return []
-        requests = [self._check(request).texts for request in inputs]
+        requests = [self.check(request).texts for request in inputs]
         instances = [
             self._request_to_instance(texts["source"], label)
             for texts in requests

@@ -11,7 +11,9 @@ def served(monkeypatch):
     """The model, the search, the allowed hosts, the host and the port of each call."""
     calls = []
     monkeypatch.setattr(demo, "create_app", lambda *arguments: arguments)
-    monkeypatch.setattr(demo, "serve", lambda app, host, port: calls.append((*app, host, port)))
+    monkeypatch.setattr(
+        demo, "serve", lambda app, host, port, name: calls.append((*app, host, port))
+    )
     return calls
 
 

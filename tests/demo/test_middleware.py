@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from allennlp_sentmatch.demo import middleware
 from allennlp_sentmatch.demo.middleware import RequestFilter, SecurityHeaders
-from allennlp_sentmatch.demo.request_body import MAX_BYTES
+from allennlp_sentmatch.serving import requests
+from allennlp_sentmatch.serving.requests import MAX_BYTES
 
 JOIN = "/gradio_api/queue/join"
 ANSWERS = "/gradio_api/queue/data"
@@ -192,5 +192,5 @@ def test_a_body_is_limited():
 
 
 def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(middleware, "REQUEST_SECONDS", 0.05)
+    monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.05)
     assert respond("localhost", path=JOIN, chunks=[]) == 408

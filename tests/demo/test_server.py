@@ -7,9 +7,8 @@ import re
 import socket
 import sys
 import threading
-import time
 import traceback
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -20,12 +19,13 @@ from allennlp_sentmatch.demo import (
     InputError,
     create_app,
     middleware,
-    serve,
     server,
 )
-from allennlp_sentmatch.demo.request_body import MAX_BYTES
 from allennlp_sentmatch.demo.server import MAX_SESSIONS
+from allennlp_sentmatch.serving import requests, serve
+from allennlp_sentmatch.serving.requests import MAX_BYTES
 from tests import fuzzing
+from tests.serving.running import serving
 
 ADDRESS = "http://127.0.0.1"
 JOIN = "/gradio_api/queue/join"
@@ -114,31 +114,6 @@ def test_old_sessions_are_forgotten(pair_model):
 def test_nothing_can_be_uploaded(client):
     response = client.post("/gradio_api/upload", files={"files": ("a.txt", b"some bytes")})
     assert response.status_code >= 400
-
-
-@contextmanager
-def serving(app):
-    """The port of a server of the application, in a thread."""
-    uvicorn = pytest.importorskip("uvicorn")
-    servers = []
-
-    class Stoppable(uvicorn.Server):
-        def __init__(self, config):
-            super().__init__(config)
-            servers.append(self)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(uvicorn, "Server", Stoppable)
-        thread = threading.Thread(target=serve, args=(app,), kwargs={"port": 0}, daemon=True)
-        thread.start()
-        try:
-            while not (servers and servers[0].started):
-                assert thread.is_alive()
-                time.sleep(0.01)
-            yield servers[0].servers[0].sockets[0].getsockname()[1]
-        finally:
-            servers[0].should_exit = True
-            thread.join(timeout=20)
 
 
 @pytest.fixture(scope="module")
@@ -272,8 +247,7 @@ def test_headers_of_proxies_change_nothing(http):
 )
 def test_slow_requests_are_ended(port, monkeypatch, sent):
     """One more byte from time to time does not keep them alive."""
-    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.5)
-    monkeypatch.setattr(middleware, "REQUEST_SECONDS", 0.5)
+    monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.5)
     with closing(socket.create_connection(("127.0.0.1", port), timeout=0.2)) as connection:
         connection.sendall(sent)
         for _ in range(100):
@@ -340,7 +314,7 @@ def test_a_port_that_is_taken_is_named(pair_model):
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(ConfigurationError, match=rf"--host 127.0.0.1 --port {port}: Address"):
-            serve(None, port=port)
+            serve(None, "127.0.0.1", port, "page")
 
 
 def test_a_missing_extra_is_named(pair_model, monkeypatch):
@@ -417,8 +391,7 @@ def request(method, target, headers, body, repetitions):
 
 @fuzzing.cases(40, 2000)
 def test_any_request_is_ended_without_a_failure(port, num_cases, no_traceback, monkeypatch):
-    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.5)
-    monkeypatch.setattr(middleware, "REQUEST_SECONDS", 0.5)
+    monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.5)
 
     def check(sent):
         sent = sent if isinstance(sent, bytes) else request(*sent)

@@ -1,0 +1,40 @@
+"""Tests of `allennlp serve`."""
+
+import pytest
+
+from allennlp_sentmatch.commands import serve
+from allennlp_sentmatch.predictors import SentencePairPredictor, SentenceVectorPredictor
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """The predictor, the batch size, the allowed hosts, the host and the port of each call."""
+    calls = []
+    monkeypatch.setattr(serve, "create_app", lambda *arguments: arguments)
+    monkeypatch.setattr(serve, "serve", lambda app, *address: calls.append((*app, *address[:2])))
+    return calls
+
+
+def test_serves_this_machine_alone_with_the_model_s_predictor(allennlp, small_archive, served):
+    allennlp("serve", small_archive)
+    ((predictor, batch_size, *others),) = served
+    assert type(predictor) is SentencePairPredictor
+    assert (batch_size, others) == (32, [[], "127.0.0.1", 8000])
+
+
+def test_serves_with_other_settings(allennlp, small_archive, served):
+    arguments = ["--predictor-args", '{"threshold": 0.99}', "--batch-size", 8, "--port", 80]
+    allennlp("serve", small_archive, *arguments, "--host", "::1", "--allowed-host", "a.example")
+    allennlp("serve", small_archive, "--predictor", "sentence_vector")
+    (predictor, *others), (vectors, *_) = served
+    assert predictor.predict("A cat sleeps.", "A dog runs.")["label"] is None
+    assert others == [8, ["a.example"], "::1", 80]
+    assert type(vectors) is SentenceVectorPredictor
+
+
+@pytest.mark.parametrize("value", ["[1]", "{", "NaN"])
+def test_predictor_args_are_a_json_object(allennlp, small_archive, served, capsys, value):
+    with pytest.raises(SystemExit):
+        allennlp("serve", small_archive, "--predictor-args", value)
+    assert "argument --predictor-args: invalid" in capsys.readouterr().err
+    assert served == []

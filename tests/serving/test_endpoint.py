@@ -1,0 +1,173 @@
+"""The answers of `allennlp serve`, to friendly and hostile programs."""
+
+import json
+import logging
+import socket
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from hypothesis import strategies as st
+
+from allennlp_sentmatch.serving import create_app, endpoint, requests
+from allennlp_sentmatch.serving.endpoint import MAX_INPUTS
+from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT
+from tests import fuzzing
+from tests.serving.running import serving
+
+httpx = pytest.importorskip("httpx")
+pytest.importorskip("fastapi")
+
+PAIR = {"premise": "A kitten is carrying a rose.", "hypothesis": "A cat is moving a flower."}
+OTHER = {"sentence1": "A dog sleeps.", "sentence2": "A man is carrying a long, red rose."}
+
+
+@pytest.fixture(scope="module")
+def predictor(untrained_predictor):
+    return untrained_predictor("esim")
+
+
+@pytest.fixture(scope="module")
+def port(predictor):
+    with serving(create_app(predictor, batch_size=4, allowed_hosts=["Model.Example"])) as port:
+        yield port
+
+
+@pytest.fixture
+def http(port):
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as http:
+        yield http
+
+
+def test_the_answers_are_those_of_predict(http, predictor):
+    expected = predictor.predict_batch_json([PAIR, OTHER])
+    one = http.post("/predict", json=PAIR)
+    assert one.status_code == 200
+    several = http.post("/predict", json={"inputs": [PAIR, OTHER]}).json()["predictions"]
+    for answer, prediction in zip([one.json(), *several], [expected[0], *expected]):
+        assert answer.keys() == prediction.keys()
+        assert answer["label"] == prediction["label"]
+        assert answer["label_probs"] == pytest.approx(prediction["label_probs"], abs=1e-5)
+        assert PAIR.items() <= answer.items() or OTHER.items() <= answer.items()
+
+
+def test_many_programs_are_answered_at_a_time(http, predictor):
+    texts = [f"A dog {'really ' * number}sleeps." for number in range(20)]
+    pairs = [{"premise": text, "hypothesis": "A cat."} for text in texts]
+    with ThreadPoolExecutor(20) as threads:
+        answers = list(threads.map(lambda pair: http.post("/predict", json=pair).json(), pairs))
+    for pair, answer in zip(pairs, answers):
+        assert pair.items() <= answer.items()
+        expected = predictor.predict_json(pair)["label_probs"]
+        assert answer["label_probs"] == pytest.approx(expected, abs=1e-5)
+
+
+def test_it_describes_itself(http):
+    assert http.get("/health").json() == {"status": "ok", "waiting": 0}
+    described = http.get("/openapi.json").json()
+    assert set(described["paths"]) == {"/health", "/predict"}
+    assert '{"premise": ..., "hypothesis": ...}' in described["info"]["description"]
+    page = http.get("/").text
+    assert "sentence2&quot;: ..." in page
+    assert "http" not in page  # nothing is loaded from elsewhere
+    assert http.get("/docs").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "detail"),
+    [
+        (b"", 400, "The body: not valid JSON"),
+        (b"\xff", 400, "not UTF-8"),
+        (b"[" * 900_000, 400, "nested too deeply"),
+        (b'{"premise": NaN, "hypothesis": "a"}', 400, "'premise' must be a string, got nan"),
+        (b'{"premise": %s, "hypothesis": "a"}' % (b"9" * 5000), 400, "an integer of 5000 digits"),
+        (b'{"premise": "\\ud800", "hypothesis": "a"}', 400, "surrogate"),
+        (b'{"premise": "a", "premise": "b"}', 400, "'premise' occurs twice"),
+        (json.dumps([PAIR]).encode(), 400, "expected a JSON object"),
+        (json.dumps({"inputs": PAIR}).encode(), 400, "inputs must be a list of objects"),
+        (json.dumps({"inputs": [PAIR, 1]}).encode(), 400, "Input 2: expected a JSON object"),
+        (json.dumps({"inputs": [PAIR, {}]}).encode(), 400, "Input 2: expected premise/hypothesis"),
+        (json.dumps({"inputs": [PAIR] * (MAX_INPUTS + 1)}).encode(), 413, "limited to 256 inputs"),
+        (json.dumps({**PAIR, "premise": "a" * MAX_TEXT}).encode(), 413, "the limit is 20,000"),
+        (b" " * (MAX_BYTES + 1), 413, "limited to 1,000,000 bytes"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_request_that_cannot_be_answered_has_a_reason(http, body, status, detail):
+    response = http.post("/predict", content=body)
+    assert response.status_code == status
+    assert detail in response.json()["detail"]
+    assert len(response.content) < 1000
+
+
+def test_a_body_of_250_megabytes_is_refused(http):
+    chunks = (b" " * 1_000_000 for _ in range(250))
+    assert http.post("/predict", content=chunks).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "model.example"}, 200),
+        ({"Origin": "http://evil.example"}, 403),
+    ],
+)
+def test_names_are_checked(http, headers, status):
+    assert http.post("/predict", json=PAIR, headers=headers).status_code == status
+
+
+def test_a_slow_body_is_ended(port, monkeypatch):
+    monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.3)
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=10)) as connection:
+        connection.sendall(
+            b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{"
+        )
+        answer = connection.recv(1000)
+        assert answer == b"" or b" 408 " in answer
+
+
+def test_an_answer_that_takes_too_long_is_given_up(http, monkeypatch):
+    monkeypatch.setattr(endpoint, "ANSWER_SECONDS", 0)
+    response = http.post("/predict", json=PAIR)
+    assert (response.status_code, response.json()["detail"][:21]) == (503, "The model is too busy")
+
+
+INPUTS = st.one_of(
+    fuzzing.values,
+    st.fixed_dictionaries({"premise": fuzzing.texts, "hypothesis": fuzzing.values}),
+    st.fixed_dictionaries({"inputs": st.lists(fuzzing.values, max_size=3)}),
+    st.fixed_dictionaries({"premise": fuzzing.texts, "hypothesis": fuzzing.texts}),
+)
+BODIES = st.one_of(
+    INPUTS.map(lambda value: json.dumps(value).encode()),
+    st.binary(max_size=30),
+    fuzzing.texts.map(lambda text: text.encode("utf-8", "surrogatepass")),
+)
+
+
+@fuzzing.cases(60, 3000)
+def test_any_body_is_answered_or_refused(http, num_cases, caplog):
+    logging.getLogger("uvicorn").addHandler(caplog.handler)
+
+    def check(body):
+        response = http.post("/predict", content=body)
+        assert response.status_code in (200, 400, 413), response.text
+        json.loads(response.text, parse_constant=pytest.fail)  # without NaN
+
+    fuzzing.check_cases(check, BODIES, num_cases)
+    logging.getLogger("uvicorn").removeHandler(caplog.handler)
+    assert "Traceback" not in caplog.text
+
+
+def test_a_missing_extra_is_named(predictor, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    with pytest.raises(ConfigurationError, match=r"\[serve\]: pip install fastapi uvicorn"):
+        create_app(predictor)
+
+
+def test_other_predictors_are_refused():
+    with pytest.raises(ConfigurationError, match="the predictor object cannot be served"):
+        create_app(object())
