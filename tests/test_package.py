@@ -79,7 +79,9 @@ def test_the_wheel_has_all_files(built):
 def test_the_plain_package_requires_torch_and_numpy(built):
     lines = read_from_wheel(built, "METADATA").splitlines()
     required = [line[15:] for line in lines if line.startswith("Requires-Dist: ")]
-    assert [line for line in required if "extra ==" not in line] == ["torch>=1.12", "numpy"]
+    assert [line for line in required if "extra ==" not in line] == [
+        *("torch>=1.12", "numpy", "tokenizers>=0.12")
+    ]
 
 
 def test_the_page_on_a_package_index_has_absolute_links(built):

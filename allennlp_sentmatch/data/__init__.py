@@ -1,5 +1,12 @@
-"""Tokenizers, fields, files, dataset readers and data loaders."""
+"""Tokenizers, token indexers, fields, files, dataset readers and data loaders."""
 
-from allennlp_sentmatch.data import data_loaders, dataset_readers, fields, files, tokenizers
+from allennlp_sentmatch.data import (
+    data_loaders,
+    dataset_readers,
+    fields,
+    files,
+    token_indexers,
+    tokenizers,
+)
 
-__all__ = ["data_loaders", "dataset_readers", "fields", "files", "tokenizers"]
+__all__ = ["data_loaders", "dataset_readers", "fields", "files", "token_indexers", "tokenizers"]

@@ -1,0 +1,66 @@
+"""The word pieces of an exported sentence encoder as a `TokenIndexer`."""
+
+from os import PathLike
+from typing import Any, Optional, Union
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Token, TokenIndexer, Vocabulary
+from allennlp.data.token_indexers.token_indexer import IndexedTokenList
+
+from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
+from allennlp_sentmatch.standalone import StandaloneEncoder
+
+
+@TokenIndexer.register("exported_encoder")
+class ExportedEncoderIndexer(TokenIndexer):
+    """Indexes tokens in the vocabulary of a sentence encoder that `allennlp export` has written.
+
+    A token has one index or, in an encoder of word pieces, one or more. AllenNLP's vocabulary is
+    not used. For the embedder "exported_encoder".
+
+    Registered as a `TokenIndexer` with name "exported_encoder".
+
+    # Parameters
+
+    folder : `Union[str, PathLike]`, optional (default = `None`)
+        By default the encoder that this package contains.
+
+    # Raises
+
+    `ConfigurationError` if there is no encoder in the folder, with the reason.
+    """
+
+    def __init__(
+        self, folder: Optional[Union[str, "PathLike[str]"]] = None, **options: Any
+    ) -> None:
+        super().__init__(**options)
+        self._indexer = load_exported(folder).indexer
+
+    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
+        """Nothing: the encoder has its own vocabulary."""
+
+    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
+        """`token_ids` of all tokens' parts, `num_parts` of each token, and the tokens' `mask`."""
+        parts = [self._indexer.indices(token.ensure_text()) for token in tokens]
+        return {
+            "token_ids": [index for indices in parts for index in indices],
+            "num_parts": [len(indices) for indices in parts],
+            "mask": [True] * len(tokens),
+        }
+
+    def get_empty_token_list(self) -> IndexedTokenList:
+        """Lists of no tokens."""
+        return {"token_ids": [], "num_parts": [], "mask": []}
+
+
+def load_exported(folder: Optional[Union[str, "PathLike[str]"]]) -> StandaloneEncoder:
+    """The encoder in a folder, by default that of this package.
+
+    # Raises
+
+    `ConfigurationError` with the reason if there is none.
+    """
+    try:
+        return StandaloneEncoder.load(SENTENCE_ENCODER if folder is None else folder)
+    except (ValueError, OSError) as error:
+        raise ConfigurationError(f"exported_encoder: {error}") from error

@@ -1,0 +1,89 @@
+"""An exported sentence encoder as a `TokenEmbedder`."""
+
+from os import PathLike
+from typing import Optional, Union
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.modules.token_embedders import TokenEmbedder
+from torch import Tensor
+
+from allennlp_sentmatch.data.token_indexers import load_exported
+from allennlp_sentmatch.standalone.networks import Pooled
+from allennlp_sentmatch.standalone.text_indexer import PADDING
+
+
+@TokenEmbedder.register("exported_encoder")
+class ExportedEncoderEmbedder(TokenEmbedder):
+    """The states of a sentence encoder that `allennlp export` has written, or its vectors.
+
+    The vector of a token is the mean of the encoder's states at the token's parts, so that it
+    depends on the whole text. For the indexer "exported_encoder" of the same folder.
+
+    Registered as a `TokenEmbedder` with name "exported_encoder".
+
+    # Parameters
+
+    folder : `Union[str, PathLike]`, optional (default = `None`)
+        By default the encoder that this package contains. An archive has the weights, but reads
+        the vocabulary and the sizes from the folder again.
+    trainable : `bool`, optional (default = `False`)
+        Whether the encoder is trained any further.
+    whole_sentence : `bool`, optional (default = `False`)
+        Whether each token has the encoder's vector of the whole sentence. A mean over the tokens,
+        such as `bag_of_embeddings` with `averaged`, is then the sentence's vector.
+
+    # Raises
+
+    `ConfigurationError` if there is no encoder in the folder, with the reason, or one without
+    states.
+    """
+
+    def __init__(
+        self,
+        folder: Optional[Union[str, "PathLike[str]"]] = None,
+        trainable: bool = False,
+        whole_sentence: bool = False,
+    ) -> None:
+        super().__init__()
+        self.encoder = load_exported(folder).requires_grad_(trainable)
+        self._whole_sentence = whole_sentence
+        if not whole_sentence and not isinstance(self.encoder.encoder, Pooled):
+            raise ConfigurationError("exported_encoder: only a pooled encoder has vectors of words")
+
+    def get_output_dim(self) -> int:
+        """The size of a token's vector."""
+        if self._whole_sentence:
+            return self.encoder.vector_size
+        size: int = self.encoder.encoder.encoder.output_size
+        return size
+
+    def forward(self, token_ids: Tensor, num_parts: Tensor, mask: Tensor) -> Tensor:
+        """Embed a batch of B texts.
+
+        # Parameters
+
+        token_ids : `Tensor`
+            (B, P), the indices of the tokens' parts.
+        num_parts : `Tensor`
+            (B, T), how many of them each token has.
+        mask : `Tensor`
+            (B, T), bool.
+
+        # Returns
+
+        `Tensor`
+            (B, T, E), zero at padding.
+        """
+        network = self.encoder
+        if self._whole_sentence:
+            vectors: Tensor = network(token_ids)  # (B, E)
+            return vectors.unsqueeze(1) * mask.unsqueeze(-1)
+        # Shape: (B, P, E)
+        states = network.encoder.encoder(network.embedding(token_ids), token_ids != PADDING)
+        ends = num_parts.cumsum(1)  # (B, T)
+        places = torch.arange(token_ids.size(1), device=token_ids.device)
+        # Shape: (B, T, P), the share of each part in each token
+        is_part = (places < ends.unsqueeze(-1)) & (places >= (ends - num_parts).unsqueeze(-1))
+        shares = is_part.to(states.dtype) / num_parts.clamp(min=1).unsqueeze(-1)
+        return shares @ states

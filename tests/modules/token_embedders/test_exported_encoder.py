@@ -1,0 +1,93 @@
+"""An exported encoder in other models: its vectors are those that it has alone."""
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Instance, TokenIndexer, Vocabulary
+from allennlp.data.fields import TextField
+from allennlp.data.tokenizers import Token
+from allennlp.modules.text_field_embedders import TextFieldEmbedder
+from allennlp.nn.util import get_text_field_mask
+
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
+from tests.standalone.test_word_pieces import PIECES
+
+TEXTS = [["unaffable", "dogs", "!"], ["\ud800"], ["naive"], [], ["x-x", "dog"]]
+# Of the words above: the number of their word pieces.
+COUNTS = [[3, 2, 1], [1], [1], [], [3, 1]]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    torch.manual_seed(0)
+    known = {piece: index for index, piece in enumerate(PIECES)}
+    indexer = TextIndexer(WordPieceSplitter(PIECES), known, unknown=1, empty=2)
+    lstm = {"type": "lstm", "input_size": 3, "hidden_size": 4, "num_layers": 1}
+    settings = {
+        **{"type": "pooled", "pooling": ["mean", "max"]},
+        "encoder": {**lstm, "bias": True, "bidirectional": True},
+    }
+    StandaloneEncoder(indexer, PIECES, 3, settings, projection_size=5).save(tmp_path)
+    return str(tmp_path)
+
+
+def tensors_of(folder, texts=TEXTS):
+    indexer = TokenIndexer.from_params(Params({"type": "exported_encoder", "folder": folder}))
+    fields = [TextField([Token(word) for word in words], {"tokens": indexer}) for words in texts]
+    batch = Batch([Instance({"text": field}) for field in fields])
+    batch.index_instances(Vocabulary())
+    return batch.as_tensor_dict()["text"]
+
+
+def embedder_of(folder, **settings):
+    settings = {"type": "exported_encoder", "folder": folder, **settings}
+    return TextFieldEmbedder.from_params(Params({"token_embedders": {"tokens": settings}}))
+
+
+def test_vectors_of_words_are_the_means_of_their_pieces_states(folder):
+    tensors = tensors_of(folder)
+    embedder = embedder_of(folder)
+    vectors = embedder(tensors)
+    assert vectors.shape == (5, 3, 8) == (5, 3, embedder.get_output_dim())
+    assert get_text_field_mask(tensors).sum(1).tolist() == [len(text) for text in TEXTS]
+    encoder = StandaloneEncoder.load(folder)
+    for row, words, counts in zip(vectors, TEXTS, COUNTS):
+        indices = [index for word in words for index in encoder.indexer.indices(word)]
+        assert len(indices) == sum(counts)
+        if indices:
+            states = encoder.encoder.encoder.network(encoder.embedding(torch.tensor([indices])))[0]
+            expected = [part.mean(0) for part in states[0].split(counts)]
+            torch.testing.assert_close(row[: len(words)], torch.stack(expected))
+        assert not row[len(words) :].any()
+
+
+def test_vectors_of_sentences_are_those_of_the_encoder_alone(folder):
+    texts = [words for words in TEXTS if words]
+    tensors = tensors_of(folder, texts)
+    embedder = embedder_of(folder, whole_sentence=True)
+    vectors = embedder(tensors)
+    expected = StandaloneEncoder.load(folder).encode(" ".join(words) for words in texts)
+    assert vectors.size(2) == embedder.get_output_dim() == 5
+    for row, words, vector in zip(vectors, texts, expected):
+        torch.testing.assert_close(row[: len(words)], vector.expand(len(words), -1))
+        assert not row[len(words) :].any()
+
+
+@pytest.mark.parametrize("whole_sentence", [False, True])
+@pytest.mark.parametrize("trainable", [False, True])
+def test_frozen_or_trained_further(folder, trainable, whole_sentence):
+    embedder = embedder_of(folder, trainable=trainable, whole_sentence=whole_sentence)
+    vectors = embedder(tensors_of(folder))
+    assert vectors.requires_grad == trainable
+    if trainable:
+        vectors.sum().backward()
+        assert embedder.token_embedder_tokens.encoder.embedding.weight.grad.any()
+
+
+def test_folders_without_an_encoder(tmp_path):
+    for component in (embedder_of, tensors_of):
+        with pytest.raises(ConfigurationError, match=r"exported_encoder: .*sentence_encoder\.json"):
+            component(str(tmp_path))
