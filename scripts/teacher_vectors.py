@@ -1,6 +1,6 @@
 """Make the vectors that `train_sentence_encoder.py` learns from, of a BERT in a folder.
 
-    python scripts/teacher_vectors.py TEACHER SENTENCES VECTORS PIECES VOCABULARY
+    python -m scripts.teacher_vectors TEACHER SENTENCES VECTORS PIECES VOCABULARY
 
 encodes each line of SENTENCES as sentence-transformers does with all-MiniLM-L6-v2: the mean over
 all word pieces, scaled to length 1 (VECTORS, .npy, float16). PIECES (.npy) has the vector of each

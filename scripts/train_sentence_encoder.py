@@ -11,7 +11,8 @@ shortened for frequent word pieces.
 Sentences of the same number of word pieces share a batch, so that there is no padding and torch's
 LSTM runs in bfloat16. Adam's rate rises for 2 % of the training and falls to 0 along a cosine; with
 `--minutes`, the part of the training that is over is that of the time, where that is more. The
-state is saved after each `--save-every` steps; the same command continues from it.
+state is saved after each `--save-every` steps; the same command continues from it. OUTPUT/encoder
+is the trained encoder, its matrices rounded to 8 bits.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from allennlp_sentmatch.nn import DistillationLoss
+from allennlp_sentmatch.predictors.export import SENTENCE_TRANSFORMERS_FILES
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import UNKNOWN, WordPieceSplitter
@@ -227,7 +229,13 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
                 flush=True,
             )
             total, recent = torch.zeros(()), 0
-    model.save(options.output / "encoder")
+    folder = options.output / "encoder"
+    model.save(folder, int8=True)
+    for name, value in SENTENCE_TRANSFORMERS_FILES.items():
+        (folder / name).write_text(json.dumps(value, indent=1) + "\n", "utf-8")
+    rounded = correlation(StandaloneEncoder.load(folder), options.validation)
+    whole = correlation(model.eval(), options.validation)
+    print(f"{folder}: Spearman {rounded:.4f}; before rounding to 8 bits, {whole:.4f}")
 
 
 if __name__ == "__main__":

@@ -76,8 +76,9 @@ class ExportedEncoderEmbedder(TokenEmbedder):
             (B, T, E), zero at padding.
         """
         network = self.encoder
+        vectors: Tensor
         if self._whole_sentence:
-            vectors: Tensor = network(token_ids)  # (B, E)
+            vectors = network(token_ids)  # (B, E)
             return vectors.unsqueeze(1) * mask.unsqueeze(-1)
         # Shape: (B, P, E)
         states = network.encoder.encoder(network.embedding(token_ids), token_ids != PADDING)
@@ -86,4 +87,5 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         # Shape: (B, T, P), the share of each part in each token
         is_part = (places < ends.unsqueeze(-1)) & (places >= (ends - num_parts).unsqueeze(-1))
         shares = is_part.to(states.dtype) / num_parts.clamp(min=1).unsqueeze(-1)
-        return shares @ states
+        vectors = shares @ states
+        return vectors
