@@ -76,7 +76,7 @@ setup(
     ],
     options={"bdist_wheel": {"py_limited_api": "cp39"}},
     python_requires=">=3.9",
-    install_requires=["torch>=1.12", "numpy", "tokenizers>=0.12"],
+    install_requires=["torch>=1.12", "numpy", "scikit-learn>=1.0", "tokenizers>=0.12"],
     extras_require={
         # AllenNLP with its own pins; `python -m allennlp_sentmatch install-allennlp` without them.
         "allennlp": [f"{requirement}; python_version < '3.11'" for requirement in CLASSIC],

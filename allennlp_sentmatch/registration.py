@@ -21,6 +21,7 @@ PARTS = (
     "corpus",
     "data",
     "demo",
+    "estimators.fine_tuning",
     "inspection",
     "models",
     "modules",

@@ -14,10 +14,14 @@ from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.models import Model
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
+from allennlp_sentmatch import SentenceEncoder
+from allennlp_sentmatch.estimators import sentence_encoder
 from allennlp_sentmatch.nn.pooling import POOLINGS
 from allennlp_sentmatch.tuning import SearchSpace, Tuner
 from tests.conftest import REPOSITORY
-from tests.fresh_process import run_allennlp
+from tests.estimators.tiny_encoder import LABELS, PAIRS, tiny_encoder
+from tests.fresh_process import run_allennlp, run_python
+from tests.nn.test_without_allennlp import run_without
 
 README_FILE = REPOSITORY / "README.md"
 README = README_FILE.read_text(encoding="utf-8")
@@ -95,22 +99,58 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("text", "shapes"),
-    [
-        ("SentenceEncoder", {"vectors": (2, 300)}),
-        ("CellAwareLSTM", {"outputs": (8, 25, 600)}),
-    ],
-)
-def test_the_python_of_the_readme_runs(project, monkeypatch, text, shapes):
-    monkeypatch.chdir(project)
+def test_the_encoder_of_the_readme_runs():
     variables = {}
-    exec(block_with("python", text), variables)
-    assert {name: tuple(variables[name].shape) for name in shapes} == shapes
+    exec(block_with("python", "CellAwareLSTM"), variables)
+    assert variables["outputs"].shape == (8, 25, 600)
+
+
+def test_the_pairs_of_the_readme_run(tmp_path, monkeypatch):
+    tiny_encoder().save(tmp_path)
+    monkeypatch.setattr(sentence_encoder, "SHIPPED", tmp_path)
+    exec(block_with("python", "PairClassifier"), {"pairs": PAIRS, "labels": LABELS})
 
 
 def test_every_python_block_of_the_readme_is_tested():
     assert len(blocks("python")) == 2
+
+
+def test_the_archive_of_the_readme_is_an_encoder(project):
+    archive = project / "out" / "own_pairs" / "model.tar.gz"
+    assert SentenceEncoder(archive).encode(["A man is asleep."]).shape == (1, 300)
+
+
+PYTHON_PAGE = re.findall(
+    r"^```python\n(.*?)^```$",
+    (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8"),
+    re.DOTALL | re.MULTILINE,
+)
+USE_TINY_ENCODER = """
+import os
+from pathlib import Path
+from allennlp_sentmatch.estimators import sentence_encoder
+sentence_encoder.SHIPPED = Path({encoder!r})
+os.chdir({folder!r})
+"""
+
+
+@pytest.mark.parametrize("with_allennlp", [False, True])
+def test_the_python_page_runs(tmp_path, with_allennlp):
+    """All of it but fine-tuning without AllenNLP."""
+    tiny_encoder().save(tmp_path / "encoder")
+    program = USE_TINY_ENCODER.format(encoder=str(tmp_path / "encoder"), folder=str(tmp_path))
+    for block in PYTHON_PAGE:
+        if "fine_tune" in block and not with_allennlp:
+            lines = "".join(f"    {line}\n" for line in block.splitlines())
+            block = f"try:\n{lines}    raise SystemExit('AllenNLP was found')\n"
+            block += "except ImportError as error:\n    assert 'install-allennlp' in str(error)\n"
+        program += block
+    program += "assert vectors.shape == (2, encoder.vector_size)\nassert len(found) == 2\n"
+    if with_allennlp:
+        result = run_python(program)
+        assert result.returncode == 0, result.stderr
+    else:
+        run_without(program)
 
 
 TRANSFORMERS = (REPOSITORY / "docs" / "transformers.md").read_text(encoding="utf-8")

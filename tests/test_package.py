@@ -76,11 +76,11 @@ def test_the_wheel_has_all_files(built):
         assert any("nn/ops/native/_steps." in name for name in names)
 
 
-def test_the_plain_package_requires_torch_and_numpy(built):
+def test_the_plain_package_requires_little(built):
     lines = read_from_wheel(built, "METADATA").splitlines()
     required = [line[15:] for line in lines if line.startswith("Requires-Dist: ")]
     assert [line for line in required if "extra ==" not in line] == [
-        *("torch>=1.12", "numpy", "tokenizers>=0.12")
+        *("torch>=1.12", "numpy", "scikit-learn>=1.0", "tokenizers>=0.12")
     ]
 
 

@@ -1,0 +1,192 @@
+"""Fitted estimators in folders of tensors and JSON."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy
+import torch
+from torch import Tensor
+
+from allennlp_sentmatch.estimators.pairs import checked_targets
+from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source, normalized
+from allennlp_sentmatch.nn.checks import check_names
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.encoder import _naming, _read_object
+from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
+
+if TYPE_CHECKING:
+    from allennlp_sentmatch.estimators.pair_estimators import PairEstimator
+
+TENSORS = "pair_estimator.safetensors"
+SETTINGS = "pair_estimator.json"
+ENCODER = "encoder"
+
+FORMAT = 1
+"""The version of the format, in the settings."""
+
+PROBE = ["A man is asleep.", "How do I cook rice?", "The 3 dogs aren't running."]
+"""Sentences whose vectors show that the encoder of `load` is that of `fit`."""
+
+TOLERANCE = 0.01
+"""How far their vectors may lie apart, at length 1: processors round differently."""
+
+
+def save(estimator: "PairEstimator", folder: Path) -> None:
+    """Write a fitted estimator; see `PairEstimator.save`."""
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise ValueError(f"{folder} exists already; delete it or name another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    encoder, head = estimator.encoder_, estimator.head_
+    tensors = {"probe": torch.from_numpy(encoder.encode(PROBE))}
+    place = "package" if encoder.is_shipped else "given"
+    if not encoder.is_shipped and isinstance(encoder.network, StandaloneEncoder):
+        encoder.network.save(folder / ENCODER)
+        place = "folder"
+    if head is None:
+        tensors["coef"] = torch.from_numpy(estimator.coef_)
+        tensors["intercept"] = torch.from_numpy(estimator.intercept_)
+    else:
+        tensors.update({f"head.{name}": tensor for name, tensor in head.tensors().items()})
+    write_tensors(folder / TENSORS, tensors)
+    parameters = estimator.get_params()
+    del parameters["encoder"]
+    classes = getattr(estimator, "classes_", None)
+    settings = {
+        "format": FORMAT,
+        "type": type(estimator).__name__,
+        "encoder": place,
+        "parameters": parameters,
+        "classes": None if classes is None else classes.tolist(),
+        "score_range": None if head is None else list(head.score_range),
+    }
+    # Last, so that a folder that was not written to its end cannot be loaded.
+    (folder / SETTINGS).write_text(json.dumps(settings, indent=1, ensure_ascii=False), "utf-8")
+
+
+def load(
+    kind: type["PairEstimator"], folder: Path, given: Union[SentenceEncoder, Source]
+) -> "PairEstimator":
+    """Read what `save` has written; see `PairEstimator.load`."""
+    settings = _read_object(folder / SETTINGS)
+    with _naming(folder / SETTINGS):
+        if settings.get("format") != FORMAT:
+            raise ValueError(
+                f"the format is {settings.get('format')!r}; this version of the package reads "
+                f"{FORMAT}"
+            )
+        names = ("format", "type", "encoder", "parameters", "classes", "score_range")
+        check_names("setting", settings, names)
+        if settings["type"] != kind.__name__:
+            raise ValueError(f"this is a {settings['type']!r}, not a {kind.__name__}")
+        estimator = _estimator(kind, settings)
+    estimator.encoder = _encoder(folder, settings["encoder"], given)
+    encoder = estimator.encoder
+    estimator.encoder_ = encoder if isinstance(encoder, SentenceEncoder) else SentenceEncoder()
+    tensors = read_tensors(folder / TENSORS)
+    with _naming(folder / TENSORS):
+        _check_finite(tensors)
+        _check_probe(tensors.pop("probe", None), estimator.encoder_)
+        if estimator.fine_tune:
+            _load_head(estimator, settings, tensors)
+        else:
+            _load_linear(estimator, tensors)
+    return estimator
+
+
+def _estimator(kind: type["PairEstimator"], settings: dict[str, Any]) -> "PairEstimator":
+    """An estimator with its parameters and classes."""
+    parameters = settings["parameters"]
+    expected = kind().get_params()
+    del expected["encoder"]
+    if not isinstance(parameters, dict):
+        raise ValueError("expected an object as parameters")
+    check_names("parameter", parameters, expected)
+    for name, value in parameters.items():
+        types = (int, float, type(None)) if name == "l2" else (type(expected[name]),)
+        if type(value) not in types and not (float in types and type(value) is int):
+            raise ValueError(f"the parameter {name} cannot be {value!r:.50}")
+    estimator = kind(**parameters)
+    if not estimator.fine_tune:
+        estimator.check_parameters()
+    estimator.head_ = None
+    classes = settings["classes"]
+    if kind._numeric != (classes is None) or not isinstance(classes, (list, type(None))):
+        raise ValueError("expected a list of classes of a PairClassifier, and null otherwise")
+    if classes is not None:
+        try:
+            estimator.classes_ = checked_targets(classes, len(classes), numeric=False)
+        except TypeError as error:
+            raise ValueError(str(error)) from error
+        if len(set(classes)) != len(classes) or len(classes) < 2:
+            raise ValueError("expected at least two different classes")
+    return estimator
+
+
+def _encoder(folder: Path, place: Any, given: Any) -> Any:
+    """The `encoder` parameter."""
+    if place not in ("package", "folder", "given"):
+        raise ValueError(f"{folder / SETTINGS}: encoder must be package, folder or given")
+    if place == "given" and given is None:
+        raise ValueError(
+            f"{folder} does not contain the encoder; load(folder, encoder=...) takes the one that "
+            "the estimator was fitted with"
+        )
+    if place != "given" and given is not None:
+        raise ValueError(f"{folder} needs no encoder from outside; leave out encoder=")
+    if place == "folder":
+        return SentenceEncoder(folder / ENCODER)
+    return given if given is None or isinstance(given, SentenceEncoder) else SentenceEncoder(given)
+
+
+def _check_finite(tensors: dict[str, Tensor]) -> None:
+    for name, tensor in tensors.items():
+        if not tensor.isfinite().all():
+            raise ValueError(f"{name!r} has a number that is not finite")
+
+
+def _check_probe(expected: Any, encoder: SentenceEncoder) -> None:
+    vectors = encoder.encode(PROBE)
+    if (
+        expected is None
+        or expected.shape != vectors.shape
+        or numpy.abs(normalized(expected.float().numpy()) - normalized(vectors)).max() > TOLERANCE
+    ):
+        raise ValueError(
+            "the estimator was fitted with another encoder, which gives other vectors; fit it again"
+        )
+
+
+def _load_linear(estimator: "PairEstimator", tensors: dict[str, Tensor]) -> None:
+    check_names("tensor", tensors, ("coef", "intercept"))
+    zeros = numpy.zeros((1, estimator.encoder_.vector_size), dtype=numpy.float32)
+    rows = 1 if estimator._numeric else len(estimator.classes_)
+    for name, shape in (
+        ("coef", (rows, estimator.features(zeros, zeros).shape[1])),
+        ("intercept", (rows,)),
+    ):
+        if tensors[name].shape != shape:
+            raise ValueError(f"{name!r} must have the shape {shape}")
+    estimator.coef_ = tensors["coef"].numpy()
+    estimator.intercept_ = tensors["intercept"].numpy()
+
+
+def _load_head(
+    estimator: "PairEstimator", settings: dict[str, Any], tensors: dict[str, Tensor]
+) -> None:
+    from allennlp_sentmatch.estimators.fine_tuning import PairHead
+
+    network, ends = estimator.encoder_.network, settings["score_range"]
+    if not isinstance(network, StandaloneEncoder):
+        raise ValueError("a fine-tuned estimator needs the encoder in its folder")
+    if (
+        not isinstance(ends, list)
+        or len(ends) != 2
+        or not all(type(end) in (int, float) for end in ends)
+        or not -numpy.inf < ends[0] < ends[1] < numpy.inf
+    ):
+        raise ValueError("score_range must be a list of the lowest and the highest score")
+    num_labels = None if estimator._numeric else len(estimator.classes_)
+    estimator.head_ = PairHead(network, estimator.matcher, num_labels, (ends[0], ends[1]))
+    own = {name.removeprefix("head."): tensor for name, tensor in tensors.items()}
+    estimator.head_.load(own)

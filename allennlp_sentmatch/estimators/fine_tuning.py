@@ -1,0 +1,290 @@
+"""Training an encoder on pairs with AllenNLP's trainer, without a configuration file."""
+
+import copy
+import math
+import tempfile
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Optional
+
+import numpy
+import torch
+from allennlp.common import Lazy
+from allennlp.data import DataLoader, Instance, TensorDict, TextFieldTensors, Vocabulary
+from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
+from allennlp.nn.util import move_to_device
+from allennlp.training import GradientDescentTrainer
+from sklearn.model_selection import train_test_split
+from torch import Tensor
+
+from allennlp_sentmatch.estimators.sentence_encoder import FloatArray, SentenceEncoder
+from allennlp_sentmatch.models import SiameseClassifier, SiameseModel, SimilarityRegressor
+from allennlp_sentmatch.modules import Classifier, Matcher, PairScorer
+from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.predictors import SentenceEncoder as ArchiveEncoder
+from allennlp_sentmatch.predictors.export import standalone_encoder
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.networks import load_state
+from allennlp_sentmatch.standalone.text_indexer import padded
+from allennlp_sentmatch.training.optimizers import FusedAdamOptimizer
+
+if TYPE_CHECKING:
+    from allennlp_sentmatch.estimators.pair_estimators import PairEstimator
+
+HIGHEST_GRADE = 5
+"""Scores are learned as grades from 0 to this one, whatever their range."""
+
+CLASSIFIER = {"hidden_size": 512, "dropout": 0.3}
+
+Rows = list[list[int]]
+
+
+class PairHead:
+    """The layers above a fine-tuned encoder.
+
+    # Parameters
+
+    network : `StandaloneEncoder`
+        The encoder, which the model shares.
+    matcher : `str`
+        The registered name of a `Matcher`.
+    num_labels : `int`, optional (default = `None`)
+        C for a `siamese_classifier`; `None` for a `similarity_regressor`.
+    score_range : `tuple[float, float]`, optional (default = `(0.0, 1.0)`)
+        The lowest and the highest score of the regressor.
+    """
+
+    def __init__(
+        self,
+        network: StandaloneEncoder,
+        matcher: str,
+        num_labels: Optional[int] = None,
+        score_range: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        if matcher not in Matcher.list_available():
+            raise ValueError(
+                f"matcher must be one of {', '.join(Matcher.list_available())}; got {matcher!r}"
+            )
+        self.num_labels = num_labels
+        self.score_range = score_range
+        vocab = Vocabulary()
+        parts: Any = {
+            "vocab": vocab,
+            "text_field_embedder": _WordVectors(network),
+            "encoder": _SentenceVectors(network),
+        }
+        layers: Any = {
+            "matcher": Lazy(Matcher.by_name(matcher)),
+            "classifier": Lazy(Classifier, constructor_extras=CLASSIFIER),
+        }
+        self.model: SiameseModel
+        if num_labels is None:
+            scorer = Lazy(PairScorer.by_name("graded"), constructor_extras=layers)
+            self.model = SimilarityRegressor(
+                **parts, scorer=scorer, lowest_score=0, highest_score=HIGHEST_GRADE
+            )
+        else:
+            for label in range(num_labels):
+                vocab.add_token_to_namespace(str(label), "labels")
+            self.model = SiameseClassifier(**parts, **layers)
+        self.model.eval()
+
+    def grades(self, scores: FloatArray) -> FloatArray:
+        """Scores on the scale of the model's grades."""
+        low, high = self.score_range
+        grades: FloatArray = (scores - low) / (high - low) * HIGHEST_GRADE
+        return grades.clip(0, HIGHEST_GRADE)
+
+    @torch.no_grad()
+    def __call__(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        """The logits (N, C), or the scores (N, 1), of vectors (N, E)."""
+        vectors = torch.from_numpy(first), torch.from_numpy(second)
+        if isinstance(self.model, SiameseClassifier):
+            logits: FloatArray = self.model.match(*vectors).numpy()
+            return logits
+        low, high = self.score_range
+        scores: FloatArray = self.model.compare(*vectors)["score"].numpy()
+        return low + scores[:, None] * ((high - low) / HIGHEST_GRADE)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The parameters of the layers above the encoder, as floating-point numbers."""
+        return {name: tensor.float() for name, tensor in self._layers().state_dict().items()}
+
+    def load(self, tensors: dict[str, Tensor]) -> None:
+        """Load what `tensors` returns; a `ValueError` names one that does not fit."""
+        load_state(self._layers(), tensors)
+
+    def _layers(self) -> torch.nn.Module:
+        above = ("_matcher", "_classifier", "_scorer")
+        return torch.nn.ModuleDict(
+            {name: part for name, part in self.model.named_children() if name in above}
+        )
+
+
+def fine_tune(
+    settings: "PairEstimator", first: list[str], second: list[str], targets: Any
+) -> tuple[SentenceEncoder, PairHead]:
+    """Train a copy of the encoder, a matcher and a classifier on N pairs.
+
+    # Parameters
+
+    settings : `PairEstimator`
+        With `encoder_`, the encoder to start from.
+    first, second : `list[str]`
+    targets : `numpy.ndarray`
+        (N,), labels' indices or scores.
+
+    # Returns
+
+    `tuple[SentenceEncoder, PairHead]`
+        Those of the best epoch on the pairs held out.
+    """
+    check_positive(
+        num_epochs=settings.num_epochs, patience=settings.patience, batch_size=settings.batch_size
+    )
+    rate = settings.learning_rate
+    if not isinstance(rate, (int, float)) or not 0 < rate < math.inf:
+        raise ValueError(f"learning_rate must be a number above 0, got {rate!r}")
+    network = _trainable(settings.encoder_)
+    classes = None if settings._numeric else targets
+    try:
+        split: Any = train_test_split(
+            *([network.indexer.indices(text) for text in texts] for texts in (first, second)),
+            targets,
+            test_size=settings.validation_fraction,
+            random_state=settings.random_state,
+            stratify=classes,
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"{len(first)} pairs with validation_fraction={settings.validation_fraction} cannot be "
+            f"divided for fine_tune: {error}"
+        ) from error
+    with torch.random.fork_rng():
+        torch.manual_seed(settings.random_state)
+        if classes is not None:
+            head = PairHead(network, settings.matcher, int(classes.max()) + 1)
+        else:
+            low, high = float(targets.min()), float(targets.max())
+            if low == high:
+                raise ValueError(
+                    f"all pairs have the score {low:g}; fine_tune needs different ones"
+                )
+            head = PairHead(network, settings.matcher, score_range=(low, high))
+            split[4:] = map(head.grades, split[4:])
+        size = settings.batch_size
+        trained = _PairLoader(split[::2], size, settings.random_state)
+        held_out = _PairLoader(split[1::2], size)
+        parameters = [(n, p) for n, p in head.model.named_parameters() if p.requires_grad]
+        with tempfile.TemporaryDirectory() as folder:
+            GradientDescentTrainer(
+                head.model,
+                FusedAdamOptimizer(parameters, lr=rate),
+                trained,
+                patience=settings.patience,
+                validation_metric="+accuracy" if classes is not None else "-mean_squared_error",
+                validation_data_loader=held_out,
+                num_epochs=settings.num_epochs,
+                serialization_dir=folder,
+                grad_norm=5.0,
+            ).train()
+    head.model.cpu().eval()
+    return SentenceEncoder(network.cpu().eval()), head
+
+
+def _trainable(encoder: SentenceEncoder) -> StandaloneEncoder:
+    """A copy of an encoder that can be trained."""
+    network = encoder.network
+    if isinstance(network, ArchiveEncoder):
+        network = standalone_encoder(network._model, network._reader)
+    if not isinstance(network, StandaloneEncoder):
+        raise TypeError(
+            "fine_tune needs an encoder of this package, in a folder of `allennlp export` or an "
+            f"archive, not a {type(network).__name__}"
+        )
+    return copy.deepcopy(network)
+
+
+class _WordVectors(TextFieldEmbedder):
+    """The embedding of a `StandaloneEncoder`."""
+
+    def __init__(self, network: StandaloneEncoder) -> None:
+        super().__init__()
+        self.embedding = network.embedding
+
+    def get_output_dim(self) -> int:
+        return self.embedding.embedding_dim
+
+    def forward(
+        self, text_field_input: TextFieldTensors, num_wrapping_dims: int = 0, **unused: Any
+    ) -> Tensor:
+        """(B, T) -> (B, T, D)."""
+        vectors: Tensor = self.embedding(text_field_input["tokens"]["tokens"])
+        return vectors
+
+
+class _SentenceVectors(Seq2VecEncoder):
+    """The network of a `StandaloneEncoder`, and its projection."""
+
+    def __init__(self, network: StandaloneEncoder) -> None:
+        super().__init__()
+        self.encoder = network.encoder
+        self.projection = network.projection or torch.nn.Identity()
+        self._sizes = network.embedding.embedding_dim, network.vector_size
+
+    def get_input_dim(self) -> int:
+        return self._sizes[0]
+
+    def get_output_dim(self) -> int:
+        return self._sizes[1]
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        """(B, T, D) and (B, T) -> (B, E)."""
+        vectors: Tensor = self.projection(self.encoder(tokens, mask))
+        return vectors
+
+
+class _PairLoader(DataLoader):
+    """Batches of pairs; with a seed, pairs of similar length in another order in each epoch."""
+
+    def __init__(
+        self, data: tuple[Rows, Rows, Any], batch_size: int, seed: Optional[int] = None
+    ) -> None:
+        super().__init__()
+        self._first, self._second, self._targets = data
+        self._batch_size = batch_size
+        self._random = None if seed is None else numpy.random.default_rng(seed)
+        self._device = torch.device("cpu")
+
+    def __len__(self) -> int:
+        return -(-len(self._first) // self._batch_size)
+
+    def __iter__(self) -> Iterator[TensorDict]:
+        order = numpy.arange(len(self._first))
+        if self._random is not None:
+            lengths = numpy.array([max(map(len, pair)) for pair in zip(self._first, self._second)])
+            noise = self._random.uniform(0.9, 1.1, len(order))
+            order = numpy.argsort(lengths * noise)
+        starts = numpy.arange(0, len(order), self._batch_size)
+        if self._random is not None:
+            self._random.shuffle(starts)
+        for start in starts:
+            batch = order[start : start + self._batch_size]
+            targets = torch.as_tensor(self._targets[batch])
+            name = "score" if targets.is_floating_point() else "label"
+            tensors: Any = {
+                "premise": {"tokens": {"tokens": padded([self._first[i] for i in batch])}},
+                "hypothesis": {"tokens": {"tokens": padded([self._second[i] for i in batch])}},
+                name: targets.float() if name == "score" else targets,
+            }
+            yield move_to_device(tensors, self._device)
+
+    def iter_instances(self) -> Iterator[Instance]:
+        """None: the texts are indexed already."""
+        return iter(())
+
+    def index_with(self, vocab: Vocabulary) -> None:
+        """Nothing is left to index."""
+
+    def set_target_device(self, device: torch.device) -> None:
+        """Move the next batches to this device."""
+        self._device = device

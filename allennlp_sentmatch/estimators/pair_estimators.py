@@ -1,0 +1,391 @@
+"""scikit-learn's interface: estimators of a label or a score for pairs of sentences."""
+
+import math
+import os
+import warnings
+from pathlib import Path
+from typing import Any, Callable, Optional, Union
+
+import numpy
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from allennlp_sentmatch.estimators.pairs import checked_pairs, checked_targets
+from allennlp_sentmatch.estimators.sentence_encoder import (
+    FloatArray,
+    SentenceEncoder,
+    Source,
+    normalized,
+)
+from allennlp_sentmatch.nn import matching
+
+Array = numpy.ndarray[Any, Any]
+Words = list[tuple[str, float]]
+
+MATCHERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    function.__name__: function
+    for function in (
+        matching.concat,
+        matching.heuristic,
+        matching.heuristic_difference,
+        matching.symmetric,
+        matching.sum_difference,
+    )
+}
+"""The matching functions that have nothing to learn."""
+
+L2_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001)
+"""Those that cross-validation chooses from, for standardized features."""
+
+DEFAULT_L2 = 0.1
+"""The penalty where a label has too few pairs for cross-validation."""
+
+ONE_FOLD = 2000
+"""From this many pairs on, one fold of a fifth chooses the penalty instead of five."""
+
+MAX_ITERATIONS = 100
+"""Of L-BFGS. With weak penalties, most of the time goes into digits that change no prediction."""
+
+BLOCK_SIZE = 4096
+"""How many pairs' features are in memory in a prediction."""
+
+
+class PairEstimator(BaseEstimator):  # type: ignore[misc]
+    """The parameters and methods that `PairClassifier` and `PairRegressor` share.
+
+    # Parameters
+
+    encoder : `Union[SentenceEncoder, str, os.PathLike, Encodes]`, optional (default = `None`)
+        A `SentenceEncoder`, or what its constructor takes. By default the encoder that this package
+        contains.
+    matcher : `str`, optional (default = `"heuristic"`)
+        The function from the vectors of two sentences to features of the pair: "heuristic",
+        "heuristic_difference", "symmetric" (for pairs whose order does not matter),
+        "sum_difference" or "concat". "elbis" and "highway", which learn, need `fine_tune`.
+    l2 : `float`, optional (default = `None`)
+        The penalty l2 / 2 * ||W||^2 beside the mean loss of an example, for standardized features.
+        By default, cross-validation chooses it. Not used with `fine_tune`.
+    fine_tune : `bool`, optional (default = `False`)
+        Whether to train the encoder, too, with AllenNLP's trainer and early stopping. The encoder
+        must be one of this package, in a folder or an archive. It needs some thousand pairs.
+    num_epochs : `int`, optional (default = `10`)
+    patience : `int`, optional (default = `2`)
+        Stop after this many epochs without a better result on the pairs held out.
+    learning_rate : `float`, optional (default = `0.0005`)
+    batch_size : `int`, optional (default = `32`)
+    validation_fraction : `float`, optional (default = `0.1`)
+        Of the pairs, to be held out to choose the epoch. These five settings are of `fine_tune`.
+    random_state : `int`, optional (default = `0`)
+        The seed of the folds, and of fine-tuning.
+    """
+
+    _numeric: bool
+    _scoring: str
+
+    def __init__(
+        self,
+        encoder: Union[SentenceEncoder, Source] = None,
+        matcher: str = "heuristic",
+        l2: Optional[float] = None,
+        fine_tune: bool = False,
+        num_epochs: int = 10,
+        patience: int = 2,
+        learning_rate: float = 0.0005,
+        batch_size: int = 32,
+        validation_fraction: float = 0.1,
+        random_state: int = 0,
+    ) -> None:
+        self.encoder = encoder
+        self.matcher = matcher
+        self.l2 = l2
+        self.fine_tune = fine_tune
+        self.num_epochs = num_epochs
+        self.patience = patience
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> "PairEstimator":
+        """Learn from pairs X, as `checked_pairs` takes them, and their labels or scores y.
+
+        # Raises
+
+        `TypeError` or `ValueError`, naming the pair or the parameter; `ConvergenceWarning`s are
+        not shown: the digits that are missing change no prediction.
+        """
+        first, second = checked_pairs(X)
+        targets = self._targets(checked_targets(y, len(first), self._numeric))
+        if not self.fine_tune:
+            self.check_parameters()
+        encoder = self.encoder
+        self.encoder_ = (
+            encoder if isinstance(encoder, SentenceEncoder) else SentenceEncoder(encoder)
+        )
+        self.head_: Any = None
+        if self.fine_tune:
+            from allennlp_sentmatch.estimators.fine_tuning import fine_tune
+
+            self.encoder_, self.head_ = fine_tune(self, first, second, targets)
+        else:
+            self._fit_linear(self.features(*self._vectors(first, second)), targets)
+        return self
+
+    def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
+        """The words that decide.
+
+        A word's weight is how much the probability of the predicted label, or the score, falls when
+        the word is left out; it is below 0 where that rises. The only word of a sentence cannot be
+        left out and has the weight 0.
+
+        # Parameters
+
+        pair : `tuple[str, str]`
+
+        # Returns
+
+        `tuple[list[tuple[str, float]], list[tuple[str, float]]]`
+            The words between spaces of the first and of the second sentence with their weights.
+        """
+        sides = [texts[0].split() for texts in checked_pairs([pair])]
+        variants = [[" ".join(words) for words in sides]]
+        for side, words in enumerate(sides):
+            for i in range(len(words)):
+                shorter = list(variants[0])
+                shorter[side] = " ".join(words[:i] + words[i + 1 :]) or words[i]
+                variants.append(shorter)
+        explained = self._explained(self._outputs(variants))
+        weights = iter((explained[0] - explained[1:]).tolist())
+        first, second = ([(word, next(weights)) for word in words] for words in sides)
+        return first, second
+
+    def save(self, folder: Union[str, "os.PathLike[str]"]) -> None:
+        """Write the fitted estimator to a folder of tensors and JSON, from which `load` makes it
+        again.
+
+        The encoder of this package is not written. Encoders of other packages and of archives are
+        not written either: `load` takes them.
+        """
+        check_is_fitted(self)
+        from allennlp_sentmatch.estimators.estimator_folder import save
+
+        save(self, Path(folder))
+
+    @classmethod
+    def load(
+        cls, folder: Union[str, "os.PathLike[str]"], encoder: Union[SentenceEncoder, Source] = None
+    ) -> "PairEstimator":
+        """Read an estimator that `save` has written. The folder may come from anybody: it is data,
+        none of which is run.
+
+        # Parameters
+
+        folder : `Union[str, os.PathLike]`
+        encoder : `Union[SentenceEncoder, str, os.PathLike, Encodes]`, optional (default = `None`)
+            The encoder, where it was not written.
+
+        # Raises
+
+        `ValueError` for whatever is wrong with the folder, naming the file, and for another encoder
+        than the estimator was fitted with.
+        """
+        from allennlp_sentmatch.estimators.estimator_folder import load
+
+        return load(cls, Path(folder), encoder)
+
+    def check_parameters(self) -> None:
+        """Raise a `ValueError` for a matcher or penalty that the linear model cannot have."""
+        if self.matcher not in MATCHERS:
+            raise ValueError(
+                f"matcher must be one of {', '.join(MATCHERS)}, or elbis or highway with "
+                f"fine_tune=True; got {self.matcher!r}"
+            )
+        l2 = self.l2
+        if l2 is not None and not (isinstance(l2, (int, float)) and 0 < l2 < math.inf):
+            raise ValueError(f"l2 must be a number above 0, or None; got {l2!r}")
+
+    def features(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        """The features (N, F) of a pair's vectors, both (N, E), for the linear model."""
+        a, b = (torch.from_numpy(normalized(vectors)) for vectors in (first, second))
+        features: FloatArray = MATCHERS[self.matcher](a, b).numpy()
+        return features
+
+    def _targets(self, values: Array) -> Array:
+        """Set what all labels or scores (N,) decide, and return them as they are learned."""
+        raise NotImplementedError
+
+    def _explained(self, outputs: Array) -> Array:
+        """The numbers (N,) that `explain` explains, of outputs (N, C); the first is of the pair."""
+        raise NotImplementedError
+
+    def _linear_model(self, l2: float, num_pairs: int) -> Any:
+        """An unfitted linear model of scikit-learn with this penalty."""
+        raise NotImplementedError
+
+    def _folds(self, targets: Array) -> Any:
+        """The folds that choose the penalty; `None` if there are too few pairs of a label."""
+        raise NotImplementedError
+
+    def _fit_linear(self, features: Array, targets: Array) -> None:
+        """Set `coef_` (C, F) and `intercept_` (C,) for features (N, F) and targets (N,)."""
+        scaler = StandardScaler().fit(features)
+        scaled = scaler.transform(features)
+        folds = self._folds(targets) if self.l2 is None else None
+        model = self._linear_model(DEFAULT_L2 if self.l2 is None else self.l2, len(targets))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            if folds is not None:
+                models = [self._linear_model(l2, len(targets)) for l2 in L2_PENALTIES]
+                model = GridSearchCV(
+                    Pipeline([("model", model)]), {"model": models}, cv=folds, scoring=self._scoring
+                )
+                model = model.fit(scaled, targets).best_estimator_["model"]
+            else:
+                model.fit(scaled, targets)
+        self.coef_ = numpy.atleast_2d(model.coef_) / scaler.scale_
+        self.intercept_ = numpy.atleast_1d(model.intercept_) - self.coef_ @ scaler.mean_
+
+    def _vectors(self, first: list[str], second: list[str]) -> tuple[FloatArray, FloatArray]:
+        """The sentences' vectors, both (N, E); a sentence that occurs twice is encoded once."""
+        positions = {text: i for i, text in enumerate(dict.fromkeys(first + second))}
+        vectors = self.encoder_.encode(positions)
+        return vectors[[positions[text] for text in first]], vectors[
+            [positions[text] for text in second]
+        ]
+
+    def _outputs(self, X: Any) -> Array:
+        """The logits (N, C) of pairs, or their scores (N, 1)."""
+        check_is_fitted(self)
+        first, second = self._vectors(*checked_pairs(X))
+        return numpy.concatenate(
+            [
+                self._block_outputs(first[i : i + BLOCK_SIZE], second[i : i + BLOCK_SIZE])
+                for i in range(0, len(first), BLOCK_SIZE)
+            ]
+        )
+
+    def _block_outputs(self, first: FloatArray, second: FloatArray) -> Array:
+        outputs: Array
+        if self.head_ is not None:
+            outputs = self.head_(first, second)
+        else:
+            outputs = self.features(first, second) @ self.coef_.T + self.intercept_
+        return outputs
+
+
+class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
+    """Learns labels of pairs of sentences.
+
+        pairs = [("How do I cook rice?", "Where does rice grow?"), ...]
+        classifier = PairClassifier().fit(pairs, labels)
+        classifier.predict_proba([("How do I boil rice?", "How is rice cooked?")])
+
+    It is an estimator of scikit-learn. Without `fine_tune`, it is a logistic regression on the
+    features of the matcher, from the encoder's vectors at length 1.
+
+    The parameters are those of `PairEstimator`.
+
+    # Attributes
+
+    classes_ : `numpy.ndarray`
+        (C,), the labels, sorted.
+    """
+
+    _numeric = False
+    _scoring = "neg_log_loss"
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probabilities (N, C) of the labels `classes_` for N pairs."""
+        return _softmax(self._outputs(X))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable labels (N,) of N pairs."""
+        best = self._outputs(X).argmax(axis=1)
+        labels: Array = self.classes_[best]
+        return labels
+
+    def _targets(self, values: Array) -> Array:
+        self.classes_, targets = numpy.unique(values, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"all pairs have the label {values.tolist()[0]!r}; a classifier needs at least two "
+                "labels"
+            )
+        return targets
+
+    def _explained(self, outputs: Array) -> Array:
+        probabilities: Array = _softmax(outputs)[:, outputs[0].argmax()]
+        return probabilities
+
+    def _linear_model(self, l2: float, num_pairs: int) -> LogisticRegression:
+        return LogisticRegression(C=1 / (l2 * num_pairs), max_iter=MAX_ITERATIONS)
+
+    def _folds(self, targets: Array) -> Any:
+        rarest = numpy.bincount(targets).min()
+        if rarest < 2:
+            return None
+        if len(targets) >= ONE_FOLD:
+            return StratifiedShuffleSplit(1, test_size=0.2, random_state=self.random_state)
+        return StratifiedKFold(min(5, rarest), shuffle=True, random_state=self.random_state)
+
+    def _fit_linear(self, features: Array, targets: Array) -> None:
+        super()._fit_linear(features, targets)
+        if len(self.classes_) == 2:  # scikit-learn has the second label's logit alone
+            self.coef_ = numpy.concatenate([numpy.zeros_like(self.coef_), self.coef_])
+            self.intercept_ = numpy.concatenate([[0.0], self.intercept_])
+
+
+class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
+    """Learns scores of pairs of sentences, such as their similarity.
+
+        regressor = PairRegressor().fit([("A man sleeps.", "A man is asleep."), ...], scores)
+        regressor.predict([("A dog runs.", "An animal is running.")])
+
+    It is an estimator of scikit-learn: a ridge regression, otherwise as `PairClassifier`. With
+    `fine_tune`, the scores of predictions lie between the lowest and the highest one in `fit`.
+
+    The parameters are those of `PairEstimator`.
+    """
+
+    _numeric = True
+    _scoring = "neg_mean_squared_error"
+
+    def predict(self, X: Any) -> Array:
+        """The scores (N,) of N pairs."""
+        scores: Array = self._outputs(X)[:, 0]
+        return scores
+
+    def _targets(self, values: Array) -> Array:
+        return values
+
+    def _explained(self, outputs: Array) -> Array:
+        scores: Array = outputs[:, 0]
+        return scores
+
+    def _linear_model(self, l2: float, num_pairs: int) -> Ridge:
+        return Ridge(alpha=l2 * num_pairs)
+
+    def _folds(self, targets: Array) -> Any:
+        if len(targets) < 2:
+            return None
+        if len(targets) >= ONE_FOLD:
+            return ShuffleSplit(1, test_size=0.2, random_state=self.random_state)
+        return KFold(min(5, len(targets)), shuffle=True, random_state=self.random_state)
+
+
+def _softmax(logits: Array) -> Array:
+    probabilities: Array = torch.from_numpy(logits).softmax(dim=1).numpy()
+    return probabilities

@@ -1,0 +1,182 @@
+"""Estimators in folders: what is saved is loaded, and damaged or foreign folders are refused."""
+
+import json
+import subprocess
+import sys
+
+import numpy
+import pytest
+import torch
+
+from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
+from allennlp_sentmatch.estimators import fine_tuning, sentence_encoder
+from allennlp_sentmatch.estimators.estimator_folder import SETTINGS, TENSORS
+from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
+from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
+
+TUNED = {"fine_tune": True, "batch_size": 9, "num_epochs": 1}
+
+
+class OtherEncoder:
+    """An encoder from another package."""
+
+    def encode(self, sentences):
+        return numpy.array([[len(text), text.count("e") + 1] for text in sentences])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS).save(tmp_path / "classifier")
+    return tmp_path / "classifier"
+
+
+@pytest.mark.parametrize(
+    ("kind", "targets"),
+    [
+        (PairClassifier, LABELS),
+        (PairClassifier, [score > 1 for score in SCORES]),
+        (PairClassifier, [int(score) for score in SCORES]),
+        (PairRegressor, SCORES),
+    ],
+)
+@pytest.mark.parametrize("parameters", [{"l2": 0.1}, {"matcher": "elbis", **TUNED}])
+def test_what_is_saved_is_loaded(tmp_path, monkeypatch, kind, targets, parameters):
+    monkeypatch.setattr(fine_tuning, "CLASSIFIER", {"hidden_size": 16})
+    saved = kind(tiny_encoder(), **parameters).fit(PAIRS, targets)
+    saved.save(tmp_path / "folder")
+    loaded = kind.load(tmp_path / "folder")
+    numpy.testing.assert_allclose(loaded._outputs(PAIRS), saved._outputs(PAIRS), atol=1e-6)
+    assert loaded.predict(PAIRS).tolist() == saved.predict(PAIRS).tolist()
+    ours, theirs = loaded.get_params(), saved.get_params()
+    assert isinstance(ours.pop("encoder"), SentenceEncoder)
+    del theirs["encoder"]
+    assert ours == theirs
+    loaded.fit(PAIRS, targets).save(tmp_path / "again")
+
+
+def test_the_encoder_of_the_package_is_not_written(tmp_path, monkeypatch):
+    tiny_encoder().save(tmp_path / "shipped")
+    monkeypatch.setattr(sentence_encoder, "SHIPPED", tmp_path / "shipped")
+    saved = PairClassifier().fit(PAIRS, LABELS)
+    saved.save(tmp_path / "folder")
+    assert sorted(path.name for path in (tmp_path / "folder").iterdir()) == [SETTINGS, TENSORS]
+    loaded = PairClassifier.load(tmp_path / "folder")
+    assert loaded.encoder is None
+    numpy.testing.assert_allclose(loaded.predict_proba(PAIRS), saved.predict_proba(PAIRS))
+
+    changed = tiny_encoder()
+    torch.nn.init.normal_(changed.embedding.weight)
+    changed.save(tmp_path / "shipped")
+    with pytest.raises(ValueError, match="was fitted with another encoder"):
+        PairClassifier.load(tmp_path / "folder")
+
+
+def test_an_encoder_of_another_package_is_given_again(tmp_path):
+    saved = PairRegressor(OtherEncoder()).fit(PAIRS, SCORES)
+    saved.save(tmp_path / "folder")
+    loaded = PairRegressor.load(tmp_path / "folder", OtherEncoder())
+    numpy.testing.assert_allclose(loaded.predict(PAIRS), saved.predict(PAIRS), atol=1e-5)
+    with pytest.raises(ValueError, match=r"load\(folder, encoder=...\)"):
+        PairRegressor.load(tmp_path / "folder")
+    with pytest.raises(ValueError, match="was fitted with another encoder"):
+        PairRegressor.load(tmp_path / "folder", tiny_encoder())
+
+
+def test_a_folder_with_its_encoder_needs_no_other(folder):
+    with pytest.raises(ValueError, match="needs no encoder from outside"):
+        PairClassifier.load(folder, tiny_encoder())
+
+
+def test_nothing_is_overwritten(folder):
+    with pytest.raises(ValueError, match="exists already; delete it or name another folder"):
+        PairClassifier(tiny_encoder()).fit(PAIRS, LABELS).save(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 2}, "the format is 2"),
+        ({"type": "PairRegressor"}, "this is a 'PairRegressor', not a PairClassifier"),
+        ({"encoder": "elsewhere"}, "encoder must be package, folder or given"),
+        ({"encoder": ["folder"]}, "encoder must be package, folder or given"),
+        ({"code": "rm"}, "superfluous setting 'code'"),
+        ({"classes": None}, "expected a list of classes"),
+        ({"classes": ["same"]}, "at least two different classes"),
+        ({"classes": ["same", "same"]}, "at least two different classes"),
+        ({"classes": ["same", ["other"]]}, "the label of pair 1"),
+        ({"classes": ["a", "b", "c"]}, r"'coef' must have the shape \(3, 64\)"),
+        ({"parameters": 3}, "expected an object as parameters"),
+        ({"parameters": {}}, "there is no parameter"),
+    ],
+)
+def test_damaged_settings_are_refused(folder, change, message):
+    path = folder / SETTINGS
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(ValueError, match=message):
+        PairClassifier.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("matcher", "concat", r"'coef' must have the shape \(2, 32\)"),
+        ("matcher", "os.system", "matcher must be one of"),
+        ("matcher", ["concat"], "the parameter matcher cannot be"),
+        ("l2", -1, "l2 must be a number above 0"),
+        ("l2", True, "the parameter l2 cannot be True"),
+        ("fine_tune", 1, "the parameter fine_tune cannot be 1"),
+        ("fine_tune", True, "score_range must be a list"),
+        ("batch_size", 1e9, "the parameter batch_size cannot be"),
+    ],
+)
+def test_damaged_parameters_are_refused(folder, name, value, message):
+    path = folder / SETTINGS
+    settings = json.loads(path.read_text())
+    settings["parameters"][name] = value
+    path.write_text(json.dumps(settings))
+    with pytest.raises(ValueError, match=message):
+        PairClassifier.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("coef", None, "there is no tensor 'coef'"),
+        ("more", torch.zeros(1), "superfluous tensor 'more'"),
+        ("coef", torch.zeros(2, 63), r"'coef' must have the shape \(2, 64\)"),
+        ("intercept", torch.zeros(1), r"'intercept' must have the shape \(2,\)"),
+        (
+            "intercept",
+            torch.tensor([0.0, torch.nan]),
+            "'intercept' has a number that is not finite",
+        ),
+        ("probe", None, "was fitted with another encoder"),
+        ("probe", torch.ones(3, 16), "was fitted with another encoder"),
+    ],
+)
+def test_damaged_tensors_are_refused(folder, name, value, message):
+    tensors = read_tensors(folder / TENSORS)
+    tensors.pop(name, None)
+    write_tensors(folder / TENSORS, tensors if value is None else {**tensors, name: value})
+    with pytest.raises(ValueError, match=f"{TENSORS}: .*{message}"):
+        PairClassifier.load(folder)
+
+
+def test_a_folder_that_was_not_written_to_its_end_is_refused(folder):
+    (folder / SETTINGS).unlink()
+    with pytest.raises(FileNotFoundError, match=SETTINGS):
+        PairClassifier.load(folder)
+
+
+def test_another_process_predicts_the_same(folder, repository):
+    """Up to rounding: nothing depends on the process that fitted the estimator."""
+    program = (
+        "import sys\nfrom allennlp_sentmatch import PairClassifier\n"
+        f"print(PairClassifier.load(sys.argv[1]).predict_proba([{PAIRS[0]}])[0, 0])\n"
+        "assert 'allennlp' not in sys.modules\n"
+    )
+    command = [sys.executable, "-c", program, str(folder)]
+    run = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    expected = PairClassifier.load(folder).predict_proba([PAIRS[0]])[0, 0]
+    assert float(run.stdout) == pytest.approx(expected, abs=1e-5)

@@ -1,0 +1,116 @@
+"""Fine-tuning by AllenNLP's trainer: what is learned, what stays as it was, what is refused."""
+
+import numpy
+import pytest
+import torch
+
+from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
+from allennlp_sentmatch.estimators import fine_tuning
+from allennlp_sentmatch.modules import Matcher
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
+
+MANY = {"fine_tune": True, "batch_size": 9, "learning_rate": 0.01, "num_epochs": 12, "patience": 12}
+FEW = {**MANY, "num_epochs": 1}
+
+
+@pytest.fixture(autouse=True)
+def small_classifier(monkeypatch):
+    monkeypatch.setattr(fine_tuning, "CLASSIFIER", {"hidden_size": 16})
+
+
+def test_the_encoder_is_trained_and_the_given_one_is_not():
+    given = tiny_encoder()
+    before = {name: tensor.clone() for name, tensor in given.state_dict().items()}
+    classifier = PairClassifier(given, "symmetric", **MANY).fit(PAIRS * 2, LABELS * 2)
+    assert classifier.score(PAIRS, LABELS) > 0.9
+    tuned = classifier.encoder_.network
+    assert not torch.equal(tuned.embedding.weight, given.embedding.weight)
+    for name, tensor in given.state_dict().items():
+        assert torch.equal(tensor, before[name])
+
+
+def test_scores_keep_their_scale():
+    """Whatever it is; the classifier's grades are from 0 to 5."""
+    scores = [100 * score - 300 for score in SCORES]  # from -200 to 0
+    regressor = PairRegressor(tiny_encoder(), "symmetric", **MANY).fit(PAIRS * 2, scores * 2)
+    predicted = regressor.predict(PAIRS)
+    assert numpy.corrcoef(predicted, scores)[0, 1] > 0.8
+    assert predicted.min() >= -200
+    assert predicted.max() <= 0
+    assert abs(predicted.mean() - numpy.mean(scores)) < 30
+
+
+@pytest.mark.parametrize("matcher", Matcher.list_available())
+def test_every_matcher_can_be_learned(matcher):
+    classifier = PairClassifier(tiny_encoder(), matcher, **FEW).fit(PAIRS, LABELS)
+    assert classifier.predict_proba(PAIRS).shape == (len(PAIRS), 2)
+    regressor = PairRegressor(tiny_encoder(), matcher, **FEW).fit(PAIRS, SCORES)
+    assert regressor.predict(PAIRS).shape == (len(PAIRS),)
+
+
+def test_an_archive_can_be_tuned(small_archive):
+    classifier = PairClassifier(small_archive, **FEW).fit(PAIRS, LABELS)
+    assert isinstance(classifier.encoder_.network, StandaloneEncoder)
+    assert classifier.predict(PAIRS).shape == (len(PAIRS),)
+
+
+def test_the_seed_decides(monkeypatch):
+    def probabilities(seed):
+        classifier = PairClassifier(tiny_encoder(), **FEW, random_state=seed)
+        torch.manual_seed(numpy.random.randint(1000))  # the global state does not matter
+        return classifier.fit(PAIRS, LABELS).predict_proba(PAIRS)
+
+    state = torch.get_rng_state()
+    first = probabilities(1)
+    torch.set_rng_state(state)
+    numpy.testing.assert_allclose(probabilities(1), first)
+    assert abs(probabilities(2) - first).max() > 1e-3
+
+
+def test_batches_have_every_pair_once_in_each_epoch():
+    rows = [[i] * (1 + i % 4) for i in range(1, 22)]
+    loader = fine_tuning._PairLoader((rows, rows[::-1], numpy.arange(21)), 5, seed=0)
+    epochs = [[batch["label"] for batch in loader] for _ in range(2)]
+    assert len(loader) == len(epochs[0]) == 5
+    for epoch in epochs:
+        assert sorted(torch.cat(epoch).tolist()) == list(range(21))
+    assert torch.cat(epochs[0]).tolist() != torch.cat(epochs[1]).tolist()
+    for batch in loader:
+        for i, label in enumerate(batch["label"].tolist()):
+            assert batch["premise"]["tokens"]["tokens"][i, 0] == label + 1
+            assert batch["hypothesis"]["tokens"]["tokens"][i, 0] == 21 - label
+
+
+class OtherEncoder:
+    def encode(self, sentences):
+        return numpy.ones((len(sentences), 2))
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "targets", "message"),
+    [
+        (PairClassifier, {"encoder": OtherEncoder()}, LABELS, "fine_tune needs an encoder of this"),
+        (PairClassifier, {"matcher": "bilinear"}, LABELS, "matcher must be one of .*'bilinear'"),
+        (PairClassifier, {"num_epochs": 0}, LABELS, "num_epochs must be at least 1, got 0"),
+        (PairClassifier, {"batch_size": 2.5}, LABELS, "batch_size must be an integer"),
+        (
+            PairClassifier,
+            {"validation_fraction": 2.0},
+            LABELS,
+            "36 pairs with validation_fraction=",
+        ),
+        (
+            PairClassifier,
+            {},
+            [*LABELS[:-1], "once"],
+            "36 pairs with validation_fraction=0.1 cannot",
+        ),
+        (PairRegressor, {}, [1.0] * 36, "all pairs have the score 1; fine_tune needs different"),
+        (PairRegressor, {"learning_rate": -1}, SCORES, "learning_rate must be a number above 0"),
+    ],
+)
+def test_bad_settings_are_refused(kind, parameters, targets, message):
+    estimator = kind(**{"encoder": SentenceEncoder(tiny_encoder()), **FEW, **parameters})
+    with pytest.raises((TypeError, ValueError), match=message):
+        estimator.fit(PAIRS, targets)

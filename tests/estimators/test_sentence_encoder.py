@@ -1,0 +1,163 @@
+"""Sentence vectors from every source, their cosines and search; bad input and bad folders."""
+
+import copy
+
+import numpy
+import pytest
+
+import allennlp_sentmatch
+from allennlp_sentmatch.estimators import sentence_encoder
+from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.predictors import SentenceEncoder as ArchiveEncoder
+from tests.estimators.tiny_encoder import SENTENCES, tiny_encoder
+from tests.fresh_process import run_python
+
+VECTORS = {"x": [3.0, 4.0], "y": [4.0, 3.0], "z": [0.0, 0.0], "-x": [-3.0, -4.0]}
+
+
+class Table:
+    """An encoder from another package."""
+
+    def encode(self, sentences):
+        return [VECTORS[sentence] for sentence in sentences]
+
+
+@pytest.fixture
+def table():
+    return SentenceEncoder(Table())
+
+
+def test_an_exported_folder_gives_its_vectors(tmp_path):
+    tiny_encoder().save(tmp_path)
+    vectors = SentenceEncoder(tmp_path).encode(iter(SENTENCES))
+    assert vectors.dtype == numpy.float32
+    numpy.testing.assert_allclose(vectors, tiny_encoder().encode(SENTENCES).numpy(), atol=1e-6)
+
+
+def test_by_default_it_is_the_encoder_of_the_package(tmp_path, monkeypatch):
+    tiny_encoder().save(tmp_path)
+    monkeypatch.setattr(sentence_encoder, "SHIPPED", tmp_path)
+    numpy.testing.assert_allclose(
+        allennlp_sentmatch.SentenceEncoder().encode(SENTENCES),
+        tiny_encoder().encode(SENTENCES).numpy(),
+        atol=1e-6,
+    )
+
+
+def test_an_archive_gives_its_vectors(small_archive):
+    expected = ArchiveEncoder.from_archive(small_archive).encode(SENTENCES)
+    for path in (small_archive, small_archive.parent):
+        numpy.testing.assert_allclose(SentenceEncoder(path).encode(SENTENCES), expected, atol=1e-6)
+
+
+def test_the_similarity_is_the_cosine(table):
+    assert table.similarity("x", "y") == pytest.approx(24 / 25)
+    assert table.similarity("x", "-x") == pytest.approx(-1)
+    assert table.similarity("x", "z") == 0
+    numpy.testing.assert_allclose(table.similarity(["x", "y"], ("x", "-x")), [1, -24 / 25])
+
+
+def test_search_finds_the_most_similar_first(table):
+    found = table.search("x", ["-x", "z", "y", "x"], count=3)
+    assert [text for text, _ in found] == ["x", "y", "z"]
+    assert [cosine for _, cosine in found] == pytest.approx([1, 24 / 25, 0])
+    assert table.search("x", ["y", "-x"], vectors=table.encode(["-x", "y"])) == [
+        ("-x", pytest.approx(24 / 25)),  # the vectors given are used
+        ("y", pytest.approx(-1)),
+    ]
+
+
+def test_no_sentences_have_no_vectors(table):
+    assert SentenceEncoder(tiny_encoder()).encode([]).shape == (0, 16)
+
+
+def test_numpys_strings_are_sentences(table):
+    numpy.testing.assert_array_equal(table.encode(numpy.array(["x"])), [[3, 4]])
+
+
+def test_a_copy_shares_the_encoder(table):
+    assert copy.deepcopy({"encoder": table})["encoder"] is table
+
+
+BAD_SENTENCES = [
+    (None, "sentences must be a list"),
+    (b"x", "sentences must be a list"),
+    ("x", "a single sentence goes into a list"),
+    ([None], "sentence 0 must be a string, not NoneType"),
+    (["x", b"x"], "sentence 1 must be a string, not bytes"),
+    ([float("nan")], "sentence 0 must be a string, not float"),
+    (["x", ""], "sentence 1 is blank"),
+    (["x", " \n"], "sentence 1 is blank"),
+    (["x " * 100_000], "sentence 0 has 200,000 characters; at most 10,000"),
+    (["x\ud800"], "sentence 0 has half of a UTF-16 pair at character 1"),
+]
+
+
+@pytest.mark.parametrize(("sentences", "message"), BAD_SENTENCES)
+def test_bad_sentences_are_refused(table, sentences, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        table.encode(sentences)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda e: e.similarity(["x"], ["x", "y"]), "there are 1 first and 2 second"),
+        (lambda e: e.similarity("x", ["x"]), "a single sentence goes into a list"),
+        (lambda e: e.search(["x"], ["x"]), "the query must be a string, not list"),
+        (lambda e: e.search("x", ["x"], count=0), "count must be an integer of at least 1, got 0"),
+        (lambda e: e.search("x", ["x"], count=1.5), "count must be an integer"),
+        (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["x"])), r"2 sentences.*\(1, 2\)"),
+    ],
+)
+def test_bad_arguments_are_refused(table, call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call(table)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        ([[1.0]], r"gave an array of shape \(1, 1\) for 2 sentences"),
+        ([1.0, 2.0], r"gave an array of shape \(2,\)"),
+        ([[1.0], [float("nan")]], "the vector of sentence 1 has a number that is not finite"),
+    ],
+)
+def test_bad_vectors_of_other_encoders_are_refused(vectors, message, monkeypatch):
+    monkeypatch.setattr(Table, "encode", lambda self, sentences: vectors)
+    with pytest.raises(ValueError, match=message):
+        SentenceEncoder(Table()).encode(["x", "y"])
+
+
+def test_bad_sources_are_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no file or folder"):
+        SentenceEncoder(tmp_path / "missing")
+    with pytest.raises(ValueError, match="holds no sentence encoder: expected a folder of"):
+        SentenceEncoder(tmp_path)
+    for source in (1, b"model.tar.gz", ["x"], PlainObject()):
+        with pytest.raises(TypeError, match="an encoder must be a path, an object with a method"):
+            SentenceEncoder(source)
+
+
+class PlainObject:
+    encode = "not a method"
+
+
+def test_a_folder_of_sentence_transformers_needs_that_package(tmp_path, monkeypatch):
+    (tmp_path / "modules.json").write_text("[]")
+    monkeypatch.setitem(__import__("sys").modules, "sentence_transformers", None)
+    with pytest.raises(ModuleNotFoundError, match="type `pip install sentence-transformers`"):
+        SentenceEncoder(tmp_path)
+
+
+def test_importing_the_package_imports_little():
+    program = (
+        "import sys, json, allennlp_sentmatch\n"
+        "assert not {'sklearn.base', 'allennlp'} & set(sys.modules) - preloaded\n"
+        "allennlp_sentmatch.SentenceEncoder\n"
+        "assert 'allennlp_sentmatch.estimators.pair_estimators' not in sys.modules\n"
+        "allennlp_sentmatch.PairClassifier\n"
+        "assert 'allennlp' not in sys.modules\n"
+    )
+    result = run_python("import sys\npreloaded = set(sys.modules)\n" + program)
+    assert result.returncode == 0, result.stderr
