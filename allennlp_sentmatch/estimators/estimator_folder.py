@@ -159,10 +159,9 @@ def _check_probe(expected: Any, encoder: SentenceEncoder) -> None:
 
 def _load_linear(estimator: "PairEstimator", tensors: dict[str, Tensor]) -> None:
     check_names("tensor", tensors, ("coef", "intercept"))
-    zeros = numpy.zeros((1, estimator.encoder_.vector_size), dtype=numpy.float32)
     rows = 1 if estimator._numeric else len(estimator.classes_)
     for name, shape in (
-        ("coef", (rows, estimator.features(zeros, zeros).shape[1])),
+        ("coef", (rows, estimator.features(PROBE, PROBE).shape[1])),
         ("intercept", (rows,)),
     ):
         if tensors[name].shape != shape:

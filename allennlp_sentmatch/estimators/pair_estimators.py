@@ -30,6 +30,7 @@ from allennlp_sentmatch.estimators.sentence_encoder import (
     Source,
     normalized,
 )
+from allennlp_sentmatch.estimators.word_comparison import compare_words
 from allennlp_sentmatch.nn import matching
 
 Array = numpy.ndarray[Any, Any]
@@ -46,6 +47,12 @@ MATCHERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     )
 }
 """The matching functions that have nothing to learn."""
+
+NUM_WORD_FEATURES = 11
+"""Those of `compare_words` and the cosine."""
+
+WORD_WEIGHT = 10.0
+"""By how much these standardized features are larger than the vectors': they are penalized less."""
 
 L2_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001)
 """Those that cross-validation chooses from, for standardized features."""
@@ -75,6 +82,9 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         The function from the vectors of two sentences to features of the pair: "heuristic",
         "heuristic_difference", "symmetric" (for pairs whose order does not matter),
         "sum_difference" or "concat". "elbis" and "highway", which learn, need `fine_tune`.
+    compare_words : `bool`, optional (default = `True`)
+        Whether to add the cosine and the features of `compare_words`, which see negation and
+        numbers and are for English. Not used with `fine_tune`.
     l2 : `float`, optional (default = `None`)
         The penalty l2 / 2 * ||W||^2 beside the mean loss of an example, for standardized features.
         By default, cross-validation chooses it. Not used with `fine_tune`.
@@ -99,6 +109,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         self,
         encoder: Union[SentenceEncoder, Source] = None,
         matcher: str = "heuristic",
+        compare_words: bool = True,
         l2: Optional[float] = None,
         fine_tune: bool = False,
         num_epochs: int = 10,
@@ -110,6 +121,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.encoder = encoder
         self.matcher = matcher
+        self.compare_words = compare_words
         self.l2 = l2
         self.fine_tune = fine_tune
         self.num_epochs = num_epochs
@@ -141,7 +153,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
             self.encoder_, self.head_ = fine_tune(self, first, second, targets)
         else:
-            self._fit_linear(self.features(*self._vectors(first, second)), targets)
+            self._fit_linear(self.features(first, second), targets)
         return self
 
     def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
@@ -217,11 +229,14 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         if l2 is not None and not (isinstance(l2, (int, float)) and 0 < l2 < math.inf):
             raise ValueError(f"l2 must be a number above 0, or None; got {l2!r}")
 
-    def features(self, first: FloatArray, second: FloatArray) -> FloatArray:
-        """The features (N, F) of a pair's vectors, both (N, E), for the linear model."""
-        a, b = (torch.from_numpy(normalized(vectors)) for vectors in (first, second))
-        features: FloatArray = MATCHERS[self.matcher](a, b).numpy()
-        return features
+    def features(self, first: list[str], second: list[str]) -> FloatArray:
+        """The features (N, F) of N pairs for the linear model; those of the words come last."""
+        u, v = (normalized(vectors) for vectors in self._vectors(first, second))
+        parts = [MATCHERS[self.matcher](torch.from_numpy(u), torch.from_numpy(v)).numpy()]
+        if self.compare_words:
+            compared = [compare_words(*pair) for pair in zip(first, second)]
+            parts += [(u * v).sum(axis=1, keepdims=True), numpy.array(compared, numpy.float32)]
+        return numpy.concatenate(parts, axis=1)
 
     def _targets(self, values: Array) -> Array:
         """Set what all labels or scores (N,) decide, and return them as they are learned."""
@@ -242,7 +257,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     def _fit_linear(self, features: Array, targets: Array) -> None:
         """Set `coef_` (C, F) and `intercept_` (C,) for features (N, F) and targets (N,)."""
         scaler = StandardScaler().fit(features)
-        scaled = scaler.transform(features)
+        weights = numpy.ones(features.shape[1], numpy.float32)
+        if self.compare_words:
+            weights[-NUM_WORD_FEATURES:] = WORD_WEIGHT
+        scaled = scaler.transform(features) * weights
         folds = self._folds(targets) if self.l2 is None else None
         model = self._linear_model(DEFAULT_L2 if self.l2 is None else self.l2, len(targets))
         with warnings.catch_warnings():
@@ -255,7 +273,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
                 model = model.fit(scaled, targets).best_estimator_["model"]
             else:
                 model.fit(scaled, targets)
-        self.coef_ = numpy.atleast_2d(model.coef_) / scaler.scale_
+        self.coef_ = numpy.atleast_2d(model.coef_) * weights / scaler.scale_
         self.intercept_ = numpy.atleast_1d(model.intercept_) - self.coef_ @ scaler.mean_
 
     def _vectors(self, first: list[str], second: list[str]) -> tuple[FloatArray, FloatArray]:
@@ -269,18 +287,16 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     def _outputs(self, X: Any) -> Array:
         """The logits (N, C) of pairs, or their scores (N, 1)."""
         check_is_fitted(self)
-        first, second = self._vectors(*checked_pairs(X))
+        first, second = checked_pairs(X)
+        blocks = [slice(i, i + BLOCK_SIZE) for i in range(0, len(first), BLOCK_SIZE)]
         return numpy.concatenate(
-            [
-                self._block_outputs(first[i : i + BLOCK_SIZE], second[i : i + BLOCK_SIZE])
-                for i in range(0, len(first), BLOCK_SIZE)
-            ]
+            [self._block_outputs(first[block], second[block]) for block in blocks]
         )
 
-    def _block_outputs(self, first: FloatArray, second: FloatArray) -> Array:
+    def _block_outputs(self, first: list[str], second: list[str]) -> Array:
         outputs: Array
         if self.head_ is not None:
-            outputs = self.head_(first, second)
+            outputs = self.head_(*self._vectors(first, second))
         else:
             outputs = self.features(first, second) @ self.coef_.T + self.intercept_
         return outputs

@@ -104,7 +104,7 @@ def test_nothing_is_overwritten(folder):
         ({"classes": ["same"]}, "at least two different classes"),
         ({"classes": ["same", "same"]}, "at least two different classes"),
         ({"classes": ["same", ["other"]]}, "the label of pair 1"),
-        ({"classes": ["a", "b", "c"]}, r"'coef' must have the shape \(3, 64\)"),
+        ({"classes": ["a", "b", "c"]}, r"'coef' must have the shape \(3, 75\)"),
         ({"parameters": 3}, "expected an object as parameters"),
         ({"parameters": {}}, "there is no parameter"),
     ],
@@ -119,7 +119,7 @@ def test_damaged_settings_are_refused(folder, change, message):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("matcher", "concat", r"'coef' must have the shape \(2, 32\)"),
+        ("matcher", "concat", r"'coef' must have the shape \(2, 43\)"),
         ("matcher", "os.system", "matcher must be one of"),
         ("matcher", ["concat"], "the parameter matcher cannot be"),
         ("l2", -1, "l2 must be a number above 0"),
@@ -143,7 +143,7 @@ def test_damaged_parameters_are_refused(folder, name, value, message):
     [
         ("coef", None, "there is no tensor 'coef'"),
         ("more", torch.zeros(1), "superfluous tensor 'more'"),
-        ("coef", torch.zeros(2, 63), r"'coef' must have the shape \(2, 64\)"),
+        ("coef", torch.zeros(2, 63), r"'coef' must have the shape \(2, 75\)"),
         ("intercept", torch.zeros(1), r"'intercept' must have the shape \(2,\)"),
         (
             "intercept",

@@ -1,0 +1,30 @@
+"""The features of two sentences' words, counted by hand."""
+
+from math import log
+
+import pytest
+
+from allennlp_sentmatch.estimators.word_comparison import compare_words
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shared", "negations", "numbers"),
+    [
+        ("A man sleeps.", "a MAN, sleeps", [1, 1, 1, 1], [0, 0, 0], 0),
+        ("a b c", "c a b d", [1, 3 / 4, 1 / 2, 1 / 3], [0, 0, 0], 0),
+        ("The dog bites the man", "the man bites the dog", [1, 1, 3 / 4, 3 / 4], [0, 0, 0], 0),
+        ("he isn't here", "he is not here", [3 / 4, 3 / 4, 1 / 3, 1 / 3], [1, 1, 0], 0),
+        ("Nobody isn\u2019t not here", "here", [1 / 5, 1, 0, 0], [2, 0, 2], 0),
+        ("two men", "2 men", [1, 1, 1, 1], [0, 0, 0], 0),
+        ("Two men", "1,000 men", [1 / 2, 1 / 2, 0, 0], [0, 0, 0], 1),
+        ("can't 3.5", "3", [0, 0, 0, 0], [1, 0, 1], 1),
+        ("...", "?", [0, 0, 0, 0], [0, 0, 0], 0),
+    ],
+)
+def test_features(first, second, shared, negations, numbers):
+    features = compare_words(first, second)
+    assert features[:8] == pytest.approx([*shared, *negations, numbers])
+
+
+def test_lengths():
+    assert compare_words("a a b", "I can't!")[8:] == pytest.approx([log(4), log(4)])
