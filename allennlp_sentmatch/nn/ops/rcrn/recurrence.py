@@ -26,4 +26,5 @@ def controlled_recurrence(forget: Tensor, values: Tensor) -> Tensor:
     """
     name = resolve("RCRN", IMPLEMENTATIONS, forget, values).name
     run = parallel if name == "parallel" else naive
-    return run.controlled_recurrence(forget, values)
+    states: Tensor = run.controlled_recurrence(forget, values)
+    return states
