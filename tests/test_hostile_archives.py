@@ -203,10 +203,12 @@ def skip_what_torch_cannot_refuse(attack: str) -> None:
         pytest.skip("this torch unpickles anything")
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("attack", ["bomb", "class"])
 @pytest.mark.parametrize("entry", SUBCOMMANDS, ids="-".join)
 def test_subcommands_refuse(hostile, marker, arguments, entry, attack):
-    skip_what_torch_cannot_refuse(attack)
+    """One attack by an archive's members and one by its configuration: AllenNLP's own loader would
+    fall for the second. All attacks are refused in one place, `load_archive`.
+    """
     parser = argparse.ArgumentParser()
     Subcommand.by_name(entry[0])().add_subparser(parser.add_subparsers())
     args = parser.parse_args(arguments(SUBCOMMANDS[entry], hostile[attack]))

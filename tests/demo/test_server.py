@@ -391,7 +391,7 @@ def request(method, target, headers, body, repetitions):
 
 @fuzzing.cases(40, 2000)
 def test_any_request_is_ended_without_a_failure(port, num_cases, no_traceback, monkeypatch):
-    monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.5)
+    monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.2)
 
     def check(sent):
         sent = sent if isinstance(sent, bytes) else request(*sent)

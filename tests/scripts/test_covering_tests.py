@@ -43,66 +43,63 @@ names = lambda records: [record.name.partition("::")[2] for record in records]
 """
 
 
+SELECTIONS = """
+print(json.dumps([names(tests.select(module, *lines)) for lines in json.loads(sys.argv[1])]))
+lines = {str(module): [3]}
+recorded, chosen = tests.records, []
+for seconds in ((7.0, 1.0, 20.0, 3.0, 2.0), (30.0, 20.0)):
+    tests.records = [RecordedTest(f"::{s}", s, lines) for s in seconds]
+    chosen.append(names(tests.select(module, 3)))
+print(json.dumps([*chosen, tests.select(Path("shop/other.py"), 3)]))
+
+tests.records = recorded
+source = module.read_text()
+total, with_tax = tests.select(module, 4), tests.select(module, 9)
+results = [tests.run(total)]
+module.write_text(source.replace("* RATE", "+ RATE"))
+alone = [test for test in total if test.name.endswith("test_total")]
+results += [tests.run(alone), tests.run(with_tax)]
+module.write_text(source)
+results += [tests.run(with_tax)]
+print(json.dumps(results))
+"""
+
+
 @pytest.fixture
 def session(tmp_path):
-    """Runs code in a process that has the covering tests of a small repository."""
+    """Runs code in a process that has the covering tests of a small repository, and reads the
+    lines that it prints.
+    """
     (tmp_path / "shop").mkdir()
     (tmp_path / "tests").mkdir()
     (tmp_path / "shop" / "prices.py").write_text(MODULE)
     (tmp_path / "tests" / "test_prices.py").write_text(TESTS)
 
-    def run(code):
+    def run(code, *arguments):
         process = subprocess.run(
-            [sys.executable, "-c", START + code],
+            [sys.executable, "-c", START + code, *map(json.dumps, arguments)],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
             capture_output=True,
             text=True,
         )
         assert process.returncode == 0, process.stderr
-        return json.loads(process.stdout)
+        return list(map(json.loads, process.stdout.splitlines()))
 
     return run
 
 
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
-        ((4,), ["test_total", "test_with_tax"]),
-        ((9,), ["test_with_tax"]),
-        ((8, 6), ["test_with_tax"]),  # a line that is not run, in a function that is
-        ((12, 11), ["test_total", "test_with_tax"]),  # a function that is not called
-        ((1, None), ["test_total", "test_with_tax"]),
-    ],
-)
-def test_the_tests_of_a_line(session, lines, expected):
-    assert sorted(session(f"print(json.dumps(names(tests.select(module, *{lines}))))")) == expected
-
-
-def test_the_quickest_tests_come_first_and_the_slow_ones_are_left_out(session):
-    selected = session(
-        "lines = {str(module): [3]}\n"
-        "tests.records = [RecordedTest(f'::{s}', s, lines) for s in (7.0, 1.0, 20.0, 3.0, 2.0)]\n"
-        "some = names(tests.select(module, 3))\n"
-        "tests.records = [RecordedTest(f'::{s}', s, lines) for s in (30.0, 20.0)]\n"
-        "other = Path('shop/other.py')\n"
-        "print(json.dumps([some, names(tests.select(module, 3)), tests.select(other, 3)]))"
-    )
-    assert selected == [["1.0", "2.0", "3.0"], ["20.0"], []]
-
-
-def test_a_change_is_seen_by_the_selected_tests_alone(session):
-    results = session(
-        "source = module.read_text()\n"
-        "total, with_tax = tests.select(module, 4), tests.select(module, 9)\n"
-        "results = [tests.run(total)]\n"
-        "module.write_text(source.replace('* RATE', '+ RATE'))\n"
-        "alone = [test for test in total if test.name.endswith('test_total')]\n"
-        "results += [tests.run(alone), tests.run(with_tax)]\n"
-        "module.write_text(source)\n"
-        "results += [tests.run(with_tax)]\n"
-        "print(json.dumps(results))"
-    )
+def test_the_tests_of_a_line_and_what_they_see_of_a_change(session):
+    expected = {
+        (4,): ["test_total", "test_with_tax"],
+        (9,): ["test_with_tax"],
+        (8, 6): ["test_with_tax"],  # a line that is not run, in a function that is
+        (12, 11): ["test_total", "test_with_tax"],  # a function that is not called
+        (1, None): ["test_total", "test_with_tax"],
+    }
+    selected, quickest, results = session(SELECTIONS, list(expected))
+    assert list(map(sorted, selected)) == list(expected.values())
+    assert quickest == [["1.0", "2.0", "3.0"], ["20.0"], []]  # the slow ones are left out
     assert [passed for passed, _ in results] == [True, True, False, True]
     assert "2 passed" in results[0][1]
     assert "1 passed" in results[1][1]
@@ -110,7 +107,7 @@ def test_a_change_is_seen_by_the_selected_tests_alone(session):
 
 
 def test_a_change_after_which_tests_do_not_end_is_seen(session):
-    passed, _ = session(
+    ((passed, _),) = session(
         "covering_tests.GRACE = 2\n"
         "module.write_text('def total(prices):\\n    while True: pass\\nwith_tax = total\\n')\n"
         "print(json.dumps(tests.run(tests.select(module, 3))))"
