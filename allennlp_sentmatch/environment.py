@@ -95,7 +95,7 @@ def _allennlp() -> str:
         return f"not installed; type `{INSTALL_COMMAND}`"
     try:
         import_module("allennlp.commands")
-    except Exception as error:  # whatever it is, it belongs into the report
+    except Exception as error:  # whatever it is, the report has it
         return f"{version}, cannot be imported: {why_broken(error)}"
     return f"{version}, can be imported"
 

@@ -1,4 +1,4 @@
-"""How well probabilities agree with frequencies."""
+"""The agreement of probabilities with frequencies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -78,7 +78,7 @@ class Transfer(Command):
         )
         parser.add_argument("--folds", type=int, default=10, help="of a cross-validation")
         parser.add_argument(
-            "--seed", type=int, default=1111, help="of the folds; SentEval's is 1111"
+            "--seed", type=int, default=1111, help="seed of the random folds; SentEval's is 1111"
         )
         parser.add_argument(
             "--cache", metavar="FOLDER", help="keep the vectors here for later runs"

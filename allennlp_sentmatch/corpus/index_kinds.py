@@ -29,7 +29,7 @@ NUM_CODES = 256
 USUAL_CODE_SIZE = 64
 
 MAX_PART_SIZE = 16
-"""How many components a byte can stand for."""
+"""The largest number of components that a byte stands for."""
 
 
 def faiss_library() -> Any:
@@ -67,7 +67,7 @@ class IndexKind(Registrable):
     """Whether the index has approximations of the vectors only."""
 
     refine_factor: int = 1
-    """How many candidates the index is asked for to find one neighbor."""
+    """The number of candidates that the index is asked for to find one neighbor."""
 
     search_parameters: str = ""
     """The settings that a built index can be searched with, for FAISS's `ParameterSpace`."""
@@ -97,7 +97,7 @@ class IndexKind(Registrable):
             raise ConfigurationError(f"FAISS cannot make {description}: {error}") from error
 
     def num_training_vectors(self, index: Any) -> int:
-        """How many vectors `index` learns from before vectors are added."""
+        """The number of vectors that `index` learns from before vectors are added."""
         return 0
 
     def prepare_search(self, index: Any) -> None:
@@ -289,7 +289,7 @@ class IvfPqKind(IvfKind):
         return index
 
     def _parts(self, vector_size: int) -> int:
-        """How many parts, of a byte each, a vector of this size is divided into."""
+        """The number of parts, of a byte each, that a vector of this size is divided into."""
         if self._code_size is not None:
             if vector_size % self._code_size:
                 raise ConfigurationError(

@@ -12,7 +12,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
 
 WAITING_BLOCKS = 4
-"""How many blocks there may be for each worker, encoded ones that wait for an earlier one included.
+"""The largest number of blocks for each worker, encoded ones that wait for an earlier one included.
 """
 
 
@@ -115,7 +115,7 @@ class RayEncoder:
 
 
 def _encode(sentences: list[str], batch_size: int, settings: tuple[Any, ...]) -> FloatArray:
-    """What a worker does."""
+    """The work of one worker."""
     return _loaded(*settings).encode(sentences, batch_size, show_progress=False)
 
 

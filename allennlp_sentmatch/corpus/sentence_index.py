@@ -25,10 +25,10 @@ IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
 BoolArray = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
 
 TOLERANCE = 1e-3
-"""How far components of normalized vectors may be apart that are called the same."""
+"""The largest difference of components of normalized vectors that count as the same."""
 
 NUM_CHECKED = 1024
-"""How many vectors of a saved index are looked at."""
+"""The number of vectors of a saved index that are compared."""
 
 
 class SentenceIndex:
@@ -131,7 +131,7 @@ class SentenceIndex:
 
         # Returns
 
-        `Tuple[numpy.ndarray, numpy.ndarray]`
+        `tuple[numpy.ndarray, numpy.ndarray]`
             The cosines and the neighbors' positions in the index, both (Q, min(k, N)), the nearest
             first. Where an index that is not exact finds fewer, the rest has position -1.
 

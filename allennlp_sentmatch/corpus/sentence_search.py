@@ -27,7 +27,7 @@ from allennlp_sentmatch.predictors.sentence_encoder import (
 logger = logging.getLogger(__name__)
 
 NUM_SAMPLES = 32
-"""How many of the corpus's vectors are compared with the encoder's and with a saved index's."""
+"""The number of the corpus's vectors that are compared with the encoder's and a saved index's."""
 
 RESCORED_TOGETHER = 128
 """The number of pairs in a batch."""
@@ -160,7 +160,7 @@ class SentenceSearch:
 
         # Returns
 
-        `List[List[Neighbor]]`
+        `list[list[Neighbor]]`
             For each query, the nearest first, or the one with the highest score.
         """
         query_vectors = self._encoder.encode(queries, show_progress=False)

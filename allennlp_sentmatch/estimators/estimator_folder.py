@@ -29,7 +29,7 @@ PROBE = ["A man is asleep.", "How do I cook rice?", "The 3 dogs aren't running."
 """Sentences whose vectors show that the encoder of `load` is that of `fit`."""
 
 TOLERANCE = 0.01
-"""How far their vectors may lie apart, at length 1: processors round differently."""
+"""The largest distance of their vectors, of length 1: processors round differently."""
 
 
 def save(estimator: "PairEstimator", folder: Path) -> None:

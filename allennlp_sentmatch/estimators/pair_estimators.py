@@ -67,7 +67,7 @@ MAX_ITERATIONS = 100
 """Of L-BFGS. With weak penalties, most of the time goes into digits that change no prediction."""
 
 BLOCK_SIZE = 4096
-"""How many pairs' features are in memory in a prediction."""
+"""The number of pairs whose features are in memory in a prediction."""
 
 
 class PairEstimator(BaseEstimator):  # type: ignore[misc]

@@ -86,8 +86,8 @@ class SentenceEncoder:
 
         # Raises
 
-        `TypeError` or `ValueError` for a sentence that is no string, blank or too long, naming its
-        position, and for a single string.
+        `TypeError` or `ValueError` for a sentence that is not a string, is blank or too long,
+        naming its position, and for a single string.
         """
         texts = checked_sentences(sentences)
         # NumPy's strings are of a subclass that some tokenizers do not take.

@@ -49,7 +49,7 @@ class AttentiveRanker(Model):
     text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Reads questions and candidates.
-    pooling : `Union[str, List[str]]`, optional (default = `"attentive"`)
+    pooling : `Union[str, list[str]]`, optional (default = `"attentive"`)
         `"attentive"`, or poolings as in "pooled", such as `"max"`, with which a sentence's vector
         does not depend on the other sentence: Tay, Luu and Hui's models without attention.
     margin : `float`, optional (default = `0.1`)
@@ -144,11 +144,11 @@ class AttentiveRanker(Model):
             is padding.
         labels : `Tensor`, optional (default = `None`)
             (B, K): 1 for a right answer, 0 for a wrong one, -1 for padding.
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        metadata : `list[dict[str, Any]]`, optional (default = `None`)
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,),
             `question_num_tokens` (B,) and `candidate_num_tokens` (B, K). Where they apply, `loss`
             (a scalar), `metadata`, and with attentive pooling `question_attention` (B, K, M) and

@@ -54,7 +54,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
     output_layer : `Union[Maxout, FeedForward]`, optional (default = `None`)
         From the features, 4 times the integrator's output size, to a logit for each label. By
         default it is made of `reduction_factors` and `maxout_dropout`.
-    reduction_factors : `List[int]`, optional (default = `[4, 2]`)
+    reduction_factors : `list[int]`, optional (default = `[4, 2]`)
         A maxout layer for each factor r, which divides the number of features by r: it takes the
         maxima of groups of r units, of which it has as many as it has inputs. A linear layer
         follows them.

@@ -103,13 +103,13 @@ class ClassificationModel(Model):
             Those of `classify`: `premise` and `hypothesis`, or `tokens`.
         label : `Tensor`, optional (default = `None`)
             (B,)
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        metadata : `list[dict[str, Any]]`, optional (default = `None`)
         score : `Tensor`, optional (default = `None`)
             Not used: some data, such as SICK, have scores and labels.
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             See `output`; with what `classify` shows.
         """
         logits, shown = self.classify(*texts, **named_texts)
@@ -140,12 +140,12 @@ class ClassificationModel(Model):
             (B, num_labels), not yet divided by the temperature.
         label : `Tensor`, optional (default = `None`)
             (B,), the gold labels' indices. With it there is a loss, and the metrics are updated.
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        metadata : `list[dict[str, Any]]`, optional (default = `None`)
             Passed on.
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B,
             num_labels), and where they apply `loss` (a scalar) and `metadata`.
         """

@@ -166,7 +166,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             `sentences`, for each source a list of K lists of words, the best first, and their
             `scores` (B, K).
         """

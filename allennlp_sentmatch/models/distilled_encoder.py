@@ -104,12 +104,12 @@ class DistilledEncoder(Model):
         tokens : `TextFieldTensors`
         teacher_vector : `Tensor`, optional (default = `None`)
             (B, P), the teacher's vectors. With them there is a loss, and the metric is updated.
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        metadata : `list[dict[str, Any]]`, optional (default = `None`)
             Passed on.
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             `vector` (B, P), or (B, E) with `cut_projection`, and where they apply `loss` (a scalar)
             and `metadata`.
         """

@@ -179,14 +179,14 @@ class EncoderDecoder(Model):
         # Parameters
 
         source_tokens : `TextFieldTensors`
-        metadata : `List[Dict[str, Any]]`
+        metadata : `list[dict[str, Any]]`
             As `parallel_text` makes it.
         target_tokens : `TextFieldTensors`, optional (default = `None`)
             The references, from the start symbol to the end symbol.
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             - `loss`: with `target_tokens`, the mean cross-entropy of their tokens;
             - `predictions`: outside of training, the indices of K translations, shape
               (batch_size, K, num_steps), best first, each ended and padded by the end symbol;
@@ -225,7 +225,7 @@ class EncoderDecoder(Model):
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             For each sentence `source`, `source_tokens`, `target` (the best translation),
             `target_tokens` with the end symbol if it was reached, `score`, `n_best` (a list of
             `target` and `score`, best first), and `attention`: for each of `target_tokens` the

@@ -28,7 +28,7 @@ class Ensemble(ClassificationModel):
 
     vocab : `Vocabulary`
         Also the members'.
-    members : `List[Model]`
+    members : `list[Model]`
         Classifiers of this package, all of which take the same fields.
     label_namespace : `str`, optional (default = `"labels"`)
     positive_label : `str`, optional (default = `None`)
@@ -67,13 +67,13 @@ class Ensemble(ClassificationModel):
 
         label : `Tensor`, optional (default = `None`)
             (B,)
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        metadata : `list[dict[str, Any]]`, optional (default = `None`)
         fields
             Arguments of the members' `forward`.
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             See `ClassificationModel.output`; the logits are the logarithms of the averaged
             probabilities. With `member_probs` (B, number of members, num_labels).
         """

@@ -146,7 +146,7 @@ class GenerativeClassificationModel(ClassificationModel):
             The sentences of the labeled pairs.
         label : `Tensor`, optional (default = `None`)
             (B,)
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        metadata : `list[dict[str, Any]]`, optional (default = `None`)
         unlabeled_premise, unlabeled_hypothesis : `TextFieldTensors`, optional (default = `None`)
             The sentences of the unlabeled pairs. They count only where there is a `label`.
         score : `Tensor`, optional (default = `None`)
@@ -154,7 +154,7 @@ class GenerativeClassificationModel(ClassificationModel):
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             See `ClassificationModel.output`.
         """
         pair = self._read_pair(premise, hypothesis)

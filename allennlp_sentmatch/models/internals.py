@@ -30,13 +30,13 @@ def encode_texts(
 
     encoder : `torch.nn.Module`
         A `Seq2VecEncoder`.
-    texts : `Mapping[str, Tuple[Tensor, Tensor]]`
+    texts : `Mapping[str, tuple[Tensor, Tensor]]`
         By the prefix of their names in the output, such as `"premise_"`, inputs (B, T, D) and mask
         (B, T).
 
     # Returns
 
-    `Tuple[Tuple[Tensor, ...], Dict[str, Any]]`
+    `tuple[tuple[Tensor, ...], dict[str, Any]]`
         The vectors (B, E) of each of the texts, and what the encoder shows, for the output.
     """
     # Shape: (NB, T, D) and (NB, T) for N texts
@@ -72,7 +72,7 @@ def attend_to_each_other(
 
     # Returns
 
-    `Tuple[Tensor, Dict[str, Any]]`
+    `tuple[Tensor, dict[str, Any]]`
         The sums (2B, T, E) of what each token attends to, and for the output `premise_attention`
         (B, P, H), a row of weights over the hypothesis for each token of the premise, and
         `hypothesis_attention` (B, H, P).
@@ -102,7 +102,7 @@ def add_attention(output_dict: dict[str, Any], name: str, weights: Tensor, *mask
 
     # Parameters
 
-    output_dict : `Dict[str, Any]`
+    output_dict : `dict[str, Any]`
     name : `str`
         The key, such as `"premise_attention"`.
     weights : `Tensor`

@@ -175,12 +175,12 @@ class RNet(Model):
         passage : `TextFieldTensors`
         span_start, span_end : `Tensor`, optional (default = `None`)
             (B, 1): the first and the last token of each answer.
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        metadata : `list[dict[str, Any]]`, optional (default = `None`)
             As `reading_comprehension` makes it.
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             - `span_start_logits`, `span_end_logits`, `span_start_probs` and `span_end_probs`,
               (B, T); of several windows with a token, its largest logits;
             - `loss`: a scalar, with `span_start` and `span_end`;
@@ -249,7 +249,7 @@ class RNet(Model):
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             For each question `span`, the first and the last token of the answer, `probability`,
             the product of the probabilities of its start and its end (in a passage of several
             windows: by the logits of one window), and `n_best`: a list of `span` and

@@ -85,11 +85,11 @@ class ScoreModel(Model):
             (B,), the true scores. With them there is a loss, and the metrics are updated.
         label : `Tensor`, optional (default = `None`)
             Not used: some data, such as SICK, have scores and labels.
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        metadata : `list[dict[str, Any]]`, optional (default = `None`)
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             See `output`; with what `read` shows and, where it applies, `loss`.
         """
         features, shown = self.read(*texts, **named_texts)
@@ -117,12 +117,12 @@ class ScoreModel(Model):
             (B,), the predictions.
         score : `Tensor`, optional (default = `None`)
             (B,), the true scores. With them, the metrics are updated.
-        metadata : `List[Dict[str, Any]]`, optional (default = `None`)
+        metadata : `list[dict[str, Any]]`, optional (default = `None`)
             Passed on.
 
         # Returns
 
-        `Dict[str, Any]`
+        `dict[str, Any]`
             `score` (B,), the predictions, and `metadata` where it was given.
 
         # Raises

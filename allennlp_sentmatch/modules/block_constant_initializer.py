@@ -17,7 +17,7 @@ class BlockConstantInitializer(Initializer):
 
     # Parameters
 
-    values : `List[float]`
+    values : `list[float]`
         The constant of each block of the first dimension.
     """
 

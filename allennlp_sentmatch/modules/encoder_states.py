@@ -57,7 +57,7 @@ def encode_with_states(
 
     # Returns
 
-    `Tuple[Tensor, Tensor, Optional[EncoderStates]]`
+    `tuple[Tensor, Tensor, Optional[EncoderStates]]`
         The encoder's outputs, (batch_size, num_tokens, output_size); its last output, (batch_size,
         output_size), as AllenNLP's `get_final_encoder_states` has it; and its last states, if
         `state_sizes` says that it has some. Empty sentences have outputs and states of zero.

@@ -87,7 +87,7 @@ def search_sentences(
 
     # Returns
 
-    `Tuple[Tensor, Tensor]`
+    `tuple[Tensor, Tensor]`
         Word indices (B, K, T), the best of K sentences first, each ended and padded by the end
         symbol; and their scores (B, K).
     """

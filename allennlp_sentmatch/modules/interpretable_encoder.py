@@ -48,7 +48,7 @@ def encode_with_internals(
 
     # Returns
 
-    `Tuple[Tensor, Dict[str, Tensor]]`
+    `tuple[Tensor, dict[str, Tensor]]`
         The encoder's output and its internals, which are empty unless it is an
         `InterpretableEncoder`.
     """
@@ -72,7 +72,7 @@ def trim_attention(weights: Tensor, *lengths: int) -> list[Any]:
 
     # Returns
 
-    `List[Any]`
+    `list[Any]`
         Numbers, or rows of numbers. Empty for more than a million weights, those of a text of
         thousands of tokens: as JSON they would take a gigabyte of memory.
     """

@@ -21,7 +21,7 @@ class ModelRegularizer(RegularizerApplicator):
 
     # Parameters
 
-    regexes : `List[Tuple[str, Regularizer]]`, optional (default = `None`)
+    regexes : `list[tuple[str, Regularizer]]`, optional (default = `None`)
         As those of `RegularizerApplicator`.
     norm_weight : `float`, optional (default = `0.0`)
         w, the weight of the norm of all parameters that are trained.

@@ -16,7 +16,7 @@ class SemanticConstraints(torch.nn.Module, FromParams):
 
     # Parameters
 
-    names : `List[str]`
+    names : `list[str]`
         At least one of "y", "z" and "mu". A single constraint is added to the loss unweighted;
         several are combined by uncertainty weighting, eq. 6.23.
     temperature_rate : `float`, optional (default = `1e-4`)

@@ -213,7 +213,7 @@ class CellAwareLSTM(nn.Module):
 
         # Returns
 
-        `Union[Tensor, Tuple[Tensor, List[Tuple[CellAwareLSTMGates, ...]]], Tuple[Tensor, ...]]`
+        `Union[Tensor, tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]], tuple[Tensor, ...]]`
             The top layer's hidden states, shape (batch_size, num_tokens, output_size), left-to-
             right first, zero at padded steps. With `return_gates`, also each layer's gates, one
             `CellAwareLSTMGates` for each direction.

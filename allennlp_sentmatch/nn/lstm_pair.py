@@ -25,8 +25,8 @@ from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states
 class LSTMPair(PairReader):
     """Two LSTMs that read the premise and then the hypothesis (the module's docstring).
 
-    They are `premise_reader` and `hypothesis_reader`, each a left-to-right `torch.nn.LSTM`. There
-    is no attention.
+    They are `premise_reader` and `hypothesis_reader`, each a left-to-right `torch.nn.LSTM`,
+    without attention.
 
     # Parameters
 

@@ -145,7 +145,7 @@ class LSTMN(torch.nn.Module):
 
         # Returns
 
-        `Union[torch.Tensor, Tuple[torch.Tensor, Attention]]`
+        `Union[torch.Tensor, tuple[torch.Tensor, Attention]]`
             `hidden` of `read`, or with `return_attention` a pair of `hidden` and `attention`.
         """
         tapes = self.read(inputs, mask)
@@ -165,7 +165,7 @@ class LSTMN(torch.nn.Module):
             Shape (batch_size, sequence_length, input_size).
         mask : `torch.Tensor`, optional (default = `None`)
             Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
-        initial_state : `Tuple[torch.Tensor, torch.Tensor]`, optional (default = zeros)
+        initial_state : `tuple[torch.Tensor, torch.Tensor]`, optional (default = zeros)
             h~ and c~ at the first token of each direction, when the tapes are empty: two tensors of
             shape (batch_size, output_size).
 

@@ -79,7 +79,7 @@ class LSTMNPair(PairReader):
 
         # Returns
 
-        `Tuple[torch.Tensor, torch.Tensor, PairAttention]`
+        `tuple[torch.Tensor, torch.Tensor, PairAttention]`
             The tapes of the premise, (batch_size, premise_length, hidden_size), and of the
             hypothesis, (batch_size, hypothesis_length, hidden_size), zero at padding; and the
             attention within the sentences.

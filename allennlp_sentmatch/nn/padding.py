@@ -38,7 +38,7 @@ def check_padded(
         The encoder's.
     dtype : `torch.dtype`
         The type of the encoder's parameters.
-    names : `Tuple[str, str]`, optional (default = `("inputs", "mask")`)
+    names : `tuple[str, str]`, optional (default = `("inputs", "mask")`)
         The names of the first two arguments in errors.
 
     # Returns
@@ -107,14 +107,14 @@ def stack_padded(
 
     # Parameters
 
-    first : `Tuple[Tensor, Tensor]`
+    first : `tuple[Tensor, Tensor]`
         Inputs (B1, T1, D) and mask (B1, T1).
-    second : `Tuple[Tensor, Tensor]`
+    second : `tuple[Tensor, Tensor]`
         Inputs (B2, T2, D) and mask (B2, T2).
 
     # Returns
 
-    `Tuple[Tensor, Tensor]`
+    `tuple[Tensor, Tensor]`
         Inputs (B1 + B2, T, D) and mask (B1 + B2, T) with T = max(T1, T2). The first
         batch comes first.
     """

@@ -79,7 +79,7 @@ class PairReader(torch.nn.Module, ABC):
 
         # Returns
 
-        `Union[torch.Tensor, Tuple[torch.Tensor, PairAttention]]`
+        `Union[torch.Tensor, tuple[torch.Tensor, PairAttention]]`
             The pairs' vectors, shape (batch_size, output_size); the state of an empty sentence is
             zero. With `return_attention`, a pair of them and the attention. Of the latter,
             `premise` (batch_size, premise_length, premise_length) and `hypothesis`

@@ -111,7 +111,7 @@ class Pooling(torch.nn.Module):
 
         # Returns
 
-        `Union[torch.Tensor, Tuple[torch.Tensor, torch.Tensor]]`
+        `Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]`
             The pooled sentences, (B, output_size). With `return_attention`, a pair of these and
             the attention weights, (B, T), which are zero at padded steps.
 

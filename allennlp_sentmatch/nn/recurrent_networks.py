@@ -39,7 +39,7 @@ def run_networks(
 
     # Returns
 
-    `List[Tensor]`
+    `list[Tensor]`
         The outputs of each network, (B, T, E), zero at padding.
     """
     if inputs.size(1) == 0:
@@ -83,7 +83,7 @@ def lstm_states(lstm: torch.nn.LSTM, inputs: Tensor, mask: Optional[Tensor]) -> 
 
     # Returns
 
-    `Tuple[Tensor, Tensor]`
+    `tuple[Tensor, Tensor]`
         h and c, each (B, T, num_directions * hidden_size), zero at padding.
     """
     return lstm_recurrence(inputs, mask, [_layer_weights(_layers(lstm)[0])])
@@ -105,13 +105,13 @@ def lstm_final_states(
         Shape (B, T, D); the padding has no effect.
     mask : `Optional[Tensor]`
         Shape (B, T), bool, right-padded. `None`: nothing is padding.
-    initial : `Tuple[Tensor, Tensor]`, optional (default = zeros)
+    initial : `tuple[Tensor, Tensor]`, optional (default = zeros)
         h and c of all layers before the first step, each (B, num_layers, hidden_size). For a
         single direction.
 
     # Returns
 
-    `Tuple[Tensor, Tensor, Tensor]`
+    `tuple[Tensor, Tensor, Tensor]`
         The outputs, (B, T, num_directions * hidden_size), zero at padding; and h and c of all
         layers after a direction's last step, each (B, num_layers, num_directions * hidden_size),
         the initial ones for an empty sentence.

@@ -117,7 +117,7 @@ class StackedRNN(torch.nn.Module):
 
         # Returns
 
-        `Union[Tensor, Tuple[Tensor, Tensor, Tensor]]`
+        `Union[Tensor, tuple[Tensor, Tensor, Tensor]]`
             The last layer's outputs, (B, T, output_size), zero at padded steps.
 
         # Raises
@@ -149,7 +149,7 @@ class StackedRNN(torch.nn.Module):
 
         # Returns
 
-        `Tuple[Tensor, Tensor, Tensor]`
+        `tuple[Tensor, Tensor, Tensor]`
             The outputs of `forward`, and the hidden states and the cells of all layers after a
             direction's last step, each (B, num_layers, output_size), zero for an empty sentence.
         """

@@ -1,6 +1,6 @@
 r"""Suffix bidirectional LSTM (SuBiLSTM): encodings of every prefix and suffix in both directions.
 
-Brahma, "Improved Sentence Modeling using Suffix Bidirectional LSTM" (AAAI 2019). For each token i
+Brahma (2018), "Improved Sentence Modeling using Suffix Bidirectional LSTM". For each token i
 of a sentence x_1 ... x_n, the last hidden states of four LSTMs encode
 
     p_i  = L_p (x_1 ... x_i)     the prefix, from left to right    (1)
@@ -66,7 +66,7 @@ class SuffixCell(torch.nn.Module):
 
 
 class SuffixBiLSTM(torch.nn.Module):
-    """The SuBiLSTM of Brahma (2019); equations in the module's docstring.
+    """The SuBiLSTM of Brahma (2018); equations in the module's docstring.
 
     Its submodules are the `SuffixCell`s `forward_cell` (L_p) and `reverse_cell` (L'_s); the untied
     model also has `forward_suffix_cell` (L_s) and `reverse_prefix_cell` (L'_p). With the

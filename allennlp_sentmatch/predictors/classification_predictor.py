@@ -33,7 +33,7 @@ class ClassificationPredictor(EchoingPredictor):
     dataset_reader : `DatasetReader`
     frozen : `bool`, optional (default = `True`)
         Whether to put the model into evaluation mode.
-    threshold : `Union[float, Dict[str, float]]`, optional (default = `None`)
+    threshold : `Union[float, dict[str, float]]`, optional (default = `None`)
         The smallest probability with which a label is predicted: a number for every label, or an
         object of numbers by label, where other labels need none. `label` is then the most probable
         one of the labels that reach their thresholds, and `None` (undecided) if there is none.

@@ -52,7 +52,7 @@ def evaluate_generator(
 
     # Returns
 
-    `Dict[str, float]`
+    `dict[str, float]`
         `accuracy`, `distinct-1` and `distinct-2`.
 
     # Raises

@@ -172,7 +172,7 @@ class SentenceEncoder:
 
         # Returns
 
-        `List[Dict[str, Any]]`
+        `list[dict[str, Any]]`
             For each pair `label` and `probs_by_label`, or `score`.
 
         # Raises

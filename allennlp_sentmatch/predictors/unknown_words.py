@@ -20,7 +20,7 @@ def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
 
     # Returns
 
-    `List[str]`
+    `list[str]`
         In their order, each once.
     """
     words = [

@@ -88,7 +88,7 @@ class StandaloneEncoder(nn.Module):
     def load(cls, folder: Union[str, "os.PathLike[str]"]) -> "StandaloneEncoder":
         """Read an encoder from a folder that `save`, or `allennlp export`, has written.
 
-        The folder may come from anybody: it is data, none of which is run.
+        The folder need not be trusted: it is data, none of which is run.
 
         # Raises
 

@@ -22,7 +22,7 @@ class TorchNetwork(nn.Module):
 
     # Parameters
 
-    kind : `Type[Union[torch.nn.LSTM, torch.nn.GRU]]`
+    kind : `type[Union[torch.nn.LSTM, torch.nn.GRU]]`
     input_size, hidden_size, num_layers, bias, bidirectional
         As those classes have them.
     """

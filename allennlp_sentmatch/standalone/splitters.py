@@ -301,7 +301,7 @@ def _compiled(name: str, expression: Optional[str]) -> Optional["re.Pattern[str]
     try:
         return re.compile(expression)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"{name} is no regular expression: {error}") from error
+        raise ValueError(f"{name} is not a regular expression: {error}") from error
 
 
 def _checked_cases(name: str, cases: Any) -> dict[str, Words]:

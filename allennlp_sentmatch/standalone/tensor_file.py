@@ -2,8 +2,8 @@
 
 See https://github.com/huggingface/safetensors. A file is the size of a header (8 bytes,
 little-endian), the header, and the tensors' bytes. The header is a JSON object from names to
-`{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`; `__metadata__` is no tensor. Nothing
-in such a file is code.
+`{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`; `__metadata__` is not a tensor.
+Nothing in such a file is code.
 """
 
 import json
@@ -57,7 +57,7 @@ def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Te
 
 
 def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
-    """Read the tensors of a file from anybody.
+    """Read the tensors of an untrusted file.
 
     # Raises
 
@@ -68,7 +68,7 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
     content = bytearray(read_file(path))
     header_size = int.from_bytes(content[:8], "little")
     if len(content) < 8 or not 2 <= header_size <= min(MAX_HEADER_SIZE, len(content) - 8):
-        raise ValueError(f"{path} is damaged, or no file of safetensors: it has no whole header")
+        raise ValueError(f"{path} is damaged, or not a safetensors file: its header is incomplete")
     start = 8 + header_size
     try:
         header = json.loads(content[8:start].decode())
@@ -96,7 +96,7 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
             raise ValueError("there are bytes after the last tensor")
     except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise ValueError(
-            f"{path} is damaged, or no file of floating-point and int8 tensors: {error}"
+            f"{path} is damaged, or not a file of floating-point and int8 tensors: {error}"
         ) from error
     return tensors
 

@@ -16,7 +16,7 @@ PADDING_WORD = "@@PADDING@@"
 """The word at this index of AllenNLP's vocabularies; in a text, it is a word like others."""
 
 CACHE_SIZE = 1 << 17
-"""How many different chunks of text a `TextIndexer` remembers."""
+"""The number of different chunks of text that a `TextIndexer` remembers."""
 
 Indices = tuple[int, ...]
 

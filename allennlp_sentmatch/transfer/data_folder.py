@@ -1,4 +1,4 @@
-"""Where the files of the tasks are in a folder of data sets."""
+"""The places of the tasks' files in a folder of data sets."""
 
 from pathlib import Path
 from typing import Optional

@@ -29,7 +29,7 @@ MAX_ITERATIONS = 100
 last digits of the weights, which change no prediction."""
 
 BLOCK_SIZE = 1024
-"""How many examples are held in double precision at a time."""
+"""The number of examples that are held in double precision at a time."""
 
 
 @dataclass(frozen=True)

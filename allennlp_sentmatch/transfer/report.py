@@ -34,9 +34,9 @@ class TaskResult:
 
     # Parameters
 
-    metrics : `Dict[str, float]`
+    metrics : `dict[str, float]`
         By name: `accuracy` and `f1` as fractions of 1, `pearson` and `spearman`.
-    l2_penalties : `List[float]`
+    l2_penalties : `list[float]`
         Those that were chosen: one, or one for each fold.
     num_training, num_test : `int`
         Numbers of examples.
@@ -61,11 +61,11 @@ class TransferReport:
         The encoder's.
     vector_size : `int`, optional
         `None` if every task failed before it was encoded.
-    settings : `Dict[str, Any]`
+    settings : `dict[str, Any]`
         Of the cross-validation.
-    results : `Dict[str, TaskResult]`
+    results : `dict[str, TaskResult]`
         By task.
-    errors : `Dict[str, str]`
+    errors : `dict[str, str]`
         Of the tasks that failed.
     """
 

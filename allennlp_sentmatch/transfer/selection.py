@@ -47,7 +47,7 @@ def with_validation_data(
 
     path : `Iterator[LinearClassifier]`
         Trained ones, one for each of `L2_PENALTIES`.
-    validation : `Tuple[numpy.ndarray, numpy.ndarray]`
+    validation : `tuple[numpy.ndarray, numpy.ndarray]`
         Features (V, D) and targets (V,).
     test_features : `numpy.ndarray`
         (N, D)

@@ -22,7 +22,7 @@ class SentenceVectors:
 
     # Parameters
 
-    encode : `Callable[[List[str]], numpy.ndarray]`
+    encode : `Callable[[list[str]], numpy.ndarray]`
         From N distinct sentences to their vectors (N, E).
     cache_folder : `Union[str, os.PathLike]`, optional (default = `None`)
         Gets a `.npy` file for each data set, and later runs read it instead of encoding. Vectors

@@ -34,7 +34,7 @@ class Task:
         Tasks of one data set have the same sentences.
     read : `Callable[[Path], Splits]`
         Reads the examples from a folder of data sets.
-    grades : `Tuple[int, int]`, optional (default = `None`)
+    grades : `tuple[int, int]`, optional (default = `None`)
         The lowest and the highest score, if scores are to be predicted and not labels.
     positive_label : `str`, optional (default = `None`)
         The label of which F1 is reported, too.

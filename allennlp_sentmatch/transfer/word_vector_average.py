@@ -21,7 +21,7 @@ class WordVectorAverage:
 
     # Parameters
 
-    vectors : `Dict[str, numpy.ndarray]`
+    vectors : `dict[str, numpy.ndarray]`
         By word, (E,).
     """
 

@@ -15,7 +15,7 @@ from threading import Event
 from typing import Any, Optional
 
 POLLING_SECONDS = 0.5
-"""How often a running training is looked at."""
+"""The seconds between two looks at a running training."""
 
 
 class TrainingError(Exception):

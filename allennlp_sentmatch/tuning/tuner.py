@@ -23,7 +23,7 @@ from allennlp_sentmatch.tuning.training import TrainingError, training
 SAMPLERS = ("grid", "tpe", "random")
 
 BUSY_SECONDS = 120
-"""How long a thread waits for another one's write to the database."""
+"""The time that a thread waits for another one's write to the database."""
 
 _REPEATS = "repeats"
 

@@ -102,7 +102,7 @@ def test_most_chunks_do_not_depend_on_their_neighbors():
         ({"type": "whitespace", "prefix": "a"}, "a superfluous setting 'prefix'"),
         ({**RULES, "suffixes": "a"}, "a superfluous setting 'suffixes'"),
         ({"type": "rules", "prefix": "a"}, "there is no setting 'infix'"),
-        ({**RULES, "prefix": "("}, "prefix is no regular expression"),
+        ({**RULES, "prefix": "("}, "prefix is not a regular expression"),
         ({**RULES, "infix": 3}, "infix must be a regular expression"),
         ({**RULES, "max_word_length": 0}, "max_word_length must be from 1"),
         ({**RULES, "max_word_length": "9"}, "max_word_length must be from 1"),

@@ -78,7 +78,7 @@ def test_wrong_headers(tmp_path, header):
     content = len(encoded).to_bytes(8, "little") + encoded + bytes(8)
     (tmp_path / "wrong").write_bytes(content)
     with pytest.raises(
-        ValueError, match=r"wrong is damaged, or no file of floating-point and int8 tensors"
+        ValueError, match=r"wrong is damaged, or not a file of floating-point and int8 tensors"
     ):
         read_tensors(tmp_path / "wrong")
 

@@ -21,7 +21,7 @@ class SequentialEncoder(Seq2SeqEncoder):
 
     # Parameters
 
-    encoders : `List[Seq2SeqEncoder]`
+    encoders : `list[Seq2SeqEncoder]`
         At least one.
     """
 

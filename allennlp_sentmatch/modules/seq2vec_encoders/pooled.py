@@ -28,7 +28,7 @@ class PooledEncoder(Seq2VecEncoder):
     # Parameters
 
     encoder : `Seq2SeqEncoder`
-    pooling : `Union[str, List[str]]`, optional (default = `"max"`)
+    pooling : `Union[str, list[str]]`, optional (default = `"max"`)
         One or several of `"max"`, `"mean"`, `"min"`, `"last"` (the last step's forward half and
         the first step's backward half) and `"attention"`, concatenated in the order given.
     """

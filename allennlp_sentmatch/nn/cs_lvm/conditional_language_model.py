@@ -40,7 +40,7 @@ def teacher_forcing(
 
     # Returns
 
-    `Tuple[torch.Tensor, torch.Tensor, torch.Tensor]`
+    `tuple[torch.Tensor, torch.Tensor, torch.Tensor]`
         Inputs <s> w_1 .. w_N, targets w_1 .. w_N </s> and the mask of both, each (B, T + 1).
     """
     start = tokens.new_full((tokens.size(0), 1), start_index)
@@ -69,7 +69,7 @@ def append_end(
 
     # Returns
 
-    `Tuple[torch.Tensor, torch.Tensor]`
+    `tuple[torch.Tensor, torch.Tensor]`
         (B, T + 1, D) and its mask (B, T + 1).
     """
     longer = F.pad(mask, (1, 0), value=True)

@@ -122,7 +122,7 @@ class GatedMatching(torch.nn.Module):
 
         # Returns
 
-        `Tuple[Tensor, List[Tensor]]`
+        `tuple[Tensor, list[Tensor]]`
             v^P, (B, T, output_size), zero at padding; and a for each direction, (B, T, M), in the
             passage's order and zero at padding. With an empty question, c_t is zero.
 

@@ -78,7 +78,7 @@ class GatedSelfMatching(torch.nn.Module):
 
         # Returns
 
-        `Tuple[Tensor, Tensor]`
+        `tuple[Tensor, Tensor]`
             h^P, (B, T, output_size), and a, (B, T, T), a row for each t; both zero at padding.
 
         # Raises

@@ -101,7 +101,7 @@ class PassageWindows(NamedTuple):
 
         # Returns
 
-        `Tuple[BestSpans, Tensor]`
+        `tuple[BestSpans, Tensor]`
             As from the function `best_spans`, for the B passages; a span that several windows have
             counts once, with its largest score. And, (B,), the number of the window that has the
             best span.

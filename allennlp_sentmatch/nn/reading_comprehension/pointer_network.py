@@ -71,7 +71,7 @@ class PointerNetwork(torch.nn.Module):
 
         # Returns
 
-        `Tuple[Tensor, Tensor]`
+        `tuple[Tensor, Tensor]`
             The scores s of the start and of the end, (B, T) each. Those of padding mean nothing.
         """
         mask = mask_of(passage, mask)

@@ -59,7 +59,7 @@ class QuestionPooling(torch.nn.Module):
 
         # Returns
 
-        `Tuple[Tensor, Tensor]`
+        `tuple[Tensor, Tensor]`
             r^Q, (B, Q), zero for an empty question; and a, (B, M), zero at padding.
         """
         mask = mask_of(question, mask)

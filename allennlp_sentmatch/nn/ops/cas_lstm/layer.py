@@ -44,7 +44,7 @@ def lstm_layer(
     lower : `Optional[Tensor]`
         Shape (S, N, H): the cells of the layer below, if it has one.
     parameters : `LayerParameters`
-    initial : `Optional[Tuple[Tensor, Tensor]]`
+    initial : `Optional[tuple[Tensor, Tensor]]`
         h and c before the first token, (S, num_sentences, H) each; zero if `None`. They take the
         place of the packing's first step, whose inputs are not read; the gradients of that step's
         outputs must be zero.

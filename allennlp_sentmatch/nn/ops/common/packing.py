@@ -139,7 +139,7 @@ def check_order(mask: Tensor, name: str = "mask") -> None:
 
 
 def _after_padding(mask: Tensor) -> Tensor:
-    """Where a token follows padding, (B, T - 1): never in a right-padded mask (B, T)."""
+    """The places where a token follows padding, (B, T - 1): none in a right-padded mask (B, T)."""
     return mask[:, 1:] > mask[:, :-1]
 
 

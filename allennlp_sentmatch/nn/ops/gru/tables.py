@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 class GRUTables(NamedTuple):
-    """What the steps read and write."""
+    """The tables that the steps read and write."""
 
     #: The number of rows of each step.
     sizes: list[int]

@@ -42,7 +42,7 @@ class LSTMNTables(NamedTuple):
 
 
 class Tapes(NamedTuple):
-    """What a step reads of all tokens before it; a sentence's rows are side by side."""
+    """Inputs of a step from all tokens before it; a sentence's rows are side by side."""
 
     keys: Tensor  # (S, N, A): 2 W_h h
     states: Tensor  # (S, N, 2H): [h; c]
