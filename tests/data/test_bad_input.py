@@ -101,16 +101,6 @@ FORMATS = {
 LABELED = [name for name in FORMATS if name not in ("wikiqa", "table of questions")]
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="bad.txt"):
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        return str(path)
-
-    return write
-
-
 def texts(instance):
     for name, field in instance.fields.items():
         if name != "metadata" and hasattr(field, "tokens"):
@@ -133,14 +123,14 @@ def test_a_text_of_no_words_and_of_5000(write, name):
 def test_an_empty_file(write, name):
     reader, header, _ = FORMATS[name]
     for content in ("", "\n", header):
-        with pytest.raises(ConfigurationError, match=r"bad\.txt is empty"):
+        with pytest.raises(ConfigurationError, match=r"data\.txt is empty"):
             list(reader.read(write(content)))
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_line_that_lacks_a_field(write, name):
     reader, header, row = FORMATS[name]
-    with pytest.raises(ConfigurationError, match=r"bad\.txt, line \d: .*(column|expected)"):
+    with pytest.raises(ConfigurationError, match=r"data\.txt, line \d: .*(column|expected)"):
         list(reader.read(write(header + row("a") + "incomplete\n")))
 
 
@@ -153,7 +143,7 @@ def test_a_text_that_is_no_string(write, name, text):
     else:
         reader, _, make = FORMATS[name]
         row = make(text)
-    with pytest.raises(ConfigurationError, match=r"bad\.txt, line 1: column .* must be a string"):
+    with pytest.raises(ConfigurationError, match=r"data\.txt, line 1: column .* must be a string"):
         list(reader.read(write(row)))
 
 
@@ -195,12 +185,12 @@ def test_a_label_never_seen_that_a_file_or_folder_is_named_after(tmp_path):
 def test_a_swapped_pair_has_the_same_place(write):
     path = write(snli("a", "never"))
     for instance in SentencePairReader("snli", swap_pairs=True).read(path):
-        with pytest.raises(ConfigurationError, match=r"bad\.txt, line 1: the label 'never'"):
+        with pytest.raises(ConfigurationError, match=r"data\.txt, line 1: the label 'never'"):
             instance.index_fields(Vocabulary(counter={"labels": {"yes": 1}}))
 
 
 def test_a_ranker_takes_no_other_labels_than_0_and_1(write):
-    with pytest.raises(ConfigurationError, match=r"bad\.txt, line 2: expected the label 0 or 1"):
+    with pytest.raises(ConfigurationError, match=r"data\.txt, line 2: expected the label 0 or 1"):
         list(AnswerSelectionReader("wikiqa").read(write(ANSWERS + "Q1\ta\tS1\tb\tyes\n")))
 
 
@@ -209,7 +199,7 @@ def test_a_label_never_seen_by_workers(write, max_instances_in_memory):
     """The main process indexes what workers read; they do it themselves if not all is kept."""
     reader = SentencePairReader("snli")
     vocab = vocabulary(reader, write(snli("a")))
-    path = write(snli("a") * 3 + snli("a", "never"), "test.txt")
+    path = str(write(snli("a") * 3 + snli("a", "never"), "test.txt"))
 
     def load():
         loader = MultiProcessDataLoader(
@@ -228,7 +218,7 @@ def test_a_label_never_seen_by_workers(write, max_instances_in_memory):
 
 def test_labels_reach_the_batch_from_workers(write):
     reader = SentencePairReader("snli")
-    path = write("".join(snli("a", label) for label in "abba"))
+    path = str(write("".join(snli("a", label) for label in "abba")))
     loader = MultiProcessDataLoader(reader, path, batch_size=4, num_workers=2, quiet=True)
     loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
     (batch,) = loader
@@ -256,8 +246,8 @@ class TestCommands:
         rows = ["a\tb\tneutral\n", "c\td\tentailment\n", "e\tf\tcontradiction\n"] * 2
         path = write(self.HEADER + "".join(rows))
         output = tmp_path / "predictions.jsonl"
-        fold = json.dumps({"path": path, "folds": {"number": 3, "keep": [1]}})
-        for data_path, number in [(path, 6), (fold, 2)]:
+        fold = json.dumps({"path": str(path), "folds": {"number": 3, "keep": [1]}})
+        for data_path, number in [(str(path), 6), (fold, 2)]:
             allennlp(
                 *("evaluate", small_archive, data_path),
                 *("--output-file", tmp_path / "metrics.json", "--predictions-output-file", output),
@@ -287,7 +277,7 @@ class TestCommands:
     )
     def test_train(self, allennlp, write, tmp_path, content, message):
         path = write(content)
-        overrides = json.dumps({"train_data_path": path, "validation_data_path": path})
+        overrides = json.dumps({"train_data_path": str(path), "validation_data_path": str(path)})
         with pytest.raises(ConfigurationError, match=message):
             allennlp(
                 *("train", "training_config/quick_start.jsonnet"),

@@ -24,16 +24,6 @@ def about(instance):
     return instance["metadata"].metadata
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="answers.tsv"):
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return write
-
-
 def test_wikiqa(fixtures):
     instances = read("wikiqa", fixtures / "data/wikiqa.tsv")
     assert [about(instance)["id"] for instance in instances] == ["Q1", "Q2", "Q3"]

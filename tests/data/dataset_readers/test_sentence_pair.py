@@ -36,18 +36,6 @@ def tokens(instance, field):
     return [token.text for token in instance[field].tokens]
 
 
-@pytest.fixture
-def table(tmp_path):
-    """Writes a file and gives its path."""
-
-    def write(content, name="pairs.tsv"):
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return write
-
-
 class TestFormats:
     def test_snli(self, fixtures):
         instances = read("snli", fixtures / "data/snli.jsonl")
@@ -71,8 +59,8 @@ class TestFormats:
             "1003e",
         )
 
-    def test_plain_keys_in_place_of_the_original_ones(self, table):
-        path = table('{"premise": "a b", "hypothesis": "c", "label": "neutral", "idx": 0}\n')
+    def test_plain_keys_in_place_of_the_original_ones(self, write):
+        path = write('{"premise": "a b", "hypothesis": "c", "label": "neutral", "idx": 0}\n')
         for format in ("snli", "multinli"):
             assert [pair(i) for i in read(format, path)] == [("a b", "c", "neutral", None)]
 
@@ -91,8 +79,8 @@ class TestFormats:
         assert instances[1]["metadata"]["score"] == 3.7
         assert instances[1]["score"].tensor.item() == pytest.approx(3.7)
 
-    def test_sick_before_annotation_has_no_label(self, table):
-        path = table("pair_ID\tsentence_A\tsentence_B\n9\tA dog\tA cat\n")
+    def test_sick_before_annotation_has_no_label(self, write):
+        path = write("pair_ID\tsentence_A\tsentence_B\n9\tA dog\tA cat\n")
         (instance,) = read("sick", path)
         assert pair(instance) == ("A dog", "A cat", None, "9")
 
@@ -161,9 +149,8 @@ class TestFormats:
         assert scores.dtype == torch.float32
         assert scores.tolist() == pytest.approx([5.0, 3.8, 0.4, 1.25])
 
-    def test_a_hyphen_is_a_label_in_a_table(self, tmp_path):
-        path = tmp_path / "pairs.tsv"
-        path.write_text("sentence1\tsentence2\tlabel\na\tb\t+\na\tc\t-\n")
+    def test_a_hyphen_is_a_label_in_a_table(self, write):
+        path = write("sentence1\tsentence2\tlabel\na\tb\t+\na\tc\t-\n")
         assert [i["label"].label for i in read("table", path)] == ["+", "-"]
 
     def test_skipped_pairs_are_counted_in_the_log(self, fixtures, caplog):
@@ -200,11 +187,11 @@ class TestAgainstAllennlpModels:
                 assert ours["metadata"][f"{field}_tokens"] == theirs["metadata"][f"{field}_tokens"]
             assert label(ours) == label(theirs)
 
-    def test_quora(self, table):
+    def test_quora(self, write):
         quora = pytest.importorskip(
             "allennlp_models.pair_classification.dataset_readers.quora_paraphrase"
         )
-        path = table("1\tWhat is it ?\tWhat 's that ?\t5\n0\tIs it so ?\tWho knows ?\t6\n")
+        path = write("1\tWhat is it ?\tWhat 's that ?\t5\n0\tIs it so ?\tWho knows ?\t6\n")
         expected = list(quora.QuoraParaphraseDatasetReader().read(path))
         instances = read("quora", path, tokenizer=WhitespaceTokenizer())
         assert len(instances) == len(expected) == 2
@@ -216,19 +203,19 @@ class TestAgainstAllennlpModels:
 
 class TestTable:
     @pytest.mark.parametrize("label_column", ["label", None])
-    def test_a_column_of_scores(self, table, label_column):
-        path = table("sentence1,sentence2,label,score\na,b,yes,0.5\nc,d,no,1\n")
+    def test_a_column_of_scores(self, write, label_column):
+        path = write("sentence1,sentence2,label,score\na,b,yes,0.5\nc,d,no,1\n")
         instances = read("table", path, label=label_column, score="score")
         assert [i["score"].tensor.item() for i in instances] == [0.5, 1.0]
         assert [i["metadata"]["score"] for i in instances] == [0.5, 1.0]
         assert [label(i) for i in instances] == (["yes", "no"] if label_column else [None, None])
         assert all("score" not in i.fields for i in read("table", path))
 
-    def test_scores_by_position_and_in_json(self, table):
+    def test_scores_by_position_and_in_json(self, write):
         positions = {"sentence1": 0, "sentence2": 1, "label": None, "score": 2}
-        (instance,) = read("table", table("a\tb\t-3\n"), **positions)
+        (instance,) = read("table", write("a\tb\t-3\n"), **positions)
         assert instance["score"].tensor.item() == -3.0
-        path = table('{"sentence1": "a", "sentence2": "b", "gold": 7}\n')
+        path = write('{"sentence1": "a", "sentence2": "b", "gold": 7}\n')
         reader = DatasetReader.from_params(
             Params(
                 {
@@ -243,20 +230,20 @@ class TestTable:
         (instance,) = reader.read(path)
         assert instance["score"].tensor.item() == 7.0
 
-    def test_a_score_outside_the_range_is_named(self, table):
-        path = table("sentence1\tsentence2\tscore\na\tb\t1\nc\td\t11\n")
+    def test_a_score_outside_the_range_is_named(self, write):
+        path = write("sentence1\tsentence2\tscore\na\tb\t1\nc\td\t11\n")
         settings = {"label": None, "score": "score"}
         with pytest.raises(
-            ConfigurationError, match=r"pairs\.tsv, line 3: .* between 0 and 10, not 11\.0"
+            ConfigurationError, match=r"data\.txt, line 3: .* between 0 and 10, not 11\.0"
         ):
             read("table", path, score_range=(0, 10), **settings)
         assert len(read("table", path, **settings)) == 2
 
-    def test_all_rows_have_a_score_or_none(self, table):
+    def test_all_rows_have_a_score_or_none(self, write):
         rows = ['"score": 1', '"score": null']
         content = "".join(f'{{"sentence1": "a", "sentence2": "b", {row}}}\n' for row in rows)
         with pytest.raises(ConfigurationError, match=r"line 2: no score, but line 1 has one"):
-            read("table", table(content), label=None, score="score")
+            read("table", write(content), label=None, score="score")
 
     @pytest.mark.parametrize("score_range", [[1], [2, 1], [0, float("inf")], [0, 1, 2]])
     def test_a_range_has_two_ends(self, score_range):
@@ -282,14 +269,14 @@ class TestBadInput:
             ),
         ],
     )
-    def test_names_file_and_line(self, table, format, content, message):
+    def test_names_file_and_line(self, write, format, content, message):
         with pytest.raises(ConfigurationError, match=message) as error:
-            read(format, table(content))
-        assert "pairs.tsv" in str(error.value)
+            read(format, write(content))
+        assert "data.txt" in str(error.value)
 
-    def test_only_pairs_without_a_gold_label(self, table):
+    def test_only_pairs_without_a_gold_label(self, write):
         row = {"sentence1": "a", "sentence2": "b", "gold_label": "-"}
-        path = table((json.dumps(row) + "\n") * 3)
+        path = write((json.dumps(row) + "\n") * 3)
         with pytest.raises(ConfigurationError, match="all 3 pairs have the label '-'"):
             read("snli", path)
 

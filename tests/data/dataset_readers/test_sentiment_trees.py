@@ -40,9 +40,8 @@ def test_sentences(trees):
     }
 
 
-def test_every_node_of_a_tree_is_a_phrase(tmp_path):
-    path = tmp_path / "trees.txt"
-    path.write_text("(3 (2 It) (4 (3 works) (2 .)))\n\n(2 Yes)\n")
+def test_every_node_of_a_tree_is_a_phrase(write):
+    path = write("(3 (2 It) (4 (3 works) (2 .)))\n\n(2 Yes)\n")
     phrases = [(" ".join(words(i)), label(i)) for i in read(path, use_subtrees=True)]
     assert phrases == [
         ("It works .", "3"),
@@ -54,17 +53,15 @@ def test_every_node_of_a_tree_is_a_phrase(tmp_path):
     ]
 
 
-def test_short_phrases_are_left_out_but_sentences_never(tmp_path):
-    path = tmp_path / "trees.txt"
-    path.write_text("(3 (2 It) (4 (3 works) (2 .)))\n(2 Yes)\n")
+def test_short_phrases_are_left_out_but_sentences_never(write):
+    path = write("(3 (2 It) (4 (3 works) (2 .)))\n(2 Yes)\n")
     phrases = [" ".join(words(i)) for i in read(path, use_subtrees=True, min_phrase_length=2)]
     assert phrases == ["It works .", "works .", "Yes"]
     assert len(read(path, min_phrase_length=9)) == 2
 
 
-def test_neutral_sentences_and_their_phrases_can_be_left_out(tmp_path):
-    path = tmp_path / "trees.txt"
-    path.write_text("(3 (2 It) (3 works))\n(2 (1 Bad) (3 good))\n")
+def test_neutral_sentences_and_their_phrases_can_be_left_out(write):
+    path = write("(3 (2 It) (3 works))\n(2 (1 Bad) (3 good))\n")
     phrases = [
         " ".join(words(i)) for i in read(path, use_subtrees=True, use_neutral_sentences=False)
     ]
@@ -122,10 +119,9 @@ def test_what_is_no_text_is_refused(tokens, message):
         ("((2 It) (4 works))", "a node has the label ''"),
     ],
 )
-def test_malformed_trees_name_file_and_line(tmp_path, line, message):
-    path = tmp_path / "trees.txt"
-    path.write_text("(2 Yes)\n" + line + "\n")
-    with pytest.raises(ConfigurationError, match=r"trees\.txt, line 2: .*" + message):
+def test_malformed_trees_name_file_and_line(write, line, message):
+    path = write("(2 Yes)\n" + line + "\n")
+    with pytest.raises(ConfigurationError, match=r"data\.txt, line 2: .*" + message):
         read(path, use_subtrees=True)
 
 

@@ -24,17 +24,6 @@ def words(instance):
     return [token.text for token in instance["tokens"].tokens]
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="texts.tsv"):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return write
-
-
 class TestTrec:
     def test_coarse(self, fixtures):
         instances = read("trec", fixtures / "data/trec.label")
@@ -57,7 +46,7 @@ class TestTrec:
     @pytest.mark.parametrize("line", ["When was it ?", "NUM When ?", "NUM:date", "NUM:date  "])
     def test_malformed(self, write, line):
         path = write("NUM:date When ?\n" + line + "\n")
-        with pytest.raises(ConfigurationError, match=r"texts\.tsv, line 2: expected 'COARSE:fine"):
+        with pytest.raises(ConfigurationError, match=r"data\.txt, line 2: expected 'COARSE:fine"):
             read("trec", path)
 
 

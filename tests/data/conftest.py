@@ -1,4 +1,4 @@
-"""Fixtures of the tests of files."""
+"""A fixture of the tests of data."""
 
 from pathlib import Path
 from typing import Callable, Union
@@ -12,6 +12,7 @@ def write(tmp_path) -> Callable[..., Path]:
 
     def write(content: Union[str, bytes], name: str = "data.txt") -> Path:
         path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
 
