@@ -11,12 +11,12 @@ from allennlp_sentmatch.modules import (
     token_embedders,
 )
 from allennlp_sentmatch.modules.block_constant_initializer import BlockConstantInitializer
-from allennlp_sentmatch.modules.classifier import Classifier
 from allennlp_sentmatch.modules.generation import LengthPenaltyScorer, SentenceGenerator
 from allennlp_sentmatch.modules.matchers import Matcher
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.pair_encoders import PairEncoder
 from allennlp_sentmatch.modules.pair_scorers import PairScorer
+from allennlp_sentmatch.modules.parts import Classifier
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
 from allennlp_sentmatch.modules.step_decoders import StepDecoder

@@ -5,9 +5,9 @@ from allennlp.common import Lazy, Registrable
 from allennlp.common.checks import check_dimensions_match
 from torch import Tensor, nn
 
-from allennlp_sentmatch.modules.classifier import Classifier
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.matchers import Matcher, SymmetricMatcher
+from allennlp_sentmatch.modules.parts import Classifier
 from allennlp_sentmatch.nn.similarity import (
     expected_grade,
     grade_divergence,
@@ -58,13 +58,6 @@ class CosineScorer(PairScorer):
     included, in units of the score.
 
     Registered as a `PairScorer` with name "cosine".
-
-    # Parameters
-
-    input_size : `int`
-        The size of each of the two vectors. Models fill it in.
-    lowest_score, highest_score : `float`
-        The scores of the cosines 0 and 1. Models fill them in.
     """
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
@@ -93,9 +86,8 @@ class GradedScorer(PairScorer):
     # Parameters
 
     input_size : `int`
-        The size of each of the two vectors. Models fill it in.
     lowest_score, highest_score : `float`
-        The lowest and the highest grade: whole numbers. Models fill them in.
+        Whole numbers, the lowest and the highest grade.
     matcher : `Lazy[Matcher]`, optional (default = `Lazy(SymmetricMatcher)`)
         A configuration leaves out its `input_size`. By default, as in the paper, the absolute
         difference and the product.

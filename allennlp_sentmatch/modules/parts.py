@@ -3,13 +3,27 @@
 from typing import Any
 
 import torch
-from allennlp.common import Lazy
+from allennlp.common import FromParams, Lazy
 from allennlp.common.checks import check_dimensions_match
 from allennlp.modules import FeedForward
 from allennlp.nn import Activation
 
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, constructs
 from allennlp_sentmatch.nn.checks import check_fraction
+from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
+
+
+class Classifier(FromParams):
+    """Holds the `MLPClassifier` that a configuration states.
+
+    A model takes a `Lazy[Classifier]`, fills in `input_size` and `num_labels`, and keeps the
+    `module`; `{"num_layers": 2, "dropout": 0.15}` is all that a configuration has to say. The
+    parameters are those of `allennlp_sentmatch.nn.mlp_classifier.MLPClassifier`.
+    """
+
+    @constructs(MLPClassifier)
+    def __init__(self, module: MLPClassifier) -> None:
+        self.module = module
 
 
 def check_fit(**parts: Any) -> None:

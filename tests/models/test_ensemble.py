@@ -11,8 +11,8 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model
 
 from allennlp_sentmatch.models import Ensemble
+from tests.models.samples import EMBEDDER
 
-EMBEDDER = {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 4}}}
 MEMBERS = [
     {
         "type": "sentence_classifier",

@@ -38,11 +38,12 @@ class TestVAESiameseClassifier:
     @pytest.mark.parametrize("setting", [None, "average_over_words", "read_end_symbol"])
     def test_the_loss_and_its_terms(self, setting):
         """The loss of equation 6.1 for every sentence, and of the classifier for labeled pairs."""
-        settings = {setting: True} if setting else {}
+        settings = {"classification_weight": 0.5, **({setting: True} if setting else {})}
         self.model = self.sample.construct(**settings).double()
         model, batch = self.model, self.sample.training_batch()
         assert setting is None or getattr(model, f"_{setting}")
         model._posterior.advance()  # a KL weight that is not zero
+        model.temperature.fill_(2.0)
         model.get_metrics(reset=True)
         expected = {}
         for prefix in ("", "unlabeled_"):
@@ -54,7 +55,7 @@ class TestVAESiameseClassifier:
                 (first, z1), (second, z2) = (self.auto_encoding_loss(tokens) for tokens in pair)
                 total += (first + second) / len(premises)
                 if not prefix:
-                    probs = model._classifier(model._matcher(z1, z2)).softmax(-1)[0]
+                    probs = (model._classifier(model._matcher(z1, z2)) / 2).softmax(-1)[0]
                     classification -= math.log(probs[batch["label"][row]]) / len(premises)
             expected[prefix] = total, classification
         loss = model(**batch)["loss"].item()
@@ -63,7 +64,7 @@ class TestVAESiameseClassifier:
         assert metrics["auto_encoding_loss"] == pytest.approx(labeled, rel=1e-10)
         assert metrics["classification_loss"] == pytest.approx(classification, rel=1e-10)
         assert metrics["unsupervised_loss"] == pytest.approx(unlabeled, rel=1e-10)
-        assert loss == pytest.approx(labeled + classification + unlabeled, rel=1e-10)
+        assert loss == pytest.approx(labeled + 0.5 * classification + unlabeled, rel=1e-10)
 
     def test_padding_start_and_unknown_words_are_not_generated(self):
         symbols = {"@@PADDING@@", "@@UNKNOWN@@", "@start@"}

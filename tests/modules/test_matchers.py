@@ -1,16 +1,14 @@
 """The matchers as configurations name them. Their mathematics is tested in tests/nn."""
 
-import copy
-
 import pytest
 import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
-from allennlp.models import Model
 
 from allennlp_sentmatch.modules import Matcher
 from allennlp_sentmatch.nn import matching
+from tests.models.samples import construct
 
 NAMES = ["concat", "heuristic", "heuristic_difference", "symmetric", "sum_difference"]
 
@@ -86,18 +84,14 @@ def test_highway_with_another_matcher_inside():
 
 
 def test_highway_in_a_model_that_fills_in_the_size():
-    vocab = Vocabulary()
-    vocab.add_tokens_to_namespace(["yes", "no"], "labels")
-    vocab.add_tokens_to_namespace(["a"], "tokens")
-    embedding = {"tokens": {"type": "embedding", "embedding_dim": 4}}
-    params = {
-        "type": "siamese_classifier",
-        "text_field_embedder": {"token_embedders": embedding},
-        "encoder": {"type": "boe", "embedding_dim": 4},
-        "matcher": {"type": "highway", "hidden_size": 7},
-        "classifier": {"num_layers": 0, "batch_norm": False},
-    }
-    model = Model.from_params(Params(copy.deepcopy(params)), vocab=vocab)
+    vocab = Vocabulary(tokens_to_add={"labels": ["yes", "no"], "tokens": ["a"]})
+    model = construct(
+        vocab,
+        "siamese_classifier",
+        encoder={"type": "boe", "embedding_dim": 4},
+        matcher={"type": "highway", "hidden_size": 7},
+        classifier={"num_layers": 0, "batch_norm": False},
+    )
     tokens = {"tokens": {"tokens": torch.tensor([[2]])}}
     model(tokens, tokens, label=torch.tensor([0]))["loss"].backward()
     assert all(p.grad is not None for p in model._matcher.parameters())

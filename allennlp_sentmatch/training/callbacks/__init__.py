@@ -1,4 +1,8 @@
-"""Trainer callbacks."""
+"""Trainer callbacks. Three of them are among the trainer's default callbacks."""
+
+from typing import Any
+
+from allennlp.training import gradient_descent_trainer
 
 from allennlp_sentmatch.training.callbacks.bfloat16_products import Bfloat16ProductsCallback
 from allennlp_sentmatch.training.callbacks.bleu_signature import BleuSignatureCallback
@@ -17,3 +21,11 @@ __all__ = [
     "MinimumLearningRate",
     "ThreadCheckCallback",
 ]
+
+_trainer: Any = gradient_descent_trainer
+_trainer.DEFAULT_CALLBACKS = (
+    *_trainer.DEFAULT_CALLBACKS,
+    ExactRecovery,
+    LabelCheckCallback,
+    ThreadCheckCallback,
+)

@@ -13,7 +13,6 @@ import numpy
 import torch
 from allennlp.common.util import is_distributed
 from allennlp.data import DataLoader, Instance, TensorDict, Vocabulary
-from allennlp.training import gradient_descent_trainer
 from allennlp.training.callbacks import TrainerCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from torch import Tensor, distributed
@@ -254,7 +253,3 @@ def _to_tensor(words: Any) -> Tensor:
 
 def _to_words(tensor: Tensor) -> Any:
     return tensor.numpy().view(numpy.uint32)
-
-
-trainer_module: Any = gradient_descent_trainer
-trainer_module.DEFAULT_CALLBACKS = (*trainer_module.DEFAULT_CALLBACKS, ExactRecovery)

@@ -6,7 +6,7 @@ from typing import Any, Optional, Union
 
 from allennlp.common.util import is_distributed
 from allennlp.data import DataLoader, fields
-from allennlp.training import GradientDescentTrainer, TrainerCallback, gradient_descent_trainer
+from allennlp.training import GradientDescentTrainer, TrainerCallback
 
 from allennlp_sentmatch.data.fields import LabelField
 
@@ -70,9 +70,3 @@ class _Labels:
         field = self._first[label]
         source = field.source if isinstance(field, LabelField) else None
         return "" if source is None else f" in {source}"
-
-
-gradient_descent_trainer.DEFAULT_CALLBACKS = (  # type: ignore[assignment]
-    *gradient_descent_trainer.DEFAULT_CALLBACKS,
-    LabelCheckCallback,
-)

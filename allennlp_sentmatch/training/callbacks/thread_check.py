@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 import torch
-from allennlp.training import GradientDescentTrainer, TrainerCallback, gradient_descent_trainer
+from allennlp.training import GradientDescentTrainer, TrainerCallback
 
 logger = logging.getLogger(__name__)
 
@@ -70,9 +70,3 @@ class ThreadCheckCallback(TrainerCallback):
 def _load() -> float:
     """The number of runnable threads on this machine, on average over the last minute."""
     return os.getloadavg()[0]
-
-
-gradient_descent_trainer.DEFAULT_CALLBACKS = (  # type: ignore[assignment]
-    *gradient_descent_trainer.DEFAULT_CALLBACKS,
-    ThreadCheckCallback,
-)

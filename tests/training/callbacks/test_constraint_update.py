@@ -8,30 +8,19 @@ import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Lazy, Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DataLoader, DatasetReader, Vocabulary
-from allennlp.models import Model
 from allennlp.training import TrainerCallback
 from allennlp.training.optimizers import Optimizer
 
 from allennlp_sentmatch.training.callbacks import ConstraintUpdate
 from tests.conftest import REPOSITORY
+from tests.models.samples import sample
 from tests.training.callbacks.test_exact_recovery import Interrupter
 from tests.training.recovery import assert_same_outcome, params
 
 
 @pytest.fixture
-def model_and_batch(monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
-    settings = params("cs_lvm")
-    loader = DataLoader.from_params(
-        settings["data_loader"],
-        reader=DatasetReader.from_params(settings["dataset_reader"]),
-        data_path=settings["train_data_path"],
-    )
-    vocab = Vocabulary.from_params(settings["vocabulary"], instances=loader.iter_instances())
-    loader.index_with(vocab)
-    model = Model.from_params(settings["model"], vocab=vocab).double().train()
-    return model, next(iter(loader))
+def model_and_batch():
+    return sample("cs_lvm").construct().double().train(), sample("cs_lvm").training_batch()
 
 
 def trainer_of(model, **changes):
