@@ -170,9 +170,24 @@ def test_an_instance_has_the_same_scores_in_every_batch(name, padding, models):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_wrong_dropouts_are_named(name, models):
-    settings = inspect.signature(type(models[name])).parameters
-    for setting in [setting for setting in settings if setting.endswith("dropout")]:
+def test_dropouts_are_named_if_wrong_and_apply_in_training_only(name, models):
+    parameters = inspect.signature(type(models[name])).parameters
+    settings = [setting for setting in parameters if setting.endswith("dropout")]
+
+    def losses(**dropouts: float) -> list[float]:
+        model = sample(name).construct(**{**dict.fromkeys(settings, 0.0), **dropouts})
+        model.load_state_dict(models[name].state_dict())
+        values = []
+        for training in (False, True):  # training moves the averages of batch normalization
+            torch.manual_seed(1)
+            values.append(model.train(training)(**sample(name).batch())["loss"].item())
+        return values
+
+    evaluated, trained = losses()
+    for setting in settings:
+        with_dropout = losses(**{setting: 0.5})
+        assert with_dropout[0] == pytest.approx(evaluated), setting
+        assert with_dropout[1] != trained, setting
         for value in (1.0, -0.1):
             message = f"^{setting} must be at least 0 and below 1, got {value}"
             with pytest.raises(ConfigurationError, match=message):

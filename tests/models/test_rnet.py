@@ -349,12 +349,3 @@ def test_windows_limit_memory(vocab):
     with torch.no_grad(), Largest():
         model(**batch)
     assert largest <= 16 * 128 * 128
-
-
-def test_dropout_is_off_in_evaluation(instances, vocab):
-    model, batch = make(vocab, dropout=0.5), tensors(instances, vocab)
-    first, second = (model(**batch)["span_start_logits"] for _ in range(2))
-    torch.testing.assert_close(first, second)
-    model.train()
-    torch.manual_seed(0)
-    assert not torch.allclose(model(**batch)["span_start_logits"], first)

@@ -62,14 +62,6 @@ def test_a_sentence_is_encoded_once_and_compared_often(vocab, make):
     assert compared.keys() >= {"label_probs"} or compared.keys() == {"score"}
 
 
-@pytest.mark.parametrize("make", [classifier, regressor])
-def test_embedding_dropout(vocab, make):
-    model, tokens = make(vocab, embedding_dropout=0.5), TWO_SENTENCES["premise"]
-    torch.testing.assert_close(model.encode(tokens), model.encode(tokens))
-    model.train()
-    assert not torch.allclose(model.encode(tokens), model.encode(tokens))
-
-
 @pytest.mark.parametrize("matcher", ["concat", "symmetric", {"type": "elbis"}])
 def test_the_classifier_takes_its_size_from_the_matcher(vocab, matcher):
     assert classifier(vocab, matcher=matcher)(**TWO_SENTENCES)["label_logits"].shape == (2, 3)

@@ -9,7 +9,7 @@ from allennlp_sentmatch.training.callbacks import MinimumLearningRate
 from tests.conftest import SMALL_QUICK_START
 
 
-@pytest.mark.parametrize(("minimum", "epochs"), [(1e-5, 4), (3e-4, 3)])
+@pytest.mark.parametrize(("minimum", "epochs"), [(1e-5, 4), (6e-4, 3)])
 def test_the_last_epoch(tmp_path, repository, monkeypatch, minimum, epochs):
     from allennlp.commands.train import train_model_from_file
 
