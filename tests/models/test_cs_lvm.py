@@ -285,14 +285,15 @@ class TestCrossSentenceLatentVariableModel:
         model = self.sample.construct(
             beam_search={"beam_size": 1, "max_steps": 4}, constraints=None
         ).eval()
+        not_words = [self.vocab.get_token_index(t) for t in (START, "@@PADDING@@", "@@UNKNOWN@@")]
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.mul_(3.0)
+            model._generator.output_bias[not_words] = 50.0  # by far the most probable
         tokens = self.sample.batch()["premise"]["tokens"]["tokens"][:1, :4]
         output = model.generate({"tokens": {"tokens": tokens}}, torch.tensor([1]))
         (sentence,) = output["sentences"][0]
         indices = [self.vocab.get_token_index(word) for word in sentence]
-        not_words = [self.vocab.get_token_index(t) for t in (START, "@@PADDING@@", "@@UNKNOWN@@")]
         end = self.vocab.get_token_index(END)
 
         words = model._word_embeddings

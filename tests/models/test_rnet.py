@@ -349,3 +349,15 @@ def test_windows_limit_memory(vocab):
     with torch.no_grad(), Largest():
         model(**batch)
     assert largest <= 16 * 128 * 128
+
+
+def test_dropout_before_each_layer(instances, vocab):
+    model, read = make(vocab, dropout=0.5), []
+    layers = (model._encoder, model._matching, model._self_matching, model._pointers)
+    for layer in layers:
+        layer.register_forward_hook(
+            lambda _, args, __: read.append(bool((args[0] == 0).float().mean() > 0.2))
+        )
+    for training in (False, True):
+        model.train(training)(**tensors(instances[:1], vocab))  # without padding
+    assert read == [False] * 5 + [True] * 5  # the encoder reads the question and the passage
