@@ -1,4 +1,5 @@
-"""The `transfer` subcommand measures sentence vectors on the ten tasks of SuBiLSTM's table 2.
+"""The `transfer` subcommand measures sentence vectors on the ten tasks of SuBiLSTM's table 2, and
+on tasks of one's own.
 
 Each task trains a linear classifier on top of the vectors, as SentEval does. The table's row is
 printed; the exit status is 1 if a task failed, after the others have run.
@@ -6,16 +7,16 @@ printed; the exit status is 1 if a task failed, after the others have run.
 
 import argparse
 import json
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Optional
 
 from allennlp.commands.subcommand import Subcommand
+from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.data.files.digests import files_digest
+from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.models.archival import archive_digest
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.transfer import (
@@ -25,6 +26,7 @@ from allennlp_sentmatch.transfer import (
     Task,
     TransferBenchmark,
     WordVectorAverage,
+    own_task,
 )
 from allennlp_sentmatch.transfer.sentence_vectors import Encode
 from allennlp_sentmatch.transfer.tasks import SST_SENTENCES
@@ -62,7 +64,17 @@ class Transfer(Command):
             help="encode nothing: write the tasks' sentences here, one per line, for --vectors",
         )
         parser.add_argument(
-            "--data", required=True, metavar="FOLDER", help="has a folder for each data set"
+            "--data", metavar="FOLDER", help="has a folder for each data set of the ten tasks"
+        )
+        parser.add_argument(
+            "--own-task",
+            type=_own_task,
+            action="append",
+            default=[],
+            metavar="TASK",
+            help="a task of your own, without --data in place of the ten: JSON, or a file of it, "
+            'such as \'{"train": "pairs.tsv", "sentence1": "text_a", "sentence2": "text_b", '
+            '"label": "same"}\'; may be repeated',
         )
         parser.add_argument(
             "--tasks",
@@ -91,9 +103,7 @@ class Transfer(Command):
 
     def run(self, args: argparse.Namespace) -> None:
         _check(args)
-        benchmark = TransferBenchmark(
-            args.data, _tasks(args.tasks, args.sst_sentences), args.folds, args.seed
-        )
+        benchmark = TransferBenchmark(args.data or ".", _tasks(args), args.folds, args.seed)
         if args.list_sentences is not None:
             sentences = benchmark.sentences()
             with open(args.list_sentences, "x", encoding="utf-8") as file:
@@ -123,9 +133,20 @@ def _check(args: argparse.Namespace) -> None:
         raise ConfigurationError(f"the folder of --output-file {args.output_file} does not exist")
 
 
-def _tasks(names: Optional[Sequence[str]], sst_sentences: bool) -> list[Task]:
-    tasks = [task for task in TASKS if names is None or task.name in names]
-    return [SST_SENTENCES if sst_sentences and task.name == "SST" else task for task in tasks]
+def _tasks(args: argparse.Namespace) -> list[Task]:
+    if args.data is None and (args.tasks or not args.own_task):
+        raise ConfigurationError("the ten tasks need --data, the folder of their data sets")
+    all_or_none = [] if args.data is None else [task.name for task in TASKS]
+    tasks = [task for task in TASKS if task.name in (args.tasks or all_or_none)]
+    if args.sst_sentences:
+        tasks = [SST_SENTENCES if task.name == "SST" else task for task in tasks]
+    return [*tasks, *args.own_task]
+
+
+def _own_task(text: str) -> Task:
+    if text.lstrip().startswith("{"):
+        return own_task(parse_json_object(text, "--own-task", "an object"))
+    return own_task(Params.from_file(text).as_dict(quiet=True))
 
 
 def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:

@@ -3,31 +3,20 @@
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Union
+from typing import Union
 
 import numpy
 from allennlp.common.checks import ConfigurationError
-from scipy.stats import pearsonr, spearmanr
-from sklearn.metrics import accuracy_score, f1_score
+from scipy.stats import spearmanr
+from sklearn.metrics import f1_score
 
-from allennlp_sentmatch.transfer.logistic_regression import (
-    Array,
-    LinearClassifier,
-    fit_path,
-)
-from allennlp_sentmatch.transfer.relatedness import expected_grades, graded_rows
-from allennlp_sentmatch.transfer.report import TaskResult, TransferReport
-from allennlp_sentmatch.transfer.selection import (
-    Predictions,
-    with_cross_validation,
-    with_nested_cross_validation,
-    with_validation_data,
-)
+from allennlp_sentmatch.transfer.logistic_regression import LABELS, Array, correlation
+from allennlp_sentmatch.transfer.report import TaskResult, TransferReport, metric_key
+from allennlp_sentmatch.transfer.selection import Data, Predictions, Selection
 from allennlp_sentmatch.transfer.sentence_vectors import SentenceVectors
-from allennlp_sentmatch.transfer.splits import Examples, Splits
-from allennlp_sentmatch.transfer.tasks import TASKS, Task
+from allennlp_sentmatch.transfer.tasks import TASKS, Examples, Splits, Task
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +29,7 @@ class TransferBenchmark:
     # Parameters
 
     data_folder : `Union[str, os.PathLike]`
-        Has a folder for each data set; see `data_folder.SUBFOLDERS`.
+        Has a folder for each data set; see `tasks.SUBFOLDERS`.
     tasks : `Sequence[Task]`, optional (default = `TASKS`)
     num_folds : `int`, optional (default = `10`)
         Of every cross-validation.
@@ -63,6 +52,10 @@ class TransferBenchmark:
                 f"the number of folds must be at least 3 (one trains, one validates, one tests), "
                 f"got {num_folds}"
             )
+        keys = [metric_key(task.name, "") for task in tasks]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise ConfigurationError(f"two tasks have the name {key.rstrip('_')!r}")
         self._tasks = tasks
         self._num_folds = num_folds
         self._seed = seed
@@ -103,77 +96,32 @@ class TransferBenchmark:
         splits = task.read(self._folder)
         vectors.add(task.data_set, splits.sentences())
         start = time.perf_counter()
-        tested = splits.train if splits.test is None else splits.test
-        if task.grades is None:
-            predictions = self._classify(splits, vectors, task.name)
-            metrics = {"accuracy": accuracy_score(tested.targets, predictions.predicted)}
-            if task.positive_label is not None:
-                metrics["f1"] = f1_score(
-                    tested.targets, predictions.predicted, pos_label=task.positive_label
-                )
-        else:
-            predictions = _relate(splits, vectors, task.grades, task.name)
-            metrics = {
-                "pearson": _pearson(predictions.predicted, tested.targets),
-                "spearman": _correlation(spearmanr, predictions.predicted, tested.targets),
-            }
+        predicted, l2_penalties = self._predict(task, splits, vectors)
+        targets = (splits.train if splits.test is None else splits.test).targets
+        is_label = task.prediction is LABELS
+        metrics = {"accuracy" if is_label else "pearson": task.prediction.score(predicted, targets)}
+        if task.positive_label is not None:
+            metrics["f1"] = f1_score(targets, predicted, pos_label=task.positive_label)
+        if not is_label:
+            metrics["spearman"] = correlation(spearmanr, predicted, targets)
         return TaskResult(
             {metric: float(value) for metric, value in metrics.items()},
-            predictions.l2_penalties,
+            l2_penalties,
             len(splits.train.targets),
-            len(tested.targets),
+            len(targets),
             time.perf_counter() - start,
         )
 
-    def _classify(self, splits: Splits, vectors: SentenceVectors, name: str) -> Predictions:
-        features, labels = _features(splits.train, vectors), splits.train.targets
-        cross_validation: dict[str, Any] = {
-            "num_folds": self._num_folds,
-            "seed": self._seed,
-            "description": name,
-        }
+    def _predict(self, task: Task, splits: Splits, vectors: SentenceVectors) -> Predictions:
+        select = Selection(task.prediction, self._num_folds, self._seed, task.name)
+        train = Data(_features(splits.train, vectors), splits.train.targets)
         if splits.test is None:
-            return with_nested_cross_validation(features, labels, **cross_validation)
+            return select.with_nested_cross_validation(train)
         test_features = _features(splits.test, vectors)
         if splits.validation is None:
-            return with_cross_validation(features, labels, test_features, **cross_validation)
-        return with_validation_data(
-            fit_path(features, labels),
-            (_features(splits.validation, vectors), splits.validation.targets),
-            test_features,
-            LinearClassifier.predict,
-            accuracy_score,
-            name,
-        )
-
-
-def _relate(
-    splits: Splits, vectors: SentenceVectors, grades: tuple[int, int], name: str
-) -> Predictions:
-    """Predictions of scores."""
-    if splits.validation is None or splits.test is None:
-        raise ConfigurationError(f"{name}: scores need a validation and a test set")
-    rows = graded_rows(splits.train.targets, *grades)
-    features = _features(splits.train, vectors)
-    return with_validation_data(
-        fit_path(features[rows.examples], rows.grades, weights=rows.weights),
-        (_features(splits.validation, vectors), splits.validation.targets),
-        _features(splits.test, vectors),
-        expected_grades,
-        _pearson,
-        name,
-    )
-
-
-def _pearson(predicted: Array, targets: Array) -> float:
-    return _correlation(pearsonr, predicted, targets)
-
-
-def _correlation(function: Callable[..., Any], predicted: Array, targets: Array) -> float:
-    """A correlation; 0 where all predictions or targets are the same and it is not defined."""
-    if numpy.ptp(predicted) == 0 or numpy.ptp(targets) == 0:
-        return 0.0
-    return float(function(predicted, targets)[0])
+            return select.with_cross_validation(train, test_features)
+        validation = Data(_features(splits.validation, vectors), splits.validation.targets)
+        return select.with_validation_data(train, validation, test_features)
 
 
 def _features(examples: Examples, vectors: SentenceVectors) -> Array:

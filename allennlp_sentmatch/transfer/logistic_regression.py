@@ -1,4 +1,4 @@
-"""Logistic regression on standardized features, for a path of L2 penalties.
+"""Logistic regression on standardized features, of labels and of scores, for L2 penalties.
 
 For N examples with the weights w_n (1 unless they are given), the standardized features z_n and the
 labels y_n, the weights W and biases b of the classes minimize
@@ -11,13 +11,21 @@ iterations.
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Optional
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from typing import Any, NamedTuple, Optional
 
 import numpy
+import torch
+from allennlp.common.checks import ConfigurationError
+from scipy.stats import pearsonr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from allennlp_sentmatch.nn.similarity import grade_distribution
 
 Array = numpy.ndarray[Any, Any]
 
@@ -32,46 +40,12 @@ BLOCK_SIZE = 1024
 """The number of examples that are held in double precision at a time."""
 
 
-@dataclass(frozen=True)
-class LinearClassifier:
-    """A trained classifier.
-
-    # Parameters
-
-    classes : `numpy.ndarray`
-        (C,), sorted.
-    weights : `numpy.ndarray`
-        (C, D), for features that are not standardized; of two classes, (1, D), the second's.
-    biases : `numpy.ndarray`
-        (C,) or (1,).
-    """
-
-    classes: Array
-    weights: Array
-    biases: Array
-
-    def probabilities(self, features: Array) -> Array:
-        """The classes' probabilities (N, C) for features (N, D)."""
-        logits = features @ self.weights.T + self.biases
-        if len(self.classes) == 2:
-            logits = numpy.concatenate([numpy.zeros_like(logits), logits], axis=1)
-        logits -= logits.max(axis=1, keepdims=True)
-        exponentials: Array = numpy.exp(logits)
-        exponentials /= exponentials.sum(axis=1, keepdims=True)
-        return exponentials
-
-    def predict(self, features: Array) -> Array:
-        """The most probable classes (N,) for features (N, D)."""
-        predicted: Array = self.classes[self.probabilities(features).argmax(axis=1)]
-        return predicted
-
-
 def fit_path(
     features: Array,
     labels: Array,
     l2_penalties: Sequence[float] = L2_PENALTIES,
     weights: Optional[Array] = None,
-) -> Iterator[LinearClassifier]:
+) -> Iterator[Pipeline]:
     """Yield a classifier for each L2 penalty; each starts from the weights of the one before.
 
     # Parameters
@@ -85,9 +59,10 @@ def fit_path(
     weights : `numpy.ndarray`, optional (default = `None`)
         (N,), those of the examples; by default, all are 1.
     """
-    mean, deviation = _moments(features)
-    standardized = features - mean
-    standardized /= deviation
+    scaler = StandardScaler()
+    for start in range(0, len(features), BLOCK_SIZE):
+        scaler.partial_fit(features[start : start + BLOCK_SIZE])
+    standardized = scaler.transform(features)
     total = len(labels) if weights is None else weights.sum()
     regression = LogisticRegression(solver="lbfgs", warm_start=True, max_iter=MAX_ITERATIONS)
     for l2 in l2_penalties:
@@ -95,19 +70,82 @@ def fit_path(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # see MAX_ITERATIONS
             regression.fit(standardized, labels, weights)
-        own_weights = (regression.coef_ / deviation).astype(features.dtype)
-        biases = (regression.intercept_ - own_weights @ mean).astype(features.dtype)
-        yield LinearClassifier(regression.classes_, own_weights, biases)
+        yield make_pipeline(scaler, copy(regression))
 
 
-def _moments(features: Array) -> tuple[Array, Array]:
-    """The features' means and standard deviations, both (D,); constant features have 1."""
-    blocks = range(0, len(features), BLOCK_SIZE)
-    mean = sum(features[i : i + BLOCK_SIZE].sum(axis=0, dtype=numpy.float64) for i in blocks)
-    mean = mean / len(features)
-    squares = sum(((features[i : i + BLOCK_SIZE] - mean) ** 2).sum(axis=0) for i in blocks)
-    deviation = numpy.sqrt(squares / len(features))
-    # Rounding leaves a constant feature a tiny deviation, by which it must not be divided.
-    deviation[deviation <= 1e-6 * numpy.abs(mean)] = 1
-    deviation[deviation == 0] = 1
-    return mean.astype(features.dtype), deviation.astype(features.dtype)
+class Prediction(NamedTuple):
+    """What is to be predicted: labels or scores."""
+
+    #: From features (N, D), targets (N,) and penalties to a classifier for each penalty.
+    fit_path: Callable[[Array, Array, Sequence[float]], Iterator[Pipeline]]
+    #: The predictions (N,) of a classifier for features (N, D).
+    predict: Callable[[Pipeline, Array], Array]
+    #: How good predictions (N,) are for targets (N,); more is better.
+    score: Callable[[Array, Array], float]
+
+
+LABELS = Prediction(fit_path, Pipeline.predict, accuracy_score)
+
+
+def grades(lowest: int, highest: int) -> Prediction:
+    """The prediction of scores between the grades `lowest` and `highest`.
+
+    A score is a distribution over the two nearest grades, which a classifier learns under the KL
+    divergence (Tai, Socher and Manning 2015; see `allennlp_sentmatch.nn.similarity`). But for a
+    constant, this is the cross-entropy of a logistic regression in which an example has a row for
+    each of its grades, with the grade's probability as the weight. The prediction is the expected
+    grade.
+    """
+
+    def fit(features: Array, scores: Array, l2_penalties: Sequence[float]) -> Iterator[Pipeline]:
+        rows = graded_rows(scores, lowest, highest)
+        return fit_path(features[rows.examples], rows.grades, l2_penalties, rows.weights)
+
+    return Prediction(fit, expected_grades, pearson)
+
+
+class GradedRows(NamedTuple):
+    """The rows of a logistic regression that stand for scores; their number is R."""
+
+    #: The example of each row (R,).
+    examples: Array
+    #: Its grade (R,).
+    grades: Array
+    #: Its weight (R,), more than 0; those of an example add up to 1.
+    weights: Array
+
+
+def graded_rows(scores: Array, lowest: int, highest: int) -> GradedRows:
+    """The rows for scores (N,) between the grades `lowest` and `highest`.
+
+    # Raises
+
+    `ConfigurationError` for a score outside them.
+    """
+    outside = (scores < lowest) | (scores > highest)
+    if outside.any():
+        raise ConfigurationError(
+            f"expected scores between {lowest} and {highest}, got {scores[outside.argmax()]}"
+        )
+    # Shape: (N, highest - lowest + 1)
+    distributions = grade_distribution(torch.from_numpy(scores), lowest, highest).numpy()
+    examples, columns = numpy.nonzero(distributions)
+    return GradedRows(examples, columns + lowest, distributions[examples, columns])
+
+
+def expected_grades(classifier: Pipeline, features: Array) -> Array:
+    """The predicted scores (N,) for features (N, D)."""
+    expected: Array = classifier.predict_proba(features) @ classifier.classes_.astype(float)
+    return expected
+
+
+def pearson(predicted: Array, targets: Array) -> float:
+    """Pearson's correlation; see `correlation`."""
+    return correlation(pearsonr, predicted, targets)
+
+
+def correlation(function: Callable[..., Any], predicted: Array, targets: Array) -> float:
+    """A correlation; 0 where all predictions or targets are the same and it is not defined."""
+    if numpy.ptp(predicted) == 0 or numpy.ptp(targets) == 0:
+        return 0.0
+    return float(function(predicted, targets)[0])

@@ -105,11 +105,13 @@ class TransferReport:
     def as_markdown(self) -> str:
         """The table's row, in Markdown with a header, and Spearman's correlations after it."""
         cells = {"Model": self.name}
-        for task, metrics in COLUMNS.items():
+        own = {task: tuple(result.metrics)[:1] for task, result in self.results.items()}
+        columns = {**COLUMNS, **dict.fromkeys(self.errors, ()), **own, **COLUMNS}
+        for task, metrics in columns.items():
             if task in self.results or task in self.errors:
                 cells[task] = self._figures(task, *metrics)
-        for task in ("SICK-R", "STSB"):
-            if task in self.results:
+        for task, result in self.results.items():
+            if "spearman" in result.metrics:
                 cells[f"{task}, Spearman"] = self._figures(task, "spearman")
         if self.average is not None:
             cells["average"] = f"{self.average:.1f}"

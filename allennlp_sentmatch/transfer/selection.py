@@ -1,23 +1,20 @@
 """Choosing the L2 penalty on validation data, and testing with it.
 
 The test data have no part in the choice. Of equally good penalties, the strongest is chosen.
+scikit-learn's `LogisticRegressionCV` within `cross_val_predict` gives the same figures in 2.6 times
+the time (CR, 100 dimensions): it fits each pair of folds twice.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 
-from allennlp_sentmatch.transfer.logistic_regression import (
-    L2_PENALTIES,
-    Array,
-    LinearClassifier,
-    fit_path,
-)
+from allennlp_sentmatch.transfer.logistic_regression import L2_PENALTIES, Array, Prediction
 
 
 class Predictions(NamedTuple):
@@ -29,137 +26,111 @@ class Predictions(NamedTuple):
     l2_penalties: list[float]
 
 
-Predict = Callable[[LinearClassifier, Array], Array]
-Score = Callable[[Array, Array], float]
+class Data(NamedTuple):
+    """Features (N, D) and targets (N,)."""
+
+    features: Array
+    targets: Array
 
 
-def with_validation_data(
-    path: Iterator[LinearClassifier],
-    validation: tuple[Array, Array],
-    test_features: Array,
-    predict: Predict,
-    score: Score,
-    description: str,
-) -> Predictions:
-    """Predictions of the classifier that is best on validation data.
+class Selection(NamedTuple):
+    """The ways to choose a penalty and to predict with it."""
 
-    # Parameters
+    prediction: Prediction
+    num_folds: int
+    """At least 3."""
+    seed: int
+    """Of the folds."""
+    description: str
+    """Of the progress bar."""
 
-    path : `Iterator[LinearClassifier]`
-        Trained ones, one for each of `L2_PENALTIES`.
-    validation : `tuple[numpy.ndarray, numpy.ndarray]`
-        Features (V, D) and targets (V,).
-    test_features : `numpy.ndarray`
-        (N, D)
-    predict : `Callable`
-        The predictions of a classifier for features.
-    score : `Callable`
-        How good predictions are for targets; more is better.
-    description : `str`
-        Of the progress bar.
-    """
-    classifiers = list(Tqdm.tqdm(path, desc=description, total=len(L2_PENALTIES)))
-    features, targets = validation
-    best = numpy.argmax([score(predict(one, features), targets) for one in classifiers])
-    return Predictions(predict(classifiers[best], test_features), [L2_PENALTIES[best]])
+    def with_validation_data(
+        self, train: Data, validation: Data, test_features: Array
+    ) -> Predictions:
+        """Predictions of the classifier that is best on validation data."""
+        path = self.prediction.fit_path(*train, L2_PENALTIES)
+        classifiers = list(Tqdm.tqdm(path, desc=self.description, total=len(L2_PENALTIES)))
+        predicted = [self.prediction.predict(one, validation.features) for one in classifiers]
+        best = self._best(predicted, validation.targets)
+        predictions = self.prediction.predict(classifiers[best], test_features)
+        return Predictions(predictions, [L2_PENALTIES[best]])
 
+    def with_cross_validation(self, train: Data, test_features: Array) -> Predictions:
+        """Predictions of a classifier whose penalty is chosen by cross-validation.
 
-def with_cross_validation(
-    features: Array,
-    labels: Array,
-    test_features: Array,
-    num_folds: int,
-    seed: int,
-    description: str,
-) -> Predictions:
-    """Predictions of a classifier whose penalty is chosen by cross-validation.
+        The penalty is the one with the best predictions over all folds of the training data; then
+        all of them are trained on.
+        """
+        folds = self._folds(train.targets)
+        predicted = _empty(train.targets, len(L2_PENALTIES))
+        for fold in Tqdm.tqdm(range(self.num_folds), desc=self.description):
+            self._predict(train, folds != fold, folds == fold, predicted)
+        best = L2_PENALTIES[self._best(predicted, train.targets)]
+        (classifier,) = self.prediction.fit_path(*train, [best])
+        return Predictions(self.prediction.predict(classifier, test_features), [best])
 
-    The penalty is the one with the most right predictions over all folds of the training data;
-    then all of them are trained on.
+    def with_nested_cross_validation(self, data: Data) -> Predictions:
+        """Predictions for every example, by a classifier that has not seen the example's fold.
 
-    # Parameters
+        For each fold, the penalty is chosen by cross-validation within the other folds. A
+        classifier that is trained without two folds validates for each of them on the other one: K
+        folds take K (K - 1) / 2 paths of penalties, half of what two nested loops take.
+        """
+        folds = self._folds(data.targets)
+        # For each test fold and each penalty: (K, P, N).
+        validated = _empty(data.targets, self.num_folds, len(L2_PENALTIES))
+        pairs = list(combinations(range(self.num_folds), 2))
+        for first, second in Tqdm.tqdm(pairs, desc=self.description):
+            held_out = (folds == first) | (folds == second)
+            predicted = _empty(data.targets, len(L2_PENALTIES))
+            self._predict(data, ~held_out, held_out, predicted)
+            validated[first][:, folds == second] = predicted[:, folds == second]
+            validated[second][:, folds == first] = predicted[:, folds == first]
+        chosen = []
+        tested = _empty(data.targets, 1)
+        for fold in range(self.num_folds):
+            others = folds != fold
+            chosen.append(
+                L2_PENALTIES[self._best(validated[fold][:, others], data.targets[others])]
+            )
+            self._predict(data, others, ~others, tested, chosen[-1:])
+        return Predictions(tested[0], chosen)
 
-    features : `numpy.ndarray`
-        (M, D)
-    labels : `numpy.ndarray`
-        (M,)
-    test_features : `numpy.ndarray`
-        (N, D)
-    num_folds : `int`
-    seed : `int`
-        Of the folds.
-    description : `str`
-        Of the progress bar.
-    """
-    folds = _folds(labels, num_folds, seed)
-    num_right = numpy.zeros(len(L2_PENALTIES), int)
-    for fold in Tqdm.tqdm(range(num_folds), desc=description):
-        held_out = folds == fold
-        path = fit_path(features[~held_out], labels[~held_out])
-        num_right += _num_right(path, features[held_out], labels[held_out])
-    best = L2_PENALTIES[num_right.argmax()]
-    (classifier,) = fit_path(features, labels, [best])
-    return Predictions(classifier.predict(test_features), [best])
+    def _predict(
+        self,
+        data: Data,
+        trained: Array,
+        held_out: Array,
+        predicted: Array,
+        l2_penalties: Sequence[float] = L2_PENALTIES,
+    ) -> None:
+        """Fill the columns `held_out` of `predicted` (P, N), a row for each penalty."""
+        path = self.prediction.fit_path(data.features[trained], data.targets[trained], l2_penalties)
+        for row, classifier in zip(predicted, path):
+            row[held_out] = self.prediction.predict(classifier, data.features[held_out])
 
+    def _best(self, predicted: Iterable[Array], targets: Array) -> int:
+        """The number of the best of some predictions."""
+        return int(numpy.argmax([self.prediction.score(row, targets) for row in predicted]))
 
-def with_nested_cross_validation(
-    features: Array, labels: Array, num_folds: int, seed: int, description: str
-) -> Predictions:
-    """Predictions for every example, by a classifier that has not seen the example's fold.
-
-    For each fold, the penalty is chosen by cross-validation within the other folds. A classifier
-    that is trained without two folds validates for each of them on the other one: K folds take
-    K (K - 1) / 2 paths of penalties, half of what two nested loops take.
-
-    # Parameters
-
-    features : `numpy.ndarray`
-        (N, D)
-    labels : `numpy.ndarray`
-        (N,)
-    num_folds : `int`
-        At least 3.
-    seed : `int`
-        Of the folds.
-    description : `str`
-        Of the progress bar.
-    """
-    folds = _folds(labels, num_folds, seed)
-    # For each test fold and each penalty.
-    num_right = numpy.zeros((num_folds, len(L2_PENALTIES)), int)
-    for first, second in Tqdm.tqdm(list(combinations(range(num_folds), 2)), desc=description):
-        kept = (folds != first) & (folds != second)
-        classifiers = list(fit_path(features[kept], labels[kept]))
-        for test, validation in ((first, second), (second, first)):
-            held_out = folds == validation
-            num_right[test] += _num_right(classifiers, features[held_out], labels[held_out])
-    chosen = [L2_PENALTIES[best] for best in num_right.argmax(axis=1)]
-    predicted = numpy.empty_like(labels)
-    for test, l2 in enumerate(chosen):
-        held_out = folds == test
-        (classifier,) = fit_path(features[~held_out], labels[~held_out], [l2])
-        predicted[held_out] = classifier.predict(features[held_out])
-    return Predictions(predicted, chosen)
-
-
-def _num_right(
-    classifiers: Iterable[LinearClassifier],
-    features: Array,
-    labels: Array,
-) -> list[int]:
-    """The number of right predictions of each classifier."""
-    return [int((one.predict(features) == labels).sum()) for one in classifiers]
-
-
-def _folds(labels: Array, num_folds: int, seed: int) -> Array:
-    """The fold of each example (N,): all folds have about the same share of every label."""
-    smallest = numpy.unique(labels, return_counts=True)[1].min()
-    if smallest < num_folds:
-        raise ConfigurationError(
-            f"a label has {smallest} examples, too few for {num_folds} folds: each needs one"
+    def _folds(self, targets: Array) -> Array:
+        """The fold of each example (N,): all folds have about the same share of every label."""
+        is_score = targets.dtype.kind == "f"
+        smallest = len(targets) if is_score else numpy.unique(targets, return_counts=True)[1].min()
+        if smallest < self.num_folds:
+            raise ConfigurationError(
+                f"{'there are' if is_score else 'a label has'} {smallest} examples, too few for "
+                f"{self.num_folds} folds: each needs one"
+            )
+        folds = numpy.empty(len(targets), int)
+        splitter = (KFold if is_score else StratifiedKFold)(
+            self.num_folds, shuffle=True, random_state=self.seed
         )
-    folds = numpy.empty(len(labels), int)
-    splitter = StratifiedKFold(num_folds, shuffle=True, random_state=seed)
-    for fold, (_, held_out) in enumerate(splitter.split(labels, labels)):
-        folds[held_out] = fold
-    return folds
+        for fold, (_, held_out) in enumerate(splitter.split(targets, targets)):
+            folds[held_out] = fold
+        return folds
+
+
+def _empty(targets: Array, *sizes: int) -> Array:
+    """Room for several predictions (..., N) of the targets (N,)."""
+    return numpy.empty((*sizes, len(targets)), targets.dtype)

@@ -1,16 +1,18 @@
-"""The ten tasks of SuBiLSTM's table 2, with the data sets' own splits, as SentEval uses them.
+"""The ten tasks of SuBiLSTM's table 2, with the data sets' own splits, and tasks of one's own.
 
-Conneau and Kiela 2018, "SentEval: An Evaluation Toolkit for Universal Sentence Representations",
-arXiv:1803.05449.
+The ten are those of Conneau and Kiela 2018, "SentEval: An Evaluation Toolkit for Universal Sentence
+Representations", arXiv:1803.05449.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
 from allennlp.data.tokenizers import WhitespaceTokenizer
 
@@ -19,8 +21,45 @@ from allennlp_sentmatch.data.dataset_readers import (
     SentimentTreesReader,
     SingleSentenceReader,
 )
-from allennlp_sentmatch.transfer.data_folder import find_file
-from allennlp_sentmatch.transfer.splits import Examples, Splits
+from allennlp_sentmatch.transfer.logistic_regression import LABELS, Array, Prediction, grades
+
+SUBFOLDERS = {
+    "MR": ("mr",),
+    "CR": ("cr",),
+    "SUBJ": ("subj",),
+    "MPQA": ("mpqa",),
+    "SST": ("sst",),
+    "TREC": ("trec",),
+    "MRPC": ("mrpc", "msrp"),
+    "SICK": ("sick",),
+    "STS-B": ("stsb", "sts/stsbenchmark"),
+}
+"""The subfolders in which a data set may be, in upper or lower case."""
+
+
+class Examples(NamedTuple):
+    """Sentences, or pairs of them, with a label or a score each."""
+
+    #: (N,), each a tuple of one sentence or of two.
+    sentences: list[tuple[str, ...]]
+    #: (N,), strings or floating-point numbers.
+    targets: Array
+
+
+class Splits(NamedTuple):
+    """A task's examples."""
+
+    train: Examples
+    #: `None`: the L2 penalty is chosen by cross-validation on the training set.
+    validation: Optional[Examples] = None
+    #: `None`: the training set is tested by cross-validation.
+    test: Optional[Examples] = None
+
+    def sentences(self) -> list[str]:
+        """All distinct sentences, in the order in which they occur first."""
+        parts = [part for part in (self.train, self.validation, self.test) if part is not None]
+        sentences = (sentence for part in parts for row in part.sentences for sentence in row)
+        return list(dict.fromkeys(sentences))
 
 
 @dataclass(frozen=True)
@@ -33,9 +72,9 @@ class Task:
     data_set : `str`
         Tasks of one data set have the same sentences.
     read : `Callable[[Path], Splits]`
-        Reads the examples from a folder of data sets.
-    grades : `tuple[int, int]`, optional (default = `None`)
-        The lowest and the highest score, if scores are to be predicted and not labels.
+        Reads the examples from a folder of data sets, which is not used by a task of one's own.
+    prediction : `Prediction`, optional (default = `LABELS`)
+        Labels, or scores between two grades.
     positive_label : `str`, optional (default = `None`)
         The label of which F1 is reported, too.
     """
@@ -43,7 +82,7 @@ class Task:
     name: str
     data_set: str
     read: Callable[[Path], Splits]
-    grades: Optional[tuple[int, int]] = None
+    prediction: Prediction = LABELS
     positive_label: Optional[str] = None
 
 
@@ -51,6 +90,8 @@ def _examples(reader: DatasetReader, path: Any, target: str) -> Examples:
     """The examples that a reader finds; `target` is `"label"` or `"score"`."""
     sentences, targets = [], []
     for instance in reader.read(path):
+        if target not in instance.fields:
+            raise ConfigurationError(f"{path}: the examples have no {target} to predict")
         metadata = instance["metadata"].metadata  # type: ignore[attr-defined]
         pair = "premise" in metadata
         keys = ("premise", "hypothesis") if pair else ("text",)
@@ -61,6 +102,33 @@ def _examples(reader: DatasetReader, path: Any, target: str) -> Examples:
 
 def _label(instance: Instance) -> Any:
     return instance["label"].label  # type: ignore[attr-defined]
+
+
+def find_file(folder: Path, data_set: str, name: str) -> Path:
+    """The file of a data set, gzip-compressed or not.
+
+    # Raises
+
+    `ConfigurationError` if it is not there, naming the paths that were looked for.
+    """
+    for subfolder in SUBFOLDERS[data_set]:
+        found = _subfolder(folder, subfolder)
+        for path in (found / name, found / f"{name}.gz") if found is not None else ():
+            if path.is_file():
+                return path
+    wanted = " or ".join(f"{subfolder}/{name}" for subfolder in SUBFOLDERS[data_set])
+    raise ConfigurationError(f"{folder}: there is no {wanted}, gzip-compressed or not")
+
+
+def _subfolder(folder: Path, path: str) -> Optional[Path]:
+    """The folder at a relative path, of which upper and lower case do not matter."""
+    found: Optional[Path] = folder
+    for name in path.split("/"):
+        if found is None or not found.is_dir():
+            return None
+        entries = sorted(found.iterdir())
+        found = next((entry for entry in entries if entry.name.lower() == name), None)
+    return found
 
 
 def _read_two_files(folder: Path, data_set: str, name: str, labels: tuple[str, str]) -> Splits:
@@ -125,7 +193,7 @@ def _two_files(data_set: str, name: str, labels: tuple[str, str] = ("neg", "pos"
 
 
 def _pairs(name: str, data_set: str, format: str, files: list[str], **settings: Any) -> Task:
-    target = "score" if "grades" in settings else "label"
+    target = "score" if "prediction" in settings else "label"
     read = partial(_read_pairs, data_set=data_set, format=format, names=files, target=target)
     return Task(name, data_set, read, **settings)
 
@@ -138,9 +206,9 @@ TASKS = (
     Task("SST", "SST", partial(_read_sst, phrases=True)),
     Task("TREC", "TREC", _read_trec),
     _pairs("MRPC", "MRPC", "msrp", _MRPC, positive_label="1"),
-    _pairs("SICK-R", "SICK", "sick", _SICK, grades=(1, 5)),
+    _pairs("SICK-R", "SICK", "sick", _SICK, prediction=grades(1, 5)),
     _pairs("SICK-E", "SICK", "sick", _SICK),
-    _pairs("STSB", "STS-B", "sts", _STS, grades=(0, 5)),
+    _pairs("STSB", "STS-B", "sts", _STS, prediction=grades(0, 5)),
 )
 """The tasks in the order of the table."""
 
@@ -148,3 +216,52 @@ SST_SENTENCES = replace(
     next(task for task in TASKS if task.name == "SST"), read=partial(_read_sst, phrases=False)
 )
 """SST, with the training sentences only instead of all phrases."""
+
+
+def own_task(settings: Mapping[str, Any]) -> Task:
+    """A task of one's own sentences, or pairs of them, with labels or scores.
+
+    # Parameters
+
+    settings : `Mapping[str, Any]`
+        `train`, the file of the training examples, and optionally `validation` and `test`: without
+        test data the training data are tested by cross-validation, and without validation data it
+        chooses the penalty. `name`, by default that of the file `train`. The rest are settings of
+        the reader `single_sentence`, if there is a `text` among them, or else `sentence_pair`; its
+        format is `table` by default. A `score` needs a `score_range` of two whole numbers.
+
+    # Raises
+
+    `ConfigurationError` for settings that are missing or wrong.
+    """
+    rest = dict(settings)
+    files = [rest.pop(part, None) for part in ("train", "validation", "test")]
+    if not isinstance(files[0], str):
+        raise ConfigurationError('a task of your own needs the file "train" of its examples')
+    if files[1] is not None and files[2] is None:
+        raise ConfigurationError('a task with the file "validation" needs the file "test", too')
+    name = rest.pop("name", Path(files[0]).name.partition(".")[0])
+    prediction, target = LABELS, "label"
+    if rest.get("score") is not None:
+        prediction, target = grades(*_whole_range(rest.get("score_range"))), "score"
+        rest.setdefault("label", None)
+    rest = {"type": "single_sentence" if "text" in rest else "sentence_pair", **rest}
+    reader = DatasetReader.from_params(
+        Params({"format": "table", "tokenizer": "whitespace", **rest})
+    )
+
+    def read(folder: Path) -> Splits:
+        return Splits(*(file and _examples(reader, file, target) for file in files))
+
+    return Task(str(name), "own", read, prediction)
+
+
+def _whole_range(score_range: Any) -> tuple[int, int]:
+    is_pair = isinstance(score_range, (list, tuple)) and len(score_range) == 2
+    if not is_pair or any(type(grade) is not int for grade in score_range):
+        raise ConfigurationError(
+            'a score needs a "score_range", the lowest and the highest one as whole numbers, as in '
+            f"[0, 5]; got {score_range!r}"
+        )
+    lowest, highest = score_range
+    return lowest, highest

@@ -156,6 +156,26 @@ def test_mistakes_show_at_once(allennlp, folder, small_archive, option, value, m
         allennlp("transfer", small_archive, "--data", folder, option, value)
 
 
+def test_own_tasks_alone_and_beside_the_ten(allennlp, folder, tmp_path, capsys):
+    rows = "".join(f"{word} {i}\t{word}\n" for i in range(6) for word in ("good", "bad"))
+    (tmp_path / "own.tsv").write_text("sentence\tlabel\n" + rows)
+    task = {"train": str(tmp_path / "own.tsv"), "text": "sentence", "name": "mine"}
+    (tmp_path / "task.json").write_text(json.dumps({**task, "name": "again"}))
+    (tmp_path / "vectors.txt").write_text("good 1 0\nbad 0 1\n")
+    options = ["--word-vectors", tmp_path / "vectors.txt", "--folds", 3]
+    options += ["--own-task", json.dumps(task), "--own-task", tmp_path / "task.json"]
+    output = tmp_path / "out.json"
+    allennlp("transfer", *options, "--output-file", output)
+    assert "| mine | again |" in capsys.readouterr().out
+    expected = {"mine_accuracy": 1.0, "again_accuracy": 1.0}
+    assert json.loads(output.read_text())["metrics"] == expected
+    allennlp("transfer", *options, "--data", folder, "--tasks", "MR", "--output-file", output)
+    assert json.loads(output.read_text())["metrics"] == {"mr_accuracy": 1.0, **expected}
+    for own in ([], ["--tasks", "MR", *options[4:]]):
+        with pytest.raises(ConfigurationError, match="the ten tasks need --data"):
+            allennlp("transfer", *options[:4], *own)
+
+
 def test_one_encoder_is_required(allennlp, folder, small_archive, capsys):
     for arguments in ([], [small_archive, "--word-vectors", "glove.txt"]):
         with pytest.raises(SystemExit):

@@ -4,9 +4,10 @@ import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.transfer import TASKS, SentenceVectors, TransferBenchmark
-from allennlp_sentmatch.transfer.benchmark import _correlation, _features
-from allennlp_sentmatch.transfer.splits import Examples
+from allennlp_sentmatch.transfer import TASKS, SentenceVectors, TransferBenchmark, own_task
+from allennlp_sentmatch.transfer.benchmark import _features
+from allennlp_sentmatch.transfer.logistic_regression import correlation
+from allennlp_sentmatch.transfer.tasks import Examples
 from tests.transfer.small_data import encode_words, write_small_data
 
 
@@ -101,7 +102,7 @@ def test_correlations_that_are_not_defined_are_zero():
     def refuse(*arguments):
         raise AssertionError
 
-    assert _correlation(refuse, numpy.ones(3), numpy.arange(3)) == 0.0
+    assert correlation(refuse, numpy.ones(3), numpy.arange(3)) == 0.0
 
 
 def test_settings_are_checked(folder):
@@ -109,3 +110,5 @@ def test_settings_are_checked(folder):
         TransferBenchmark(folder / "nowhere")
     with pytest.raises(ConfigurationError, match="at least 3"):
         TransferBenchmark(folder, num_folds=2)
+    with pytest.raises(ConfigurationError, match="two tasks have the name 'sick_r'"):
+        TransferBenchmark(folder, [*TASKS, own_task({"train": "a.tsv", "name": "Sick_R"})])

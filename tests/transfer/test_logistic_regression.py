@@ -1,11 +1,15 @@
-"""The classifier against its objective, and against scikit-learn's own probabilities."""
+"""The classifier against its objective, and scores against Tai et al. (2015), section 4.2."""
 
 import numpy
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
+from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.transfer.logistic_regression import L2_PENALTIES, fit_path
+from allennlp_sentmatch.transfer.logistic_regression import (
+    L2_PENALTIES,
+    expected_grades,
+    fit_path,
+    graded_rows,
+)
 
 
 @pytest.fixture(params=[2, 3])
@@ -28,31 +32,14 @@ def test_the_gradient_of_the_objective_vanishes(examples):
     standardized = (features - features.mean(axis=0)) / features.std(axis=0)
     weights = numpy.random.default_rng(2).uniform(0.1, 2, size=len(labels))
     for l2, classifier in zip(L2_PENALTIES, fit_path(features, labels, weights=weights)):
-        errors = classifier.probabilities(features) - numpy.eye(len(classifier.classes))[labels]
+        errors = classifier.predict_proba(features) - numpy.eye(len(classifier.classes_))[labels]
         # Shape: (C, D)
         gradient = (errors * weights[:, None]).T @ standardized / weights.sum()
-        own = classifier.weights * numpy.sqrt(
-            ((features - features.mean(axis=0)) ** 2).mean(axis=0)
-        )
+        own = classifier[-1].coef_
         if len(own) == 1:  # the second of two classes
             gradient = gradient[1:]
         numpy.testing.assert_allclose(gradient + l2 * own, 0, atol=5e-4)
         numpy.testing.assert_allclose((errors * weights[:, None]).sum(axis=0), 0, atol=0.1)
-
-
-def test_probabilities_are_those_of_scikit_learn(examples):
-    features, labels = examples
-    scaler = StandardScaler().fit(features)
-    (classifier,) = fit_path(features, labels, [0.01])
-    reference = LogisticRegression(C=1 / (0.01 * len(labels)), tol=1e-8, max_iter=1000)
-    reference.fit(scaler.transform(features), labels)
-    numpy.testing.assert_allclose(
-        classifier.probabilities(features),
-        reference.predict_proba(scaler.transform(features)),
-        atol=2e-3,
-    )
-    right = classifier.predict(features) == reference.predict(scaler.transform(features))
-    assert right.mean() > 0.98
 
 
 def test_a_path_ends_where_a_single_fit_does(examples):
@@ -60,7 +47,7 @@ def test_a_path_ends_where_a_single_fit_does(examples):
     for l2, classifier in zip(L2_PENALTIES, fit_path(features, labels)):
         (alone,) = fit_path(features, labels, [l2])
         numpy.testing.assert_allclose(
-            classifier.probabilities(features), alone.probabilities(features), atol=0.02
+            classifier.predict_proba(features), alone.predict_proba(features), atol=0.02
         )
 
 
@@ -72,8 +59,8 @@ def test_a_weight_counts_as_that_many_examples(examples):
     (weighted,) = fit_path(numpy.ones((len(labels), 2)), labels, [0.1], weights)
     (plain,) = fit_path(numpy.ones((len(repeated), 2)), repeated, [0.1])
     numpy.testing.assert_allclose(
-        weighted.probabilities(numpy.ones((1, 2))),
-        plain.probabilities(numpy.ones((1, 2))),
+        weighted.predict_proba(numpy.ones((1, 2))),
+        plain.predict_proba(numpy.ones((1, 2))),
         atol=1e-4,
     )
 
@@ -83,7 +70,7 @@ def test_the_scale_of_the_features_does_not_matter(examples):
     scaled = features * [100, 0.01, 7, 1] + 3
     for one, other in zip(fit_path(features, labels), fit_path(scaled, labels)):
         numpy.testing.assert_allclose(
-            one.probabilities(features), other.probabilities(scaled), atol=1e-5
+            one.predict_proba(features), other.predict_proba(scaled), atol=1e-5
         )
 
 
@@ -95,7 +82,7 @@ def test_a_constant_feature_changes_nothing(examples, value):
         fit_path(features.astype("f4"), labels), fit_path(wider.astype("f4"), labels)
     ):
         numpy.testing.assert_allclose(
-            one.probabilities(features), other.probabilities(wider), atol=0.01
+            one.predict_proba(features), other.predict_proba(wider), atol=0.01
         )
 
 
@@ -104,7 +91,7 @@ def test_a_strong_penalty_leaves_the_shares_of_the_classes(examples):
     (classifier,) = fit_path(features, labels, [1e6])
     shares = numpy.bincount(labels) / len(labels)
     numpy.testing.assert_allclose(
-        classifier.probabilities(features), numpy.tile(shares, (len(labels), 1)), atol=1e-3
+        classifier.predict_proba(features), numpy.tile(shares, (len(labels), 1)), atol=1e-3
     )
 
 
@@ -112,4 +99,49 @@ def test_labels_may_be_strings():
     features = numpy.array([[0.0], [1.0], [2.0], [3.0]], "f4")
     (classifier,) = fit_path(features, numpy.array(["no", "no", "yes", "yes"]), [0.001])
     assert classifier.predict(features).tolist() == ["no", "no", "yes", "yes"]
-    assert classifier.weights.dtype == numpy.float32
+    assert classifier[-1].coef_.dtype == numpy.float32
+
+
+def distributions(scores, lowest, highest):
+    """The target distributions (N, K), by the paper's equations."""
+    grades = range(lowest, highest + 1)
+    return numpy.array(
+        [
+            [
+                y - numpy.floor(y)
+                if i == numpy.floor(y) + 1
+                else numpy.floor(y) - y + 1
+                if i == numpy.floor(y)
+                else 0
+                for i in grades
+            ]
+            for y in scores
+        ]
+    )
+
+
+def test_rows_are_the_distributions_of_the_paper():
+    scores = numpy.array([1.0, 3.6, 5.0, 4.25])
+    rows = graded_rows(scores, 1, 5)
+    found = numpy.zeros((4, 5))
+    found[rows.examples, rows.grades - 1] = rows.weights
+    numpy.testing.assert_allclose(found, distributions(scores, 1, 5), atol=1e-12)
+    assert len(rows.weights) == 6  # whole scores have one grade, in the range
+    numpy.testing.assert_allclose(found @ [1, 2, 3, 4, 5], scores)
+
+
+def test_the_classifier_minimizes_the_kl_divergence():
+    """For the same features in all examples, the minimum is at the mean of the distributions."""
+    scores = numpy.array([0.0, 0.5, 2.75, 4.5, 3.25])
+    rows = graded_rows(scores, 0, 5)
+    features = numpy.ones((len(scores), 2))
+    (classifier,) = fit_path(features[rows.examples], rows.grades, [0.001], rows.weights)
+    mean = distributions(scores, 0, 5).mean(axis=0)
+    numpy.testing.assert_allclose(classifier.predict_proba(features)[0], mean, atol=2e-3)
+    numpy.testing.assert_allclose(expected_grades(classifier, features), scores.mean(), atol=5e-3)
+
+
+@pytest.mark.parametrize("score", [0.9, 5.1])
+def test_a_score_outside_the_grades_is_an_error(score):
+    with pytest.raises(ConfigurationError, match=f"between 1 and 5, got {score}"):
+        graded_rows(numpy.array([2.0, score]), 1, 5)

@@ -1,10 +1,14 @@
-"""The tasks read the published data sets."""
+"""The tasks read the published data sets, and one's own."""
 
 from collections import Counter
 
+import numpy
 import pytest
+from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.transfer.tasks import SST_SENTENCES, TASKS
+from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark
+from allennlp_sentmatch.transfer.logistic_regression import LABELS
+from allennlp_sentmatch.transfer.tasks import SST_SENTENCES, TASKS, find_file, own_task
 from tests.transfer.small_data import NUM_EXAMPLES, write_small_data
 
 PUBLISHED_SIZES = {
@@ -34,7 +38,7 @@ def test_published_sizes(task, shared_data):
     for part in (splits.train, splits.validation, splits.test):
         if part is not None:
             assert len(part.sentences) == len(part.targets)
-            assert (part.targets.dtype.kind == "f") == (task.grades is not None)
+            assert (part.targets.dtype.kind == "f") == (task.prediction is not LABELS)
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +77,93 @@ def test_the_distinct_sentences_of_all_parts(splits):
     assert len(sentences) == len(set(sentences))
     assert sentences[:3] == ["red train", "red", "green train"]
     assert {"red dev", "green test"} <= set(sentences)
+
+
+@pytest.mark.parametrize(
+    ("path", "data_set", "name"),
+    [
+        ("MR/rt-polarity.neg", "MR", "rt-polarity.neg"),
+        ("mr/rt-polarity.neg.gz", "MR", "rt-polarity.neg"),
+        ("MRPC/msr_paraphrase_train.txt", "MRPC", "msr_paraphrase_train.txt"),
+        ("msrp/msr_paraphrase_train.txt", "MRPC", "msr_paraphrase_train.txt"),
+        ("stsb/sts-dev.csv", "STS-B", "sts-dev.csv"),
+        ("STS/STSBenchmark/sts-dev.csv", "STS-B", "sts-dev.csv"),
+    ],
+)
+def test_a_file_is_found(tmp_path, path, data_set, name):
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).touch()
+    assert find_file(tmp_path, data_set, name) == tmp_path / path
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    (tmp_path / "msrp").touch()
+    with pytest.raises(ConfigurationError, match="there is no mrpc/x or msrp/x,"):
+        find_file(tmp_path, "MRPC", "x")
+
+
+WORDS = ("good", "bad", "fine", "poor")
+
+
+def rows(word, number):
+    return [f"{word} {i}\tx {i}\t{'ab'[number % 2]}\t{number}" for i in range(9)]
+
+
+@pytest.fixture
+def own_file(tmp_path):
+    """Pairs with a label and a score that the first sentence's word decides."""
+    path = tmp_path / "own.tsv"
+    lines = ["one\ttwo\tlabel\tscore"] + [
+        row for i, word in enumerate(WORDS) for row in rows(word, i)
+    ]
+    path.write_text("\n".join(lines))
+    return str(path)
+
+
+@pytest.mark.parametrize("parts", [["train"], ["train", "test"], ["train", "validation", "test"]])
+@pytest.mark.parametrize(
+    ("columns", "metrics"),
+    [
+        ({"text": "one"}, {"accuracy"}),
+        ({"sentence1": "one", "sentence2": "two"}, {"accuracy"}),
+        (
+            {"sentence1": "one", "sentence2": "two", "score": "score", "score_range": [0, 3]},
+            {"pearson", "spearman"},
+        ),
+    ],
+)
+def test_own_data(own_file, tmp_path, parts, columns, metrics):
+    def encode(sentences):
+        return numpy.array([[word in s.split() for word in WORDS] for s in sentences], "f4")
+
+    task = own_task({**dict.fromkeys(parts, own_file), **columns})
+    report = TransferBenchmark(tmp_path, [task], num_folds=3).run(SentenceVectors(encode), "x")
+    assert report.errors == {}
+    assert report.results["own"].metrics == pytest.approx(dict.fromkeys(metrics, 1.0), abs=0.1)
+    assert report.results["own"].num_training == 36
+    header, _, row = report.as_markdown().splitlines()
+    assert header == "| Model | own |" + " own, Spearman |" * (len(metrics) == 2)
+    assert row.startswith("| x | 100.0 |" if metrics == {"accuracy"} else "| x | 1.000 |")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, 'needs the file "train"'),
+        ({"train": "a.tsv", "validation": "b.tsv"}, 'needs the file "test", too'),
+        ({"train": "a.tsv", "score": "s"}, 'needs a "score_range"'),
+        ({"train": "a.tsv", "score": "s", "score_range": [0, 0.5]}, r"got \[0, 0.5\]"),
+        ({"train": "a.tsv", "lable": "s"}, "lable"),
+    ],
+)
+def test_wrong_settings_of_an_own_task(settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        own_task(settings)
+
+
+def test_own_data_without_what_is_to_be_predicted(own_file, tmp_path):
+    task = own_task({"train": own_file, "text": "one", "label": None})
+    with pytest.raises(
+        ConfigurationError, match=r"own\.tsv: the examples have no label to predict"
+    ):
+        task.read(tmp_path)
