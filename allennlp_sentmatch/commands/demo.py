@@ -13,45 +13,30 @@ from typing import Optional
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.commands.options import (
-    add_address_options,
-    add_device_option,
-    add_trust_option,
-    add_verbose_option,
-)
+from allennlp_sentmatch.commands.command import Command, add_address_options
 from allennlp_sentmatch.corpus import read_sentences
 from allennlp_sentmatch.demo import CORPUS, DemoModel, InMemorySearch, create_app
 from allennlp_sentmatch.serving import serve
 
 
 @Subcommand.register("demo")
-class Demo(Subcommand):
+class Demo(Command):
     """`allennlp demo ARCHIVE [--corpus FILE] [--host HOST] [--port PORT]`."""
 
-    def add_subparser(
-        self,
-        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    ) -> argparse.ArgumentParser:
-        """Describe the command line."""
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=__doc__, help="Try a model on a page in the browser."
-        )
-        subparser.add_argument("archive_file", help="path to an archived model")
-        subparser.add_argument(
+    summary = "Try a model on a page in the browser."
+    shared_options = ("--cuda-device", "--trust-archive")
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("archive_file", help="path to an archived model")
+        parser.add_argument(
             "--corpus", help="sentences to search on the page, one per line (default: a few dozen)"
         )
-        add_address_options(subparser, port=7860)
-        add_device_option(subparser)
-        add_trust_option(subparser)
-        add_verbose_option(subparser)
-        subparser.set_defaults(func=_from_args)
-        return subparser
+        add_address_options(parser, port=7860)
 
-
-def _from_args(args: argparse.Namespace) -> None:
-    model = DemoModel.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
-    app = create_app(model, _search(model, args.corpus), args.allowed_host)
-    serve(app, args.host, args.port, "page")
+    def run(self, args: argparse.Namespace) -> None:
+        model = DemoModel.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
+        app = create_app(model, _search(model, args.corpus), args.allowed_host)
+        serve(app, args.host, args.port, "page")
 
 
 def _search(model: DemoModel, corpus: Optional[str]) -> Optional[InMemorySearch]:

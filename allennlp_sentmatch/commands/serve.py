@@ -10,49 +10,41 @@ import json
 from allennlp.commands.subcommand import Subcommand
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.commands.options import (
-    add_address_options,
-    add_device_option,
-    add_overrides_option,
-    add_trust_option,
-    add_verbose_option,
-)
+from allennlp_sentmatch.commands.command import Command, add_address_options
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.serving import create_app, serve
 
 
 @Subcommand.register("serve")
-class Serve(Subcommand):
+class Serve(Command):
     """`allennlp serve ARCHIVE [--host HOST] [--port PORT]`."""
 
-    def add_subparser(
-        self,
-        parser: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    ) -> argparse.ArgumentParser:
-        """Describe the command line."""
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=__doc__, help="Serve a model's predictions over HTTP."
-        )
-        subparser.add_argument("archive_file", help="path to an archived model")
-        subparser.add_argument(
+    summary = "Serve a model's predictions over HTTP."
+    shared_options = ("--cuda-device", "--overrides", "--trust-archive")
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("archive_file", help="path to an archived model")
+        parser.add_argument(
             "--predictor", help="such as sentence_vector (default: the model's own)"
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--predictor-args",
             type=_json_object,
             default={},
             help="JSON with further settings of the predictor, such as '{\"threshold\": 0.8}'",
         )
-        subparser.add_argument(
+        parser.add_argument(
             "--batch-size", type=int, default=32, help="inputs that are predicted at a time"
         )
-        add_address_options(subparser, port=8000)
-        add_device_option(subparser)
-        add_overrides_option(subparser)
-        add_trust_option(subparser)
-        add_verbose_option(subparser)
-        subparser.set_defaults(func=_from_args)
-        return subparser
+        add_address_options(parser, port=8000)
+
+    def run(self, args: argparse.Namespace) -> None:
+        archive = load_archive(
+            args.archive_file, args.cuda_device, args.trust_archive, overrides=args.overrides
+        )
+        predictor = Predictor.from_archive(archive, args.predictor, extra_args=args.predictor_args)
+        app = create_app(predictor, args.batch_size, args.allowed_host)
+        serve(app, args.host, args.port, "model")
 
 
 def _json_object(text: str) -> dict[str, object]:
@@ -60,11 +52,3 @@ def _json_object(text: str) -> dict[str, object]:
     if not isinstance(value, dict):
         raise ValueError
     return value
-
-
-def _from_args(args: argparse.Namespace) -> None:
-    archive = load_archive(
-        args.archive_file, args.cuda_device, args.trust_archive, overrides=args.overrides
-    )
-    predictor = Predictor.from_archive(archive, args.predictor, extra_args=args.predictor_args)
-    serve(create_app(predictor, args.batch_size, args.allowed_host), args.host, args.port, "model")
