@@ -4,7 +4,9 @@ import json
 import logging
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -23,6 +25,7 @@ from allennlp_sentmatch.calibration.thresholds import (
     precision_threshold,
 )
 from allennlp_sentmatch.data.files.folds import split_data_path
+from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.predictors.label_threshold import Threshold
@@ -31,6 +34,9 @@ logger = logging.getLogger(__name__)
 
 NUM_COMPARED = 10_000
 """The number of examples whose folds are compared: more than any two numbers of folds repeat in."""
+
+MOST_SHARED = 0.1
+"""The share of a file's lines that may be in another one by chance: short questions, a header."""
 
 
 def calibrate_archive(
@@ -102,7 +108,7 @@ def calibrate_archive(
     ):
         if path is not None and other is not None and _overlap(path, other):
             logger.warning(
-                "%s, %s, are %s too: the report is better than it would be on other data",
+                "%s, %s, have examples of %s: the report is better than it would be on other data",
                 *(name, path, other_name),
             )
     reader = archive.validation_dataset_reader
@@ -138,13 +144,26 @@ def calibrate_archive(
 
 
 def _overlap(first: Any, second: Any) -> bool:
-    """Whether two data paths share examples."""
+    """Whether two data paths share examples: of one file, or many lines of two files."""
     (first_path, in_first), (second_path, in_second) = map(split_data_path, (first, second))
-    if not all(isinstance(path, str) for path in (first_path, second_path)):
-        return bool(first_path == second_path)
-    is_same_file = os.path.realpath(first_path) == os.path.realpath(second_path)
     examples = range(NUM_COMPARED)
-    return is_same_file and not set(in_first(examples)).isdisjoint(in_second(examples))
+    for one, other in product(_files(first_path), _files(second_path)):
+        if os.path.realpath(one) == os.path.realpath(other):
+            if not set(in_first(examples)).isdisjoint(in_second(examples)):
+                return True
+        elif os.path.isfile(one) and os.path.isfile(other):
+            lines = [line for _, line in read_lines(one, "latin-1")]
+            others = {line for _, line in read_lines(other, "latin-1")}
+            if sum(line in others for line in lines) > MOST_SHARED * len(lines):
+                return True
+    return False
+
+
+def _files(path: Any) -> list[str]:
+    """The files that a data path without folds names."""
+    if isinstance(path, Mapping):
+        return [file for value in path.values() for file in _files(value)]
+    return [path] if isinstance(path, str) else list(path)
 
 
 def _report(data: LabeledLogits, path: Any, previous: float, temperature: float) -> DataReport:

@@ -54,9 +54,13 @@ def fit_temperature(logits: FloatArray, labels: IntArray) -> float:
         return float((expected - label_logits).mean())
 
     if derivative(0.0) >= -TOLERANCE:
+        accuracy = (logits.argmax(-1) == labels).mean()
         raise ConfigurationError(
             "the model's probabilities of the right labels are no larger than those of the wrong "
-            "ones: are the labels those that it was trained with?"
+            f"ones: on these {len(labels)} examples it is no better than chance (accuracy "
+            f"{accuracy:.2f}; the most frequent label has {numpy.bincount(labels).max()} of them), "
+            "and no temperature helps; train it for longer or, if it is accurate on other data, "
+            "check that the labels are those that it was trained with"
         )
     if not label_logits.any():
         raise ConfigurationError(

@@ -30,6 +30,14 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
+CLASSIFIERS_VECTORS = (
+    "%s is a classifier, whose vectors serve to tell labels apart: sentences that mean different "
+    "things may have a cosine near 1. For similarity, train a similarity_regressor with the scorer "
+    "cosine, or a distilled_encoder"
+)
+"""The warning where a classifier's vectors are written, which are easily taken for similarities."""
+
+
 class Command(Subcommand):
     """A subcommand that its module's docstring describes."""
 

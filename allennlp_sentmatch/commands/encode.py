@@ -4,16 +4,19 @@ After an interruption, the same command continues.
 """
 
 import argparse
+import logging
 import os
 from functools import partial
 from typing import Union
 
 from allennlp.commands.subcommand import Subcommand
 
-from allennlp_sentmatch.commands.command import Command, add_table_options
+from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command, add_table_options
 from allennlp_sentmatch.corpus import RayEncoder, encode_corpus, read_sentences
 from allennlp_sentmatch.models.archival import archive_digest
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
+
+logger = logging.getLogger(__name__)
 
 
 @Subcommand.register("encode")
@@ -68,6 +71,8 @@ class Encode(Command):
             )
         else:
             encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, *settings)
+        if encoder.is_classifier:
+            logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
         encode_corpus(
             encoder,
             partial(read_sentences, args.input_file, args.column, args.delimiter),

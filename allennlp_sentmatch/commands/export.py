@@ -6,12 +6,16 @@ sentence-transformers can read it.
 """
 
 import argparse
+import logging
 
 from allennlp.commands.subcommand import Subcommand
 
-from allennlp_sentmatch.commands.command import Command
+from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command
 from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.predictors.export import export_encoder
+
+logger = logging.getLogger(__name__)
 
 
 @Subcommand.register("export")
@@ -29,6 +33,8 @@ class Export(Command):
         archive = load_archive(
             args.archive_file, trust=args.trust_archive, overrides=args.overrides
         )
+        if isinstance(archive.model, ClassificationModel):
+            logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
         encoder = export_encoder(archive.model, archive.validation_dataset_reader, args.folder)
         count = sum(parameter.numel() for parameter in encoder.parameters())
         print(f"{args.folder}: vectors of {encoder.vector_size} dimensions, {count:,} parameters")

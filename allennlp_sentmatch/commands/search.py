@@ -121,13 +121,15 @@ class Search(Command):
                     answer = {
                         "query": query,
                         "unknown_words": encoder.unknown_words(query),
+                        "knows_no_word": encoder.knows_no_word(query),
                         "neighbors": [dataclasses.asdict(neighbor) for neighbor in neighbors],
                     }
                     json.dump(answer, file, ensure_ascii=False)
                     file.write("\n")
         else:
             for query, neighbors in found:
-                print(*lines(query, neighbors, encoder.unknown_words(query)), "", sep="\n")
+                unknown = (encoder.unknown_words(query), encoder.knows_no_word(query))
+                print(*lines(query, neighbors, *unknown), "", sep="\n")
 
 
 def _index_kind(text: str) -> IndexKind:

@@ -75,9 +75,9 @@ class RayEncoder:
             options.update(num_gpus=1, max_calls=0)
         self._encode = self._ray.remote(**options)(_encode)
         # Loaded here too, so that errors in the archive are reported at once, by this process.
-        self.vector_size = SentenceEncoder.from_archive(
-            archive_file, trust=trust, overrides=overrides
-        ).vector_size
+        encoder = SentenceEncoder.from_archive(archive_file, trust=trust, overrides=overrides)
+        self.vector_size = encoder.vector_size
+        self.is_classifier = encoder.is_classifier
         if not self._ray.is_initialized():
             address = address or os.environ.get("RAY_ADDRESS")
             # A cluster started here gets the CPUs it is asked for, however few this machine has.

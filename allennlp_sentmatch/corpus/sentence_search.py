@@ -256,7 +256,10 @@ def _score(neighbor: Neighbor) -> float:
 
 
 def lines(
-    query: str, neighbors: Sequence[Neighbor], unknown_words: Sequence[str] = ()
+    query: str,
+    neighbors: Sequence[Neighbor],
+    unknown_words: Sequence[str] = (),
+    knows_no_word: bool = False,
 ) -> Iterator[str]:
     """Yield the lines of a table: under a query its neighbors, as in table 3.3 of Choi's thesis.
 
@@ -268,6 +271,8 @@ def lines(
     if unknown_words:
         words = ", ".join(f"“{word}”" for word in unknown_words)
         yield f"#\tNot in the model's vocabulary, and read as one unknown word: {words}."
+    if knows_no_word:
+        yield "#\tThe model knows no word of this query: these neighbors say nothing."
     for rank, neighbor in enumerate(neighbors, start=1):
         line = f"{rank}\t{neighbor.sentence}\t{neighbor.cosine:.3f}"
         if neighbor.label is not None and neighbor.probs_by_label is not None:

@@ -21,6 +21,7 @@ from allennlp.predictors import Predictor
 from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.nn.bfloat16_products import bfloat16_products
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 from allennlp_sentmatch.predictors.text_indexing import text_indexer
@@ -196,6 +197,18 @@ class SentenceEncoder:
     def unknown_words(self, sentence: str) -> list[str]:
         """The out-of-vocabulary words of a sentence, in order, each once."""
         return unknown_words(self._instance(sentence), self._model.vocab)
+
+    def knows_no_word(self, sentence: str) -> bool:
+        """Whether all words of a sentence, apart from punctuation, are out of the vocabulary."""
+        tokens: Any = self._instance(sentence)["tokens"]
+        unknown = self.unknown_words(sentence)
+        known = {str(token.text) for token in tokens}.difference(unknown)
+        return bool(unknown) and not any(any(map(str.isalnum, word)) for word in known)
+
+    @property
+    def is_classifier(self) -> bool:
+        """Whether the vectors are those of a classifier of labels."""
+        return isinstance(self._model, ClassificationModel)
 
     @cached_property
     def _indexer(self) -> Optional[TextIndexer]:

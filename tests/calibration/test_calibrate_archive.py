@@ -278,9 +278,17 @@ def folds(path, **settings):
 @pytest.mark.parametrize(
     ("own", "test", "warning"),
     [
-        (None, SMALL_QUICK_START["train_data_path"], "the test data, .*, are the training data"),
-        (None, folds(SMALL_QUICK_START["train_data_path"], keep=[1]), "are the training data too"),
-        ({"keep": [0]}, {"drop": [1]}, "the test data, .*, are the calibration data too"),
+        (
+            None,
+            SMALL_QUICK_START["train_data_path"],
+            "the test data, .*, have examples of the training data",
+        ),
+        (
+            None,
+            folds(SMALL_QUICK_START["train_data_path"], keep=[1]),
+            "have examples of the training data",
+        ),
+        ({"keep": [0]}, {"drop": [1]}, "the test data, .*, have examples of the calibration data"),
         ({"keep": [0]}, {"keep": [1]}, None),
     ],
 )
@@ -296,3 +304,18 @@ def test_data_that_were_seen_before_are_noticed(
     assert len(messages) == (warning is not None)
     if warning is not None:
         assert re.search(warning, messages[0])
+
+
+@pytest.mark.parametrize(("num_lines", "is_noticed"), [(1, False), (8, True), (None, True)])
+def test_a_copy_of_training_examples_is_noticed(
+    small_archive, drawn, tmp_path, caplog, monkeypatch, num_lines, is_noticed
+):
+    """Or of some, in a file of their own."""
+    monkeypatch.chdir(REPOSITORY)
+    header, *lines = Path(SMALL_QUICK_START["train_data_path"]).read_text().splitlines()
+    others = Path(drawn[0]).read_text().splitlines()[1:]
+    held_out = tmp_path / "held_out.tsv"
+    held_out.write_text("\n".join([header, *others[: 50 if num_lines else 0], *lines[:num_lines]]))
+    with caplog.at_level(logging.WARNING, "allennlp_sentmatch.calibration"):
+        calibrate_archive(small_archive, drawn[0], tmp_path / "out", [str(held_out)])
+    assert ("have examples of the training data" in caplog.text) == is_noticed

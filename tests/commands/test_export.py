@@ -61,3 +61,12 @@ def test_an_interrupted_encoding_is_not_resumed_with_other_overrides(
             allennlp("encode", *files)
     with pytest.raises(ConfigurationError, match="another setting of 'encoder'"):
         allennlp("encode", *files, "-o", '{"model.cut_projection": true}')
+
+
+def test_a_classifiers_vectors_are_no_similarities(
+    allennlp, small_archive, distilled_archive, tmp_path, caplog
+):
+    allennlp("export", distilled_archive, tmp_path / "distilled")
+    assert "is a classifier" not in caplog.text
+    allennlp("export", small_archive, tmp_path / "classifier")
+    assert f"{small_archive} is a classifier, whose vectors" in caplog.text

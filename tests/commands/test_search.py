@@ -97,6 +97,14 @@ def test_unknown_words_are_named(allennlp, searched, tmp_path, capsys):
     assert "vocabulary" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("query", "expected"), [("Xyzzy, zzz.", True), ("Xyzzy man.", False)])
+def test_a_query_of_unknown_words_alone(allennlp, searched, tmp_path, capsys, query, expected):
+    allennlp(*searched[0], "--query", query)
+    assert ("The model knows no word of this query" in capsys.readouterr().out) == expected
+    allennlp(*searched[0], "--query", query, "--output-file", tmp_path / "n.jsonl")
+    assert json.loads((tmp_path / "n.jsonl").read_text())["knows_no_word"] == expected
+
+
 def test_a_blank_query_is_refused(allennlp, searched):
     with pytest.raises(ConfigurationError, match="--query must be a sentence"):
         allennlp(*searched[0], "--query", " ")
