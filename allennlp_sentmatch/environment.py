@@ -95,7 +95,7 @@ def _allennlp() -> str:
         return f"not installed; type `{INSTALL_COMMAND}`"
     try:
         import_module("allennlp.commands")
-    except Exception as error:  # whatever it is, the report has it
+    except Exception as error:  # whatever it is, it is part of the report
         return f"{version}, cannot be imported: {why_broken(error)}"
     return f"{version}, can be imported"
 

@@ -126,12 +126,13 @@ def check_refusal(error: Exception, name: str, most_bytes: int = 5000) -> None:
     assert len(str(error).encode("utf-8", "replace")) < most_bytes
 
 
-def check_sentence(error: Exception) -> None:
-    """Check that the program `allennlp` says what is wrong; values may be shown whole."""
+def check_sentence(error: Exception, *parts: str, most_bytes: int = 5000) -> None:
+    """Check that the program `allennlp` has a sentence for an error, not a long one, with parts."""
     sentence = mistake(error)
     if sentence is None:
         raise error
-    assert len(sentence.encode("utf-8", "replace")) < 20_000
+    assert 10 < len(sentence.encode("utf-8", "replace")) < most_bytes
+    assert all(part in sentence for part in parts), sentence
 
 
 def check_cases(check: Callable[[Any], None], strategy: Any, num_cases: int) -> None:
@@ -152,11 +153,3 @@ def replace(path: Path, content: Optional[bytes]) -> None:
     path.unlink(missing_ok=True)
     if content is not None:
         path.write_bytes(content)
-
-
-def check_named(error: Exception, *parts: str) -> None:
-    """The `allennlp` program must have a sentence for the error, not a long one, with all parts."""
-    sentence = mistake(error)
-    assert sentence is not None, repr(error)
-    assert 10 < len(sentence.encode()) < 5000
-    assert all(part in sentence for part in parts), sentence

@@ -151,19 +151,25 @@ def _overlap(first: Any, second: Any) -> bool:
         if os.path.realpath(one) == os.path.realpath(other):
             if not set(in_first(examples)).isdisjoint(in_second(examples)):
                 return True
-        elif os.path.isfile(one) and os.path.isfile(other):
-            lines = [line for _, line in read_lines(one, "latin-1")]
-            others = {line for _, line in read_lines(other, "latin-1")}
-            if sum(line in others for line in lines) > MOST_SHARED * len(lines):
-                return True
+        elif os.path.isfile(one) and os.path.isfile(other) and _share_lines(one, other):
+            return True
     return False
+
+
+def _share_lines(one: str, other: str) -> bool:
+    try:
+        lines = [line for _, line in read_lines(one, "latin-1")]
+        others = {line for _, line in read_lines(other, "latin-1")}
+    except ConfigurationError:  # of an encoding that only the reader knows
+        return False
+    return sum(line in others for line in lines) > MOST_SHARED * len(lines)
 
 
 def _files(path: Any) -> list[str]:
     """The files that a data path without folds names."""
     if isinstance(path, Mapping):
-        return [file for value in path.values() for file in _files(value)]
-    return [path] if isinstance(path, str) else list(path)
+        path = list(path.values())
+    return [part for part in (path if isinstance(path, list) else [path]) if isinstance(part, str)]
 
 
 def _report(data: LabeledLogits, path: Any, previous: float, temperature: float) -> DataReport:
@@ -231,6 +237,6 @@ def _draw(report: CalibrationReport, file: Path) -> None:
             "Reliability diagram", {"before": data.before, "after": data.after}
         )
     except ConfigurationError as error:
-        logger.warning("there is no reliability diagram: %s", error)
+        logger.warning("the reliability diagram is missing: %s", error)
         return
     file.write_text(drawing.content, encoding="utf-8")

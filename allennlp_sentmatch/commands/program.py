@@ -39,7 +39,7 @@ ExceptHook = Callable[[type[BaseException], BaseException, Optional[TracebackTyp
 VERBOSE = "--verbose"
 
 JSONNET_ERRORS = ("STATIC ERROR: ", "RUNTIME ERROR: ")
-"""The beginning of the messages of jsonnet's `RuntimeError`."""
+"""The beginnings of the messages of jsonnet's `RuntimeError`."""
 
 
 ALLENNLP_ERRORS = {

@@ -88,9 +88,9 @@ class Transfer(Command):
             action="store_true",
             help="train SST on its 6,920 sentences and not on its 67,349 phrases",
         )
-        parser.add_argument("--folds", type=int, default=10, help="of a cross-validation")
+        parser.add_argument("--folds", type=int, default=10, help="folds of a cross-validation")
         parser.add_argument(
-            "--seed", type=int, default=1111, help="seed of the random folds; SentEval's is 1111"
+            "--seed", type=int, default=1111, help="the seed of the folds; SentEval's is 1111"
         )
         parser.add_argument(
             "--cache", metavar="FOLDER", help="keep the vectors here for later runs"

@@ -162,7 +162,7 @@ def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) 
 
 
 def _finished_blocks(digests_file: Path, vectors: VectorsFile) -> list[bytes]:
-    """The digests of finished blocks; a new file of vectors if there is no whole one."""
+    """The digests of finished blocks; makes a new file of vectors unless there is a whole one."""
     with naming(digests_file):
         content = digests_file.read_bytes() if digests_file.exists() else b""
     with naming(vectors.path):

@@ -29,7 +29,7 @@ NUM_CODES = 256
 USUAL_CODE_SIZE = 64
 
 MAX_PART_SIZE = 16
-"""The largest number of components that a byte stands for."""
+"""The number of components that a byte can stand for."""
 
 
 def faiss_library() -> Any:
@@ -289,7 +289,7 @@ class IvfPqKind(IvfKind):
         return index
 
     def _parts(self, vector_size: int) -> int:
-        """The number of parts, of a byte each, that a vector of this size is divided into."""
+        """The number of parts, of a byte each, of a vector of this size."""
         if self._code_size is not None:
             if vector_size % self._code_size:
                 raise ConfigurationError(

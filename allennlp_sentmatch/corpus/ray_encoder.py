@@ -12,8 +12,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
 
 WAITING_BLOCKS = 4
-"""The largest number of blocks for each worker, encoded ones that wait for an earlier one included.
-"""
+"""The most blocks for each worker, encoded ones that wait for an earlier one included."""
 
 
 class RayEncoder:
@@ -115,7 +114,7 @@ class RayEncoder:
 
 
 def _encode(sentences: list[str], batch_size: int, settings: tuple[Any, ...]) -> FloatArray:
-    """The work of one worker."""
+    """Encode a block, on a worker."""
     return _loaded(*settings).encode(sentences, batch_size, show_progress=False)
 
 

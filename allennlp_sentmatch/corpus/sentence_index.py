@@ -25,10 +25,10 @@ IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
 BoolArray = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
 
 TOLERANCE = 1e-3
-"""The largest difference of components of normalized vectors that count as the same."""
+"""The largest difference of components of normalized vectors that are called the same."""
 
 NUM_CHECKED = 1024
-"""The number of vectors of a saved index that are compared."""
+"""The number of vectors of a saved index that are looked at."""
 
 
 class SentenceIndex:

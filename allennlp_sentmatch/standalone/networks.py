@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, ClassVar, Union
 
 from torch import Tensor, nn
 
@@ -18,18 +18,12 @@ from allennlp_sentmatch.nn.subilstm import SuffixBiLSTM
 
 
 class TorchNetwork(nn.Module):
-    """A `torch.nn.LSTM` or `GRU` over sentences of different lengths.
+    """A `torch.nn.LSTM` or `GRU`, with its arguments, over sentences of different lengths."""
 
-    # Parameters
-
-    kind : `type[Union[torch.nn.LSTM, torch.nn.GRU]]`
-    input_size, hidden_size, num_layers, bias, bidirectional
-        As those classes have them.
-    """
+    kind: ClassVar[type[Union[nn.LSTM, nn.GRU]]]
 
     def __init__(
         self,
-        kind: type[Union[nn.LSTM, nn.GRU]],
         input_size: int,
         hidden_size: int,
         num_layers: int = 1,
@@ -37,7 +31,7 @@ class TorchNetwork(nn.Module):
         bidirectional: bool = False,
     ) -> None:
         super().__init__()
-        self.network = kind(
+        self.network = self.kind(
             input_size,
             hidden_size,
             num_layers=num_layers,
@@ -58,29 +52,13 @@ class TorchNetwork(nn.Module):
 class LSTMNetwork(TorchNetwork):
     """A `torch.nn.LSTM`; see `TorchNetwork`."""
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        bidirectional: bool = False,
-    ) -> None:
-        super().__init__(nn.LSTM, input_size, hidden_size, num_layers, bias, bidirectional)
+    kind = nn.LSTM
 
 
 class GRUNetwork(TorchNetwork):
     """A `torch.nn.GRU`; see `TorchNetwork`."""
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        bidirectional: bool = False,
-    ) -> None:
-        super().__init__(nn.GRU, input_size, hidden_size, num_layers, bias, bidirectional)
+    kind = nn.GRU
 
 
 class Identity(nn.Module):

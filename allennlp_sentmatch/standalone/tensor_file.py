@@ -68,7 +68,9 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
     content = bytearray(read_file(path))
     header_size = int.from_bytes(content[:8], "little")
     if len(content) < 8 or not 2 <= header_size <= min(MAX_HEADER_SIZE, len(content) - 8):
-        raise ValueError(f"{path} is damaged, or not a safetensors file: its header is incomplete")
+        raise ValueError(
+            f"{path} is damaged, or not a file of safetensors: its header is not whole"
+        )
     start = 8 + header_size
     try:
         header = json.loads(content[8:start].decode())
@@ -106,7 +108,7 @@ def read_file(path: Union[str, "os.PathLike[str]"]) -> bytes:
 
     # Raises
 
-    `ValueError` for something else than a file; `OSError` if there is none or it cannot be read.
+    `ValueError` for something else than a file; `OSError` if it does not exist or cannot be read.
     """
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ValueError(f"{path} is not a regular file")

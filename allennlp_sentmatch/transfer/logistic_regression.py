@@ -74,7 +74,7 @@ def fit_path(
 
 
 class Prediction(NamedTuple):
-    """What is to be predicted: labels or scores."""
+    """The prediction of labels, or of scores."""
 
     #: From features (N, D), targets (N,) and penalties to a classifier for each penalty.
     fit_path: Callable[[Array, Array, Sequence[float]], Iterator[Pipeline]]

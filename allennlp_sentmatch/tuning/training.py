@@ -15,7 +15,7 @@ from threading import Event
 from typing import Any, Optional
 
 POLLING_SECONDS = 0.5
-"""The seconds between two looks at a running training."""
+"""The time between two looks at a running training."""
 
 
 class TrainingError(Exception):

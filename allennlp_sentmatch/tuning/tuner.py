@@ -212,7 +212,7 @@ class Tuner:
         return study
 
     def _load(self) -> Any:
-        """The study of the folder, which is made if there is none."""
+        """The study of the folder, made if it does not exist."""
         if self._database.exists() and not self._database.is_file():
             raise ValueError("it is not a regular file")
         pruners = self._optuna.pruners

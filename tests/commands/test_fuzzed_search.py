@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from allennlp_sentmatch.data.files.digests import MARK
 from allennlp_sentmatch.data.files.sentences import read_sentences
 from allennlp_sentmatch.predictors import SentenceEncoder
-from tests.fuzzing import cases, check_cases, check_named, damaged, replace
+from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 
 WORDS = ["man", "dog", "girl", "cat", "boy", "bird", "cow"]
 LINES = [f"A {a} {b} {c}." for a in WORDS for b in "abcdefg" for c in "hijklm"]
@@ -58,7 +58,7 @@ def test_search(allennlp, small_archive, tmp_path, monkeypatch, num_cases):
             found = search(kind, *options)
             endings["found"] += 1
         except Exception as error:
-            check_named(error)
+            check_sentence(error)
             endings["refused"] += 1
             return
         lines = list(read_sentences(corpus))

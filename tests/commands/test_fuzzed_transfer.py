@@ -5,7 +5,7 @@ import json
 import numpy
 from hypothesis import strategies as st
 
-from tests.fuzzing import cases, check_cases, check_named, damaged, replace
+from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 from tests.transfer.small_data import WORDS, encode_words, write_small_data
 
 
@@ -30,7 +30,7 @@ def test_transfer(allennlp, tmp_path, num_cases):
         try:
             allennlp("transfer", *encoders[encoder], *options, "--output-file", output, *settings)
         except Exception as error:
-            check_named(error)
+            check_sentence(error)
             return None
         return json.loads(output.read_text())["metrics"]
 

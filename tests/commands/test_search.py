@@ -177,15 +177,6 @@ def test_numbers_must_be_positive(allennlp, searched, option):
         allennlp(*searched[0], "--query", "A dog.", option, 0)
 
 
-def test_a_file_that_is_no_array_is_named(allennlp, searched, tmp_path):
-    numpy.savez(tmp_path / "v.npz", CORPUS)
-    (tmp_path / "v.txt").write_text("no array")
-    numpy.save(tmp_path / "o.npy", numpy.array([{}], dtype=object))
-    for name in ("v.npz", "v.txt", "o.npy", "none.npy"):
-        with pytest.raises((ConfigurationError, FileNotFoundError), match=name):
-            allennlp(*searched[0][:3], tmp_path / name, "--query", "A dog.")
-
-
 @pytest.fixture
 def encoded(allennlp, small_archive, tmp_path):
     """A corpus of 100 lines that `allennlp encode` has read; and a command's first arguments."""
@@ -211,29 +202,6 @@ def test_an_encoded_corpus_that_was_edited(allennlp, encoded, tmp_path):
             ConfigurationError, match=r"c\.npy was made from other sentences, .*; encode them again"
         ):
             allennlp(*arguments)
-
-
-def test_an_indexed_corpus_that_was_edited(allennlp, encoded, small_archive, tmp_path):
-    """Also if it is encoded again."""
-    lines, arguments = encoded
-    index = ["--index", tmp_path / "s.faiss"]
-    allennlp(*arguments, *index)
-    allennlp(*arguments, *index)
-    (tmp_path / "c.txt").write_text("\n".join([*lines[:1], "A thief ran off.", *lines[2:]]))
-    (tmp_path / "c.npy").unlink()
-    allennlp("encode", small_archive, tmp_path / "c.txt", tmp_path / "c.npy")
-    with pytest.raises(ConfigurationError, match=r"s\.faiss was made from .*; name another file"):
-        allennlp(*arguments, *index)
-
-
-def test_vectors_without_a_digest_are_compared_by_a_sample(allennlp, encoded, tmp_path):
-    """Those of an earlier version."""
-    lines, arguments = encoded
-    numpy.save(tmp_path / "c.npy", numpy.load(tmp_path / "c.npy"))
-    allennlp(*arguments)
-    (tmp_path / "c.txt").write_text("\n".join(lines[::-1]))
-    with pytest.raises(ConfigurationError, match="is not the model's for this sentence"):
-        allennlp(*arguments)
 
 
 @pytest.mark.parametrize("dtype", ["<f2", "<f8", ">f4"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.corpus.test_encoding import FakeEncoder, encode
-from tests.fuzzing import cases, check_cases, check_named, damaged, replace
+from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 
 
 @cases(60, 2000)
@@ -32,7 +32,7 @@ def test_damaged_files_of_an_interrupted_run(tmp_path, num_cases):
             encode(FakeEncoder(), output)
             endings["whole"] += 1
         except Exception as error:
-            check_named(error, str(folder), "delete the folder")
+            check_sentence(error, str(folder), "delete the folder")
             endings["refused"] += 1
             assert not output.exists()
             shutil.rmtree(folder)
