@@ -200,11 +200,11 @@ class EncoderDecoder(Model):
         output: dict[str, Any] = {"metadata": metadata}
         if target_tokens is not None:
             indices = get_token_ids_from_text_field_tensors(target_tokens)  # (B, T + 1)
-            mask = get_text_field_mask(target_tokens)[:, 1:]  # (B, T)
+            words = get_text_field_mask(target_tokens)[:, 1:].nonzero(as_tuple=True)
             attentional, _ = self._read(indices[:, :-1], state, encoder_outputs, source_mask)
             output["loss"] = F.cross_entropy(
-                self._output_layer(attentional[mask]),  # (number of tokens, V)
-                indices[:, 1:][mask],
+                self._output_layer(attentional[words]),  # (number of tokens, V)
+                indices[:, 1:][words],
                 label_smoothing=self._label_smoothing,
             )
         if not self.training:

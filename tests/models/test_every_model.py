@@ -133,12 +133,20 @@ def test_every_parameter_gets_a_gradient(name, models):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_gpu_gives_the_same_loss_and_gradients(name, models, simulated_gpu):
+    """No line waits for it more than once for each sentence of a pair, nor a backward pass ever."""
     results = []
     for device in (int_to_device(-1), int_to_device(0)):
         model = copy.deepcopy(models[name]).to(device)
+        tensors = move_to_device(sample(name).batch(), device)
+        simulated_gpu.synchronizations.clear()
         torch.manual_seed(1)
-        loss = model(**move_to_device(sample(name).batch(), device))["loss"]
+        loss = model(**tensors)["loss"]
+        waits = simulated_gpu.synchronizations
+        package = str(REPOSITORY / "allennlp_sentmatch")
+        assert not [x for x in waits.items() if x[0][1].startswith(package) and x[1] > 2]
+        waits.clear()
         loss.backward()
+        assert not waits
         gradients = {n: p.grad.cpu() for n, p in model.named_parameters() if p.grad is not None}
         results.append({**gradients, "loss": loss.detach().cpu()})
     torch.testing.assert_close(*results, atol=1e-5, rtol=1e-4)

@@ -177,9 +177,10 @@ class ConditionalLanguageModel(torch.nn.Module):
         # shape: (B, T, D)
         states, _ = self.decoder(torch.cat([embedded_inputs, condition], dim=-1))
         # The softmax over the vocabulary dominates the cost, so it skips the padding.
+        words = mask.nonzero(as_tuple=True)
         # shape: (number of unpadded words, V)
-        logits = F.linear(states[mask], word_embeddings, self.output_bias)
-        log_probs = -F.cross_entropy(logits, targets[mask], reduction="none")
+        logits = F.linear(states[words], word_embeddings, self.output_bias)
+        log_probs = -F.cross_entropy(logits, targets[words], reduction="none")
         # shape: (B, T)
         per_word = log_probs.new_zeros(mask.shape).masked_scatter(mask, log_probs)
         log_likelihood = per_word.sum(dim=1)

@@ -51,7 +51,9 @@ class GaussianInferenceNetwork(InferenceNetwork):
     def kl_divergence(self, posterior: Distribution) -> torch.Tensor:
         """Return KL(q(z|x) || p(z)) times its current weight, (B,)."""
         mean = posterior.mean
-        prior = Independent(Normal(torch.zeros_like(mean), torch.ones_like(mean)), 1)
+        # Without validation, which would wait for a GPU.
+        normal = Normal(torch.zeros_like(mean), torch.ones_like(mean), validate_args=False)
+        prior = Independent(normal, 1, validate_args=False)
         divergence: torch.Tensor = self.kl_weight() * kl_divergence(posterior, prior)
         return divergence
 

@@ -132,7 +132,8 @@ class VonMisesFisher(Distribution):
         b = degrees / (2 * k + torch.sqrt(4 * k**2 + degrees**2))
 
         with torch.no_grad():
-            proposal = Beta(b.new_tensor(degrees / 2), b.new_tensor(degrees / 2))
+            concentration = b.new_full((), degrees / 2)
+            proposal = Beta(concentration, concentration, validate_args=False)
             accepted_e = torch.empty_like(b).flatten()
             # Flat indices of the samples without an accepted proposal.
             pending = torch.arange(accepted_e.numel(), device=b.device)
