@@ -1,4 +1,4 @@
-"""How often encoders wait for a GPU, counted on a simulated one."""
+"""How often encoders wait for a GPU, and what they launch on it, counted on a simulated one."""
 
 from typing import Callable
 
@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch import nn
+from allennlp_sentmatch.nn.ops.rcrn.recurrence import controlled_recurrence
 from tests.simulated_device import NAME, SimulatedDevice
 
 D, H = 4, 3
@@ -56,3 +57,44 @@ def test_lengths_are_checked_where_they_are_known(name: str):
         mask = torch.tensor([[True, True, False], [True, False, True]]).to(NAME)
         with pytest.raises(ValueError, match="right-padded, but token 2 of sentence 1 follows"):
             ENCODERS[name]().to(NAME)(torch.randn(2, 3, D).to(NAME), mask)
+
+
+def launches(name: str, num_tokens: int, trained: bool) -> int:
+    """The operations of a forward pass or, if `trained`, of a forward and a backward pass."""
+    with SimulatedDevice() as device:
+        encoder = ENCODERS[name]().to(NAME)
+        inputs = torch.randn(4, num_tokens, D).to(NAME).requires_grad_()
+        device.launches.clear()
+        outputs = encoder(inputs)
+        if trained:
+            outputs.sum().backward()
+        return sum(device.launches.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "forward", "both"),
+    [
+        ("cas_lstm", 17, 31),
+        ("lstmn", 12, 36),
+        ("gumbel_tree_lstm", 57, 124),
+        ("stacked_rnn", 13, 56),
+        ("subilstm", 15, 38),
+        ("rcrn", 19, 83),
+    ],
+)
+def test_launches_of_a_step(name: str, forward: int, both: int):
+    """In both directions; of `stacked_rnn` and `rcrn` almost all are torch's, cuDNN's on a GPU."""
+    for trained, most in ((False, forward), (True, both)):
+        of_ten_steps = launches(name, 18, trained) - launches(name, 8, trained)
+        assert of_ten_steps <= 10 * most
+
+
+def test_the_recurrence_of_rcrn_takes_no_launches_for_each_step():
+    def run(num_tokens: int) -> int:
+        with SimulatedDevice() as device:
+            gates = [torch.rand(4, num_tokens, D).to(NAME).requires_grad_() for _ in range(2)]
+            device.launches.clear()
+            controlled_recurrence(*gates).sum().backward()
+            return sum(device.launches.values())
+
+    assert run(64) - run(32) <= 8  # a round in either direction

@@ -9,8 +9,7 @@ the gates have a table of all steps; the other derivatives, tanh(c) too, are rec
 chunk. The system would hand out the memory of further tables of all steps page by page.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import torch
 from torch import Tensor
@@ -32,20 +31,14 @@ def forward(backend: Backend, tables: LayerTables) -> None:
     gates_at, hidden_at, cell_at = (steps(x, sizes) for x in (gates, tables.hidden, tables.cell))
     lower_at = None if tables.lower is None else steps(tables.lower, sizes)
     R = tables.weight_hh[0].size(0)
-    weights = [backend.products.prepacked(weight) for weight in tables.weight_hh]
-    # The table that U h is added to, and h, for each direction.
-    recurrent_at = [steps(x[:, :R], sizes) for x in gates]
-    left_hidden_at = [steps(x, sizes) for x in tables.hidden]
+    weights = backend.products.side_by_side(tables.weight_hh)
     for t in range(tables.first_step, len(sizes)):
         n = sizes[t]
         a, c = gates_at[t], cell_at[t]  # (S, n, GH), (S, n, H)
         i, f, g, o = a.chunk(a.size(-1) // H, -1)[:4]
         if t > 0:
             left_cell = cell_at[t - 1][:, :n]
-            for s, weight in enumerate(weights):
-                recurrent_at[s][t].add_(
-                    backend.products.linear(left_hidden_at[s][t - 1][:n], weight)
-                )
+            backend.products.add_products(a[..., :R], hidden_at[t - 1][:, :n], weights)
             if peephole_left is not None:
                 a[..., R:].addcmul_(left_cell, peephole_left)
         g.mul_(2)
@@ -64,15 +57,16 @@ def forward(backend: Backend, tables: LayerTables) -> None:
 
 def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> None:
     """Make of the gates the gradients of their arguments, and fill the buffers of `grads`."""
-    weights = [weight.t() for weight in tables.weight_hh]
+    weights = backend.products.side_by_side([weight.t() for weight in tables.weight_hh])
     after: Optional[_Step] = None
     for first, chunk, rows in reversed(_chunks(tables.sizes, tables.first_step)):
         factors = _factors(backend, tables, first, chunk, rows, grads.left_weight is not None)
         after = _backward_chunk(
             backend,
             chunk,
+            tables.weight_hh[0].size(0),
             weights,
-            grads.hidden[:, rows],
+            grads.hidden[:, rows].clone(memory_format=torch.contiguous_format),
             None if grads.cell is None else grads.cell[:, rows],
             tables.gates[:, rows],
             factors,
@@ -163,7 +157,8 @@ class _Step(NamedTuple):
 def _backward_chunk(
     backend: Backend,
     sizes: list[int],
-    weights: Sequence[Tensor],
+    num_recurrent: int,
+    weights: Any,
     grad_hidden: Tensor,
     grad_cell: Optional[Tensor],
     grad_gates: Tensor,
@@ -172,12 +167,12 @@ def _backward_chunk(
 ) -> Optional[_Step]:
     """Go back through some steps, of which the last comes before `after`; return the first.
 
-    `grad_hidden` and `grad_cell` are the gradients from outside. `grad_gates`, the derivatives by
-    the gates' arguments, become their gradients; `factors.grad_cell` is filled. `weights` are U
-    transposed.
+    `grad_hidden`, which is overwritten, and `grad_cell` are the gradients from outside.
+    `grad_gates`, the derivatives by the gates' arguments, become their gradients;
+    `factors.grad_cell` is filled. `weights` are U transposed, with `num_recurrent` columns, by
+    `products.side_by_side`.
     """
-    S, (H, R) = len(weights), weights[0].shape
-    buffer = grad_gates.new_empty(S, sizes[0], H)
+    H = grad_hidden.size(2)
     outer_cell_at = None if grad_cell is None else steps(grad_cell, sizes)
     tables = [
         steps(x, sizes)
@@ -191,26 +186,20 @@ def _backward_chunk(
     ]
     for t in range(len(sizes) - 1, -1, -1):
         dh, dc, a, h_by_c, c_by_left_cell = (table[t] for table in tables)
-        n = sizes[t]
         if after is not None:
             n_after = after.grad_cell.size(1)
-            outer, dh = dh, buffer[:, :n]
-            for s, weight in enumerate(weights):
-                recurrent = backend.products.linear(
-                    after.grad_gates[s, :, :R], weight
-                )  # (n_after, H)
-                torch.add(outer[s, :n_after], recurrent, out=dh[s, :n_after])
-            if n_after < n:
-                dh[:, n_after:] = outer[:, n_after:]
+            recurrent = after.grad_gates[..., :num_recurrent]
+            backend.products.add_products(dh[:, :n_after], recurrent, weights)
         if outer_cell_at is None:
             torch.mul(dh, h_by_c, out=dc)
         else:
             torch.addcmul(outer_cell_at[t], dh, h_by_c, out=dc)
         if after is not None:
             dc[:, :n_after].addcmul_(after.grad_cell, after.by_left_cell)
-        blocks = a.view(S, n, -1, H)
+        blocks = a.view(*a.shape[:2], -1, H)
         blocks[:, :, :3].mul_(dc.unsqueeze(2))
         blocks[:, :, 3].mul_(dh)
-        blocks[:, :, 4:].mul_(dc.unsqueeze(2))
+        if blocks.size(2) > 4:
+            blocks[:, :, 4:].mul_(dc.unsqueeze(2))
         after = _Step(a, dc, c_by_left_cell)
     return after

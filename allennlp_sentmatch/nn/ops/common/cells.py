@@ -3,18 +3,25 @@
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing, is_on_gpu
 
-def lstm_cell(pre_activations: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+
+def lstm_cell(x: Tensor, u: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     """The next h and c of an LSTM, (..., H) each.
 
     # Parameters
 
-    pre_activations : `Tensor`
-        Shape (..., 4H): W x + U h + b, blocks i, f, g, o.
+    x, u : `Tensor`
+        W x + b, blocks i, f, g, o, of a shape that expands to that of U h, (..., 4H).
     cell : `Tensor`
         Shape (..., H).
     """
-    i, f, g, o = pre_activations.chunk(4, -1)
+    if is_on_gpu(u) and not is_compiling_or_tracing():
+        H = cell.size(-1)  # torch's kernel takes rows
+        rows = [x.expand_as(u).reshape(-1, 4 * H), u.reshape(-1, 4 * H), cell.reshape(-1, H)]
+        hidden, new_cell, _ = torch.ops.aten._thnn_fused_lstm_cell(*rows)
+        return hidden.view_as(cell), new_cell.view_as(cell)
+    i, f, g, o = (x + u).chunk(4, -1)
     cell = torch.sigmoid(f) * cell + torch.sigmoid(i) * torch.tanh(g)
     return torch.sigmoid(o) * torch.tanh(cell), cell
 

@@ -72,6 +72,16 @@ class Products:
         return torch.nn.functional.linear(x, weight, bias)
 
     @classmethod
+    def side_by_side(cls, weights: Sequence[Tensor]) -> Any:
+        """S weights (M, K) as `add_products` takes them fastest; worth a copy, as `prepacked`."""
+        return torch.stack([weight.t() for weight in weights])
+
+    @classmethod
+    def add_products(cls, out: Tensor, x: Tensor, weights: Any) -> None:
+        """Add X W^T to (S, N, M) for S maps side by side: x (S, N, K)."""
+        out.baddbmm_(x, weights)
+
+    @classmethod
     def product_over_rows(cls, x: Tensor, y: Tensor) -> Tensor:
         """X^T Y, a sum over rows: (N, K), (N, M) -> (K, M)."""
         return cls.linear(x.t(), y.t())
@@ -97,8 +107,23 @@ class Products:
         return [cls.product_over_rows(rows, g).t() for rows, g in zip(x, grad)]
 
 
-class MKLProducts(Products):
-    """Products by MKL, of float32 on the CPU."""
+class _CPUProducts(Products):
+    """Products of float32 on the CPU, where each map has its own."""
+
+    @classmethod
+    def side_by_side(cls, weights: Sequence[Tensor]) -> Any:
+        """As `Products.side_by_side`."""
+        return [cls.prepacked(weight) for weight in weights]
+
+    @classmethod
+    def add_products(cls, out: Tensor, x: Tensor, weights: Any) -> None:
+        """As `Products.add_products`."""
+        for out_s, x_s, weight in zip(out, x, weights):
+            out_s.add_(cls.linear(x_s, weight))
+
+
+class MKLProducts(_CPUProducts):
+    """Products by MKL."""
 
     @staticmethod
     def prepacked(weight: Tensor) -> Tensor:
@@ -106,8 +131,8 @@ class MKLProducts(Products):
         return weight.t().contiguous().t()
 
 
-class OneDNNProducts(Products):
-    """Products by oneDNN, of float32 on the CPU."""
+class OneDNNProducts(_CPUProducts):
+    """Products by oneDNN."""
 
     @staticmethod
     def prepacked(weight: Tensor) -> Tensor:

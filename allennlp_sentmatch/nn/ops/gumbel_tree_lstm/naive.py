@@ -22,11 +22,12 @@ def tree_recurrence(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Compute the function of the same name in `ops.gumbel_tree_lstm.recurrence`."""
     allowed = _allowed_pairs(mask)  # (T, B, T)
+    nodes = torch.cat([hidden, cell], -1)
     chosen: list[Tensor] = []
     for step in range(mask.size(1) - 1):
         num_pairs = mask.size(1) - 1 - step
-        hidden, cell, merges = _merge(
-            (hidden, cell),
+        nodes, merges = _merge(
+            nodes,
             allowed[step, :, :num_pairs],
             weights,
             None if choices.merges is None else choices.merges[:, step],
@@ -36,7 +37,8 @@ def tree_recurrence(
         chosen.append(merges)
     no_merges = torch.empty(len(mask), 0, dtype=torch.long, device=mask.device)
     # One node is left, or none if the batch has no steps; hence the sums.
-    return hidden.sum(1), cell.sum(1), torch.stack(chosen, 1) if chosen else no_merges
+    root_hidden, root_cell = nodes.sum(1).chunk(2, -1)
+    return root_hidden, root_cell, torch.stack(chosen, 1) if chosen else no_merges
 
 
 def scanned_recurrence(
@@ -51,16 +53,17 @@ def scanned_recurrence(
     if choices.merges is not None:
         by_step.append(F.pad(choices.merges, (0, 1)).t())  # (T, B)
 
-    def step(nodes: Tensors, at_step: Tensors) -> StepResult:
+    def step(state: Tensors, at_step: Tensors) -> StepResult:
         allowed, *given = at_step  # (B, T), and (B)
-        *merged, chosen = _merge(nodes, allowed, weights, given[0] if given else None)
-        return tuple(F.pad(x, (0, 0, 0, 1)) for x in merged), (chosen,)
+        merged, chosen = _merge(state[0], allowed, weights, given[0] if given else None)
+        return (F.pad(merged, (0, 0, 0, 1)),), (chosen,)
 
-    nodes = (F.pad(hidden, (0, 0, 0, 1)), F.pad(cell, (0, 0, 0, 1)))
-    (hidden, cell), (chosen,) = scan(step, nodes, by_step)
+    nodes = F.pad(torch.cat([hidden, cell], -1), (0, 0, 0, 1))
+    (nodes,), (chosen,) = scan(step, (nodes,), by_step)
+    root_hidden, root_cell = nodes[:, 0].chunk(2, -1)
     merges = chosen.t()  # (B, T), the last of them -1
     # An exported tensor of T - 1 columns would exclude T = 2, where torch treats it differently.
-    return hidden[:, 0], cell[:, 0], merges if is_exporting() else merges[:, :-1]
+    return root_hidden, root_cell, merges if is_exporting() else merges[:, :-1]
 
 
 def _allowed_pairs(mask: Tensor) -> Tensor:
@@ -71,19 +74,19 @@ def _allowed_pairs(mask: Tensor) -> Tensor:
 
 
 def _merge(
-    nodes: Tensors,
+    nodes: Tensor,
     allowed: Tensor,
     weights: TreeWeights,
     given: Optional[Tensor],
     noise: Optional[Tensor] = None,
     temperature: float = 1.0,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, Tensor]:
     """Merge a pair of each sentence that has one.
 
     # Parameters
 
-    nodes : `tuple[Tensor, Tensor]`
-        h and c, (B, M + 1, H) each.
+    nodes : `Tensor`
+        Shape (B, M + 1, 2H): [h; c].
     allowed : `Tensor`
         Shape (B, M), bool; false in all of a row for a sentence that is one node.
     weights : `TreeWeights`
@@ -92,19 +95,19 @@ def _merge(
 
     # Returns
 
-    `tuple[Tensor, Tensor, Tensor]`
-        h and c of the next layer (3.14), (B, M, H) each, and the chosen indices (B) or -1.
+    `tuple[Tensor, Tensor]`
+        The next layer (3.14), (B, M, 2H), and the chosen indices (B) or -1.
     """
-    hidden, cell = nodes
-    children = torch.cat([hidden[:, :-1], hidden[:, 1:]], -1)  # (B, M, 2H)
-    candidates = tree_lstm_cell(
-        F.linear(children, weights.weight, weights.bias), cell[:, :-1], cell[:, 1:]
-    )
+    left, right = nodes[:, :-1], nodes[:, 1:]  # (B, M, 2H) each
+    (left_hidden, left_cell), (right_hidden, right_cell) = left.chunk(2, -1), right.chunk(2, -1)
+    children = torch.cat([left_hidden, right_hidden], -1)
+    pre_activations = F.linear(children, weights.weight, weights.bias)
+    hidden, cell = tree_lstm_cell(pre_activations, left_cell, right_cell)  # (B, M, H) each
     if given is not None:
         choice = torch.arange(allowed.size(1), device=allowed.device) == given.unsqueeze(1)
-        choice = (choice & allowed).to(hidden.dtype)  # (B, M), one-hot, or zero without a pair
+        choice = (choice & allowed).to(nodes.dtype)  # (B, M), one-hot, or zero without a pair
     else:
-        scores = (candidates[0] * weights.query).sum(-1)  # (B, M)
+        scores = (hidden * weights.query).sum(-1)  # (B, M)
         if noise is not None:
             choice = straight_through(scores + noise, allowed, temperature).to(scores.dtype)
         else:
@@ -113,8 +116,6 @@ def _merge(
     merged_so_far = choice.cumsum(1)  # C, (B, M)
     copied_left = (1 - merged_so_far).unsqueeze(-1)
     copied_right = (merged_so_far - choice).unsqueeze(-1)  # C_{j-1}
-    hidden, cell = (
-        copied_left * old[:, :-1] + copied_right * old[:, 1:] + choice.unsqueeze(-1) * new
-        for old, new in zip(nodes, candidates)
-    )
-    return hidden, cell, choice.argmax(1).masked_fill(~allowed[:, 0], -1)
+    parents = torch.cat([hidden, cell], -1)
+    merged = copied_left * left + copied_right * right + choice.unsqueeze(-1) * parents
+    return merged, choice.argmax(1).masked_fill(~allowed[:, 0], -1)

@@ -1,7 +1,11 @@
-"""The LSTMN's equations token by token; the module's docstring in `nn/lstmn.py` has them."""
+"""The LSTMN's equations token by token; the module's docstring in `nn/lstmn.py` has them.
+
+The S directions run side by side, the second one over the reversed sentences. A token attends to
+the tokens before it only, so no token attends to padding. The tapes are one table of [h; c; W_h h].
+"""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Optional
+from typing import Optional
 
 import torch
 from torch import Tensor
@@ -25,124 +29,129 @@ def lstmn_recurrence(
 
     If `is_scanned`, the tapes have a fixed length, so that `scan` can make a loop of the steps.
     """
-    num_tokens = inputs.size(1)
+    num_tokens, H = inputs.size(1), directions[0].weight_hh_l0.size(1)
     if num_tokens == 0:  # run one padded step instead, which is dropped again below
         inputs, mask = (x.new_zeros(x.size(0), 1, *x.shape[2:]) for x in (inputs, mask))
     padding = ~mask.unsqueeze(-1)  # (B, T, 1)
     # Clear the padding: NaN in it would reach the weights' gradients.
     inputs = inputs.masked_fill(padding, 0.0)
-    hiddens, cells, attentions = [], [], []
-    for direction, weights in enumerate(directions):
-        # The second direction reads the reversed sentences. A token attends to the tokens before
-        # it only, so no token attends to padding.
-        in_order = reverse_sentences(inputs, mask) if direction else inputs
-        dtype = weights.weight_hh_l0.dtype  # autocast narrows the products but not the states
-        if initial_state is None:
-            zeros = inputs.new_zeros(inputs.size(0), weights.weight_hh_l0.size(1), dtype=dtype)
-            summary = (zeros, zeros)
-        else:
-            summary = (initial_state[0, direction], initial_state[1, direction])
-        one_direction = _scanned_direction if is_scanned else _one_direction
-        hidden, cell, attention = one_direction(in_order, weights, summary)
-        hiddens.append(reverse_sentences(hidden, mask) if direction else hidden)
-        cells.append(reverse_sentences(cell, mask) if direction else cell)
-        attentions.append(attention.masked_fill(padding, 0.0))
+    sentences = [reverse_sentences(inputs, mask) if s else inputs for s in range(len(directions))]
+    by_token = [
+        torch.stack([F.linear(x.transpose(0, 1), *w) for x, w in zip(sentences, weights)], 1)
+        for weights in (
+            [(w.weight_ih_l0, w.bias_l0) for w in directions],  # (T, S, B, 4H)
+            [(w.attention_input,) for w in directions],  # (T, S, B, A)
+        )
+    ]
+    if initial_state is None:
+        summary = inputs.new_zeros(len(directions), inputs.size(0), 2 * H)
+    else:
+        summary = torch.cat([initial_state[0], initial_state[1]], -1)  # (S, B, 2H): [h~; c~]
+    run = _scanned_tapes if is_scanned else _tapes
+    tapes, attention = run(by_token[0], by_token[1], summary, _Step(directions))
+    in_order = [reverse_sentences(x, mask) if s else x for s, x in enumerate(tapes)]
+    hidden, cell = (
+        torch.cat([x[..., columns] for x in in_order], -1).masked_fill(padding, 0.0)
+        for columns in (slice(H), slice(H, 2 * H))
+    )
     return (
-        torch.cat(hiddens, -1).masked_fill(padding, 0.0)[:, :num_tokens],
-        torch.cat(cells, -1).masked_fill(padding, 0.0)[:, :num_tokens],
-        [attention[:, :num_tokens, :num_tokens] for attention in attentions],
+        hidden[:, :num_tokens],
+        cell[:, :num_tokens],
+        [x.masked_fill(padding, 0.0)[:, :num_tokens, :num_tokens] for x in attention],
     )
 
 
-class _Tapes(NamedTuple):
-    """The states of t tokens, or of one."""
+def _tapes(gates: Tensor, queries: Tensor, summary: Tensor, step: "_Step") -> tuple[Tensor, Tensor]:
+    """The tapes (S, B, T, 2H + A) and the attention (S, B, T, T).
 
-    hidden: Tensor  # (B, t, H)
-    cell: Tensor  # (B, t, H)
-    keys: Tensor  # (B, t, A): W_h h
-
-
-def _one_direction(
-    inputs: Tensor, weights: LSTMNWeights, summary: tuple[Tensor, Tensor]
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return h and c (B, T, H), and s (B, T, T), for inputs (B, T, D) from left to right.
-
-    `summary` are h~ and c~ (B, H) at the first token.
+    `gates` and `queries` are W x_t + b and W_x x_t, `summary` are h~ and c~ at the first token.
     """
-    T = inputs.size(1)
-    tapes, summary, s = _step(inputs[:, 0], None, summary, None, weights)
-    attention = [F.pad(s, (0, T))]
-    for t in range(1, T):
-        new, summary, s = _step(inputs[:, t], tapes, summary, None, weights)
-        tapes = _Tapes(*(torch.cat(pair, 1) for pair in zip(tapes, new)))
-        attention.append(F.pad(s, (0, T - t)))
-    return tapes.hidden, tapes.cell, torch.stack(attention, 1)
+    T, S, B, _ = gates.shape
+    first, *others = gates.unbind(0)
+    row, from_summary = step.write(first, summary)
+    tapes, weights = row.unsqueeze(2), []
+    for x, query in zip(others, queries.unbind(0)[1:]):
+        s, summary = step.read(query + from_summary, tapes)
+        weights.append(s)
+        row, from_summary = step.write(x, summary)
+        tapes = torch.cat([tapes, row.unsqueeze(2)], 2)
+    attention = gates.new_zeros(S, B, T, T)
+    if weights:
+        index, before = torch.tril_indices(T, T, -1, device=gates.device)
+        attention[:, :, index, before] = torch.cat(weights, 2)
+    return tapes, attention
 
 
-def _scanned_direction(
-    inputs: Tensor, weights: LSTMNWeights, summary: tuple[Tensor, Tensor]
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute `_one_direction` with tapes of T tokens, zero where there is no state yet."""
-    B, T = inputs.shape[:2]
-    index = torch.arange(T, device=inputs.device)
+def _scanned_tapes(
+    gates: Tensor, queries: Tensor, summary: Tensor, step: "_Step"
+) -> tuple[Tensor, Tensor]:
+    """Compute `_tapes` with tapes of T tokens, zero where there is no state yet."""
+    T, S, B, _ = gates.shape
+    index = torch.arange(T, device=gates.device)
 
-    def step(state: Tensors, at_step: Tensors) -> StepResult:
-        x, is_before, is_new = at_step  # (B, D), (T), (T)
-        tapes = _Tapes(*state[2:])
-        new, summary, s = _step(x, tapes, (state[0], state[1]), is_before, weights)
-        written = (torch.where(is_new.unsqueeze(1), *pair) for pair in zip(new, tapes))
-        return (*summary, *written), (s,)
+    def scanned_step(state: Tensors, at_step: Tensors) -> StepResult:
+        (summary, from_summary, tapes), (gates, query, is_before, is_new) = state, at_step
+        s, new_summary = step.read(query + from_summary, tapes, is_before)
+        # Without a token before, the summary stays as it was.
+        summary = torch.where(is_before.any(), new_summary, summary)
+        row, from_summary = step.write(gates, summary)
+        tapes = torch.where(is_new.unsqueeze(1), row.unsqueeze(2), tapes)
+        return (summary, from_summary.contiguous(), tapes), (s,)
 
-    tape, keys = (
-        summary[0].new_zeros(B, T, size)
-        for size in (summary[0].size(1), weights.attention_vector.size(0))
+    initial = (
+        summary,
+        torch.zeros_like(queries[0]),
+        gates.new_zeros(S, B, T, summary.size(2) + queries.size(3)),
     )
-    by_token = (inputs.transpose(0, 1), index < index.unsqueeze(1), index == index.unsqueeze(1))
-    (_, _, hidden, cell, _), (attention,) = scan(step, (*summary, tape, tape, keys), by_token)
-    return hidden, cell, attention.transpose(0, 1)
+    by_token = (gates, queries, index < index.unsqueeze(1), index == index.unsqueeze(1))
+    (_, _, tapes), (attention,) = scan(scanned_step, initial, by_token)
+    return tapes, attention.permute(1, 2, 0, 3)
 
 
-def _step(
-    x: Tensor,
-    tapes: Optional[_Tapes],
-    summary: tuple[Tensor, Tensor],
-    is_before: Optional[Tensor],
-    weights: LSTMNWeights,
-) -> tuple[_Tapes, tuple[Tensor, Tensor], Tensor]:
-    """Read a token (B, D).
+class _Step:
+    """A step in two parts, with the weights of S directions."""
 
-    # Parameters
+    def __init__(self, directions: Sequence[LSTMNWeights]) -> None:
+        weights = LSTMNWeights(*map(torch.stack, zip(*directions)))
+        from_summary = torch.cat([weights.weight_hh_l0, weights.attention_previous], 1)
+        self._from_summary = from_summary.transpose(1, 2)  # (S, H, 4H + A)
+        self._key = weights.attention_hidden.transpose(1, 2)  # (S, H, A)
+        self._vector = weights.attention_vector.unsqueeze(2)  # (S, A, 1)
+        self._sizes = [4 * self._key.size(1), self._key.size(2)]
 
-    tapes : `Optional[_Tapes]`
-        Those of t tokens; `None` at the first token.
-    summary : `tuple[Tensor, Tensor]`
-        h~ and c~ of the token before, (B, H) each.
-    is_before : `Optional[Tensor]`
-        Shape (t), bool: which rows of the tapes are of tokens before this one; all if `None`.
+    def read(
+        self, query: Tensor, tapes: Tensor, is_before: Optional[Tensor] = None
+    ) -> tuple[Tensor, Tensor]:
+        """Read tapes of t tokens.
 
-    # Returns
+        # Parameters
 
-    `tuple[_Tapes, tuple[Tensor, Tensor], Tensor]`
-        The token's states, its h~ and c~, and its attention (B, t).
-    """
-    dtype = weights.weight_hh_l0.dtype
-    h_summary, c_summary = summary
-    attention = h_summary.new_zeros(x.size(0), 0)
-    if tapes is not None:
-        query = F.linear(x, weights.attention_input) + F.linear(
-            h_summary, weights.attention_previous
-        )  # (B, A)
-        scores = torch.tanh(tapes.keys + query.unsqueeze(1)) @ weights.attention_vector  # (B, t)
-        scores = scores.to(dtype)
-        attention = scores.softmax(1) if is_before is None else masked_softmax(scores, is_before)
-        summaries = [(attention.unsqueeze(2) * tape).sum(1) for tape in (tapes.hidden, tapes.cell)]
-        if is_before is not None:  # without a token before, the summary stays as it was
-            follows = is_before.any()
-            summaries = [torch.where(follows, *pair) for pair in zip(summaries, summary)]
-        h_summary, c_summary = summaries
-    pre_activations = F.linear(x, weights.weight_ih_l0, weights.bias_l0) + F.linear(
-        h_summary, weights.weight_hh_l0
-    )  # (B, 4H)
-    h, c = lstm_cell(pre_activations.to(dtype), c_summary)  # (B, H) each
-    key = F.linear(h, weights.attention_hidden).to(dtype)  # (B, A)
-    return _Tapes(*(state.unsqueeze(1) for state in (h, c, key))), (h_summary, c_summary), attention
+        query : `Tensor`
+            Shape (S, B, A): W_x x_t + W_h~ h~_{t-1}.
+        tapes : `Tensor`
+            Shape (S, B, t, 2H + A).
+        is_before : `Tensor`, optional (default = `None`)
+            Shape (t), bool: which rows are of tokens before this one; all if `None`.
+
+        # Returns
+
+        `tuple[Tensor, Tensor]`
+            The attention (S, B, t), and h~ and c~ (S, B, 2H).
+        """
+        A = self._sizes[1]
+        states, keys = tapes.split([tapes.size(3) - A, A], 3)
+        layer = torch.tanh(keys + query.unsqueeze(2))  # (S, B, t, A)
+        scores = layer.flatten(1, 2).bmm(self._vector).view(layer.shape[:3])
+        s = scores.softmax(2) if is_before is None else masked_softmax(scores, is_before)
+        summary = s.flatten(0, 1).unsqueeze(1).bmm(states.flatten(0, 1))  # (S * B, 1, 2H)
+        return s, summary.view(len(tapes), -1, summary.size(2))
+
+    def write(self, gates: Tensor, summary: Tensor) -> tuple[Tensor, Tensor]:
+        """The token's row of the tapes (S, B, 2H + A), and W_h~ h~ (S, B, A).
+
+        `gates` (S, B, 4H) are W x + b, `summary` (S, B, 2H) h~ and c~.
+        """
+        h_summary, c_summary = summary.chunk(2, 2)
+        u, from_summary = h_summary.bmm(self._from_summary).split(self._sizes, 2)
+        h, c = lstm_cell(gates, u, c_summary)  # (S, B, H) each
+        return torch.cat([h, c, h.bmm(self._key)], 2), from_summary

@@ -62,16 +62,14 @@ def lstmn_recurrence(
     if initial_state is not None:
         tensors.append(initial_state)
     backend = resolve("LSTMN", IMPLEMENTATIONS, *tensors)
-    if backend.name in ("naive", "scan"):
+    with without_autocast(inputs.device):
+        if backend.name == "cpu":
+            packing = Packing.of(inputs, mask, bidirectional=len(directions) == 2)
+            if packing.sizes:  # else there is no token in the batch, hence no step
+                return _packed(backend, packing, inputs, directions, initial_state)
         is_scanned = backend.name == "scan"
         mask = mask_of(inputs, mask)
         return naive.lstmn_recurrence(inputs, mask, directions, initial_state, is_scanned)
-    packing = Packing.of(inputs, mask, bidirectional=len(directions) == 2)
-    if not packing.sizes:  # no token in the batch, hence no step
-        mask = mask_of(inputs, mask)
-        return naive.lstmn_recurrence(inputs, mask, directions, initial_state)
-    with without_autocast(inputs.device):
-        return _packed(backend, packing, inputs, directions, initial_state)
 
 
 def _packed(

@@ -25,6 +25,6 @@ def controlled_recurrence(forget: Tensor, values: Tensor) -> Tensor:
         c, of shape (B, T, E).
     """
     name = resolve("RCRN", IMPLEMENTATIONS, forget, values).name
-    run = parallel if name == "parallel" else naive
-    states: Tensor = run.controlled_recurrence(forget, values)
-    return states
+    if name == "parallel":
+        return parallel.controlled_recurrence(forget, values)
+    return naive.controlled_recurrence(forget, values)

@@ -284,14 +284,19 @@ def test_a_copy_is_independent():
 @pytest.mark.usefixtures("backend")
 def test_steps_cost_no_more_than_the_sentences_still_being_read(monkeypatch):
     rows = []
-    linear = Products.linear
+    linear, add_products = Products.linear, Products.add_products
 
     def counting_product(x, weight, bias=None):
         rows.append(len(x))
         return linear(x, weight, bias)
 
+    def counting_products(out, x, weights):
+        rows.append(x.size(1))
+        add_products(out, x, weights)
+
     encoder = build(num_layers=1)
     monkeypatch.setattr(Products, "linear", counting_product)
+    monkeypatch.setattr(Products, "add_products", counting_products)
     inputs, mask = batch([6, 1, 3, 3])
     outputs = encoder(inputs, mask)
     every = sum([6, 1, 3, 3])  # W x

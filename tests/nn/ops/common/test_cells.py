@@ -17,10 +17,11 @@ def seed():
 def test_an_lstm_is_torch_s():
     torch_cell = torch.nn.LSTMCell(D, H).double()
     x, hidden, cell = (torch.randn(5, size, dtype=torch.float64) for size in (D, H, H))
-    pre_activations = F.linear(x, torch_cell.weight_ih, torch_cell.bias_ih) + F.linear(
-        hidden, torch_cell.weight_hh, torch_cell.bias_hh
+    actual = lstm_cell(
+        F.linear(x, torch_cell.weight_ih, torch_cell.bias_ih),
+        F.linear(hidden, torch_cell.weight_hh, torch_cell.bias_hh),
+        cell,
     )
-    actual = lstm_cell(pre_activations, cell)
     torch.testing.assert_close(actual, torch_cell(x, (hidden, cell)), rtol=0, atol=1e-12)
 
 

@@ -102,6 +102,10 @@ def test_each_map_is_torch_s_linear(S, products, dtype, tolerance):
         torch.randn(shape, dtype=dtype, requires_grad=True)
         for shape in ((S, 6, 3), (S, 4, 3), (S, 4))
     )
+    sums = torch.ones(S, 6, 9, dtype=dtype)[..., 2:6]
+    products.add_products(sums, x.detach(), products.side_by_side(weight.detach()))
+    expected = 1 + torch.stack([F.linear(x[s], weight[s]) for s in range(S)])
+    torch.testing.assert_close(sums, expected.detach(), rtol=0, atol=tolerance)
     actual = affine(x, weight, bias, products)
     expected = torch.stack([F.linear(x[s], weight[s], bias[s]) for s in range(S)])
     torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
