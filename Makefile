@@ -25,7 +25,7 @@ TESTS ?= tests
 WITH_TRITON := PYTHONPATH=$(CURDIR)/$(VENV)/triton
 
 .PHONY: help install install-extras demo test test-slow test-browser test-triton test-portable test-mutations \
-	test-classic lint format experiments benchmark clean
+	test-classic lint format docs experiments benchmark clean
 
 help:  ## Show this list
 	grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -126,9 +126,19 @@ $(CLASSIC)/.installed: requirements/classic.txt setup.py $(COMPILED)
 		-c requirements/classic.txt
 	touch $@
 
-experiments:  ## List the papers' experiments (PAPER=thesis DATA=snli MODEL=cas_lstm)
+docs: $(VENV)/docs/.installed  ## Build the documentation as a site, with every link checked: out/site/index.html
+	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build
+	echo "The site is out/site/index.html"
+
+$(VENV)/docs/.installed: requirements/docs.txt
+	$(PYTHON) -m venv $(VENV)/docs
+	$(VENV)/docs/bin/pip install --quiet --disable-pip-version-check -r requirements/docs.txt
+	touch $@
+
+experiments:  ## List the papers' experiments (PAPER=thesis DATA=snli MODEL=cas_lstm), or SHOW=snli/cas_lstm
 	$(or $(wildcard $(BIN)/python),$(PYTHON)) -m scripts.list_experiments \
-		--paper "$(PAPER)" --data-set "$(DATA)" --model "$(MODEL)"
+		--paper "$(PAPER)" --data-set "$(DATA)" --model "$(MODEL)" \
+		--show "$(SHOW)"
 
 benchmark: $(VENV)/.installed-benchmark  ## Measure the encoders' speed and fill docs/speed.md (about an hour)
 	$(BIN)/python benchmarks/encoders.py --threads 2 --seconds 2 --longest 20 \

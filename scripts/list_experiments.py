@@ -6,12 +6,13 @@ dashes in their place. Tables that a benchmark repeats follow the configurations
 
 import argparse
 import io
+import json
 import logging
 import os
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stderr
 from importlib.util import find_spec
 
@@ -63,13 +64,29 @@ def with_parameters(listed: list[Experiment]) -> list[Experiment]:
     return counted
 
 
+def evaluated(name: str) -> str:
+    """One configuration as JSON, with its imports and functions evaluated. Needs AllenNLP."""
+    from allennlp_sentmatch.data.text import did_you_mean
+    from scripts import experiment_models
+
+    paths = {described(path).configuration: path for path in configurations()}
+    if name not in paths:
+        sys.exit(f"there is no configuration {name!r}{did_you_mean(name, paths)}")
+    return json.dumps(experiment_models.evaluated()[paths[name]], indent=2)
+
+
 def main() -> None:
     """Print the list."""
     parser = argparse.ArgumentParser(description="List the experiments under training_config/.")
     parser.add_argument("--paper", default="", help="a part of its name: thesis, cas, lstmn, ...")
     parser.add_argument("--data-set", default="", help="how its folder begins: snli, trec, ...")
     parser.add_argument("--model", default="", help="a part of its name: rcrn, esim, ...")
+    parser.add_argument("--show", help="print one configuration as JSON, such as snli/cas_lstm")
     chosen = vars(parser.parse_args())
+    name = chosen.pop("show")
+    if name:
+        _print([evaluated(name)])
+        return
     listed = [one for one in map(described, configurations()) if is_chosen(one, **chosen)]
     benchmarks = [benchmark for benchmark in BENCHMARKS if is_chosen(benchmark, **chosen)]
     if not listed and not benchmarks:
@@ -78,8 +95,12 @@ def main() -> None:
         print("The parameters are not counted, which needs AllenNLP: make install", file=sys.stderr)
     elif listed:
         listed = with_parameters(listed)
+    _print(in_lines([*listed, *benchmarks]))
+
+
+def _print(lines: Iterable[str]) -> None:
     try:
-        for line in in_lines([*listed, *benchmarks]):
+        for line in lines:
             print(line)
         sys.stdout.flush()
     except BrokenPipeError:  # of `make experiments | head`

@@ -1,5 +1,6 @@
 """The list that `make experiments` prints."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from allennlp.common import Params
 
 from scripts import experiments, list_experiments
 from scripts.experiments import CONFIGURATIONS, REPOSITORY
@@ -117,3 +119,11 @@ def test_a_first_line_of_another_form_is_an_error(monkeypatch, tmp_path, line, m
     path.write_text(f"{line}\n{{}}\n")
     with pytest.raises(ValueError, match=message):
         experiments.described(path)
+
+
+def test_a_configuration_is_shown_with_its_imports_evaluated():
+    shown = json.loads(list_experiments.evaluated("sick/cas_lstm"))
+    alone = Params.from_file(str(CONFIGURATIONS / "sick/cas_lstm.jsonnet"))
+    assert shown == alone.as_dict(quiet=True)
+    with pytest.raises(SystemExit, match="no configuration 'sick/cas_lstn': did you mean 'sick/c"):
+        list_experiments.evaluated("sick/cas_lstn")
