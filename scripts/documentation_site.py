@@ -28,6 +28,7 @@ OUTSIDE = {
 """The pages outside docs/, and their names on the site."""
 
 PARTS = {
+    "estimators": ["estimators", "pretrained"],
     "nn": ["nn"],
     "modules": ["modules"],
     "models": ["models"],
