@@ -49,7 +49,8 @@ def save(estimator: "PairEstimator", folder: Path) -> None:
     else:
         tensors.update({f"head.{name}": tensor for name, tensor in head.tensors().items()})
     write_tensors(folder / TENSORS, tensors)
-    parameters = estimator.get_params()
+    parameters = {**estimator.get_params(), "fine_tune": head is not None}
+    parameters["matcher"], parameters["compare_words"] = estimator.features_
     del parameters["encoder"]
     classes = getattr(estimator, "classes_", None)
     settings = {
@@ -109,6 +110,7 @@ def _estimator(kind: type["PairEstimator"], settings: dict[str, Any]) -> "PairEs
     estimator = kind(**parameters)
     if not estimator.fine_tune:
         estimator.check_parameters()
+    estimator.features_ = (estimator.matcher, estimator.compare_words)
     estimator.head_ = None
     classes = settings["classes"]
     if kind._numeric != (classes is None) or not isinstance(classes, (list, type(None))):

@@ -136,13 +136,14 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
         # Raises
 
-        `TypeError` or `ValueError`, naming the pair or the parameter; `ConvergenceWarning`s are
-        not shown: the digits that are missing change no prediction.
+        `TypeError` or `ValueError`, naming the pair or the parameter.
         """
         first, second = checked_pairs(X)
         targets = self._targets(checked_targets(y, len(first), self._numeric))
         if not self.fine_tune:
             self.check_parameters()
+        # `set_params` must not change the features of predictions.
+        self.features_ = (self.matcher, self.compare_words)
         encoder = self.encoder
         self.encoder_ = (
             encoder if isinstance(encoder, SentenceEncoder) else SentenceEncoder(encoder)
@@ -231,9 +232,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     def features(self, first: list[str], second: list[str]) -> FloatArray:
         """The features (N, F) of N pairs for the linear model; those of the words come last."""
+        matcher, with_words = self.features_
         u, v = (normalized(vectors) for vectors in self._vectors(first, second))
-        parts = [MATCHERS[self.matcher](torch.from_numpy(u), torch.from_numpy(v)).numpy()]
-        if self.compare_words:
+        parts = [MATCHERS[matcher](torch.from_numpy(u), torch.from_numpy(v)).numpy()]
+        if with_words:
             compared = [compare_words(*pair) for pair in zip(first, second)]
             parts += [(u * v).sum(axis=1, keepdims=True), numpy.array(compared, numpy.float32)]
         return numpy.concatenate(parts, axis=1)

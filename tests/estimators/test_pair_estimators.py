@@ -120,6 +120,16 @@ def test_a_block_of_pairs_does_not_change_their_predictions(classifier, monkeypa
     numpy.testing.assert_allclose(classifier.predict_proba(PAIRS), expected, rtol=1e-5)
 
 
+def test_parameters_that_are_set_later_wait_for_the_next_fit(encoder, tmp_path):
+    classifier = PairClassifier(encoder).fit(PAIRS, LABELS)
+    expected = classifier.predict_proba(PAIRS)
+    classifier.set_params(matcher="heuristic_difference", compare_words=False, fine_tune=True)
+    numpy.testing.assert_array_equal(classifier.predict_proba(PAIRS), expected)
+    classifier.save(tmp_path / "folder")
+    loaded = PairClassifier.load(tmp_path / "folder")
+    numpy.testing.assert_allclose(loaded.predict_proba(PAIRS), expected, atol=1e-6)
+
+
 def test_scikit_learns_tools_take_the_estimators(encoder):
     classifier, regressor = PairClassifier(encoder), PairRegressor(encoder)
     assert cross_val_score(classifier, PAIRS, LABELS, cv=3).min() > 0.8
