@@ -107,7 +107,7 @@ def test_the_encoder_of_the_readme_runs():
 
 def test_the_pairs_of_the_readme_run(tmp_path, monkeypatch):
     tiny_encoder().save(tmp_path)
-    monkeypatch.setattr(sentence_encoder, "SHIPPED", tmp_path)
+    monkeypatch.setattr(sentence_encoder, "SENTENCE_ENCODER", tmp_path)
     exec(block_with("python", "PairClassifier"), {"pairs": PAIRS, "labels": LABELS})
 
 
@@ -129,7 +129,7 @@ USE_TINY_ENCODER = """
 import os
 from pathlib import Path
 from allennlp_sentmatch.estimators import sentence_encoder
-sentence_encoder.SHIPPED = Path({encoder!r})
+sentence_encoder.SENTENCE_ENCODER = Path({encoder!r})
 os.chdir({folder!r})
 """
 

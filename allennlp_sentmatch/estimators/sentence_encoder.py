@@ -2,6 +2,7 @@
 
 import os
 import re
+import warnings
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -9,10 +10,8 @@ from typing import Any, Optional, Protocol, Union
 
 import numpy
 
+from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import SETTINGS, StandaloneEncoder, checked_sentences
-
-SHIPPED = Path(__file__).parents[1] / "pretrained" / "sentence_encoder"
-"""The folder of the encoder in this package."""
 
 MAX_CHARACTERS = 10_000
 """Of a text. A batch takes memory for the length of its longest text."""
@@ -57,7 +56,7 @@ class SentenceEncoder:
         if isinstance(source, (str, os.PathLike)):
             self.network: Encodes = _read(Path(source))
         elif source is None:
-            self.network = StandaloneEncoder.load(SHIPPED)
+            self.network = StandaloneEncoder.load(SENTENCE_ENCODER)
         elif callable(getattr(source, "encode", None)) and not isinstance(source, bytes):
             self.network = source
         else:
@@ -65,6 +64,8 @@ class SentenceEncoder:
                 "an encoder must be a path, an object with a method `encode`, or None for the "
                 f"encoder of this package, not {type(source).__name__}"
             )
+        if isinstance(self.network, StandaloneEncoder):
+            self.network.indexer.on_cut = _warn_of_cut
 
     @cached_property
     def vector_size(self) -> int:
@@ -207,6 +208,14 @@ def check_sentence(text: Any, name: str) -> str:
             f"{name} has half of a UTF-16 pair at character {surrogate.start()}; remove it"
         )
     return text
+
+
+def _warn_of_cut(text: str, max_length: int) -> None:
+    warnings.warn(
+        f"only the first {max_length} words or word pieces of a text were encoded, which begins "
+        f"with {text[:50]!r}; divide long texts into sentences",
+        stacklevel=2,
+    )
 
 
 def _read(path: Path) -> Encodes:

@@ -59,7 +59,7 @@ class TextIndexer:
         self.empty = empty
         self.lowercase = lowercase
         self.max_length = max_length
-        self._on_cut = on_cut
+        self.on_cut = on_cut
         # `None` for a chunk that depends on its neighbors.
         self._chunks: dict[str, Optional[Indices]] = {}
 
@@ -70,8 +70,8 @@ class TextIndexer:
             indices += self._piece(piece)
         if self.max_length is not None and len(indices) > self.max_length:
             indices = indices[: self.max_length]
-            if self._on_cut is not None:
-                self._on_cut(text, self.max_length)
+            if self.on_cut is not None:
+                self.on_cut(text, self.max_length)
         return indices or [self.empty]
 
     def _piece(self, piece: str) -> list[int]:

@@ -56,7 +56,7 @@ def test_what_is_saved_is_loaded(tmp_path, monkeypatch, kind, targets, parameter
 
 def test_the_encoder_of_the_package_is_not_written(tmp_path, monkeypatch):
     tiny_encoder().save(tmp_path / "shipped")
-    monkeypatch.setattr(sentence_encoder, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(sentence_encoder, "SENTENCE_ENCODER", tmp_path / "shipped")
     saved = PairClassifier().fit(PAIRS, LABELS)
     saved.save(tmp_path / "folder")
     assert sorted(path.name for path in (tmp_path / "folder").iterdir()) == [SETTINGS, TENSORS]

@@ -36,7 +36,7 @@ def test_an_exported_folder_gives_its_vectors(tmp_path):
 
 def test_by_default_it_is_the_encoder_of_the_package(tmp_path, monkeypatch):
     tiny_encoder().save(tmp_path)
-    monkeypatch.setattr(sentence_encoder, "SHIPPED", tmp_path)
+    monkeypatch.setattr(sentence_encoder, "SENTENCE_ENCODER", tmp_path)
     numpy.testing.assert_allclose(
         allennlp_sentmatch.SentenceEncoder().encode(SENTENCES),
         tiny_encoder().encode(SENTENCES).numpy(),
@@ -73,6 +73,13 @@ def test_no_sentences_have_no_vectors(table):
 
 def test_numpys_strings_are_sentences(table):
     numpy.testing.assert_array_equal(table.encode(numpy.array(["x"])), [[3, 4]])
+
+
+def test_a_text_that_is_cut_is_not_cut_silently():
+    encoder = tiny_encoder()
+    encoder.indexer.max_length = 2
+    with pytest.warns(UserWarning, match="only the first 2 words .* begins with 'a cat sleeps'"):
+        SentenceEncoder(encoder).encode(["a cat sleeps"])
 
 
 def test_a_copy_shares_the_encoder(table):
