@@ -34,7 +34,8 @@ PAGES = [
 
 def blocks(language: str) -> list[str]:
     """The README's code blocks in a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    return [block for name, block in found if name == language]
 
 
 def block_with(language: str, text: str) -> str:
