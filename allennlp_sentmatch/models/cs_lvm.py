@@ -65,7 +65,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     eq. 6.18.
 
     With `constraints` the model is being fine-tuned (algorithm 1, line 12): constraints on
-    sentences generated from the unlabeled sources (from the labeled ones without any) are
+    sentences generated from the unlabeled sources, or without any from the labeled ones, are
     added to the loss. Their gradient reaches the generator alone: its LSTM, label embeddings and
     output bias, and the constraints' own weights. The word embeddings get none of it, because the
     encoder reads them too. The trainer's callback "constraint_update" makes a second update of it
@@ -99,8 +99,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     settings
         Those of `GenerativeClassificationModel`: `posterior` is g_code and the family of q(z_s |
         x_s), `matcher` f_fuse, `classifier` f_disc, and `classification_weight` lambda of eq. 6.14;
-        `average_over_words` divides log p(x_t | y, z_s) of eq. 6.12. The words of sentences
-        that are generated for the constraints are not dropped.
+        `average_over_words` divides log p(x_t | y, z_s) of eq. 6.12. `embedding_dropout` leaves
+        sentences that are generated for the constraints alone.
     """
 
     generate_from_label = True
@@ -198,8 +198,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         """R, eqs 6.20 to 6.23, of the labeled pairs and of the unlabeled ones, added up.
 
         Its gradient reaches the generator, the word embeddings, wherever they are read, and the
-        constraints' weights. The word embeddings are not dropped. The temperature advances
-        by one step.
+        constraints' weights. Words are read without dropout. The temperature advances by one step.
 
         # Parameters
 
