@@ -1,10 +1,8 @@
 """Approximate posteriors of latent variable models, as configurations state them."""
 
-from typing import Optional
-
 from allennlp.common import Registrable
 
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.configuration_errors import constructs
 from allennlp_sentmatch.nn.cs_lvm import (
     GaussianInferenceNetwork,
     InferenceNetwork,
@@ -32,24 +30,12 @@ class GaussianPosterior(Posterior):
 
     Thesis table 6.3, ablation (ii).
 
-    Registered as a `Posterior` with name "gaussian".
-
-    # Parameters
-
-    input_size : `int`
-        The size of an encoded sentence. Models fill it in.
-    latent_size : `int`, optional (default = `input_size`)
-    kl_annealing_rate : `float`, optional (default = `1e-4`)
-        The increase of the KL term's weight in a training step, from 0 up to 1.
+    Registered as a `Posterior` with name "gaussian". The parameters are those of
+    `allennlp_sentmatch.nn.cs_lvm.GaussianInferenceNetwork`.
     """
 
-    def __init__(
-        self, input_size: int, latent_size: Optional[int] = None, kl_annealing_rate: float = 1e-4
-    ) -> None:
-        with configuration_errors():
-            module = GaussianInferenceNetwork(
-                input_size, input_size if latent_size is None else latent_size, kl_annealing_rate
-            )
+    @constructs(GaussianInferenceNetwork)
+    def __init__(self, module: GaussianInferenceNetwork) -> None:
         super().__init__(module)
 
 
@@ -59,22 +45,10 @@ class VonMisesFisherPosterior(Posterior):
 
     Thesis section 6.3.2 and eq. 6.3.
 
-    Registered as a `Posterior` with name "von_mises_fisher".
-
-    # Parameters
-
-    input_size : `int`
-        The size of an encoded sentence. Models fill it in.
-    latent_size : `int`, optional (default = `input_size`)
-    concentration : `float`, optional (default = `100.0`)
-        kappa.
+    Registered as a `Posterior` with name "von_mises_fisher". The parameters are those of
+    `allennlp_sentmatch.nn.cs_lvm.VonMisesFisherInferenceNetwork`.
     """
 
-    def __init__(
-        self, input_size: int, latent_size: Optional[int] = None, concentration: float = 100.0
-    ) -> None:
-        with configuration_errors():
-            module = VonMisesFisherInferenceNetwork(
-                input_size, input_size if latent_size is None else latent_size, concentration
-            )
+    @constructs(VonMisesFisherInferenceNetwork)
+    def __init__(self, module: VonMisesFisherInferenceNetwork) -> None:
         super().__init__(module)

@@ -6,6 +6,8 @@ with m the encoded sentence (Kingma and Welling 2014). The KL term's weight grow
 keeps the posterior from collapsing onto the prior (KL cost annealing, Bowman et al. 2016b).
 """
 
+from typing import Optional
+
 import torch
 from torch.distributions import Distribution, Independent, Normal, kl_divergence
 
@@ -21,7 +23,7 @@ class GaussianInferenceNetwork(InferenceNetwork):
 
     input_size : `int`
         The size of an encoded sentence.
-    latent_size : `int`
+    latent_size : `int`, optional (default = `input_size`)
         The size of z.
     kl_annealing_rate : `float`, optional (default = `1e-4`)
         The increase of the KL term's weight per training step, from 0 up to 1. The thesis tuned
@@ -33,8 +35,11 @@ class GaussianInferenceNetwork(InferenceNetwork):
         If a size is less than 1 or `kl_annealing_rate` is not positive.
     """
 
-    def __init__(self, input_size: int, latent_size: int, kl_annealing_rate: float = 1e-4) -> None:
+    def __init__(
+        self, input_size: int, latent_size: Optional[int] = None, kl_annealing_rate: float = 1e-4
+    ) -> None:
         super().__init__()
+        latent_size = input_size if latent_size is None else latent_size
         check_positive(input_size=input_size, latent_size=latent_size)
         self.input_size = input_size
         self.latent_size = latent_size

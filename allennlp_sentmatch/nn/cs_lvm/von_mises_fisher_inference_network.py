@@ -6,6 +6,8 @@ with m the encoded sentence and kappa fixed. The prior is uniform on the sphere,
 divergence from the prior is a constant.
 """
 
+from typing import Optional
+
 import torch
 import torch.nn.functional as F
 from torch.distributions import Distribution, kl_divergence
@@ -23,7 +25,7 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
 
     input_size : `int`
         The size of an encoded sentence.
-    latent_size : `int`
+    latent_size : `int`, optional (default = `input_size`)
         m >= 2, the size of z.
     concentration : `float`, optional (default = `100.0`)
         kappa > 0, the same for every sentence and not trained. The best values were 100 to 150
@@ -38,8 +40,11 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
 
     concentration: torch.Tensor
 
-    def __init__(self, input_size: int, latent_size: int, concentration: float = 100.0) -> None:
+    def __init__(
+        self, input_size: int, latent_size: Optional[int] = None, concentration: float = 100.0
+    ) -> None:
         super().__init__()
+        latent_size = input_size if latent_size is None else latent_size
         check_positive(input_size=input_size)
         if latent_size < 2:
             raise ValueError(f"latent_size must be at least 2, for a sphere; got {latent_size}")
