@@ -10,9 +10,8 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Optional
 
-from allennlp_sentmatch.installation import why_broken
+from allennlp_sentmatch.installation import installed_version, why_broken
 from allennlp_sentmatch.registration import INSTALL_COMMAND
 from allennlp_sentmatch.version import __version__
 
@@ -50,21 +49,14 @@ def _lines() -> Iterator[tuple[str, object]]:
         yield "CPU", f"{os.cpu_count()} cores, instructions {_cpu_capability(torch)}"
         yield "threads", f"{torch.get_num_threads()} ({_thread_settings()})"
     for name in ("numpy", "triton", "torchvision", "transformers", "spacy"):
-        yield name, _version(name) or "not installed"
+        yield name, installed_version(name) or "not installed"
     yield "AllenNLP", _allennlp()
     yield "compiled", _compiled()
     extras = _extras()
     extras.pop("allennlp", None)  # has a line of its own
     for extra, packages in extras.items():
-        found = [f"{name} {_version(name) or 'missing'}" for name in packages]
+        found = [f"{name} {installed_version(name) or 'missing'}" for name in packages]
         yield f"[{extra}]", ", ".join(found)
-
-
-def _version(name: str) -> Optional[str]:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def _gpus(torch: ModuleType) -> str:
@@ -90,7 +82,7 @@ def _thread_settings() -> str:
 
 
 def _allennlp() -> str:
-    version = _version("allennlp")
+    version = installed_version("allennlp")
     if version is None:
         return f"not installed; type `{INSTALL_COMMAND}`"
     try:

@@ -131,7 +131,7 @@ def check_environment() -> None:
             f"{_dotted(OLDEST_PYTHON)} to {_dotted(NEWEST_PYTHON)}, and this is "
             f"{_dotted(sys.version_info[:2])}; make an environment of one of those"
         )
-    torch = _installed_version("torch")
+    torch = installed_version("torch")
     if torch is None or _release(torch) < OLDEST_TORCH:
         found = "is not installed" if torch is None else f"{torch} is too old"
         raise InstallationError(
@@ -143,7 +143,7 @@ def check_environment() -> None:
 
 
 def _check_pip() -> None:
-    pip = _installed_version("pip") if importlib.util.find_spec("pip") else None
+    pip = installed_version("pip") if importlib.util.find_spec("pip") else None
     if pip is None:
         raise InstallationError(
             f"{sys.executable} has no pip; add it (`python -m ensurepip`, or `uv pip install pip` "
@@ -173,7 +173,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _check_torchvision(torch: str) -> None:
-    torchvision = _installed_version("torchvision")
+    torchvision = installed_version("torchvision")
     if torchvision is None:
         return
     reason = _failure_of("import torchvision")
@@ -187,13 +187,13 @@ def _check_torchvision(torch: str) -> None:
 def plan(constraints: Optional[Path] = None) -> list[Change]:
     """Everything that is missing or has to change, as pip resolves it; torch stays as it is."""
     changes = _resolve(constraints)
-    before = _installed_version("allennlp")
+    before = installed_version("allennlp")
     if before != ALLENNLP_VERSION:
         changes.append(Change("allennlp", ALLENNLP_VERSION, before))
     name = SUPPORT.replace("_", "-")
     installed = Path(sysconfig.get_path("purelib"), SUPPORT_SOURCE.name)
     if not installed.is_file() or installed.read_bytes() != SUPPORT_SOURCE.read_bytes():
-        changes.append(Change(name, __version__, _installed_version(name)))
+        changes.append(Change(name, __version__, installed_version(name)))
     return changes
 
 
@@ -211,7 +211,7 @@ def _resolve(constraints: Optional[Path]) -> list[Change]:
         _pip("install", "--quiet", "--dry-run", "--report", str(report), *files, *REQUIREMENTS)
         installs = json.loads(report.read_text(encoding="utf-8"))["install"]
     found = [(item["metadata"]["name"], item["metadata"]["version"]) for item in installs]
-    changes = [Change(name, version, _installed_version(name)) for name, version in found]
+    changes = [Change(name, version, installed_version(name)) for name, version in found]
     return sorted(changes, key=lambda change: change.name.lower())
 
 
@@ -293,7 +293,7 @@ def why_broken(error: Exception) -> str:
     from packaging.requirements import Requirement
 
     for requirement in map(Requirement, REQUIREMENTS):
-        version = _installed_version(requirement.name)
+        version = installed_version(requirement.name)
         is_needed = requirement.marker is None or requirement.marker.evaluate()
         if is_needed and (
             version is None or not requirement.specifier.contains(version, prereleases=True)
@@ -333,7 +333,8 @@ def _failure_of(program: str) -> Optional[str]:
     return (result.stderr.strip().splitlines() or [f"status {result.returncode}"])[-1]
 
 
-def _installed_version(name: str) -> Optional[str]:
+def installed_version(name: str) -> Optional[str]:
+    """The version of an installed package; `None` if it is not installed."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -16,10 +16,10 @@ from allennlp_sentmatch.installation import Change, InstallationError, check_env
 def versions(monkeypatch):
     """The versions that seem to be installed; `None`: not installed."""
     pretended = {"torch": "2.13.0", "torchvision": None}
-    real = installation._installed_version
+    real = installation.installed_version
     monkeypatch.setattr(
         installation,
-        "_installed_version",
+        "installed_version",
         lambda name: pretended[name] if name in pretended else real(name),
     )
     return pretended

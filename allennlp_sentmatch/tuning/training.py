@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from threading import Event
+from types import FrameType
 from typing import Any, Optional
 
 POLLING_SECONDS = 0.5
@@ -115,3 +116,23 @@ def _reason(status: int, log: Path) -> str:
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").split("\n")]
     last = next((line for line in reversed(lines) if line), f"exit status {status}")
     return last.rpartition("allennlp train: error: ")[2]
+
+
+@contextmanager
+def interruptible(stop: Event) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM set `stop`, which other threads watch, and raise `KeyboardInterrupt`.
+
+    Only the main thread can use it. The signals' earlier handlers return at the end.
+    """
+
+    def interrupt(number: int, frame: Optional[FrameType]) -> None:
+        stop.set()
+        raise KeyboardInterrupt
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    previous = [signal.signal(number, interrupt) for number in signals]
+    try:
+        yield
+    finally:
+        for number, handler in zip(signals, previous):
+            signal.signal(number, handler)

@@ -14,11 +14,10 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import with_overrides
 from filelock import FileLock, Timeout
 
-from allennlp_sentmatch.tuning.interruption import interruptible
 from allennlp_sentmatch.tuning.optuna_library import optuna_library
 from allennlp_sentmatch.tuning.report import SETTINGS, describe_trial, is_interrupted, study_report
 from allennlp_sentmatch.tuning.search_space import SearchSpace
-from allennlp_sentmatch.tuning.training import TrainingError, training
+from allennlp_sentmatch.tuning.training import TrainingError, interruptible, training
 
 SAMPLERS = ("grid", "tpe", "random")
 

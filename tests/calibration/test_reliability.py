@@ -5,7 +5,6 @@ import math
 import numpy
 import pytest
 from sklearn.calibration import calibration_curve
-from sklearn.metrics import brier_score_loss
 
 from allennlp_sentmatch.calibration.reliability import (
     Bin,
@@ -83,23 +82,6 @@ def test_measures_of_three_labels(predictions):
         inside = [(r, label) for r, label in rows if number / 15 < max(r) <= (number + 1) / 15]
         error += abs(sum((r.index(max(r)) == label) - max(r) for r, label in inside))
     assert measured.expected_calibration_error == pytest.approx(error / len(rows))
-
-
-def test_the_brier_score_of_two_labels_is_twice_scikit_learns():
-    generator = numpy.random.default_rng(1)
-    positive = generator.uniform(size=200)
-    labels = generator.integers(2, size=200)
-    measured = measure_reliability(numpy.stack([1 - positive, positive], 1), labels)
-    assert measured.brier_score == pytest.approx(2 * brier_score_loss(labels, positive))
-
-
-def test_perfect_calibration_has_no_error():
-    probs = numpy.tile([0.75, 0.25], (8, 1))
-    labels = numpy.array([0, 0, 0, 1] * 2)
-    measured = measure_reliability(probs, labels)
-    assert measured.expected_calibration_error == pytest.approx(0, abs=1e-12)
-    # 3 of 4 examples have 0.25 and 0.25 off, one has 0.75 and 0.75.
-    assert measured.brier_score == pytest.approx((3 * 2 * 0.0625 + 2 * 0.5625) / 4)
 
 
 def test_a_label_that_no_example_has_counts(predictions):

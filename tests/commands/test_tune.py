@@ -1,7 +1,7 @@
 """Tests of `allennlp tune`."""
 
-import builtins
 import json
+import sys
 
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -100,14 +100,7 @@ def test_an_interruption_is_not_a_traceback(allennlp, calls, space, capsys):
 
 
 def test_without_optuna_the_extra_is_named(allennlp, space, tmp_path, monkeypatch):
-    import_module = builtins.__import__
-
-    def without_optuna(name, *arguments, **keywords):
-        if name == "optuna":
-            raise ImportError(name)
-        return import_module(name, *arguments, **keywords)
-
-    monkeypatch.setattr(builtins, "__import__", without_optuna)
+    monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ConfigurationError, match=r"needs the extra \[tune\]: pip install optuna"):
         allennlp("tune", CONFIG, space, "-s", tmp_path / "study")
     assert not (tmp_path / "study").exists()

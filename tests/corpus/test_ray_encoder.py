@@ -1,6 +1,6 @@
 """Tests of encoding over Ray."""
 
-import builtins
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -270,13 +270,6 @@ def test_numbers_must_be_positive(small_archive):
 
 
 def test_without_ray_the_extra_is_named(small_archive, monkeypatch):
-    imported = builtins.__import__
-
-    def without_ray(name, *arguments, **keywords):
-        if name.split(".")[0] == "ray":
-            raise ImportError(name)
-        return imported(name, *arguments, **keywords)
-
-    monkeypatch.setattr(builtins, "__import__", without_ray)
+    monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ConfigurationError, match=r"\[ray\]: pip install ray"):
         RayEncoder(small_archive)
