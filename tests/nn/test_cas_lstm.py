@@ -262,10 +262,6 @@ def test_parameters_start_as_those_of_torch_lstm():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"input_size": 0}, "input_size"),
-        ({"hidden_size": -1}, "hidden_size"),
-        ({"num_layers": 0}, "num_layers"),
-        ({"vertical_weight": 0.0}, "vertical_weight"),
         ({"vertical_weight": 1}, "vertical_weight"),
         ({"vertical_weight": "learned"}, "vertical_weight.*trainable.*learned"),
         ({"vertical_gate": "cell"}, "vertical_gate.*peephole.*cell"),

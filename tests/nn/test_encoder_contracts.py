@@ -394,7 +394,7 @@ RECURRENT = [CellAwareLSTM, SuffixBiLSTM, RecurrentlyControlledRNN, LSTMN, Gumbe
 every_encoder = pytest.mark.parametrize("encoder", RECURRENT)
 
 
-@every_encoder
+@pytest.mark.parametrize("encoder", [*RECURRENT, StackedRNN])
 def test_wrong_inputs_are_named(encoder):
     inputs, mask = batch()
     module = encoder(D, H)
@@ -457,7 +457,7 @@ def test_state_dict_round_trip(variant):
 IMPOSSIBLE = [
     *(
         (encoder, setting, value)
-        for encoder in RECURRENT
+        for encoder in (*RECURRENT, StackedRNN)
         for setting, value in (("input_size", 0), ("hidden_size", -2))
     ),
     (CellAwareLSTM, "num_layers", 0),
@@ -472,6 +472,9 @@ IMPOSSIBLE = [
     (RecurrentlyControlledRNN, "cell", "rnn"),
     (RecurrentlyControlledRNN, "output_gate", "tanh"),
     (LSTMN, "attention_size", 0),
+    (StackedRNN, "num_layers", 0),
+    (StackedRNN, "cell", "rnn"),
+    (StackedRNN, "dropout", 1.0),
     (GumbelTreeLSTM, "leaf", "gru"),
     (GumbelTreeLSTM, "temperature", 0.0),
 ]

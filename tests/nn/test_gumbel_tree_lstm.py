@@ -358,20 +358,6 @@ def test_the_parameters_are_laid_out_as_documented():
     assert both == {f"leaf.{name}": tuple(p.shape) for name, p in lstm.named_parameters()}
 
 
-@pytest.mark.parametrize(
-    ("setting", "value", "message"),
-    [
-        ("input_size", 0, "input_size must be at least 1, got 0"),
-        ("hidden_size", -1, "hidden_size must be at least 1, got -1"),
-        ("leaf", "gru", 'leaf must be "lstm", "bilstm" or "affine", got \'gru\''),
-        ("temperature", 0.0, "temperature must be positive, got 0.0"),
-    ],
-)
-def test_constructor_errors(setting: str, value: object, message: str):
-    with pytest.raises(ValueError, match=message):
-        GumbelTreeLSTM(**{"input_size": 2, "hidden_size": 2, setting: value})
-
-
 def test_impossible_trees_are_refused():
     inputs, mask = batch()
     with pytest.raises(ValueError, match=r"merges\[0, 0\] must lie between 0 and 4, got 5"):

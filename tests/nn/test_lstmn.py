@@ -223,13 +223,6 @@ def test_the_parameters_are_laid_out_as_documented():
     assert {name: tuple(p.shape) for name, p in make(True).named_parameters()} == both
 
 
-@pytest.mark.parametrize("setting", ["input_size", "hidden_size", "attention_size"])
-def test_sizes_must_be_positive(setting: str):
-    sizes = {"input_size": 2, "hidden_size": 2, "attention_size": 2, setting: 0}
-    with pytest.raises(ValueError, match=f"{setting} must be at least 1, got 0"):
-        LSTMN(**sizes)
-
-
 @pytest.mark.parametrize("name", ["hidden state", "cell"])
 @pytest.mark.parametrize("wrong", [(slice(None), slice(1)), (slice(1), slice(None))], ids=str)
 def test_initial_states_of_other_shapes_are_refused(name: str, wrong: tuple[slice, slice]):

@@ -133,13 +133,3 @@ def test_has_as_many_parameters_as_three_bidirectional_networks():
     assert sum(p.numel() for p in encoder.parameters()) == 3 * sum(
         p.numel() for p in one.parameters()
     )
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [("input_size", 0), ("hidden_size", -1), ("cell", "rnn"), ("output_gate", "tanh")],
-)
-def test_rejects_impossible_settings(setting, value):
-    settings = {"input_size": 3, "hidden_size": 4, setting: value}
-    with pytest.raises(ValueError, match=f"{setting} must be .*{value}"):
-        RecurrentlyControlledRNN(**settings)

@@ -6,7 +6,12 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn import recurrent_networks, use_backend
 from allennlp_sentmatch.nn.ops.common.products import HAS_ONEDNN, MKLProducts, OneDNNProducts
-from allennlp_sentmatch.nn.recurrent_networks import run_networks
+from allennlp_sentmatch.nn.recurrent_networks import (
+    _packed_final_states,
+    lstm_final_states,
+    lstm_states,
+    run_networks,
+)
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 D, H = 3, 4
@@ -176,3 +181,49 @@ def test_the_compiled_steps_run_where_they_are_faster(
     with torch.set_grad_enabled(trained), use_backend(backend):
         run_networks([network], inputs.float(), mask)
     assert bool(compiled) == expected
+
+
+@pytest.mark.parametrize("backend", [None, "naive"])
+def test_a_cell_is_torch_s_last_cell_of_what_was_read_until_then(backend):
+    lstm, (inputs, mask) = make(torch.nn.LSTM), batch(LENGTHS, 6)
+    with use_backend(backend):
+        _, cell = lstm_states(lstm, inputs, mask)
+    for row, length in enumerate(LENGTHS):
+        for t in range(length):
+            _, (_, after_prefix) = lstm(inputs[row : row + 1, : t + 1])
+            _, (_, after_suffix) = lstm(inputs[row : row + 1, t:length])
+            torch.testing.assert_close(cell[row, t, :H], after_prefix[0, 0])
+            torch.testing.assert_close(cell[row, t, H:], after_suffix[1, 0])
+
+
+@pytest.mark.parametrize("run", [lstm_final_states, _packed_final_states])
+@pytest.mark.parametrize(
+    ("bidirectional", "started"), [(False, False), (False, True), (True, False)]
+)
+def test_last_states_are_torch_s(bidirectional, started, run):
+    """On a CPU, and packed as on a GPU."""
+    lstm, (inputs, mask) = make(torch.nn.LSTM, 3, bidirectional), batch(LENGTHS, 6)
+    states = torch.randn(2, len(LENGTHS), 3, H * (1 + bidirectional), dtype=torch.float64)
+    if not started:
+        states.zero_()
+    spoiled = inputs.masked_fill(~mask.unsqueeze(-1), float("nan"))
+    outputs, *last = run(lstm, spoiled, mask, tuple(states) if started else None)
+    assert not outputs[~mask].any()
+    for row, length in enumerate(LENGTHS):
+        if not length:
+            assert torch.equal(torch.stack([x[row] for x in last]), states[:, row])
+            continue
+        before = states[:, row].reshape(2, -1, 1, H)  # (layers * directions, 1, H) each
+        expected, expected_last = lstm(inputs[row : row + 1, :length], (before[0], before[1]))
+        torch.testing.assert_close(outputs[row, :length], expected[0])
+        for actual, of_each in zip(last, expected_last):
+            torch.testing.assert_close(actual[row], of_each[:, 0].reshape(3, -1))
+
+
+def test_dropout_is_between_the_layers_of_the_last_states_too():
+    lstm, (inputs, mask) = make(torch.nn.LSTM, 2, dropout=0.5), batch(LENGTHS, 6)
+    outputs, hidden, _ = lstm_final_states(lstm.train(), inputs, mask)
+    expected_outputs, expected, _ = lstm_final_states(lstm.eval(), inputs, mask)
+    torch.testing.assert_close(hidden[:, 0], expected[:, 0])
+    assert not torch.isclose(hidden[:2, 1], expected[:2, 1]).all()
+    assert not torch.isclose(outputs[0], expected_outputs[0]).all()

@@ -23,29 +23,6 @@ def test_is_torch_s_network(cell: str, bidirectional: bool):
     assert encoder.network.dropout == 0.3
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"input_size": 0}, "input_size must be at least 1, got 0"),
-        ({"hidden_size": 0}, "hidden_size must be at least 1, got 0"),
-        ({"num_layers": 0}, "num_layers must be at least 1, got 0"),
-        ({"cell": "rnn"}, r"cell must be .*'rnn'"),
-        ({"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
-    ],
-)
-def test_impossible_settings(settings: dict, message: str):
-    with pytest.raises(ValueError, match=message):
-        StackedRNN(**{"input_size": 3, "hidden_size": 4, **settings})
-
-
-def test_wrong_inputs_are_named():
-    encoder, inputs = StackedRNN(3, 4), torch.randn(1, 2, 3)
-    with pytest.raises(ValueError, match="right-padded"):
-        encoder(inputs, torch.tensor([[False, True]]))
-    with pytest.raises(ValueError, match=r"inputs must have the shape .* 3"):
-        encoder(inputs[..., 1:], torch.tensor([[True, True]]))
-
-
 def test_dropout_without_a_second_layer_warns():
     with pytest.warns(UserWarning, match="num_layers"):
         StackedRNN(3, 4, num_layers=1, dropout=0.5)

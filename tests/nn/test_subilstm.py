@@ -186,19 +186,3 @@ def test_untied_has_twice_the_parameters_and_tied_those_of_a_bilstm():
     assert count(untied) == 2 * count(tied)
     names = {name.split(".")[0] for name, _ in untied.named_parameters()}
     assert names == {"forward_cell", "reverse_cell", "forward_suffix_cell", "reverse_prefix_cell"}
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("input_size", 0),
-        ("hidden_size", -1),
-        ("combination", "sum"),
-        ("cell", "rnn"),
-        ("max_context", 0),
-    ],
-)
-def test_rejects_impossible_settings(setting, value):
-    settings = {"input_size": 3, "hidden_size": 4, setting: value}
-    with pytest.raises(ValueError, match=f"{setting} must be .*{value}"):
-        SuffixBiLSTM(**settings)

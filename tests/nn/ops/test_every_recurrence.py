@@ -111,6 +111,20 @@ def test_a_frozen_parameter_costs_no_product(
             torch.testing.assert_close(actual[trained], expected[trained], rtol=0, atol=1e-12)
 
 
+@every_recurrence
+@pytest.mark.parametrize("max_saved_bytes", [0, suffix.MAX_SAVED_BYTES])
+def test_a_second_backward_pass_gives_the_same_gradients(
+    name, backend, max_saved_bytes, monkeypatch
+):
+    monkeypatch.setattr(suffix, "MAX_SAVED_BYTES", max_saved_bytes)
+    encoder, (inputs, mask) = build(name), batch()
+    with run_by(backend):
+        loss = encoder(inputs, mask).square().sum()
+    leaves = [x for parameter, x in encoder.named_parameters() if parameter != "query"]
+    first = torch.autograd.grad(loss, leaves, retain_graph=True)
+    torch.testing.assert_close(torch.autograd.grad(loss, leaves), first, rtol=0, atol=1e-12)
+
+
 @pytest.mark.skipif(not hasattr(torch, "set_default_device"), reason="this torch has no such thing")
 @every_recurrence
 def test_tensors_are_made_on_the_device_of_the_inputs(name, backend):

@@ -205,26 +205,6 @@ def test_nothing_is_read_that_was_not_written(bidirectional, monkeypatch):
         assert torch.equal(ours, theirs)
 
 
-@pytest.mark.usefixtures("backend")
-def test_a_second_backward_pass_gives_the_same_gradients():
-    encoder = build(bidirectional=True)
-    inputs, mask = batch([4, 2])
-    outputs = encoder(inputs, mask)
-    leaves = [inputs, *encoder.parameters()]
-    first = torch.autograd.grad(outputs.sum(), leaves, retain_graph=True)
-    second = torch.autograd.grad(outputs.sum(), leaves)
-    assert all(map(torch.equal, first, second))
-
-
-def test_a_gradient_of_a_gradient_takes_the_naive_form():
-    encoder = build()
-    inputs, mask = batch([3, 2], padding=0.0)
-    with pytest.raises(RuntimeError, match=r"use_backend\(\"naive\"\)"):
-        torch.autograd.grad(encoder(inputs, mask).sum(), inputs, create_graph=True)
-    with use_backend("naive"):
-        assert torch.autograd.gradgradcheck(lambda x: encoder(x, mask), inputs)
-
-
 def test_a_backend_runs_its_own_steps(backend, monkeypatch):
     calls = []
     for name, module in layer.STEPS.items():

@@ -1,12 +1,14 @@
+from functools import partial
+
 import pytest
 import torch
 
-from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, GumbelTreeLSTM, SuffixBiLSTM
+from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, GumbelTreeLSTM, StackedRNN, SuffixBiLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writable
 
 # Without RCRN: its networks are torch's own.
-ENCODERS = [CellAwareLSTM, SuffixBiLSTM, LSTMN, GumbelTreeLSTM]
+ENCODERS = [CellAwareLSTM, SuffixBiLSTM, LSTMN, GumbelTreeLSTM, partial(StackedRNN, cell="gru")]
 
 
 class Square(torch.autograd.Function):

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.common.scan import CAN_RECORD
 from allennlp_sentmatch.nn.ops.gru.recurrence import gru_recurrence
 from allennlp_sentmatch.nn.ops.gru.weights import GRUWeights
@@ -75,30 +74,11 @@ def test_values_and_gradients_are_torch_s(backend, bidirectional, lengths):
 
 
 @every_backend
-@pytest.mark.parametrize("name", [name for name, _ in make(False).named_parameters()])
-def test_a_frozen_parameter(backend, name):
-    gru, (inputs, mask) = make(False), batch(BATCHES[0])
-    gru.get_parameter(name).requires_grad_(False)
-    expected = values_and_gradients(one_at_a_time, gru, inputs, mask)
-    actual = values_and_gradients(run, gru, inputs, mask)
-    torch.testing.assert_close(actual, expected, atol=1e-11, rtol=1e-11)
-
-
-@every_backend
 def test_gradcheck(backend):
     gru, (inputs, mask) = make(), batch([3, 1], padding=0)
     assert torch.autograd.gradcheck(
         lambda x, *_: run(gru, x, mask), (inputs.requires_grad_(), *gru.parameters())
     )
-
-
-@every_backend
-def test_the_graph_can_be_kept(backend):
-    gru, (inputs, mask) = make(), batch(BATCHES[0])
-    outputs = run(gru, inputs, mask).square().sum()
-    variables = list(gru.parameters())
-    first = torch.autograd.grad(outputs, variables, retain_graph=True)
-    assert all(map(torch.equal, first, torch.autograd.grad(outputs, variables)))
 
 
 @pytest.mark.parametrize("backend", CPU_BACKENDS, indirect=True)
@@ -108,16 +88,3 @@ def test_single_precision(backend):
     actual = run(gru.float(), inputs.float(), mask)
     assert actual.dtype == torch.float32
     torch.testing.assert_close(actual, expected, atol=2e-6, rtol=0)
-
-
-@pytest.mark.parametrize("backend", CPU_BACKENDS[:1], indirect=True)
-def test_a_derivative_of_the_gradient_takes_the_naive_backend(backend):
-    gru, (inputs, mask) = make(), batch([2, 1])
-    inputs.requires_grad_()
-    with pytest.raises(RuntimeError, match="naive"):
-        torch.autograd.grad(run(gru, inputs, mask).sum(), inputs, create_graph=True)
-    with use_backend("naive"):
-        (grad,) = torch.autograd.grad(
-            run(gru, inputs, mask).square().sum(), inputs, create_graph=True
-        )
-    assert torch.autograd.grad(grad.square().sum(), inputs)[0].any()

@@ -90,33 +90,6 @@ def recomputed(request, monkeypatch):
 
 
 @every_cell
-def test_the_backward_pass_can_be_repeated(cell, backend, recomputed):
-    tensors, sizes = arguments(cell, [5, 3, 3, 1])
-    with run_by(backend):
-        prefixes, suffixes = encode(tensors, sizes, 3, 5, cell)
-    loss = prefixes.sum() + suffixes.square().sum()
-    first = torch.autograd.grad(loss, tensors, retain_graph=True)
-    for x, y in zip(first, torch.autograd.grad(loss, tensors)):
-        torch.testing.assert_close(x, y, rtol=0, atol=1e-12)
-
-
-@every_cell
-def test_each_parameter_can_be_frozen(cell, backend, recomputed):
-    tensors, sizes = arguments(cell, [4, 2])
-    expected = None
-    for frozen in (None, *range(len(tensors))):
-        for i, x in enumerate(tensors):
-            x.requires_grad_(i != frozen)
-        with run_by(backend):
-            prefixes, suffixes = encode(tensors, sizes, 3, 4, cell)
-        trained = [x for x in tensors if x.requires_grad]
-        gradients = torch.autograd.grad((prefixes * suffixes).sum(), trained)
-        expected = expected or gradients
-        rest = [x for i, x in enumerate(expected) if i != frozen]
-        torch.testing.assert_close(list(gradients), rest, rtol=0, atol=1e-12)
-
-
-@every_cell
 def test_buffers_are_written_before_they_are_read(cell, backend, recomputed, monkeypatch):
     new_empty = torch.Tensor.new_empty
     monkeypatch.setattr(
