@@ -43,10 +43,7 @@ def params(epoch):
 
 
 @pytest.mark.parametrize(("epoch", "length"), [("longer", 4), ("labeled", 3)])
-@pytest.mark.parametrize("stop_after", [1, 6])
-def test_resumed_training_goes_on_where_it_stopped(
-    epoch, length, stop_after, tmp_path, monkeypatch
-):
+def test_resumed_training_goes_on_where_it_stopped(epoch, length, tmp_path, monkeypatch):
     monkeypatch.chdir(REPOSITORY)
     monkeypatch.setattr(Recorder, "seen", [])
     train_model(params(epoch), str(tmp_path / "uninterrupted"))
@@ -55,14 +52,16 @@ def test_resumed_training_goes_on_where_it_stopped(
     assert len(expected) == steps
     assert expected[:length] != expected[length : 2 * length]
 
-    Recorder.seen = []
-    Recorder.stop_after = stop_after
-    with pytest.raises(InterruptedError):
-        train_model(params(epoch), str(tmp_path / "interrupted"))
-    Recorder.stop_after = None
-    train_model(params(epoch), str(tmp_path / "interrupted"), recover=True)
-    # The step that was interrupted may be repeated, because no checkpoint has it yet.
-    assert Recorder.seen[:stop_after] == expected[:stop_after]
-    resumed = Recorder.seen[stop_after:]
-    assert resumed == expected[-len(resumed) :]
-    assert stop_after + len(resumed) in (steps, steps + 1)
+    for stop_after in (1, 6):
+        folder = str(tmp_path / f"interrupted_{stop_after}")
+        Recorder.seen = []
+        monkeypatch.setattr(Recorder, "stop_after", stop_after)
+        with pytest.raises(InterruptedError):
+            train_model(params(epoch), folder)
+        monkeypatch.setattr(Recorder, "stop_after", None)
+        train_model(params(epoch), folder, recover=True)
+        # The step that was interrupted may be repeated, because no checkpoint has it yet.
+        assert Recorder.seen[:stop_after] == expected[:stop_after]
+        resumed = Recorder.seen[stop_after:]
+        assert resumed == expected[-len(resumed) :]
+        assert stop_after + len(resumed) in (steps, steps + 1)
