@@ -1,7 +1,7 @@
 """Readers and commands on the input that users get wrong.
 
 An error names the file and the line, or the argument. Any other input becomes an instance with at
-least one token a text; that models predict on these is in `tests/models/model_contract.py`.
+least one token a text; that models predict on these is in `tests/models/test_every_model.py`.
 """
 
 import json
