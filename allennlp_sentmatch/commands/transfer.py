@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.file_utils import cached_path
+from allennlp.common.params import evaluate_file
 
 from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.data.files.digests import files_digest
@@ -144,9 +145,12 @@ def _tasks(args: argparse.Namespace) -> list[Task]:
 
 
 def _own_task(text: str) -> Task:
-    if text.lstrip().startswith("{"):
-        return own_task(parse_json_object(text, "--own-task", "an object"))
-    return own_task(Params.from_file(text).as_dict(quiet=True))
+    is_file = not text.lstrip().startswith("{")
+    try:
+        content = evaluate_file(str(cached_path(text))) if is_file else text
+    except ValueError as error:
+        raise ConfigurationError(f"--own-task {text} is not JSON in UTF-8: {error}") from error
+    return own_task(parse_json_object(content, "--own-task", "an object"))
 
 
 def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:

@@ -21,6 +21,7 @@ from allennlp_sentmatch.data.dataset_readers import (
     SentimentTreesReader,
     SingleSentenceReader,
 )
+from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.transfer.logistic_regression import LABELS, Array, Prediction, grades
 
 SUBFOLDERS = {
@@ -35,6 +36,9 @@ SUBFOLDERS = {
     "STS-B": ("stsb", "sts/stsbenchmark"),
 }
 """The subfolders in which a data set may be, in upper or lower case."""
+
+MAX_GRADES = 100
+"""The largest difference of scores of one's own: each whole number is a class that is learned."""
 
 
 class Examples(NamedTuple):
@@ -236,11 +240,13 @@ def own_task(settings: Mapping[str, Any]) -> Task:
     """
     rest = dict(settings)
     files = [rest.pop(part, None) for part in ("train", "validation", "test")]
-    if not isinstance(files[0], str):
+    if files[0] is None:
         raise ConfigurationError('a task of your own needs the file "train" of its examples')
+    if not all(file is None or (isinstance(file, str) and file) for file in files):
+        raise ConfigurationError(f"train, validation and test must be names of files, got {files}")
     if files[1] is not None and files[2] is None:
         raise ConfigurationError('a task with the file "validation" needs the file "test", too')
-    name = rest.pop("name", Path(files[0]).name.partition(".")[0])
+    name = rest.pop("name", None) or Path(files[0]).name.partition(".")[0]
     prediction, target = LABELS, "label"
     if rest.get("score") is not None:
         prediction, target = grades(*_whole_range(rest.get("score_range"))), "score"
@@ -258,10 +264,11 @@ def own_task(settings: Mapping[str, Any]) -> Task:
 
 def _whole_range(score_range: Any) -> tuple[int, int]:
     is_pair = isinstance(score_range, (list, tuple)) and len(score_range) == 2
-    if not is_pair or any(type(grade) is not int for grade in score_range):
+    is_whole = is_pair and all(type(grade) is int for grade in score_range)
+    if not is_whole or not 1 <= score_range[1] - score_range[0] <= MAX_GRADES:
         raise ConfigurationError(
-            'a score needs a "score_range", the lowest and the highest one as whole numbers, as in '
-            f"[0, 5]; got {score_range!r}"
+            'a score needs a "score_range", the lowest and the highest one as whole numbers, at '
+            f"most {MAX_GRADES} apart, as in [0, 5]; got {shorten(score_range)}"
         )
     lowest, highest = score_range
     return lowest, highest

@@ -171,7 +171,14 @@ def test_own_tasks_alone_and_beside_the_ten(allennlp, folder, tmp_path, capsys):
     assert json.loads(output.read_text())["metrics"] == expected
     allennlp("transfer", *options, "--data", folder, "--tasks", "MR", "--output-file", output)
     assert json.loads(output.read_text())["metrics"] == {"mr_accuracy": 1.0, **expected}
-    for own in ([], ["--tasks", "MR", *options[4:]]):
+    for content, message in (
+        (b"[1, 2]", "expected a JSON object"),
+        (b"{'a': 1e\x80}", "not JSON"),
+    ):
+        (tmp_path / "task.json").write_bytes(content)
+        with pytest.raises(ConfigurationError, match=f"--own-task.*{message}"):
+            allennlp("transfer", *options)
+    for own in ([], ["--tasks", "MR", *options[4:6]]):
         with pytest.raises(ConfigurationError, match="the ten tasks need --data"):
             allennlp("transfer", *options[:4], *own)
 

@@ -153,6 +153,10 @@ def test_own_data(own_file, tmp_path, parts, columns, metrics):
         ({"train": "a.tsv", "validation": "b.tsv"}, 'needs the file "test", too'),
         ({"train": "a.tsv", "score": "s"}, 'needs a "score_range"'),
         ({"train": "a.tsv", "score": "s", "score_range": [0, 0.5]}, r"got \[0, 0.5\]"),
+        ({"train": "a.tsv", "score": "s", "score_range": [5, 0]}, r"got \[5, 0\]"),
+        ({"train": "a.tsv", "score": "s", "score_range": [0, 10**6]}, "at most 100 apart"),
+        ({"train": "a.tsv", "test": ""}, "must be names of files"),
+        ({"train": 7}, "must be names of files"),
         ({"train": "a.tsv", "lable": "s"}, "lable"),
     ],
 )
