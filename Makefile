@@ -71,8 +71,8 @@ test-slow: $(VENV)/.installed-test  ## Run the tests that take longer than a min
 	echo "== Running the slow tests"
 	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m pytest -q -m slow
 
-test-browser: $(VENV)/.installed-test  ## Test the demo page in Chromium, if it is found
-	echo "== Running the tests in a browser"
+test-browser: $(VENV)/.installed-test  ## Test the demo page in Chromium, if it is found (CHROMIUM=/path/to/it)
+	echo "== Running the tests in a browser: Debian's package chromium, or Chromium or Chrome of another source"
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -m browser -rs
 
 test-triton: $(VENV)/.installed-triton  ## Test the GPU backend without a GPU: interpret and compile it

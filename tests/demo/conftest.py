@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Callable
 
@@ -77,7 +79,8 @@ def wait_for_address(process: subprocess.Popen, log: Path) -> str:
         assert process.poll() is None, log.read_text()
         for word in log.read_text().split():
             if word.startswith("http://127.0.0.1:"):
-                with urllib.request.urlopen(word):
+                # The address is printed just before the server listens.
+                with suppress(urllib.error.URLError), urllib.request.urlopen(word):
                     return word
         try:
             process.wait(0.25)
