@@ -1,4 +1,4 @@
-"""How often encoders wait for a GPU, and what they launch on it, counted on a simulated one."""
+"""Bounds of what encoders launch on a GPU and how often they wait, counted on a simulated one."""
 
 from typing import Callable
 
