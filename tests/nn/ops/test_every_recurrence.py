@@ -125,6 +125,32 @@ def test_a_second_backward_pass_gives_the_same_gradients(
     torch.testing.assert_close(torch.autograd.grad(loss, leaves), first, rtol=0, atol=1e-12)
 
 
+@every_recurrence
+@pytest.mark.parametrize("max_saved_bytes", [0, suffix.MAX_SAVED_BYTES])
+def test_nothing_is_read_that_was_not_written(name, backend, max_saved_bytes, monkeypatch):
+    monkeypatch.setattr(suffix, "MAX_SAVED_BYTES", max_saved_bytes)
+    encoder, (inputs, mask) = build(name), batch()
+    filled = []
+
+    def fill(x):
+        filled.append(x)
+        return x.fill_(torch.nan if x.is_floating_point() else torch.iinfo(x.dtype).min)
+
+    with run_by(backend):
+        expected = gradients(encoder, inputs, mask)
+        for owner, function in (
+            (torch, "empty"),
+            (torch, "empty_like"),
+            (torch.Tensor, "new_empty"),
+        ):
+            original = getattr(owner, function)
+            spoiled = lambda *a, f=original, **k: fill(f(*a, **k))  # noqa: E731
+            monkeypatch.setattr(owner, function, spoiled)
+        actual = gradients(encoder, inputs, mask)
+    assert filled
+    assert_same(actual, expected)
+
+
 @pytest.mark.skipif(not hasattr(torch, "set_default_device"), reason="this torch has no such thing")
 @every_recurrence
 def test_tensors_are_made_on_the_device_of_the_inputs(name, backend):
