@@ -79,27 +79,6 @@ def test_gradcheck():
     assert torch.autograd.gradcheck(match, (inputs, *model.parameters()))
 
 
-@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
-def test_padding_does_not_matter(garbage: float):
-    model = make()
-    inputs, mask = passages()
-    expected, _ = model(inputs, mask)
-    spoiled = inputs.masked_fill(~mask.unsqueeze(-1), garbage).requires_grad_()
-    outputs, _ = model(spoiled, mask)
-    assert_same(outputs, expected)
-    outputs.square().sum().backward()
-    assert not spoiled.grad[~mask].any()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad.isfinite().all(), name
-        assert parameter.grad.any(), name
-
-
-def test_without_a_mask_nothing_is_padding():
-    model = make()
-    passage, mask = passages()
-    assert_same(model(passage)[0], model(passage, torch.ones_like(mask))[0])
-
-
 def test_a_passage_is_matched_alike_in_any_batch():
     model = make()
     inputs, mask = passages()
@@ -108,23 +87,6 @@ def test_a_passage_is_matched_alike_in_any_batch():
         alone, own = model(inputs[row : row + 1, :T], mask[row : row + 1, :T])
         assert_same(outputs[row, :T], alone[0])
         assert_same(attention[row, :T, :T], own[0])
-
-
-def test_bfloat16_autocast():
-    model = make().float()
-    inputs, mask = passages()
-    expected, _ = model(inputs.float(), mask)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        outputs, _ = model(inputs.float(), mask)
-    assert outputs.dtype == torch.float32
-    torch.testing.assert_close(outputs, expected, atol=0.2, rtol=0)
-
-
-@pytest.mark.parametrize("setting", ["input_size", "hidden_size", "attention_size"])
-def test_sizes_must_be_positive(setting: str):
-    sizes = {"input_size": 2, "hidden_size": 2, setting: 0}
-    with pytest.raises(ValueError, match=f"{setting} must be at least 1, got 0"):
-        GatedSelfMatching(**sizes)
 
 
 def test_wrong_inputs_are_named():
