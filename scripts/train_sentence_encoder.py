@@ -21,7 +21,7 @@ import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy
 import torch
@@ -68,9 +68,17 @@ class Sentences:
         places = self.starts[rows][:, None] + numpy.arange(length)
         return torch.from_numpy(self.pieces[places]).long()
 
-    def batches(self, num_pieces: int, largest: int, generator: numpy.random.Generator) -> Any:
-        """The rows of batches of one length each, in random order."""
+    def batches(
+        self,
+        num_pieces: int,
+        largest: int,
+        generator: numpy.random.Generator,
+        topics: Optional[Array] = None,
+    ) -> Any:
+        """The rows of batches of one length each, in random order; by topics (N,), if any."""
         order = generator.permutation(len(self.lengths))
+        if topics is not None:
+            order = order[numpy.argsort(topics[order], kind="stable")]
         order = order[numpy.argsort(self.lengths[order], kind="stable")]
         edges = numpy.flatnonzero(numpy.diff(self.lengths[order])) + 1
         batches = []
@@ -78,6 +86,15 @@ class Sentences:
             size = min(largest, max(16, num_pieces // self.lengths[group[0]]))
             batches += [group[i : i + size] for i in range(0, len(group), size)]
         return [batches[i] for i in generator.permutation(len(batches)) if len(batches[i]) > 1]
+
+
+def nearest(vectors: Array, number: int, generator: numpy.random.Generator) -> Array:
+    """For each of N vectors, the nearest of some of them, (N, E) -> (N,)."""
+    some = vectors[numpy.sort(generator.choice(len(vectors), number, replace=False))]
+    centers = torch.from_numpy(some.astype("f4")).t()
+    blocks = numpy.array_split(vectors, 1 + len(vectors) // 20_000)
+    found = [(torch.from_numpy(block.astype("f4")) @ centers).argmax(1) for block in blocks]
+    return torch.cat(found).numpy()
 
 
 def forward(model: StandaloneEncoder, indices: Tensor, dropout: float) -> Tensor:
@@ -142,6 +159,8 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--dropout", type=float, default=0.0)
     parser.add_argument("--similarity", type=float, default=4.0)
+    parser.add_argument("--topics", type=int, help="how many, for batches of similar sentences")
+    parser.add_argument("--initial", type=Path, help="the training.pt of another student")
     parser.add_argument("--save-every", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -168,11 +187,15 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
     weights = SMOOTHING / (SMOOTHING + counts / counts.sum())
     start = reduce_vectors(numpy.load(options.pieces), weights, options.size)
     model.embedding.weight.data.copy_(torch.from_numpy(start))
+    if options.initial is not None:
+        model.load_state_dict(torch.load(options.initial, weights_only=True)["model"])
     loss_function = DistillationLoss(similarity_weight=options.similarity)
     optimizer = torch.optim.Adam(model.parameters(), lr=options.rate, fused=True)
 
     def batches_of(epoch: int) -> Any:
-        return sentences.batches(6144, 512, numpy.random.default_rng((options.seed, epoch)))
+        generator = numpy.random.default_rng((options.seed, epoch))
+        topics = nearest(teacher, options.topics, generator) if options.topics else None
+        return sentences.batches(6144, 512, generator, topics)
 
     num_steps = int(options.epochs * len(batches_of(0)))
     state_file = options.output / "training.pt"

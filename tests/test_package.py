@@ -65,13 +65,15 @@ def test_the_wheel_has_all_files(built):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     sources = subprocess.run(
-        ["git", "ls-files", "allennlp_sentmatch/*.py"],
+        ["git", "ls-files", "allennlp_sentmatch/*.py", "allennlp_sentmatch/pretrained"],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
         check=True,
     ).stdout.split()
     assert {*sources, "allennlp_sentmatch/py.typed"} <= names
+    assert "allennlp_sentmatch/pretrained/sentence_encoder/model.safetensors" in names
+    assert wheel.stat().st_size < 30_000_000
     if CAN_COMPILE:
         assert any("nn/ops/native/_steps." in name for name in names)
 

@@ -1,7 +1,7 @@
 """The `export` subcommand writes a sentence encoder for programs without AllenNLP.
 
 The folder contains the encoder's tensors (safetensors), and its vocabulary and settings as JSON.
-`allennlp_sentmatch.standalone.StandaloneEncoder`, which requires only torch, and
+`allennlp_sentmatch.standalone.StandaloneEncoder`, which does not require AllenNLP, and
 sentence-transformers can read it.
 """
 

@@ -1,4 +1,4 @@
-"""Sentence encoders that need torch alone: what `allennlp export` writes.
+"""Sentence encoders that need torch, and for word pieces `tokenizers`, but not AllenNLP.
 
 encoder = StandaloneEncoder.load("exported")
 vectors = encoder.encode(["A man is asleep.", "Two dogs run."])  # (2, E)

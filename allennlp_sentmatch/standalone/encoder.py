@@ -30,7 +30,7 @@ _SETTINGS = ("format", "lowercase", "max_length", "encoder", "projection_size", 
 
 
 class StandaloneEncoder(nn.Module):
-    """Turns sentences into vectors, where torch alone is installed.
+    """Turns sentences into vectors, where AllenNLP need not be installed.
 
         encoder = StandaloneEncoder.load("exported")
         vectors = encoder.encode(["A man is asleep.", "Two dogs run."])  # (2, E)

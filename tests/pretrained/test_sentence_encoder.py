@@ -1,0 +1,61 @@
+"""The encoder in the package."""
+
+import pytest
+import torch
+from scipy.stats import spearmanr
+
+from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
+from allennlp_sentmatch.standalone import StandaloneEncoder
+from tests.nn.test_without_allennlp import run_without
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return StandaloneEncoder.load(SENTENCE_ENCODER)
+
+
+def cosines(encoder, first, second):
+    x, y = (torch.nn.functional.normalize(encoder.encode(side)) for side in (first, second))
+    return (x * y).sum(1)
+
+
+def test_sentences_of_the_same_meaning_are_closer_than_others(encoder):
+    sentences = ["A man is asleep.", "Somebody sleeps.", "The parliament raised taxes."]
+    vectors = encoder.encode(sentences)
+    assert vectors.shape == (3, 384)
+    same, other = cosines(encoder, sentences[:1] * 2, sentences[1:])
+    assert same > 0.6
+    assert other < 0.2
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_it_orders_the_validation_pairs_as_people_do(shared_data, dtype):
+    rows = (shared_data / "stsb" / "sts-dev.csv").read_text("utf-8").splitlines()
+    _, _, _, _, scores, first, second = zip(*(row.split("\t")[:7] for row in rows))
+    rounded = StandaloneEncoder.load(SENTENCE_ENCODER).to(dtype)
+    found = spearmanr(cosines(rounded, first, second).float(), [float(score) for score in scores])
+    assert found.statistic > 0.85
+
+
+def test_a_sentence_has_the_same_vector_in_any_batch(encoder):
+    texts = ["A dog runs.", "", "🙂", "word " * 1000, "ein Satz auf Deutsch", "x" * 5000]
+    together = encoder.encode(texts)
+    assert together.isfinite().all()
+    for text, vector in zip(texts, together):
+        torch.testing.assert_close(encoder.encode([text])[0], vector, atol=1e-4, rtol=1e-3)
+
+
+def test_it_is_small():
+    assert sum(file.stat().st_size for file in SENTENCE_ENCODER.iterdir()) < 10_500_000
+
+
+def test_it_needs_no_allennlp():
+    output = run_without(
+        """
+from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
+from allennlp_sentmatch.standalone import StandaloneEncoder
+
+print(*StandaloneEncoder.load(SENTENCE_ENCODER).encode(["A dog runs."]).shape)
+"""
+    )
+    assert output == "1 384\n"
