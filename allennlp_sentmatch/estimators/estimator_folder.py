@@ -137,7 +137,8 @@ def _encoder(folder: Path, place: Any, given: Any) -> Any:
     if place != "given" and given is not None:
         raise ValueError(f"{folder} needs no encoder from outside; leave out encoder=")
     if place == "folder":
-        return SentenceEncoder(folder / ENCODER)
+        # Not by the path, where an archive could lie, which is code.
+        return SentenceEncoder(StandaloneEncoder.load(folder / ENCODER))
     return given if given is None or isinstance(given, SentenceEncoder) else SentenceEncoder(given)
 
 

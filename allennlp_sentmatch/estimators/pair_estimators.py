@@ -60,7 +60,7 @@ L2_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001)
 DEFAULT_L2 = 0.1
 """The penalty where a label has too few pairs for cross-validation."""
 
-ONE_FOLD = 2000
+ONE_FOLD = 1000
 """From this many pairs on, one fold of a fifth chooses the penalty instead of five."""
 
 MAX_ITERATIONS = 100

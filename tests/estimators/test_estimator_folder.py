@@ -1,6 +1,7 @@
 """Estimators in folders: what is saved is loaded, and damaged or foreign folders are refused."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -85,6 +86,14 @@ def test_an_encoder_of_another_package_is_given_again(tmp_path):
 def test_a_folder_with_its_encoder_needs_no_other(folder):
     with pytest.raises(ValueError, match="needs no encoder from outside"):
         PairClassifier.load(folder, tiny_encoder())
+
+
+def test_the_encoder_of_a_folder_is_never_an_archive(folder, small_archive):
+    """Archives and models of other packages may run code."""
+    shutil.rmtree(folder / "encoder")
+    shutil.copytree(small_archive.parent, folder / "encoder")
+    with pytest.raises(FileNotFoundError, match=r"sentence_encoder\.json"):
+        PairClassifier.load(folder)
 
 
 def test_nothing_is_overwritten(folder):
