@@ -55,4 +55,5 @@ def _recurrence(factors: Tensor, terms: Tensor) -> Tensor:
 
 def _earlier(sequence: Tensor, steps: int) -> Tensor:
     """The values some steps before, (B, T, E); zero before the first."""
+    steps = min(steps, sequence.size(1))
     return F.pad(sequence, (0, 0, steps, -steps))
