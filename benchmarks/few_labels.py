@@ -190,7 +190,7 @@ def main() -> None:
             save()
         if not any(record["encoder"] == encoder for record in changes):
             changes += [{"encoder": encoder, **record} for record in meaning(vectors, words)]
-            save()
+    save()
 
 
 if __name__ == "__main__":
