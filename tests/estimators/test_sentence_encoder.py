@@ -1,6 +1,7 @@
 """Sentence vectors from every source, their cosines and search; bad input and bad folders."""
 
 import copy
+import pickle
 
 import numpy
 import pytest
@@ -168,3 +169,21 @@ def test_importing_the_package_imports_little():
     )
     result = run_python("import sys\npreloaded = set(sys.modules)\n" + program)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return SentenceEncoder()
+
+
+def test_the_encoder_of_the_package_knows_what_is_similar(shipped):
+    assert shipped.similarity("A man is asleep.", "Somebody sleeps.") > 0.6
+    assert shipped.similarity("A man is asleep.", "Rice grows in water.") < 0.2
+    sentences = ["Where does rice grow?", "What is the way to boil rice?", "Two dogs run."]
+    assert shipped.search("How do I cook rice?", sentences)[0][0] == sentences[1]
+
+
+def test_the_encoder_of_the_package_can_be_sent_to_another_process(shipped):
+    """As scikit-learn's `n_jobs` does."""
+    again = pickle.loads(pickle.dumps(shipped))
+    numpy.testing.assert_array_equal(again.encode(SENTENCES), shipped.encode(SENTENCES))
