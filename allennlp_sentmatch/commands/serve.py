@@ -24,9 +24,7 @@ class Serve(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("archive_file", help="path to an archived model")
-        parser.add_argument(
-            "--predictor", help="such as sentence_vector (default: the model's own)"
-        )
+        parser.add_argument("--predictor", help="its registered name (default: the model's own)")
         parser.add_argument(
             "--predictor-args",
             type=_json_object,

@@ -55,6 +55,7 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen()  # who reads the address below may connect already
     except OSError as error:
         listener.close()
         raise ConfigurationError(

@@ -3,7 +3,7 @@
 import pytest
 
 from allennlp_sentmatch.commands import serve
-from allennlp_sentmatch.predictors import SentencePairPredictor, SentenceVectorPredictor
+from allennlp_sentmatch.predictors import SentencePairPredictor, SingleSentencePredictor
 
 
 @pytest.fixture
@@ -25,11 +25,11 @@ def test_serves_this_machine_alone_with_the_model_s_predictor(allennlp, small_ar
 def test_serves_with_other_settings(allennlp, small_archive, served):
     arguments = ["--predictor-args", '{"threshold": 0.99}', "--batch-size", 8, "--port", 80]
     allennlp("serve", small_archive, *arguments, "--host", "::1", "--allowed-host", "a.example")
-    allennlp("serve", small_archive, "--predictor", "sentence_vector")
-    (predictor, *others), (vectors, *_) = served
+    allennlp("serve", small_archive, "--predictor", "single_sentence")
+    (predictor, *others), (other, *_) = served
     assert predictor.predict("A cat sleeps.", "A dog runs.")["label"] is None
     assert others == [8, ["a.example"], "::1", 80]
-    assert type(vectors) is SentenceVectorPredictor
+    assert type(other) is SingleSentencePredictor
 
 
 @pytest.mark.parametrize("value", ["[1]", "{", "NaN"])
