@@ -7,7 +7,7 @@ from functools import partial
 from subprocess import CompletedProcess
 
 import pytest
-from allennlp.common import Params, util
+from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.util import SigTermReceived
@@ -17,7 +17,18 @@ from allennlp.training.util import create_serialization_dir
 
 from allennlp_sentmatch.commands import program
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
-from tests.fresh_process import run_allennlp
+from tests.fresh_process import run_allennlp, run_python
+
+GPU_THAT_IS_NOT_THERE = """
+from allennlp.common import util
+from allennlp_sentmatch.commands import program
+try:
+    util.int_to_device(0)
+except RuntimeError as error:
+    print(program.mistake(error))
+else:
+    print("found")
+"""
 
 
 def run(*arguments: object, **environment: str) -> "CompletedProcess[str]":
@@ -166,14 +177,13 @@ class TestMistake:
         assert str(found).removeprefix("encoder.type: ").startswith(sentence)
 
     def test_of_a_gpu_that_is_not_there(self):
-        try:
-            util.int_to_device(0)
-        except RuntimeError as raised:
-            error = raised
-        else:
+        # In a process without the simulated GPU of other tests.
+        found = run_python(GPU_THAT_IS_NOT_THERE)
+        assert found.returncode == 0, found.stderr
+        if found.stdout == "found\n":
             pytest.skip("there is a GPU, or an early torch, which fails later")
         sentence = "cuda_device is 0, but torch finds no GPU here: set it to -1, or leave it out"
-        assert program.mistake(error) == sentence
+        assert found.stdout.strip() == sentence
 
     def test_of_a_folder_of_another_training(self, tmp_path):
         folder = tmp_path / "out"
