@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 
 from allennlp_sentmatch.nn import CellAwareLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
-from allennlp_sentmatch.nn.ops.cas_lstm import eager, layer
+from allennlp_sentmatch.nn.ops.cas_lstm import eager, gpu, layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import run_step
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
 from allennlp_sentmatch.nn.ops.common.products import Products
@@ -90,6 +90,56 @@ def test_values_and_gradients_are_those_of_the_naive_form(
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9)
     with torch.no_grad():  # which keeps nothing for a backward pass
         torch.testing.assert_close(encoder(inputs, mask), expected[0], rtol=0, atol=1e-9)
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="needs Triton's interpreter; see `make test-triton`")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_kernels_stay_within_their_tensors(variant, monkeypatch):
+    """With NaN around each tensor, none of which may be loaded or overwritten."""
+    from triton.runtime.interpreter import InterpreterBuilder
+
+    launched = set()
+    load = InterpreterBuilder.create_masked_load
+
+    def load_inside(*args):
+        loaded = load(*args)
+        assert (loaded.data == loaded.data).all()  # no NaN
+        return loaded
+
+    class Surrounded:
+        def __init__(self, kernel):
+            self.kernel = kernel
+
+        def __getitem__(self, grid):
+            return lambda *args, **settings: self.launch(grid, args, settings)
+
+        def launch(self, grid, args, settings):
+            border = 4 * gpu.BLOCK
+            buffers, inner = {}, list(args)
+            for number, tensor in enumerate(args):
+                if isinstance(tensor, torch.Tensor):
+                    assert tensor.is_contiguous()
+                    buffer = tensor.new_full((tensor.numel() + 2 * border,), float("nan"))
+                    inner[number] = buffer[border:-border].view(tensor.shape)
+                    inner[number].copy_(tensor)
+                    buffers[number] = buffer
+            self.kernel[grid](*inner, **settings)
+            for number, buffer in buffers.items():
+                assert buffer[:border].isnan().all()
+                assert buffer[-border:].isnan().all()
+                args[number].data.copy_(inner[number])  # not seen by autograd
+            launched.add(self)
+
+    monkeypatch.setattr(InterpreterBuilder, "create_masked_load", load_inside)
+    for name in ("_forward_step", "_backward_step"):
+        monkeypatch.setattr(gpu, name, Surrounded(getattr(gpu, name)))
+    encoder = build(num_layers=2, bidirectional=True, **VARIANTS[variant])
+    inputs, mask = batch(LENGTHS["all different"])
+    expected = naive_outputs_and_gradients(encoder, inputs, mask)
+    with use_backend("gpu"):
+        actual = outputs_and_gradients(encoder, inputs, mask)
+    assert len(launched) == 2
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.usefixtures("backend")
