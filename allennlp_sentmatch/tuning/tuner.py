@@ -259,6 +259,8 @@ class Tuner:
             raise ValueError(f"it has no trial {missing}, unlike {self.folder / 'trials'}")
         for trial in study.trials:
             wrong = f"trial {trial.number} has other"
+            if not all(isinstance(x, str) for x in (*trial.user_attrs, *trial.system_attrs)):
+                raise ValueError(f"{wrong} names of attributes than strings")
             has_all = trial.state in (states.COMPLETE, states.PRUNED)
             expected = {
                 name: distribution
