@@ -51,7 +51,9 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
                 self.transport.close()
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends small packets at once (TCP_NODELAY) only where the protocol is named. Otherwise
+    # each answer waits 40 ms for the client's delayed acknowledgement.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

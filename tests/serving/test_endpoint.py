@@ -64,6 +64,21 @@ def test_many_programs_are_answered_at_a_time(http, predictor):
         assert answer["label_probs"] == pytest.approx(expected, abs=1e-5)
 
 
+def test_answers_are_sent_at_once(predictor, monkeypatch):
+    H11Protocol = pytest.importorskip("uvicorn.protocols.http.h11_impl").H11Protocol
+    connections = []
+    made = H11Protocol.connection_made
+
+    def connection_made(protocol, transport):
+        made(protocol, transport)
+        connections.append(transport.get_extra_info("socket"))
+
+    monkeypatch.setattr(H11Protocol, "connection_made", connection_made)
+    with serving(create_app(predictor)) as port, httpx.Client() as http:
+        http.get(f"http://127.0.0.1:{port}/health")
+        assert connections[0].getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_it_describes_itself(http):
     assert http.get("/health").json() == {"status": "ok", "waiting": 0}
     described = http.get("/openapi.json").json()
