@@ -11,6 +11,7 @@ import ctypes
 import warnings
 from collections.abc import Sequence
 from importlib.util import find_spec
+from math import prod
 from typing import Any, Optional
 
 import torch
@@ -68,14 +69,14 @@ class Rows:
     # Parameters
 
     table : `Optional[Tensor]`
-        Of the shape `shape`, (S, N, width); without a table all addresses are zero.
+        Of the shape `shape`, (S, ..., width); without a table all addresses are zero.
     """
 
-    def __init__(self, table: Optional[Tensor], shape: tuple[int, int, int], like: Tensor) -> None:
+    def __init__(self, table: Optional[Tensor], shape: tuple[int, ...], like: Tensor) -> None:
         self._table = table
         self._first = address(table, shape, like)
-        self._row = shape[2] * like.element_size()
-        self._direction = shape[1] * self._row
+        self._row = shape[-1] * like.element_size()
+        self._direction = prod(shape[1:-1]) * self._row
 
     def at(self, direction: int, row: int = 0) -> int:
         """The address of a row."""

@@ -1,141 +1,146 @@
 """SuBiLSTM's cells compiled for CPUs: one pass over memory per step, apart from the product."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Optional
 
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.gated_steps import GatedStep
-from allennlp_sentmatch.nn.ops.common.native import address
-from allennlp_sentmatch.nn.ops.subilstm.eager import GRUCell, LSTMCell
+from allennlp_sentmatch.nn.ops.common.native import Rows, address
+from allennlp_sentmatch.nn.ops.subilstm.eager import GRUCell
+from allennlp_sentmatch.nn.ops.subilstm.schedule import Step
+from allennlp_sentmatch.nn.ops.subilstm.steps import Cell
 from allennlp_sentmatch.nn.ops.subilstm.tables import SuffixTables
 
-#: A product of this many rows is as fast as a larger one, and its result is still in the
-#: processor's caches for the next pass. Larger results would be new memory from the system.
-MAX_ROWS = 1024
 
-
-class NativeLSTMCell(LSTMCell):
-    """`LSTMCell` with a single pass over memory, for tensors on the CPU."""
-
-    max_rows = MAX_ROWS
-
-    @staticmethod
-    def forward(
-        backend: Backend,
-        x: Tensor,
-        u: Optional[Iterable[Tensor]],
-        states: Sequence[Tensor],
-        gates: Tensor,
-        kept: Sequence[Tensor],
-    ) -> None:
-        """Advance the states; the parameters are those of `LSTMCell.forward`."""
-        hidden, cell = states
-        tables = {"gates": gates, "kept_left": kept[0], "kept": kept[1]} if kept else {}
-        _run("lstm_forward", {"hidden": hidden, "cell": cell, "left": cell}, tables, x, u)
-
-    @staticmethod
-    def backward(grads: Sequence[Tensor], tables: SuffixTables, out: Tensor) -> None:
-        """Turn gradients of h', c' into those of h, c; parameters as in `LSTMCell.backward`."""
-        kept_left, kept = tables.kept
-        others = {"gates": tables.gates, "kept_left": kept_left, "kept": kept, "grad_gates": out}
-        _run("lstm_backward", {"grad_hidden": grads[0], "carried": grads[1]}, others)
-
-
-class NativeGRUCell(GRUCell):
-    """`GRUCell` with a single pass over memory; it keeps u_n, and the gates hold n in its block."""
-
-    max_rows = MAX_ROWS
-
-    @staticmethod
-    def forward(
-        backend: Backend,
-        x: Tensor,
-        u: Optional[Iterable[Tensor]],
-        states: Sequence[Tensor],
-        gates: Tensor,
-        kept: Sequence[Tensor],
-    ) -> None:
-        """Advance the states; the parameters are those of `LSTMCell.forward`."""
-        tables = {"gates": gates, "kept": kept[0]} if kept else {}
-        _run("gru_forward", {"hidden": states[0], "left": states[0]}, tables, x, u)
-
-    @staticmethod
-    def backward(grads: Sequence[Tensor], tables: SuffixTables, out: Tensor) -> None:
-        """Turn gradients of h' into those of h; the parameters are those of `LSTMCell.backward`."""
-        others = {"gates": tables.gates, "kept": tables.kept[0], "left": tables.hidden}
-        _run("gru_backward", {"carried": grads[0]}, {**others, "grad_gates": out})
-
-
-def _run(
-    function: str,
-    states: dict[str, Tensor],
-    tables: dict[str, Tensor],
-    x: Optional[Tensor] = None,
-    u: Optional[Iterable[Tensor]] = None,
-) -> None:
-    """Run the step of each direction.
-
-    The tables have the names of `GatedStep`, and shapes (S, R, N, width); `x` may be (S, 1, N, GH).
-    `states` are slices of the states of all suffixes, or of their gradients.
-    """
-    like = next(iter(states.values()))
-    S, R, N, H = like.shape
-    GH = (tables["gates"] if x is None else x).size(3)
-    if any(state.stride() != like.stride() for state in states.values()):
-        raise ValueError("expected states with the same strides")
-    addresses = {name: _addresses(state, (S, R, N, H), like) for name, state in states.items()}
-    for name, table in tables.items():
-        width = GH if name in ("gates", "grad_gates") else H
-        addresses[name] = _addresses(table, (S, R, N, width), like, is_contiguous=True)
-    x_step = 0
-    if x is not None:
-        suffixes = 1 if x.size(1) == 1 else R  # which may share a token
-        addresses["x"] = _addresses(x, (S, suffixes, N, GH), like)
-        x_step = 0 if suffixes == 1 else x.stride(1)
-    zeros = like.new_zeros(GH) if u is None else None
-    step = GatedStep(
-        like,
-        n=R * N,
-        block=N,
-        H=H,
-        x_step=x_step,
-        state_step=like.stride(1),
-        recurrent_width=GH,
-        zeros=0 if zeros is None else zeros.data_ptr(),
-    )
-    for s, recurrent in enumerate([None] * S if u is None else u):
-        for name, of_directions in addresses.items():
-            setattr(step, name, of_directions[s])
-        step.recurrent = address(recurrent, (R * N, GH), like)
-        step.run(function)
-
-
-def _addresses(
-    x: Tensor, shape: tuple[int, ...], like: Tensor, is_contiguous: bool = False
-) -> list[int]:
-    """Return the address of the rows (R, N, width) of each direction.
-
-    The C++ trusts that the N rows are contiguous, and of most tables also the R blocks of them.
+class NativeCell(Cell):
+    """A cell whose tables are checked when it takes them, not at each step.
 
     # Raises
 
     `ValueError`
-        If that is not so, or `x` differs from `shape` or in precision or device from `like`.
+        If a table has the wrong shape, precision or device, or is not contiguous.
+    `IndexError`
+        In a step that is not within the tables.
     """
-    _, R, N, width = shape
-    by_direction, by_suffix, by_sentence, by_number = x.stride()
-    if x.shape != shape or x.dtype != like.dtype or x.device.type != "cpu":
-        raise ValueError(
-            f"expected {shape} of {like.dtype} on the CPU, "
-            f"got {tuple(x.shape)} of {x.dtype} on {x.device}"
+
+    #: A product of this many rows is as fast as a larger one, and its result is still in the
+    #: processor's caches for the next pass. Larger results would be new memory from the system.
+    max_rows = 1024
+    #: The compiled step and its derivative.
+    functions: tuple[str, str]
+    #: Their names of the states and of the states' gradients, and the numbers of these.
+    names_of_states: list[tuple[str, int]]
+    names_of_gradients: list[tuple[str, int]]
+
+    def __init__(
+        self,
+        backend: Backend,
+        states: Tensor,
+        projected: Optional[Tensor] = None,
+        weights: Sequence[Tensor] = (),
+    ) -> None:
+        super().__init__(backend, states, projected, weights)
+        _, S, R, B, H = states.shape
+        GH = self._width = self.num_gates * H
+        self._weights = [backend.products.prepacked(weight) for weight in weights]
+        self._zeros = states.new_zeros(GH)
+        self._arguments = GatedStep(
+            states, H=H, state_step=B * H, recurrent_width=GH, zeros=self._zeros.data_ptr()
         )
-    if (
-        (by_number != 1 and width > 1)
-        or (by_sentence != width and N > 1)
-        or (is_contiguous and by_suffix != N * width and R > 1)
-    ):
-        raise ValueError(f"expected contiguous rows, got strides {x.stride()} of {shape}")
-    first, step = x.data_ptr(), by_direction * x.element_size()
-    return [first + s * step for s in range(shape[0])]
+        names = self.names_of_gradients if projected is None else self.names_of_states
+        self._states = [(name, Rows(states[k], (S, R, B, H), states)) for name, k in names]
+        T = 0 if projected is None else projected.size(1)
+        self._x = Rows(projected, (S, T, B, GH), states)
+        self._rows_of_tables: list[tuple[str, Rows]] = []
+        self._sizes = (T, R, B, 0)
+
+    def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
+        """As `Cell.bind`."""
+        super().bind(tables, grad_gates)
+        _, S, _, _, H = self.states.shape
+        num_rows = tables.gates.size(1)
+        self._sizes = (*self._sizes[:3], num_rows)
+        self._rows_of_tables = [
+            ("gates", Rows(tables.gates, (S, num_rows, self._width), self.states)),
+            ("grad_gates", Rows(grad_gates, (S, num_rows, self._width), self.states)),
+            ("kept", Rows(tables.kept, (S, num_rows, H), self.states)),
+        ]
+
+    def advance(self, step: Step) -> None:
+        """As `Cell.advance`."""
+        linear, hidden = self._backend.products.linear, self.states[0]
+        for part in step.split(self.max_rows):
+            self._begin(part, self._sizes[0])
+            rows = part.of_states(hidden)  # (S, R, N, H)
+            if self._tables is not None:
+                rows = part.of_table(self._tables.states[0]).copy_(rows)
+            for s, rows_s in enumerate(rows.unbind(0)):
+                # The product is still in the caches when the compiled step reads it.
+                u = None if part.begins else linear(rows_s.flatten(0, 1), self._weights[s])
+                self._run(self.functions[0], s, part, u)
+
+    def retreat(self, step: Step) -> None:
+        """As `Cell.retreat`."""
+        self._begin(step, step.tokens[1])
+        for s in range(self.states.size(1)):
+            self._run(self.functions[1], s, step, None)
+
+    def _begin(self, step: Step, num_tokens: int) -> None:
+        """Check that a step is within its tables, and set its sizes."""
+        _, num_starts, B, num_rows = self._sizes
+        t, first, R, N, offset = step
+        if (
+            not (0 <= t < num_tokens and step.tokens[1] <= num_tokens)
+            or not (0 <= first <= first + R <= num_starts and 0 <= N <= B)
+            or (self._tables is not None and not 0 <= offset <= offset + R * N <= num_rows)
+        ):
+            raise IndexError(f"{step} is not within its tables")
+        self._arguments.n, self._arguments.block = R * N, N
+        self._arguments.x_step = B * self._width if step.begins else 0
+
+    def _run(self, function: str, s: int, step: Step, u: Optional[Tensor]) -> None:
+        """Run a compiled step of direction `s`, with U h, (rows, GH), as `u`, or zero."""
+        arguments, B = self._arguments, self._sizes[2]
+        arguments.x = self._x.at(s, step.tokens[0] * B)
+        arguments.recurrent = address(u, (step.num_rows, self._width), self.states)
+        for name, table in self._states:
+            setattr(arguments, name, table.at(s, step.first * B))
+        for name, table in self._rows_of_tables:
+            setattr(arguments, name, table.at(s, step.offset))
+        arguments.run(function)
+
+
+class NativeLSTMCell(NativeCell):
+    """An LSTM's."""
+
+    num_gates = 4
+    num_states = 2
+    functions = ("lstm_forward", "lstm_backward")
+    names_of_states = [("hidden", 0), ("cell", 1), ("left", 1)]
+    names_of_gradients = [("grad_hidden", 0), ("carried", 1)]
+
+    def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
+        """As `Cell.bind`."""
+        super().bind(tables, grad_gates)
+        cells = Rows(tables.states[1], tables.kept.shape, self.states)
+        self._rows_of_tables.append(("kept_left", cells))
+
+
+class NativeGRUCell(NativeCell):
+    """A GRU's; it keeps u_n, and the gates have n in its block."""
+
+    num_gates = 3
+    num_states = 1
+    functions = ("gru_forward", "gru_backward")
+    names_of_states = [("hidden", 0), ("left", 0)]
+    names_of_gradients = [("carried", 0)]
+    to_gradient_of_product = staticmethod(GRUCell.to_gradient_of_product)
+
+    def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
+        """As `Cell.bind`."""
+        super().bind(tables, grad_gates)
+        if grad_gates is not None:
+            hidden = Rows(tables.states[0], tables.kept.shape, self.states)
+            self._rows_of_tables.append(("left", hidden))

@@ -15,6 +15,7 @@ memory that grows with T sqrt(T), or only with T if there is a window.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Literal, Union
 
 import torch
@@ -31,7 +32,7 @@ from allennlp_sentmatch.nn.ops.subilstm.weights import SuffixWeights
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
 
-CELLS: dict[tuple[str, str], steps.Cell] = {
+CELLS: dict[tuple[str, str], type[steps.Cell]] = {
     ("eager", "lstm"): eager.LSTMCell,
     ("eager", "gru"): eager.GRUCell,
     ("cpu", "lstm"): cpu.NativeLSTMCell,
@@ -104,7 +105,11 @@ def _project(backend: Backend, tokens: Tensor, directions: Sequence[SuffixWeight
 
 
 def _advance_all(
-    backend: Backend, schedule: Schedule, cell: steps.Cell, projected: Tensor, weights: list[Tensor]
+    backend: Backend,
+    schedule: Schedule,
+    cell: type[steps.Cell],
+    projected: Tensor,
+    weights: list[Tensor],
 ) -> tuple[Tensor, Tensor]:
     if not (torch.is_grad_enabled() and any(x.requires_grad for x in (projected, *weights))):
         prefixes, suffixes, _ = steps.encode(
@@ -112,7 +117,7 @@ def _advance_all(
         )
         return prefixes, suffixes
     if (
-        SuffixTables.num_bytes(projected, cell.num_gates, cell.num_kept, schedule.num_rows)
+        SuffixTables.num_bytes(projected, cell.num_gates, cell.num_states, schedule.num_rows)
         <= MAX_SAVED_BYTES
     ):
         prefixes, suffixes = _Recurrence.apply(  # type: ignore[no-untyped-call]
@@ -138,15 +143,13 @@ class _Recurrence(torch.autograd.Function):
         ctx: Any,
         backend: Backend,
         schedule: Schedule,
-        cell: steps.Cell,
+        cell: type[steps.Cell],
         projected: Tensor,
         *weights: Tensor,
     ) -> tuple[Tensor, Tensor]:
         prefixes, suffixes, tables = steps.forward(backend, schedule, cell, projected, weights)
         ctx.backend, ctx.schedule, ctx.cell, ctx.shape = backend, schedule, cell, projected.shape
-        ctx.save_for_backward(
-            *weights, *(x for chunk_tables in tables for x in chunk_tables.tensors)
-        )
+        ctx.save_for_backward(*weights, *chain(*tables))
         return prefixes, suffixes
 
     @staticmethod
@@ -154,7 +157,7 @@ class _Recurrence(torch.autograd.Function):
     def backward(ctx: Any, grad_prefixes: Tensor, grad_suffixes: Tensor) -> tuple[Any, ...]:
         S = ctx.shape[0]
         weights, saved = ctx.saved_tensors[:S], ctx.saved_tensors[S:]
-        beginning, *tables = SuffixTables.split(saved, ctx.cell.num_kept)
+        beginning, *tables = [SuffixTables(*saved[i : i + 3]) for i in range(0, len(saved), 3)]
         grad_projected, grad_weights = steps.backward(
             ctx.backend,
             ctx.schedule,
@@ -177,7 +180,7 @@ class _RecomputedRecurrence(torch.autograd.Function):
         ctx: Any,
         backend: Backend,
         schedule: Schedule,
-        cell: steps.Cell,
+        cell: type[steps.Cell],
         projected: Tensor,
         *weights: Tensor,
     ) -> tuple[Tensor, Tensor]:

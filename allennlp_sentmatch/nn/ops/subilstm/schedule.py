@@ -31,15 +31,33 @@ class Step(NamedTuple):
         return states[..., self.first : self.first + self.suffixes, : self.sentences, :]
 
     def of_table(self, table: Tensor) -> Tensor:
-        """Slice the chunk's table, (S, rows, ...), to (S, suffixes, sentences, ...)."""
-        rows = table[:, self.offset : self.offset + self.num_rows]
-        return rows.view(len(table), self.suffixes, self.sentences, -1)
+        """Slice the chunk's table, (..., rows, width), to (..., suffixes, sentences, width)."""
+        rows = table[..., self.offset : self.offset + self.num_rows, :]
+        return rows.view(*table.shape[:-2], self.suffixes, self.sentences, -1)
+
+    def of_tokens(self, projected: Tensor) -> Tensor:
+        """Slice (S, T, B, GH) to the tokens of the suffixes, or to the one that they share."""
+        first, last = self.tokens
+        return projected[:, first:last, : self.sentences]
+
+    @property
+    def begins(self) -> bool:
+        """Whether each suffix advances by its own first token."""
+        return self.t == 0
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """The first token that the suffixes read, and the end of these tokens."""
+        return (self.first, self.first + self.suffixes) if self.begins else (self.t, self.t + 1)
 
     def split(self, max_rows: Optional[int]) -> "Iterator[Step]":
         """Split the step into steps of at most `max_rows` rows, or of one suffix."""
         if max_rows is None:
             max_rows = max(1, self.num_rows)
         together = max(1, max_rows // self.sentences)
+        if 0 < self.suffixes <= together:
+            yield self
+            return
         for i in range(0, self.suffixes, together):
             yield self._replace(
                 first=self.first + i,

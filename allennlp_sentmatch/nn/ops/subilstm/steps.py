@@ -1,79 +1,85 @@
 """The steps of SuBiLSTM's recurrence and their backward pass, for the cell of any backend."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Optional, Union
+from typing import Any, Optional
 
 import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.subilstm.eager import GRUCell, LSTMCell
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Schedule, Step, num_rows, of_chunk
 from allennlp_sentmatch.nn.ops.subilstm.tables import SuffixTables
 
-#: A cell as a backend implements it.
-Cell = Union[type[LSTMCell], type[GRUCell]]
 
+class Cell:
+    """A cell that advances suffixes, as a backend implements it, or that goes back.
 
-class _Suffixes:
-    """The states of all suffixes, and how they advance."""
+    # Parameters
+
+    backend : `Backend`
+    states : `Tensor`
+        Shape (num_states, S, num_starts, B, H): the states of all suffixes, h first, which steps
+        overwrite. To go back, the gradients of these.
+    projected : `Optional[Tensor]`
+        Shape (S, T, B, GH), W x + b; `None` to go back.
+    weights : `Sequence[Tensor]`
+        U, (GH, H), for each direction; empty to go back.
+    """
+
+    num_gates: int
+    num_states: int
+    #: The number of rows that advance together; all rows of a step if `None`.
+    max_rows: Optional[int] = None
 
     def __init__(
         self,
         backend: Backend,
-        schedule: Schedule,
-        cell: Cell,
-        projected: Tensor,
-        weights: Sequence[Tensor],
+        states: Tensor,
+        projected: Optional[Tensor] = None,
+        weights: Sequence[Tensor] = (),
     ) -> None:
+        self._backend, self.states = backend, states
+        # `None` where a pass does not need them
+        self._projected: Any = projected
+        self._tables: Any = None
+        self._grad_gates: Any = None
+
+    @classmethod
+    def of(
+        cls, backend: Backend, projected: Tensor, weights: Sequence[Tensor], num_starts: int
+    ) -> "Cell":
+        """Return a cell whose states are zero; the parameters are those of the class."""
         S, _, B, GH = projected.shape
-        self._backend, self._cell, self._projected = backend, cell, projected
-        self._weights = [backend.products.prepacked(weight) for weight in weights]
-        self._buffer: Optional[Tensor] = None
-        self.states = projected.new_zeros(
-            cell.num_states, S, schedule.num_starts, B, GH // cell.num_gates
-        )
+        states = projected.new_zeros(cls.num_states, S, num_starts, B, GH // cls.num_gates)
+        return cls(backend, states, projected, weights)
 
-    def begin(self, beginning: Step, tables: Optional[SuffixTables]) -> None:
-        """Advance the states, which must be zero, by the first token of each suffix."""
-        self._advance(beginning, self._projected[:, : beginning.suffixes], tables, [])
+    def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
+        """Take the tables of the next steps' chunk, and to go back also `grad_gates`.
 
-    def advance(self, step: Step, tables: Optional[SuffixTables]) -> None:
-        """Advance the states of the step's suffixes; fill the step's rows of its chunk's tables."""
-        for part in step.split(self._cell.max_rows):
-            x = self._projected[:, step.t : step.t + 1, : step.sentences]
-            self._advance(part, x, tables, self._weights)
+        These, (S, rows, GH), are a buffer for the gradient of W x + b in each row.
+        """
+        self._tables, self._grad_gates = tables, grad_gates
 
-    def _advance(
-        self, step: Step, x: Tensor, tables: Optional[SuffixTables], weights: list[Tensor]
-    ) -> None:
-        """Advance the step's states by x, W x + b of a token; without `weights`, U h is zero."""
-        current = step.of_states(self.states).unbind(0)  # (S, suffixes, sentences, H) each
-        hidden = current[0]
-        kept: tuple[Tensor, ...] = ()
-        if tables is None:
-            gates = self._new_gates(hidden.shape[:3])
-        else:
-            old_hidden, gates, kept = tables.at(step)
-            hidden = old_hidden.copy_(hidden)
-        linear = self._backend.products.linear
-        # A direction's product is computed when the cell takes it, and is then still in the caches.
-        u = (linear(h.flatten(0, 1), weight) for h, weight in zip(hidden, weights))
-        self._cell.forward(self._backend, x, u if weights else None, current, gates, kept)
+    def advance(self, step: Step) -> None:
+        """Advance the states; fill the step's rows of the tables, if there are any."""
+        raise NotImplementedError
 
-    def _new_gates(self, shape: torch.Size) -> Tensor:
-        """Return a buffer for gates, (*shape, GH), until the next call."""
-        GH = self._projected.size(-1)
-        size = shape.numel() * GH
-        if self._buffer is None or len(self._buffer) < size:
-            self._buffer = self._projected.new_empty(size)
-        return self._buffer[:size].view(*shape, GH)
+    def retreat(self, step: Step) -> None:
+        """Turn the gradients of the new states into those of the old, but for the part through U h.
+
+        Fill the step's rows of `grad_gates`.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def to_gradient_of_product(grad_gates: Tensor, gates: Tensor) -> None:
+        """Turn the gradient of W x + b into that of U h, in place; an LSTM's are equal."""
 
 
 def encode(
     backend: Backend,
     schedule: Schedule,
-    cell: Cell,
+    cell: type[Cell],
     projected: Tensor,
     weights: Sequence[Tensor],
     keep_states: bool,
@@ -84,7 +90,7 @@ def encode(
 
     backend : `Backend`
     schedule : `Schedule`
-    cell : `Cell`
+    cell : `type[Cell]`
     projected : `Tensor`
         Shape (S, T, B, GH), W x + b.
     weights : `Sequence[Tensor]`
@@ -98,21 +104,21 @@ def encode(
         The encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H), and the states
         before each chunk that it advances.
     """
-    suffixes = _Suffixes(backend, schedule, cell, projected, weights)
-    suffixes.begin(schedule.beginning, None)
+    suffixes = cell.of(backend, projected, weights, schedule.num_starts)
+    suffixes.advance(schedule.beginning)
     prefixes = _new_prefixes(projected, suffixes)
     kept = []
     for chunk in schedule.chunks:
         if keep_states:
             kept.append(of_chunk(chunk, suffixes.states).clone())
-        _advance_chunk(suffixes, chunk, None, prefixes)
+        _advance_chunk(suffixes, chunk, prefixes)
     return prefixes, suffixes.states[0], kept
 
 
 def forward(
     backend: Backend,
     schedule: Schedule,
-    cell: Cell,
+    cell: type[Cell],
     projected: Tensor,
     weights: Sequence[Tensor],
 ) -> tuple[Tensor, Tensor, list[SuffixTables]]:
@@ -123,36 +129,38 @@ def forward(
     `tuple[Tensor, Tensor, list[SuffixTables]]`
         The encodings as those of `encode`, and the tables of the beginning and of each chunk.
     """
-    suffixes = _Suffixes(backend, schedule, cell, projected, weights)
+    suffixes = cell.of(backend, projected, weights, schedule.num_starts)
     all_tables = [_new_tables(cell, projected, schedule.beginning.num_rows)]
-    suffixes.begin(schedule.beginning, all_tables[0])
+    suffixes.bind(all_tables[0])
+    suffixes.advance(schedule.beginning)
     prefixes = _new_prefixes(projected, suffixes)
     for chunk in schedule.chunks:
         all_tables.append(_new_tables(cell, projected, num_rows(chunk)))
-        _advance_chunk(suffixes, chunk, all_tables[-1], prefixes)
+        suffixes.bind(all_tables[-1])
+        _advance_chunk(suffixes, chunk, prefixes)
     return prefixes, suffixes.states[0], all_tables
 
 
-def _new_tables(cell: Cell, projected: Tensor, num_rows: int) -> SuffixTables:
-    return SuffixTables.empty(projected, cell.num_gates, cell.num_kept, num_rows)
+def _new_tables(cell: type[Cell], projected: Tensor, num_rows: int) -> SuffixTables:
+    return SuffixTables.empty(projected, cell.num_gates, cell.num_states, num_rows)
 
 
-def _new_prefixes(projected: Tensor, suffixes: _Suffixes) -> Tensor:
+def _new_prefixes(projected: Tensor, suffixes: Cell) -> Tensor:
     return projected.new_zeros(*projected.shape[:3], suffixes.states.size(-1))
 
 
-def _advance_chunk(
-    suffixes: _Suffixes, chunk: list[Step], tables: Optional[SuffixTables], prefixes: Tensor
-) -> None:
+def _advance_chunk(suffixes: Cell, chunk: list[Step], prefixes: Tensor) -> None:
+    prefix_at, hidden_at = prefixes.unbind(1), suffixes.states[0].unbind(1)
     for step in chunk:
-        suffixes.advance(step, tables)
-        prefixes[:, step.t, : step.sentences] = suffixes.states[0, :, step.first, : step.sentences]
+        suffixes.advance(step)
+        n = step.sentences
+        prefix_at[step.t][:, :n].copy_(hidden_at[step.first][:, :n])
 
 
 def recomputed_tables(
     backend: Backend,
     schedule: Schedule,
-    cell: Cell,
+    cell: type[Cell],
     projected: Tensor,
     weights: Sequence[Tensor],
     kept: Sequence[Tensor],
@@ -161,25 +169,27 @@ def recomputed_tables(
 
     Each overwrites the one before.
     """
-    suffixes = _Suffixes(backend, schedule, cell, projected, weights)
+    suffixes = cell.of(backend, projected, weights, schedule.num_starts)
     sizes = [schedule.beginning.num_rows, *map(num_rows, schedule.chunks)]
     all_tables = _new_tables(cell, projected, max(sizes))
     for chunk, states in zip(reversed(schedule.chunks), reversed(kept)):
         of_chunk(chunk, suffixes.states).copy_(states)
         tables = all_tables.rows(num_rows(chunk))
+        suffixes.bind(tables)
         for step in chunk:
-            suffixes.advance(step, tables)
+            suffixes.advance(step)
         yield tables
     suffixes.states.zero_()
     tables = all_tables.rows(schedule.beginning.num_rows)
-    suffixes.begin(schedule.beginning, tables)
+    suffixes.bind(tables)
+    suffixes.advance(schedule.beginning)
     yield tables
 
 
 def backward(
     backend: Backend,
     schedule: Schedule,
-    cell: Cell,
+    cell: type[Cell],
     shape: torch.Size,
     weights: Sequence[Tensor],
     tables_in_reverse: Iterable[SuffixTables],
@@ -204,30 +214,32 @@ def backward(
         torch.zeros_like(weight) if is_needed else None
         for weight, is_needed in zip(weights, needs_weights)
     ]
+    grads = grad_suffixes.new_zeros(cell.num_states, *grad_suffixes.shape)
     # Before the backward pass of its last step, a suffix has the gradient of its encoding.
-    grads = [grad_suffixes.clone(memory_format=torch.contiguous_format)]
-    grads += [torch.zeros_like(grads[0]) for _ in range(cell.num_states - 1)]
+    grad_hidden = grads[0].copy_(grad_suffixes)
+    suffixes = cell(backend, grads)
     all_tables = iter(tables_in_reverse)
-    all_grad_u = grad_projected.new_empty(shape[0], max(map(num_rows, schedule.chunks)), shape[-1])
+    S, _, _, GH = shape
+    all_grad_u = grad_projected.new_empty(max(map(num_rows, schedule.chunks)) * S * GH)
     for chunk, tables in zip(reversed(schedule.chunks), all_tables):
-        grad_u = all_grad_u[:, : num_rows(chunk)]
+        grad_u = all_grad_u[: num_rows(chunk) * S * GH].view(S, -1, GH)
+        suffixes.bind(tables, grad_u)
         for step in reversed(chunk):
             rows = (slice(None), step.t, slice(step.sentences))
-            grads[0][:, step.first, : step.sentences] += grad_prefixes[rows]
+            grad_hidden[:, step.first, : step.sentences].add_(grad_prefixes[rows])
             for part in step.split(cell.max_rows):
-                tables_at = tables.at(part)
-                current = [part.of_states(grad) for grad in grads]
+                suffixes.retreat(part)
                 out = part.of_table(grad_u)
-                cell.backward(current, tables_at, out)
-                grad_projected[rows] += out.sum(1)
-                cell.to_gradient_of_product(out, tables_at.gates)
-                for grad_hidden, out_s, weight in zip(current[0], out, transposed):
-                    grad_hidden += linear(out_s.flatten(0, 1), weight).view_as(grad_hidden)
-        for grad, grad_u_s, hidden in zip(grad_weights, grad_u, tables.hidden):
+                grad_projected[rows].add_(out.sum(1))
+                cell.to_gradient_of_product(out, part.of_table(tables.gates))
+                for grad_h, out_s, weight in zip(part.of_states(grad_hidden), out, transposed):
+                    grad_h.add_(linear(out_s.flatten(0, 1), weight).view_as(grad_h))
+        for grad, grad_u_s, hidden in zip(grad_weights, grad_u, tables.states[0]):
             if grad is not None:
                 grad += backend.products.product_over_rows(hidden, grad_u_s).t()
-    beginning = next(all_tables).at(schedule.beginning)
+    beginning = next(all_tables)
     grad_beginnings = torch.empty_like(beginning.gates)
-    cell.backward(grads, beginning, grad_beginnings)
-    grad_projected[:, : schedule.num_starts] += grad_beginnings
+    suffixes.bind(beginning, grad_beginnings)
+    suffixes.retreat(schedule.beginning)
+    grad_projected[:, : schedule.num_starts] += schedule.beginning.of_table(grad_beginnings)
     return grad_projected, grad_weights

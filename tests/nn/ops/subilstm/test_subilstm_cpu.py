@@ -5,78 +5,100 @@ import torch
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.subilstm.cpu import NativeLSTMCell
+from allennlp_sentmatch.nn.ops.subilstm.schedule import Step
 from allennlp_sentmatch.nn.ops.subilstm.tables import SuffixTables
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED
-S, R, N, H = 2, 4, 3, 5
+S, R, T, N, H = 2, 4, 6, 3, 5
+STEP = Step(t=4, first=0, suffixes=R, sentences=N, offset=0)
 
 
-def arguments():
-    """Those of `NativeLSTMCell.forward` after the backend."""
-    rows = (S, R, N, H)
+def advance(step=STEP, **changed):
+    tensors = {
+        "projected": torch.zeros(S, T, N, 4 * H),
+        "states": torch.zeros(2, S, R, N, H),
+        "weights": torch.zeros(S, 4 * H, H),
+        **make_tables(),
+        **changed,
+    }
+    projected, states, weights, *tables = tensors.values()
+    cell = NativeLSTMCell(Backend("cpu"), states, projected, weights)
+    cell.bind(SuffixTables(*tables))
+    cell.advance(step)
+
+
+def retreat(step=STEP, **changed):
+    tensors = {**make_tables(), "grad_gates": torch.zeros(S, R * N, 4 * H), **changed}
+    *tables, grad_gates = tensors.values()
+    cell = NativeLSTMCell(Backend("cpu"), torch.zeros(2, S, R, N, H))
+    cell.bind(SuffixTables(*tables), grad_gates)
+    cell.retreat(step)
+
+
+def make_tables():
     return {
-        "x": torch.zeros(S, 1, N, 4 * H),
-        "u": torch.zeros(S, R * N, 4 * H),
-        "hidden": torch.zeros(rows),
-        "cell": torch.zeros(rows),
-        "gates": torch.zeros(S, R, N, 4 * H),
-        "old_cell": torch.zeros(rows),
-        "tanh_cell": torch.zeros(rows),
+        "old": torch.zeros(2, S, R * N, H),
+        "gates": torch.zeros(S, R * N, 4 * H),
+        "kept": torch.zeros(S, R * N, H),
     }
 
 
-def forward(tensors):
-    x, u, hidden, cell, gates, *kept = tensors.values()
-    NativeLSTMCell.forward(Backend("cpu"), x, u, [hidden, cell], gates, kept)
-
-
-def backward(tensors):
-    _, _, hidden, cell, gates, *kept = tensors.values()
-    tables = SuffixTables(torch.zeros_like(hidden), gates, tuple(kept))
-    NativeLSTMCell.backward([hidden, cell], tables, torch.zeros(S, R, N, 4 * H))
-
-
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    "spoil",
     [
-        (lambda x: x.transpose(-1, -2).contiguous().transpose(-1, -2), "contiguous|strides"),
-        (lambda x: x.double(), "torch.float64|torch.float32"),
-        (lambda x: x.to("meta"), "meta|on the CPU"),
-        (lambda x: x[..., :-1].contiguous(), "expected"),
-        (lambda x: x[..., :-1, :].contiguous(), "expected|same strides"),
+        lambda x: x.transpose(-1, -2).contiguous().transpose(-1, -2),
+        lambda x: x.double(),
+        lambda x: x.to("meta"),
+        lambda x: x[..., :-1].contiguous(),
+        lambda x: x[..., :-1, :].contiguous(),
     ],
     ids=["strided", "double", "elsewhere", "narrow", "short"],
 )
-@pytest.mark.parametrize("name", arguments())
-def test_a_wrong_table_is_refused(name, spoil, message):
-    forward(arguments())
-    backward(arguments())
-    tensors = arguments()
-    tensors[name] = spoil(tensors[name])
-    with pytest.raises(ValueError, match=message):
-        forward(tensors)
-    if name not in ("x", "u"):
-        with pytest.raises(ValueError, match=message):
-            backward(tensors)
+@pytest.mark.parametrize("name", ["projected", "old", "gates", "kept", "grad_gates"])
+def test_a_wrong_table_is_refused(name, spoil):
+    shapes = {"projected": (S, T, N, 4 * H), "grad_gates": (S, R * N, 4 * H)}
+    table = spoil(make_tables()[name] if name in make_tables() else torch.zeros(shapes[name]))
+    for run, names in ((advance, ("projected",)), (retreat, ("grad_gates",))):
+        run()
+        if name in (*make_tables(), *names):
+            with pytest.raises((ValueError, RuntimeError)):
+                run(**{name: table})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"t": T}, {"t": -1}, {"first": 1}, {"first": -1}, {"sentences": N + 1}, {"offset": 1}],
+)
+def test_a_step_outside_of_its_tables_is_refused(change):
+    advance()
+    with pytest.raises(IndexError, match="is not within its tables"):
+        advance(STEP._replace(**change))
+    if change != {"t": T}:  # going back needs no tokens
+        with pytest.raises(IndexError, match="is not within its tables"):
+            retreat(STEP._replace(**change))
+
+
+def test_a_wrong_product_is_refused():
+    with pytest.raises(ValueError, match="expected a table"):
+        advance(weights=torch.zeros(S, 4 * H - 1, H))
 
 
 @pytest.mark.parametrize(("dtype", "vanished"), [(torch.float32, 1e-31), (torch.float64, 1e-301)])
 def test_vanished_gradients_are_zero(dtype, vanished):
     """Their products with gates and weights could be denormal numbers, which are slow."""
-    half = torch.full((S, R, N, H), 0.5, dtype=dtype)
-    tables = SuffixTables(half, half.repeat(1, 1, 1, 4), (half, half))
-    grads = [torch.zeros_like(half), torch.zeros_like(half)]
-    grads[0][:, 0] = grads[1][:, 1] = vanished
-    grads[0][:, 2] = grads[1][:, 3] = 1e-20
-    out = torch.full((S, R, N, 4 * H), torch.nan, dtype=dtype)
-    NativeLSTMCell.backward(grads, tables, out)
-    assert not out[:, :2].any()
-    assert not grads[1][:, :2].any()
+    half = torch.full((S, R * N, H), 0.5, dtype=dtype)
+    tables = SuffixTables(half.repeat(2, 1, 1, 1), half.repeat(1, 1, 4), half)
+    grads = torch.zeros(2, S, R, N, H, dtype=dtype)
+    grads[0, :, 0] = grads[1, :, 1] = vanished
+    grads[0, :, 2] = grads[1, :, 3] = 1e-20
+    out = torch.full((S, R * N, 4 * H), torch.nan, dtype=dtype)
+    cell = NativeLSTMCell(Backend("cpu"), grads)
+    cell.bind(tables, out)
+    cell.retreat(STEP)
+    assert not out[:, : 2 * N].any()
+    assert not grads[1, :, :2].any()
     # dc = dh * o * (1 - tanh(c)^2) is 0.375e-20 in row 2, and 1e-20 in row 3.
-    torch.testing.assert_close(
-        grads[1][:, 2], 0.1875e-20 * torch.ones_like(half[:, 2]), atol=0, rtol=1e-6
-    )
-    torch.testing.assert_close(
-        grads[1][:, 3], 0.5e-20 * torch.ones_like(half[:, 3]), atol=0, rtol=1e-6
-    )
+    for row, expected in ((2, 0.1875e-20), (3, 0.5e-20)):
+        actual = grads[1, :, row]
+        torch.testing.assert_close(actual, torch.full_like(actual, expected), atol=0, rtol=1e-6)
