@@ -103,34 +103,35 @@ class NativeLayer:
             "peephole": tables.peephole_left,
         }
         self._vectors = {
-            name: Rows(per_feature(x, like), (S, 1, H), like) for name, x in weights.items()
+            name: Rows.of(per_feature(x, like), (S, 1, H), like) for name, x in weights.items()
         }
-        self._left = Rows(left_cell, shape, like)
+        self._left = Rows.of(left_cell, shape, like)
         self._rows = {
-            "x": Rows(tables.gates, (S, N, width), like),
-            "gates": Rows(tables.gates, (S, N, width), like),
-            "lower": Rows(tables.lower, shape, like),
-            "hidden": Rows(tables.hidden, shape, like),
-            "cell": Rows(like, shape, like),
+            "x": Rows.of(tables.gates, (S, N, width), like),
+            "gates": Rows.of(tables.gates, (S, N, width), like),
+            "lower": Rows.of(tables.lower, shape, like),
+            "hidden": Rows.of(tables.hidden, shape, like),
+            "cell": Rows.of(like, shape, like),
         }
         self._zeros = like.new_zeros(width)
         self._step = GatedStep(like, H=H, zeros=self._zeros.data_ptr())
+        self._direction: Optional[int] = None  # of the last step
         if grads is None or carried is None:
             return
         if tables.lower is not None and grads.lower is None:
             raise ValueError("the gradient of the lower cells needs a buffer")
         self.grad_left_weight = like.new_zeros(S, native.num_threads(), H)
-        self._vectors["grad_left_weight"] = Rows(
+        self._vectors["grad_left_weight"] = Rows.of(
             self.grad_left_weight, (S, native.num_threads(), H), like
         )
         self._rows.update(
-            grad_hidden=Rows(grads.hidden, shape, like),
-            grad_cell=Rows(grads.cell, shape, like),
+            grad_hidden=Rows.of(grads.hidden, shape, like),
+            grad_cell=Rows.of(grads.cell, shape, like),
             grad_gates=self._rows["gates"],
-            grad_lower=Rows(grads.lower, shape, like),
+            grad_lower=Rows.of(grads.lower, shape, like),
         )
         self._carried_per_token = carried.size(1) == N
-        self._carried = Rows(
+        self._carried = Rows.of(
             carried, (S, N if self._carried_per_token else tables.sizes[0], H), like
         )
 
@@ -192,8 +193,8 @@ class NativeLayer:
     def _set(self, s: int, start: int, n: int) -> GatedStep:
         step = self._step
         step.n = step.block = n
-        for name, vector in self._vectors.items():
-            setattr(step, name, vector.at(s))
-        for name, rows in self._rows.items():
-            setattr(step, name, rows.at(s, start))
+        if s != self._direction:
+            self._direction = s
+            step.point(self._vectors, s)
+        step.point(self._rows, s, start)
         return step

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Sequence
 from importlib.util import find_spec
 from math import prod
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import torch
 from torch import Tensor
@@ -58,29 +58,34 @@ class Arguments(ctypes.Structure):
         super().__init__(GOMP_PARALLEL, num_threads(), MIN_NUMBERS, **values)
         self._precision = "double" if like.dtype == torch.float64 else "float"
 
+    def point(self, tables: "dict[str, Rows]", direction: int, row: int = 0) -> None:
+        """Set the fields of these names to the addresses of a row of each table."""
+        for name, (first, by_direction, by_row, _) in tables.items():
+            setattr(self, name, first and first + direction * by_direction + row * by_row)
+
     def run(self, function: str) -> None:
         """Call one of `FUNCTIONS`."""
         getattr(_library, f"{function}_{self._precision}")(ctypes.byref(self))
 
 
-class Rows:
-    """The addresses of the rows of a table, which is checked as by `address` and kept in memory.
+class Rows(NamedTuple):
+    """The addresses of the rows of a table, which is kept in memory; all zero without a table."""
 
-    # Parameters
+    first: int
+    #: The distances between directions and between rows.
+    by_direction: int
+    by_row: int
+    table: Optional[Tensor]
 
-    table : `Optional[Tensor]`
-        Of the shape `shape`, (S, ..., width); without a table all addresses are zero.
-    """
-
-    def __init__(self, table: Optional[Tensor], shape: tuple[int, ...], like: Tensor) -> None:
-        self._table = table
-        self._first = address(table, shape, like)
-        self._row = shape[-1] * like.element_size()
-        self._direction = prod(shape[1:-1]) * self._row
+    @classmethod
+    def of(cls, table: Optional[Tensor], shape: tuple[int, ...], like: Tensor) -> "Rows":
+        """The rows of a table of the shape `shape`, (S, ..., width), checked as by `address`."""
+        row = shape[-1] * like.element_size()
+        return cls(address(table, shape, like), prod(shape[1:-1]) * row, row, table)
 
     def at(self, direction: int, row: int = 0) -> int:
         """The address of a row."""
-        return self._first and self._first + direction * self._direction + row * self._row
+        return self.first and self.first + direction * self.by_direction + row * self.by_row
 
 
 def address(table: Optional[Tensor], shape: tuple[int, ...], like: Tensor) -> int:
@@ -89,18 +94,18 @@ def address(table: Optional[Tensor], shape: tuple[int, ...], like: Tensor) -> in
     # Raises
 
     `ValueError`
-        If the table is not contiguous, or differs from `shape` or in precision or device from
-        `like`.
+        If the table is not contiguous or not on the CPU, or differs from `shape` or in precision
+        from `like`.
     """
     if table is None:
         return 0
-    if table.shape != shape or table.dtype != like.dtype or table.device != like.device:
+    if table.shape != shape or table.dtype != like.dtype or not table.is_cpu:
         raise ValueError(
-            f"expected a table {shape} of {like.dtype} on {like.device}, "
+            f"expected a table {shape} of {like.dtype} on the CPU, "
             f"got {tuple(table.shape)} of {table.dtype} on {table.device}"
         )
-    if table.device.type != "cpu" or not table.is_contiguous():
-        raise ValueError(f"expected a contiguous table on the CPU, got strides {table.stride()}")
+    if not table.is_contiguous():
+        raise ValueError(f"expected a contiguous table, got strides {table.stride()}")
     return table.data_ptr()
 
 

@@ -50,7 +50,7 @@ def backward(backend: Backend, tables: GRUTables, grad_hidden: Tensor) -> Tensor
     # The gradients of the states from the step after.
     shape = (len(hidden), sizes[0] if sizes else 0, hidden.size(2))
     carried = hidden.new_zeros(shape)
-    carried_rows = Rows(carried, shape, hidden)
+    carried_rows = Rows.of(carried, shape, hidden)
     layer = _NativeLayer(tables, grad_gates=tables.gates, grad_recurrent=by_state)
     layer.add(grad_hidden=grad_hidden)
     starts = [0, *accumulate(sizes)]
@@ -86,13 +86,12 @@ class _NativeLayer:
         S, N, H = self._hidden.shape
         for name, table in tables.items():
             width = 3 * H if name in ("x", "gates", "grad_gates", "grad_recurrent") else H
-            self._rows[name] = Rows(table, (S, N, width), self._hidden)
+            self._rows[name] = Rows.of(table, (S, N, width), self._hidden)
 
     def run(self, function: str, s: int, t: int) -> None:
         """Run step `t` of direction `s`."""
         step, start = self.step, self._starts[t]
         step.n = step.block = self._sizes[t]
-        for name, rows in self._rows.items():
-            setattr(step, name, rows.at(s, start))
+        step.point(self._rows, s, start)
         step.left = self._rows["hidden"].at(s, self._starts[t - 1]) if t > 0 else 0
         step.run(function)

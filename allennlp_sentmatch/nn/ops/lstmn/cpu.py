@@ -179,24 +179,22 @@ class NativeAttention:
         S, N, H = (tables.cell.size(i) for i in range(3))
         A, T = tables.queries.size(2), len(sizes)
         self._layout = _Layout(sizes, N)
+        self._direction: Optional[int] = None  # of the last step
         self._by_direction = _rows_of_directions(sizes, tables, tapes, vector)
         state, query = (S, N, H), (S, N, A)
         # The rows of the step before, and of the step
         self._before = {
-            "hidden": Rows(tables.hidden, state, like),
-            "cell": Rows(tables.cell, state, like),
+            "hidden": Rows.of(tables.hidden, state, like),
+            "cell": Rows.of(tables.cell, state, like),
         }
         self._at = {
-            "query": Rows(tables.queries, query, like),
-            "summary_hidden": Rows(tables.summary[0], state, like),
-            "summary_cell": Rows(tables.summary[1], state, like),
+            "query": Rows.of(tables.queries, query, like),
+            "summary_hidden": Rows.of(tables.summary[0], state, like),
+            "summary_cell": Rows.of(tables.summary[1], state, like),
         }
         # Of one direction at a time
-        buffer = like.new_empty(native.num_threads(), 2 * H + A)
-        key_factors, are_within = (
-            like.new_empty(N, A),
-            torch.empty(N, dtype=torch.int8, device="cpu"),
-        )
+        buffer, key_factors = like.new_empty(native.num_threads(), 2 * H + A), like.new_empty(N, A)
+        are_within = torch.empty(N, dtype=torch.int8, device="cpu")
         self._buffers = (buffer, key_factors, are_within)
         self._step = AttentionStep(
             like,
@@ -220,12 +218,11 @@ class NativeAttention:
         step, like, layout = self._step, self._like, self._layout
         H, A = step.H, step.A
         step.t, step.n = t, layout.sizes[t]
-        for name, rows in self._by_direction.items():
-            setattr(step, name, rows.at(s))
-        for name, rows in self._before.items():
-            setattr(step, name, rows.at(s, layout.starts[t - 1]))
-        for name, rows in self._at.items():
-            setattr(step, name, rows.at(s, layout.starts[t]))
+        if s != self._direction:
+            self._direction = s
+            step.point(self._by_direction, s)
+        step.point(self._before, s, layout.starts[t - 1])
+        step.point(self._at, s, layout.starts[t])
         step.new_keys = address(new_keys, (step.n, A), like)
         from_before = address(from_summary, (layout.sizes[t - 1], 4 * H + A), like)
         step.from_summary = from_before and from_before + 4 * H * like.element_size()
@@ -275,14 +272,14 @@ class NativeAttentionBackward:
         state, query, threads = (S, N, H), (S, N, A), native.num_threads()
         self._by_direction = {
             **_rows_of_directions(sizes, tables, tapes, scale),
-            "queries": Rows(tables.queries, query, like),
-            "grad_attention": _attention_rows(grad_attention, tables, like),
-            "grad_hidden": Rows(grad_tapes[0], state, like),
-            "grad_cell": Rows(grad_tapes[1], state, like),
-            "grad_keys": Rows(grads.keys, query, like),
-            "grad_vector": Rows(grads.vector, (S, threads, A), like),
+            "queries": Rows.of(tables.queries, query, like),
+            "grad_attention": Rows.of(grad_attention, (S, B, T, T), like),
+            "grad_hidden": Rows.of(grad_tapes[0], state, like),
+            "grad_cell": Rows.of(grad_tapes[1], state, like),
+            "grad_keys": Rows.of(grads.keys, query, like),
+            "grad_vector": Rows.of(grads.vector, (S, threads, A), like),
         }
-        self._grad_queries = Rows(grads.queries, query, like)
+        self._grad_queries = Rows.of(grads.queries, query, like)
         # Of one direction at a time
         self._buffers = {
             "buffer": like.new_empty(threads, 2 * T + 2 * H + A),
@@ -308,8 +305,7 @@ class NativeAttentionBackward:
         """Run step `t` > 0 of direction `s` backward; its steps follow each other."""
         step = self._step
         step.t, step.n = t, self._layout.sizes[t]
-        for name, rows in self._by_direction.items():
-            setattr(step, name, rows.at(s))
+        step.point(self._by_direction, s)
         step.grad_query = self._grad_queries.at(s, self._layout.starts[t])
         step.run("attention_backward")
 
@@ -330,21 +326,12 @@ def _rows_of_directions(
 ) -> dict[str, Rows]:
     """The tables that both passes take whole."""
     S, N, A = (tables.queries.size(i) for i in range(3))
-    if tables.attention.shape[1:] != (sizes[0], len(sizes), len(sizes)):
-        raise ValueError(f"expected attention for {sizes}, got {tuple(tables.attention.shape)}")
     return {
-        "keys": Rows(tapes.keys, (S, N, A), vector),
-        "states": Rows(tapes.states, (S, N, 2 * tables.cell.size(2)), vector),
-        "vector": Rows(vector.unsqueeze(1), (S, 1, A), vector),
-        "attention": _attention_rows(tables.attention, tables, vector),
+        "keys": Rows.of(tapes.keys, (S, N, A), vector),
+        "states": Rows.of(tapes.states, (S, N, 2 * tables.cell.size(2)), vector),
+        "vector": Rows.of(vector.unsqueeze(1), (S, 1, A), vector),
+        "attention": Rows.of(tables.attention, (S, sizes[0], len(sizes), len(sizes)), vector),
     }
-
-
-def _attention_rows(attention: Optional[Tensor], tables: LSTMNTables, like: Tensor) -> Rows:
-    """The rows (T) of a table (S, B, T, T)."""
-    S, B, T, _ = tables.attention.shape
-    flat = None if attention is None else attention.flatten(1, 2)
-    return Rows(flat, (S, B * T, T), like)
 
 
 def _as_layer(sizes: list[int], tables: LSTMNTables) -> LayerTables:

@@ -31,8 +31,8 @@ class NativeCell(Cell):
     #: The compiled step and its derivative.
     functions: tuple[str, str]
     #: Their names of the states and of the states' gradients, and the numbers of these.
-    names_of_states: list[tuple[str, int]]
-    names_of_gradients: list[tuple[str, int]]
+    names_of_states: dict[str, int]
+    names_of_gradients: dict[str, int]
 
     def __init__(
         self,
@@ -50,10 +50,10 @@ class NativeCell(Cell):
             states, H=H, state_step=B * H, recurrent_width=GH, zeros=self._zeros.data_ptr()
         )
         names = self.names_of_gradients if projected is None else self.names_of_states
-        self._states = [(name, Rows(states[k], (S, R, B, H), states)) for name, k in names]
+        self._states = {name: Rows.of(states[k], (S, R, B, H), states) for name, k in names.items()}
         T = 0 if projected is None else projected.size(1)
-        self._x = Rows(projected, (S, T, B, GH), states)
-        self._rows_of_tables: list[tuple[str, Rows]] = []
+        self._x = Rows.of(projected, (S, T, B, GH), states)
+        self._rows: dict[str, Rows] = {}
         self._sizes = (T, R, B, 0)
 
     def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
@@ -62,11 +62,11 @@ class NativeCell(Cell):
         _, S, _, _, H = self.states.shape
         num_rows = tables.gates.size(1)
         self._sizes = (*self._sizes[:3], num_rows)
-        self._rows_of_tables = [
-            ("gates", Rows(tables.gates, (S, num_rows, self._width), self.states)),
-            ("grad_gates", Rows(grad_gates, (S, num_rows, self._width), self.states)),
-            ("kept", Rows(tables.kept, (S, num_rows, H), self.states)),
-        ]
+        self._rows = {
+            "gates": Rows.of(tables.gates, (S, num_rows, self._width), self.states),
+            "grad_gates": Rows.of(grad_gates, (S, num_rows, self._width), self.states),
+            "kept": Rows.of(tables.kept, (S, num_rows, H), self.states),
+        }
 
     def advance(self, step: Step) -> None:
         """As `Cell.advance`."""
@@ -105,10 +105,8 @@ class NativeCell(Cell):
         arguments, B = self._arguments, self._sizes[2]
         arguments.x = self._x.at(s, step.tokens[0] * B)
         arguments.recurrent = address(u, (step.num_rows, self._width), self.states)
-        for name, table in self._states:
-            setattr(arguments, name, table.at(s, step.first * B))
-        for name, table in self._rows_of_tables:
-            setattr(arguments, name, table.at(s, step.offset))
+        arguments.point(self._states, s, step.first * B)
+        arguments.point(self._rows, s, step.offset)
         arguments.run(function)
 
 
@@ -118,14 +116,13 @@ class NativeLSTMCell(NativeCell):
     num_gates = 4
     num_states = 2
     functions = ("lstm_forward", "lstm_backward")
-    names_of_states = [("hidden", 0), ("cell", 1), ("left", 1)]
-    names_of_gradients = [("grad_hidden", 0), ("carried", 1)]
+    names_of_states = {"hidden": 0, "cell": 1, "left": 1}
+    names_of_gradients = {"grad_hidden": 0, "carried": 1}
 
     def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
         """As `Cell.bind`."""
         super().bind(tables, grad_gates)
-        cells = Rows(tables.states[1], tables.kept.shape, self.states)
-        self._rows_of_tables.append(("kept_left", cells))
+        self._rows["kept_left"] = Rows.of(tables.states[1], tables.kept.shape, self.states)
 
 
 class NativeGRUCell(NativeCell):
@@ -134,13 +131,12 @@ class NativeGRUCell(NativeCell):
     num_gates = 3
     num_states = 1
     functions = ("gru_forward", "gru_backward")
-    names_of_states = [("hidden", 0), ("left", 0)]
-    names_of_gradients = [("carried", 0)]
+    names_of_states = {"hidden": 0, "left": 0}
+    names_of_gradients = {"carried": 0}
     to_gradient_of_product = staticmethod(GRUCell.to_gradient_of_product)
 
     def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
         """As `Cell.bind`."""
         super().bind(tables, grad_gates)
         if grad_gates is not None:
-            hidden = Rows(tables.states[0], tables.kept.shape, self.states)
-            self._rows_of_tables.append(("left", hidden))
+            self._rows["left"] = Rows.of(tables.states[0], tables.kept.shape, self.states)

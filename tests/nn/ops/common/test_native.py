@@ -102,9 +102,9 @@ def test_an_address_is_given_for_a_right_table_only():
 
 def test_the_rows_of_a_table_are_counted_in_bytes():
     table = torch.zeros(2, 3, 5, dtype=torch.float64)
-    rows = native.Rows(table, (2, 3, 5), table)
+    rows = native.Rows.of(table, (2, 3, 5), table)
     assert rows.at(1, 2) == table[1, 2].data_ptr()
-    assert native.Rows(None, (2, 3, 5), table).at(1, 2) == 0
+    assert native.Rows.of(None, (2, 3, 5), table).at(1, 2) == 0
 
 
 @pytest.mark.parametrize("sizes", [[2, 3], [3, 2], [6, -1], [5, 0]])
