@@ -178,8 +178,8 @@ class GumbelTreeLSTM(torch.nn.Module):
                 if is_exporting():
                     raise RuntimeError("GumbelTreeLSTM samples in training: export encoder.eval()")
                 B, T = full_mask.shape
-                layers = [hidden.new_empty(B, num_pairs) for num_pairs in range(T - 1, 0, -1)]
-                noise = [gumbel_softmax.gumbel_noise(layer) for layer in layers]
+                of_layers = hidden.new_empty(B, T * (T - 1) // 2)
+                noise = gumbel_softmax.gumbel_noise(of_layers).split(list(range(T - 1, 0, -1)), 1)
             weights = TreeWeights(self.composition.weight, self.composition.bias, self.query)
             choices = Choices(merges, noise, self.temperature)
             return TreeComposition(*tree_recurrence(hidden, cell, mask, weights, choices))

@@ -76,7 +76,7 @@ def launches(name: str, num_tokens: int, trained: bool) -> int:
     [
         ("cas_lstm", 17, 31),
         ("lstmn", 12, 36),
-        ("gumbel_tree_lstm", 57, 124),
+        ("gumbel_tree_lstm", 44, 88),
         ("stacked_rnn", 13, 56),
         ("subilstm", 10, 27.5),
         ("rcrn", 19, 83),

@@ -1,6 +1,7 @@
 """A one-hot choice with the gradient of its relaxation (Choi 2020, eqs 3.8, 3.21 and 3.24)."""
 
 import torch
+from torch.nn.functional import hardtanh
 
 
 def straight_through(
@@ -24,13 +25,13 @@ def straight_through(
         Shape (..., K): exactly one-hot, or zero with a zero gradient in a row where no entry may
         be chosen. Of equal scores, the first is chosen. Infinite scores get no gradient.
     """
-    largest = torch.finfo(scores.dtype).max
+    largest, forbidden = torch.finfo(scores.dtype).max, ~mask
     # Infinite scores would give NaN; without the product with the mask, a row without choices would
-    # be uniform.
-    bounded = (scores / temperature).clamp(-largest, largest)
-    relaxed = bounded.masked_fill(~mask, -largest).softmax(-1) * mask
+    # be uniform. The gradient of `clamp` would take a GPU five launches.
+    bounded = hardtanh(scores / temperature, -largest, largest)
+    relaxed = bounded.masked_fill(forbidden, -largest).softmax(-1) * mask
     # An entry that may be chosen, even at -inf, comes before all that may not.
-    best = scores.clamp(min=-largest).masked_fill(~mask, -torch.inf).argmax(-1, keepdim=True)
+    best = scores.clamp(min=-largest).masked_fill(forbidden, -torch.inf).argmax(-1, keepdim=True)
     chosen = torch.zeros_like(scores).scatter(-1, best, 1.0) * mask
     # The difference is exactly zero, so the value is exactly one-hot.
     return chosen + (relaxed - relaxed.detach())

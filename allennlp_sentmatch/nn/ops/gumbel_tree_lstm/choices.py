@@ -1,5 +1,6 @@
 """The choice of the pairs that the Gumbel Tree-LSTM merges."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
 import torch
@@ -10,7 +11,9 @@ class Choices(NamedTuple):
     """The way to choose pairs: from given trees, else sampled with given noise, else greedily."""
 
     merges: Optional[Tensor]  # (B, T - 1)
-    noise: Optional[list[Tensor]]  # Gumbel noise of each layer: (B, T - 1), (B, T - 2), ..., (B, 1)
+    noise: Optional[
+        Sequence[Tensor]
+    ]  # Gumbel noise of each layer: (B, T - 1), (B, T - 2), ..., (B, 1)
     temperature: float  # of the relaxation of a sampled choice
 
     def of_sentences(self, indices: Tensor) -> "Choices":

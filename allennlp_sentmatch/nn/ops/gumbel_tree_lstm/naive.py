@@ -98,24 +98,23 @@ def _merge(
     `tuple[Tensor, Tensor]`
         The next layer (3.14), (B, M, 2H), and the chosen indices (B) or -1.
     """
-    left, right = nodes[:, :-1], nodes[:, 1:]  # (B, M, 2H) each
-    (left_hidden, left_cell), (right_hidden, right_cell) = left.chunk(2, -1), right.chunk(2, -1)
-    children = torch.cat([left_hidden, right_hidden], -1)
-    pre_activations = F.linear(children, weights.weight, weights.bias)
-    hidden, cell = tree_lstm_cell(pre_activations, left_cell, right_cell)  # (B, M, H) each
+    H = weights.query.size(0)
+    pairs = nodes.unfold(1, 2, 1).transpose(2, 3)  # (B, M, 2, 2H)
+    children, cells = pairs.split(H, -1)  # (B, M, 2, H) each
+    pre_activations = F.linear(children.flatten(2), weights.weight, weights.bias)
+    hidden, cell = tree_lstm_cell(pre_activations, cells)  # (B, M, H) each
     if given is not None:
         choice = torch.arange(allowed.size(1), device=allowed.device) == given.unsqueeze(1)
         choice = (choice & allowed).to(nodes.dtype)  # (B, M), one-hot, or zero without a pair
     else:
-        scores = (hidden * weights.query).sum(-1)  # (B, M)
+        scores = hidden @ weights.query  # (B, M)
         if noise is not None:
             choice = straight_through(scores + noise, allowed, temperature).to(scores.dtype)
         else:
             best = choose_greedily(scores, allowed, weights.query).unsqueeze(1)  # (B, 1)
             choice = torch.zeros_like(scores).scatter(1, best, 1.0) * allowed
     merged_so_far = choice.cumsum(1)  # C, (B, M)
-    copied_left = (1 - merged_so_far).unsqueeze(-1)
-    copied_right = (merged_so_far - choice).unsqueeze(-1)  # C_{j-1}
-    parents = torch.cat([hidden, cell], -1)
-    merged = copied_left * left + copied_right * right + choice.unsqueeze(-1) * parents
+    masks = torch.stack([1 - merged_so_far, merged_so_far - choice, choice], -1)  # C_{j-1}
+    copies = torch.cat([pairs, torch.cat([hidden, cell], -1).unsqueeze(2)], 2)  # (B, M, 3, 2H)
+    merged = (masks.unsqueeze(-1) * copies).sum(2)
     return merged, choice.argmax(1).masked_fill(~allowed[:, 0], -1)
