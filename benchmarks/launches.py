@@ -1,26 +1,76 @@
-"""Count what encoders launch on a GPU and how often they wait for it; print one table.
+"""Project the time of encoders on a GPU from what they launch there; print one table.
 
-The device is the tests' simulated one. Sentences have 25 tokens and are read in both directions;
-the number of launches does not depend on the sizes. A launch takes a GPU about 5 microseconds,
-however small its work. The networks of `torch.nn`, which cuDNN runs in a few launches, are left
-out. The results are written to benchmarks/results/.
+The device is the tests' simulated one. Sentences have up to 25 tokens and are read in both
+directions. The networks of `torch.nn`, which cuDNN runs in a few launches, are left out. The
+results are written to benchmarks/results/.
 
-    PYTHONPATH=. python benchmarks/launches.py     # ten seconds
+The projection is the sum over launches of the longest of three times, with an H100's figures: the
+launch itself, the bytes of all operands and results in memory, and the products in float32. It
+leaves out caches, and whatever keeps a kernel from these rates.
+
+    PYTHONPATH=. python benchmarks/launches.py     # a minute
 """
 
 from importlib import import_module
-from typing import Any, Callable
+from math import prod
+from typing import Any, Callable, NamedTuple
 
 import torch
 from report import RESULTS, machine, write
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.nn.ops.rcrn.recurrence import controlled_recurrence
 
 simulated: Any = import_module("tests.simulated_device")
-SIZE, BATCH_SIZE, NUM_TOKENS = 4, 4, 25
-MILLISECONDS_OF_A_LAUNCH = 0.005
+SIZE, BATCH_SIZE, NUM_TOKENS = 300, 32, 25
+
+SECONDS_OF_A_LAUNCH = 5e-6
+BYTES_PER_SECOND = 3.35e12
+OPERATIONS_PER_SECOND = 67e12  # in float32, without TF32
+#: The operations that multiply matrices, and the position of their left factor.
+PRODUCTS = {"mm": 0, "bmm": 0, "mv": 0, "addmm": 1, "addmm_": 1, "baddbmm": 1, "baddbmm_": 1}
+
+
+class Launch(NamedTuple):
+    """The work of an operation: bytes read and written, and additions and multiplications."""
+
+    bytes: int
+    operations: int
+
+    def seconds(self) -> float:
+        """Project the time it takes."""
+        by_memory, by_products = (
+            self.bytes / BYTES_PER_SECOND,
+            self.operations / OPERATIONS_PER_SECOND,
+        )
+        return max(SECONDS_OF_A_LAUNCH, by_memory, by_products)
+
+
+class MeasuringDevice(simulated.SimulatedDevice):  # type: ignore[misc]
+    """Records the work of each launch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.work: list[Launch] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run an operation."""
+        before = self.launches.total()
+        output = super().__torch_dispatch__(func, types, args, kwargs)
+        if self.launches.total() > before:
+            tensors = [x for x in tree_leaves((args, kwargs, output)) if isinstance(x, Tensor)]
+            left = PRODUCTS.get(func._schema.name.partition("::")[2])
+            operations = 0 if left is None else 2 * output.numel() * args[left].size(-1)
+            self.work.append(Launch(sum(map(_bytes, tensors)), operations))
+        return output
+
+
+def _bytes(x: Tensor) -> int:
+    """The bytes of a tensor, of which an expanded one repeats some."""
+    numbers = prod(size for size, stride in zip(x.size(), x.stride()) if stride)
+    return numbers * x.element_size()
 
 
 class ControlledRecurrence(torch.nn.Module):
@@ -45,30 +95,38 @@ COLUMNS = {
     "waits, backward": "backward_waits",
     "launches, forward": "forward_launches",
     "launches, training step": "launches",
-    "launching takes at least, ms (projected)": "milliseconds",
+    "gigabytes, training step": "gigabytes",
+    "GFLOP, training step": "gigaflops",
+    "training step on an H100, ms (projected)": "milliseconds",
+    "of which launching": "share_of_launching",
 }
 
 
-def measure(build: Callable[[], torch.nn.Module]) -> dict[str, float]:
+def measure(build: Callable[[], torch.nn.Module]) -> dict[str, Any]:
     """Count a training step over a batch with padding."""
-    with simulated.SimulatedDevice() as device:
+    with MeasuringDevice() as device:
         torch.manual_seed(0)
         encoder = build().to(simulated.NAME)
         inputs = torch.randn(BATCH_SIZE, NUM_TOKENS, SIZE).to(simulated.NAME).requires_grad_()
-        lengths = NUM_TOKENS - 2 * torch.arange(BATCH_SIZE)
+        lengths = NUM_TOKENS - torch.arange(BATCH_SIZE) // 2
         mask = (torch.arange(NUM_TOKENS) < lengths.unsqueeze(1)).to(simulated.NAME)
         device.launches.clear()
         device.synchronizations.clear()
+        device.work.clear()
         outputs = encoder(inputs, mask)
         forward = device.launches.total(), device.synchronizations.total()
         outputs.sum().backward()
-        launches = device.launches.total()
+    seconds = sum(launch.seconds() for launch in device.work)
+    launching = SECONDS_OF_A_LAUNCH * len(device.work)
     return {
         "forward_waits": forward[1],
         "backward_waits": device.synchronizations.total() - forward[1],
         "forward_launches": forward[0],
-        "launches": launches,
-        "milliseconds": MILLISECONDS_OF_A_LAUNCH * launches,
+        "launches": len(device.work),
+        "gigabytes": sum(launch.bytes for launch in device.work) / 1e9,
+        "gigaflops": sum(launch.operations for launch in device.work) / 1e9,
+        "milliseconds": 1e3 * seconds,
+        "share_of_launching": f"{launching / seconds:.0%}",
     }
 
 
