@@ -14,8 +14,7 @@ these steps once more, in one direction after the other. That takes a third more
 memory that grows with T sqrt(T), or only with T if there is a window.
 """
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Union
 
 import torch
@@ -112,23 +111,20 @@ def _advance_all(
     weights: list[Tensor],
 ) -> tuple[Tensor, Tensor]:
     if not (torch.is_grad_enabled() and any(x.requires_grad for x in (projected, *weights))):
-        prefixes, suffixes, _ = steps.encode(
-            backend, schedule, cell, projected, weights, keep_states=False
+        prefixes, suffixes, _ = steps.forward(
+            backend, schedule, cell, projected, weights, keep="nothing"
         )
         return prefixes, suffixes
-    if (
-        SuffixTables.num_bytes(projected, cell.num_gates, cell.num_states, schedule.num_rows)
-        <= MAX_SAVED_BYTES
-    ):
-        prefixes, suffixes = _Recurrence.apply(  # type: ignore[no-untyped-call]
-            backend, schedule, cell, projected, *weights
-        )
+    num_bytes = SuffixTables.num_bytes(
+        projected, cell.num_gates, cell.num_states, schedule.num_rows
+    )
+    apply: Any = _Recurrence.apply
+    if num_bytes <= MAX_SAVED_BYTES:
+        prefixes, suffixes = apply(backend, schedule, cell, "tables", projected, *weights)
         return prefixes, suffixes
     schedule = schedule.for_recomputation()
     encodings = [
-        _RecomputedRecurrence.apply(  # type: ignore[no-untyped-call]
-            backend, schedule, cell, projected_s, weight
-        )
+        apply(backend, schedule, cell, "states", projected_s, weight)
         for projected_s, weight in zip(projected.split(1), weights)
     ]
     prefixes, suffixes = map(torch.cat, zip(*encodings))
@@ -136,7 +132,7 @@ def _advance_all(
 
 
 class _Recurrence(torch.autograd.Function):
-    """The recurrence with saved tables."""
+    """The recurrence with what it keeps for its backward pass, its tables or some states."""
 
     @staticmethod
     def forward(
@@ -144,67 +140,36 @@ class _Recurrence(torch.autograd.Function):
         backend: Backend,
         schedule: Schedule,
         cell: type[steps.Cell],
+        keep: Literal["states", "tables"],
         projected: Tensor,
         *weights: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        prefixes, suffixes, tables = steps.forward(backend, schedule, cell, projected, weights)
-        ctx.backend, ctx.schedule, ctx.cell, ctx.shape = backend, schedule, cell, projected.shape
-        ctx.save_for_backward(*weights, *chain(*tables))
+        how = (backend, schedule, cell)
+        prefixes, suffixes, kept = steps.forward(*how, projected, weights, keep)
+        ctx.how, ctx.keep, ctx.shape = how, keep, projected.shape
+        ctx.save_for_backward(projected if keep == "states" else None, *weights, *kept)
         return prefixes, suffixes
 
     @staticmethod
     @analytic_backward
     def backward(ctx: Any, grad_prefixes: Tensor, grad_suffixes: Tensor) -> tuple[Any, ...]:
-        S = ctx.shape[0]
-        weights, saved = ctx.saved_tensors[:S], ctx.saved_tensors[S:]
-        beginning, *tables = [SuffixTables(*saved[i : i + 3]) for i in range(0, len(saved), 3)]
-        grad_projected, grad_weights = steps.backward(
-            ctx.backend,
-            ctx.schedule,
-            ctx.cell,
-            ctx.shape,
-            weights,
-            [*reversed(tables), beginning],
-            grad_prefixes,
-            grad_suffixes,
-            ctx.needs_input_grad[4:],
-        )
-        return None, None, None, grad_projected, *grad_weights
-
-
-class _RecomputedRecurrence(torch.autograd.Function):
-    """The recurrence with saved states before each chunk, of which the tables are recomputed."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        backend: Backend,
-        schedule: Schedule,
-        cell: type[steps.Cell],
-        projected: Tensor,
-        *weights: Tensor,
-    ) -> tuple[Tensor, Tensor]:
-        prefixes, suffixes, states = steps.encode(
-            backend, schedule, cell, projected, weights, keep_states=True
-        )
-        ctx.backend, ctx.schedule, ctx.cell = backend, schedule, cell
-        ctx.save_for_backward(projected, *weights, *states)
-        return prefixes, suffixes
-
-    @staticmethod
-    @analytic_backward
-    def backward(ctx: Any, grad_prefixes: Tensor, grad_suffixes: Tensor) -> tuple[Any, ...]:
+        how: tuple[Backend, Schedule, type[steps.Cell]] = ctx.how
         projected, *saved = ctx.saved_tensors
-        S = len(projected)
-        weights, states = saved[:S], saved[S:]
-        how = (ctx.backend, ctx.schedule, ctx.cell)
+        S = ctx.shape[0]
+        weights, kept = saved[:S], saved[S:]
+        tables: Iterable[SuffixTables]
+        if ctx.keep == "states":
+            tables = steps.recomputed_tables(*how, projected, weights, kept)
+        else:
+            beginning, *chunks = [SuffixTables(*kept[i : i + 3]) for i in range(0, len(kept), 3)]
+            tables = [*reversed(chunks), beginning]
         grad_projected, grad_weights = steps.backward(
             *how,
-            projected.shape,
+            ctx.shape,
             weights,
-            steps.recomputed_tables(*how, projected, weights, states),
+            tables,
             grad_prefixes,
             grad_suffixes,
-            ctx.needs_input_grad[4:],
+            ctx.needs_input_grad[5:],
         )
-        return None, None, None, grad_projected, *grad_weights
+        return None, None, None, None, grad_projected, *grad_weights

@@ -1,7 +1,7 @@
 """The steps of SuBiLSTM's recurrence and their backward pass, for the cell of any backend."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Optional
+from typing import Any, Literal, Optional
 
 import torch
 from torch import Tensor
@@ -76,15 +76,15 @@ class Cell:
         """Turn the gradient of W x + b into that of U h, in place; an LSTM's are equal."""
 
 
-def encode(
+def forward(
     backend: Backend,
     schedule: Schedule,
     cell: type[Cell],
     projected: Tensor,
     weights: Sequence[Tensor],
-    keep_states: bool,
+    keep: Literal["nothing", "states", "tables"],
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
-    """Run the steps without tables for a backward pass.
+    """Run the steps.
 
     # Parameters
 
@@ -95,66 +95,39 @@ def encode(
         Shape (S, T, B, GH), W x + b.
     weights : `Sequence[Tensor]`
         U, (GH, H), for each direction.
-    keep_states : `bool`
-        Whether to return the states that `recomputed_tables` needs.
+    keep : `str`
+        "tables" for a backward pass, or "states" for `recomputed_tables`.
 
     # Returns
 
     `tuple[Tensor, Tensor, list[Tensor]]`
-        The encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H), and the states
-        before each chunk that it advances.
+        The encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H); and the tables of
+        the beginning and of each chunk, one after the other, or the states before each chunk that
+        it advances.
     """
     suffixes = cell.of(backend, projected, weights, schedule.num_starts)
+    hidden = suffixes.states[0]
+    prefixes = projected.new_zeros(*projected.shape[:3], hidden.size(-1))
+    prefix_at, hidden_at = prefixes.unbind(1), hidden.unbind(1)
+    kept: list[Tensor] = []
+
+    def bind_new_tables(num_rows: int) -> None:
+        if keep == "tables":
+            tables = SuffixTables.empty(projected, cell.num_gates, cell.num_states, num_rows)
+            suffixes.bind(tables)
+            kept.extend(tables)
+
+    bind_new_tables(schedule.beginning.num_rows)
     suffixes.advance(schedule.beginning)
-    prefixes = _new_prefixes(projected, suffixes)
-    kept = []
     for chunk in schedule.chunks:
-        if keep_states:
+        if keep == "states":
             kept.append(of_chunk(chunk, suffixes.states).clone())
-        _advance_chunk(suffixes, chunk, prefixes)
-    return prefixes, suffixes.states[0], kept
-
-
-def forward(
-    backend: Backend,
-    schedule: Schedule,
-    cell: type[Cell],
-    projected: Tensor,
-    weights: Sequence[Tensor],
-) -> tuple[Tensor, Tensor, list[SuffixTables]]:
-    """Run the steps; the parameters are those of `encode`.
-
-    # Returns
-
-    `tuple[Tensor, Tensor, list[SuffixTables]]`
-        The encodings as those of `encode`, and the tables of the beginning and of each chunk.
-    """
-    suffixes = cell.of(backend, projected, weights, schedule.num_starts)
-    all_tables = [_new_tables(cell, projected, schedule.beginning.num_rows)]
-    suffixes.bind(all_tables[0])
-    suffixes.advance(schedule.beginning)
-    prefixes = _new_prefixes(projected, suffixes)
-    for chunk in schedule.chunks:
-        all_tables.append(_new_tables(cell, projected, num_rows(chunk)))
-        suffixes.bind(all_tables[-1])
-        _advance_chunk(suffixes, chunk, prefixes)
-    return prefixes, suffixes.states[0], all_tables
-
-
-def _new_tables(cell: type[Cell], projected: Tensor, num_rows: int) -> SuffixTables:
-    return SuffixTables.empty(projected, cell.num_gates, cell.num_states, num_rows)
-
-
-def _new_prefixes(projected: Tensor, suffixes: Cell) -> Tensor:
-    return projected.new_zeros(*projected.shape[:3], suffixes.states.size(-1))
-
-
-def _advance_chunk(suffixes: Cell, chunk: list[Step], prefixes: Tensor) -> None:
-    prefix_at, hidden_at = prefixes.unbind(1), suffixes.states[0].unbind(1)
-    for step in chunk:
-        suffixes.advance(step)
-        n = step.sentences
-        prefix_at[step.t][:, :n].copy_(hidden_at[step.first][:, :n])
+        bind_new_tables(num_rows(chunk))
+        for step in chunk:
+            suffixes.advance(step)
+            n = step.sentences
+            prefix_at[step.t][:, :n].copy_(hidden_at[step.first][:, :n])
+    return prefixes, hidden, kept
 
 
 def recomputed_tables(
@@ -165,13 +138,13 @@ def recomputed_tables(
     weights: Sequence[Tensor],
     kept: Sequence[Tensor],
 ) -> Iterator[SuffixTables]:
-    """Compute the tables of `forward` from the states that `encode` kept, the last tables first.
+    """Compute the tables of `forward` from the states that it kept, the last tables first.
 
     Each overwrites the one before.
     """
     suffixes = cell.of(backend, projected, weights, schedule.num_starts)
     sizes = [schedule.beginning.num_rows, *map(num_rows, schedule.chunks)]
-    all_tables = _new_tables(cell, projected, max(sizes))
+    all_tables = SuffixTables.empty(projected, cell.num_gates, cell.num_states, max(sizes))
     for chunk, states in zip(reversed(schedule.chunks), reversed(kept)):
         of_chunk(chunk, suffixes.states).copy_(states)
         tables = all_tables.rows(num_rows(chunk))
