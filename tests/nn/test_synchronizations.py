@@ -74,11 +74,12 @@ def launches(name: str, num_tokens: int, trained: bool) -> int:
 @pytest.mark.parametrize(
     ("name", "forward", "both"),
     [
-        ("cas_lstm", 17, 31),
-        ("lstmn", 12, 36),
+        ("cas_lstm", 17, 30),
+        ("lstmn", 11, 31),
         ("gumbel_tree_lstm", 44, 88),
-        ("stacked_rnn", 13, 56),
+        ("stacked_rnn", 12, 54),
         ("subilstm", 10, 27.5),
+        ("subilstm, gru", 18, 52.5),
         ("rcrn", 19, 83),
     ],
 )
