@@ -22,12 +22,7 @@ from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writable
 from allennlp_sentmatch.nn.ops.common.packing import Packing, mask_of
 from allennlp_sentmatch.nn.ops.lstmn import cpu, naive
-from allennlp_sentmatch.nn.ops.lstmn.tables import (
-    LSTMNArguments,
-    LSTMNOutputGradients,
-    LSTMNTables,
-    Tapes,
-)
+from allennlp_sentmatch.nn.ops.lstmn.tables import LSTMNOutputGradients, LSTMNTables, Tapes
 from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "cpu")
@@ -85,17 +80,15 @@ def _packed(
     weights = [
         same[0].unsqueeze(0) if len(same) == 1 else torch.stack(same) for same in zip(*directions)
     ]
-    arguments = LSTMNArguments(
-        packing.pack(inputs),
-        None if initial_state is None else initial_state[:, :, order],
-        *weights,
-    )
+    initial = None if initial_state is None else initial_state[:, :, order]
+    packed = packing.pack(inputs)
+    arguments = (packed, initial, *weights)
     if torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in arguments):
         hidden, cell, attention = _Recurrence.apply(  # type: ignore[no-untyped-call]
             backend, packing, *arguments
         )
     else:
-        tables, _ = _forward(backend, packing.sizes, arguments)
+        tables, _ = _forward(backend, packing.sizes, packed, initial, *weights)
         hidden, cell, attention = tables.hidden, tables.cell, tables.attention
     S, longest = attention.size(0), attention.size(-1)
     by_sentence = attention.new_zeros(S, B, T, T)
@@ -104,48 +97,51 @@ def _packed(
 
 
 def _forward(
-    backend: Backend, sizes: list[int], arguments: LSTMNArguments
+    backend: Backend, sizes: list[int], inputs: Tensor, initial: Optional[Tensor], *tensors: Tensor
 ) -> tuple[LSTMNTables, Tapes]:
-    """Project the inputs and run the steps."""
-    weights, affine = arguments.weights, backend.products.affine
-    gates = affine(arguments.inputs, weights.weight_ih_l0, weights.bias_l0)
+    """Project the inputs and run the steps with the weights `tensors` of S directions."""
+    weights, affine = LSTMNWeights(*tensors), backend.products.affine
+    gates = affine(inputs, weights.weight_ih_l0, weights.bias_l0)
     no_bias = torch.zeros_like(weights.attention_vector)
-    queries = affine(arguments.inputs, 2 * weights.attention_input, no_bias)
-    return cpu.forward(backend, sizes, weights, gates, queries, arguments.initial)
+    queries = affine(inputs, 2 * weights.attention_input, no_bias)
+    return cpu.forward(backend, sizes, weights, gates, queries, initial)
 
 
 class _Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, backend: Backend, packing: Packing, *tensors: Any
+        ctx: Any, backend: Backend, packing: Packing, *arguments: Any
     ) -> tuple[Tensor, Tensor, Tensor]:
-        tables, tapes = _forward(backend, packing.sizes, LSTMNArguments(*tensors))
+        tables, tapes = _forward(backend, packing.sizes, *arguments)
+        inputs, _, *weights = arguments
         ctx.backend, ctx.packing = backend, packing
-        ctx.save_for_backward(*tapes, *tensors, *tables)
+        ctx.save_for_backward(*tapes, inputs, *weights, *tables)
         ctx.set_materialize_grads(False)
         return tables.hidden, tables.cell, tables.attention
 
     @staticmethod
     @analytic_backward
     def backward(ctx: Any, *gradients: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
-        packing, tapes, saved = ctx.packing, ctx.saved_tensors[:2], ctx.saved_tensors[2:]
-        arguments = LSTMNArguments(*saved[: len(LSTMNArguments._fields)])
-        tables = LSTMNTables(*saved[len(LSTMNArguments._fields) :])
+        keys, states, inputs, *saved = ctx.saved_tensors
+        num_weights = len(LSTMNWeights._fields)
+        weights, tables = LSTMNWeights(*saved[:num_weights]), LSTMNTables(*saved[num_weights:])
         tables = tables._replace(gates=writable(tables.gates))
+        packing = ctx.packing
         products = ctx.backend.products
         grads = cpu.backward(
             ctx.backend,
             packing.sizes,
-            arguments.weights,
+            weights,
             tables,
-            Tapes(*tapes),
+            Tapes(keys, states),
             LSTMNOutputGradients(*gradients),
         )
-        needs = LSTMNArguments(*ctx.needs_input_grad[2:])
+        _, _, needs_inputs, needs_initial, *needs_weights = ctx.needs_input_grad
+        needs = LSTMNWeights(*needs_weights)
         grad_inputs: Any = None
-        if needs.inputs:
-            grad_inputs = products.input_gradient(arguments.weight_ih_l0, grads.gates)
-            grad_inputs.add_(products.input_gradient(arguments.attention_input, grads.queries))
+        if needs_inputs:
+            grad_inputs = products.input_gradient(weights.weight_ih_l0, grads.gates)
+            grad_inputs.add_(products.input_gradient(weights.attention_input, grads.queries))
         summary_hidden = tables.summary[0]
 
         def weight_gradient(is_needed: Any, x: Tensor, grad: Tensor) -> Any:
@@ -154,16 +150,14 @@ class _Recurrence(torch.autograd.Function):
         return (
             None,
             None,
-            *LSTMNArguments(
-                inputs=grad_inputs,
-                initial=grads.initial if needs.initial else None,
-                weight_ih_l0=weight_gradient(needs.weight_ih_l0, arguments.inputs, grads.gates),
+            grad_inputs,
+            grads.initial if needs_initial else None,
+            *LSTMNWeights(
+                weight_ih_l0=weight_gradient(needs.weight_ih_l0, inputs, grads.gates),
                 weight_hh_l0=weight_gradient(needs.weight_hh_l0, summary_hidden, grads.gates),
                 bias_l0=grads.gates.sum(1),
                 attention_hidden=weight_gradient(needs.attention_hidden, tables.hidden, grads.keys),
-                attention_input=weight_gradient(
-                    needs.attention_input, arguments.inputs, grads.queries
-                ),
+                attention_input=weight_gradient(needs.attention_input, inputs, grads.queries),
                 attention_previous=weight_gradient(
                     needs.attention_previous,
                     packing.previous(summary_hidden),

@@ -8,27 +8,6 @@ from typing import NamedTuple, Optional
 
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
-
-
-class LSTMNArguments(NamedTuple):
-    """The differentiable arguments of the recurrence, or in the same order their gradients."""
-
-    inputs: Tensor  # (S, N, D)
-    initial: Optional[Tensor]  # (2, S, B, H): h~ and c~ at the first step; `None` for zeros
-    weight_ih_l0: Tensor
-    weight_hh_l0: Tensor
-    bias_l0: Tensor
-    attention_hidden: Tensor
-    attention_input: Tensor
-    attention_previous: Tensor
-    attention_vector: Tensor
-
-    @property
-    def weights(self) -> LSTMNWeights:
-        """The parameters of S directions."""
-        return LSTMNWeights(*self[2:])
-
 
 class LSTMNTables(NamedTuple):
     """The results of a forward pass that its backward pass needs, apart from the tapes."""
