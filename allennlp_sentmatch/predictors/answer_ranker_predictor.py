@@ -23,6 +23,7 @@ class AnswerRankerPredictor(EchoingPredictor):
     """
 
     input_keys = [("question", "candidates")]
+    output_keys = ("ranking",)
 
     def predict(self, question: str, candidates: list[str]) -> JsonDict:
         """The ranking for one question."""
@@ -42,6 +43,9 @@ class AnswerRankerPredictor(EchoingPredictor):
                 for number, (weights, tokens) in enumerate(candidates, start=1)
             ),
         ]
+
+    def _example(self, key: str) -> Any:
+        return ["example"] if key == "candidates" else super()._example(key)
 
     def _text(self, request: JsonDict, key: str) -> Any:
         if key != "candidates":

@@ -42,6 +42,8 @@ class ClassificationPredictor(EchoingPredictor):
         As for `EchoingPredictor`.
     """
 
+    output_keys = ("label",)
+
     def __init__(
         self,
         model: Model,
@@ -131,6 +133,11 @@ class SentencePairPredictor(ClassificationPredictor):
     """
 
     input_keys = [("premise", "hypothesis"), ("sentence1", "sentence2")]
+
+    @property
+    def output_keys(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A score, or a label."""
+        return ("score",) if isinstance(self._model, ScoreModel) else ("label",)
 
     def predict(self, premise: str, hypothesis: str) -> JsonDict:
         """The prediction for one pair."""

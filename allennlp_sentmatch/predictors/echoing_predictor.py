@@ -45,6 +45,9 @@ class EchoingPredictor(Predictor):
     takes them.
     """
 
+    output_keys: tuple[str, ...]
+    """A prediction has at least one of these, or its model is of another kind."""
+
     reads_blank_lines = False
     """If `True`, a blank line of the input of `allennlp predict` is a text, and not left out."""
 
@@ -114,6 +117,30 @@ class EchoingPredictor(Predictor):
         requests = [self.check(request) for request in inputs]
         outputs = super().predict_batch_json([*requests])
         return [{**request.texts, **output} for request, output in zip(requests, outputs)]
+
+    def check_model(self) -> None:
+        """Predict from an example.
+
+        # Raises
+
+        `ConfigurationError`
+            If the model or its reader is not of the kind that this predictor is for.
+        """
+        try:
+            output = self.predict_json({key: self._example(key) for key in self.input_keys[0]})
+            why = f"a prediction has no {' or '.join(self.output_keys)}"
+        except Exception as error:  # of any kind, from deep within the reader or the model
+            output, why = {}, f"{type(error).__name__}: {error}"
+        if not output.keys() & set(self.output_keys):
+            raise ConfigurationError(
+                f"the predictor {type(self).__name__} does not fit the model "
+                f"{type(self._model).__name__} with the reader "
+                f"{type(self._dataset_reader).__name__} ({why}); leave --predictor out to use "
+                "the model's own"
+            )
+
+    def _example(self, key: str) -> Any:
+        return "example"
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         return self._dataset_reader.text_to_instance(*self.check(json_dict).texts.values())

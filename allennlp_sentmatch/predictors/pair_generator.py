@@ -43,6 +43,9 @@ class PairGenerator(EchoingPredictor):
     `ConfigurationError` for another model.
     """
 
+    input_keys = [("source",)]
+    output_keys = ("sentences",)
+
     def __init__(
         self,
         model: Model,

@@ -67,7 +67,8 @@ def create_app(
 
     # Raises
 
-    `ConfigurationError` if FastAPI is not installed, and for predictors of other packages.
+    `ConfigurationError` if FastAPI is not installed, and for predictors of other packages or for
+    models of another kind.
     """
     try:
         from fastapi import FastAPI, Request
@@ -76,6 +77,7 @@ def create_app(
         raise ConfigurationError(MISSING_FASTAPI) from error
     if not isinstance(predictor, EchoingPredictor):
         raise ConfigurationError(f"the predictor {type(predictor).__name__} cannot be served")
+    predictor.check_model()
     batcher = Batcher(predictor.predict_batch_json, batch_size)
     title = f"{type(predictor._model).__name__} of allennlp_sentmatch"
     description = inspect.getdoc(type(predictor)) or ""

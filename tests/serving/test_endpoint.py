@@ -9,6 +9,7 @@ from contextlib import closing
 
 import pytest
 from allennlp.common.checks import ConfigurationError
+from allennlp.predictors import Predictor
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.serving import create_app, endpoint, requests
@@ -186,3 +187,27 @@ def test_a_missing_extra_is_named(predictor, monkeypatch):
 def test_other_predictors_are_refused():
     with pytest.raises(ConfigurationError, match="the predictor object cannot be served"):
         create_app(object())
+
+
+MODELS = {
+    "attentive_ranker": "answer_ranker",
+    "cs_lvm": "sentence_pair",
+    "distilled_encoder": "sentence_vector",
+    "encoder_decoder": "translation",
+    "esim": "sentence_pair",
+    "rnet": "answer_extractor",
+    "sentence_classifier": "single_sentence",
+    "similarity_regressor": "sentence_pair",
+}
+
+
+@pytest.mark.parametrize(("name", "own"), MODELS.items())
+def test_a_predictor_for_models_of_another_kind_is_refused(untrained_predictor, name, own):
+    predictor = untrained_predictor(name)
+    create_app(predictor)
+    for other in set(MODELS.values()) - {own}:
+        unfitting = Predictor.by_name(other)(predictor._model, predictor._dataset_reader)
+        with pytest.raises(
+            ConfigurationError, match=f"does not fit .*{type(predictor._model).__name__}"
+        ):
+            create_app(unfitting)
