@@ -29,11 +29,21 @@ PARTS = (
     "serving",
     "training",
     "transfer",
+    "transformers_compat",
     "tuning",
 )
 """The parts of this package that need AllenNLP."""
 
-REGISTERING_PARTS = ("commands", "compat", "data", "models", "modules", "predictors", "training")
+REGISTERING_PARTS = (
+    "commands",
+    "compat",
+    "data",
+    "models",
+    "modules",
+    "predictors",
+    "training",
+    "transformers_compat",
+)
 """The parts whose import registers every component."""
 
 INSTALL_COMMAND = "python -m allennlp_sentmatch install-allennlp"

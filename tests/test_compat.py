@@ -1,4 +1,4 @@
-"""Tests of the patches in `allennlp_sentmatch.compat`; each fails without its patch."""
+"""Tests of the patches in `compat`; each fails without its patch."""
 
 import pathlib
 import pickle
@@ -6,19 +6,14 @@ import pickle
 import numpy
 import pytest
 import torch
-from allennlp.common import Params, cached_transformers
+from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch, Instance, TokenIndexer, Vocabulary
+from allennlp.data import Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader, SimpleDataLoader
-from allennlp.data.fields import TextField
 from allennlp.data.samplers import BucketBatchSampler, MaxTokensBatchSampler
-from allennlp.data.tokenizers import PretrainedTransformerTokenizer, WhitespaceTokenizer
-from allennlp.modules import TokenEmbedder
-from allennlp.modules.transformer import TransformerEmbeddings, TransformerStack
 from allennlp.training import Trainer
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.optimizers import Optimizer
-from transformers import AutoModel
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 
@@ -128,125 +123,6 @@ def test_data_of_which_drop_last_leaves_no_batch_are_refused(fixtures, lazily, i
     assert load(40) == [40]
     with pytest.raises(ConfigurationError, match=r"test\.tsv: drop_last leaves no batch of 41"):
         load(41)
-
-
-@pytest.mark.parametrize("use_fast", [True, False])
-@pytest.mark.parametrize("add_special_tokens", [True, False])
-def test_word_pieces_have_special_tokens_if_they_are_wanted(
-    tiny_bert, use_fast, add_special_tokens
-):
-    tokenizer = PretrainedTransformerTokenizer(
-        tiny_bert, add_special_tokens=add_special_tokens, tokenizer_kwargs={"use_fast": use_fast}
-    )
-    assert tokenizer.tokenizer.is_fast == use_fast
-    tokens = [token.text for token in tokenizer.tokenize("A man sleeps.")]
-    inner = ["a", "man", "sleep", "##s", "."]
-    assert tokens == (["[CLS]", *inner, "[SEP]"] if add_special_tokens else inner)
-    pieces, offsets = tokenizer.intra_word_tokenize(["unhappily", "", "a"])
-    assert [piece.text for piece in pieces] == ["[CLS]", "un", "##happi", "##ly", "a", "[SEP]"]
-    assert offsets == [(1, 3), None, (4, 4)]
-
-
-def test_the_special_tokens_of_a_pair_are_known(tiny_bert):
-    tokenizer = PretrainedTransformerTokenizer(tiny_bert, add_special_tokens=False)
-    first, second = (tokenizer.tokenize(text) for text in ("a man", "is dog"))
-    pair = tokenizer.add_special_tokens(first, second)
-    assert [token.text for token in pair] == ["[CLS]", "a", "man", "[SEP]", "is", "dog", "[SEP]"]
-    assert [token.type_id for token in pair] == [0, 0, 0, 0, 1, 1, 1]
-
-
-BOTH_KINDS = pytest.mark.parametrize(
-    "kind", ["pretrained_transformer", "pretrained_transformer_mismatched"]
-)
-
-
-def tensors_of(texts, kind, folder, **settings):
-    """The tensors of a transformer's own word pieces or of the words between spaces."""
-    own = kind == "pretrained_transformer"
-    tokenizer = PretrainedTransformerTokenizer(folder) if own else WhitespaceTokenizer()
-    indexer = TokenIndexer.from_params(Params({"type": kind, "model_name": folder, **settings}))
-    batch = Batch(
-        [Instance({"text": TextField(tokenizer.tokenize(text), {"a": indexer})}) for text in texts]
-    )
-    batch.index_instances(Vocabulary.empty())
-    return batch.as_tensor_dict()["text"]["a"]
-
-
-def embedder_of(kind, folder, **settings):
-    # AllenNLP's cache does not tell transformers of different settings apart.
-    cached_transformers._clear_caches()
-    return TokenEmbedder.from_params(Params({"type": kind, "model_name": folder, **settings}))
-
-
-NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-
-
-@BOTH_KINDS
-@pytest.mark.parametrize(("gradient_checkpointing", "calls"), [(True, 2), (False, 1), (None, 1)])
-def test_gradient_checkpointing_computes_layers_twice(
-    tiny_bert, kind, gradient_checkpointing, calls
-):
-    tensors = tensors_of(["a man", "a dog sleeps"], kind, tiny_bert)
-    settings = {"transformer_kwargs": NO_DROPOUT}
-    usual = embedder_of(kind, tiny_bert, **settings)
-    embedder = embedder_of(
-        kind, tiny_bert, gradient_checkpointing=gradient_checkpointing, **settings
-    )
-    (layer,) = (m for n, m in embedder.named_modules() if n.endswith("layer.0.intermediate"))
-    called = []
-    layer.register_forward_hook(lambda *_: called.append(1))
-    for model in (usual, embedder):
-        vectors = model.train()(**tensors)
-        # Not their squares, whose sum the last layer's normalization keeps constant.
-        factors = torch.randn(vectors.shape, generator=torch.Generator().manual_seed(0))
-        (vectors * factors).sum().backward()
-    assert len(called) == calls
-    for (name, weight), (_, expected) in zip(embedder.named_parameters(), usual.named_parameters()):
-        if "pooler" not in name:
-            torch.testing.assert_close(weight.grad, expected.grad)
-
-
-@BOTH_KINDS
-def test_weights_with_the_numbers_of_positions_load(tiny_bert, kind):
-    embedder = embedder_of(kind, tiny_bert)
-    model = torch.nn.ModuleDict({"embedder": embedder})
-    state = model.state_dict()
-    (name,) = (key for key in state if key.endswith("position_embeddings.weight"))
-    state[name.replace("position_embeddings.weight", "position_ids")] = torch.arange(512)[None]
-    state[name] = torch.ones_like(state[name])
-    model.load_state_dict(state)
-    assert (model.state_dict()[name] == 1).all()
-    with pytest.raises(RuntimeError, match="Unexpected key"):
-        model.load_state_dict({**state, "embedder.other": torch.zeros(1)})
-
-
-@BOTH_KINDS
-@pytest.mark.parametrize("others", [[], ["a"], ["a man sleeps unhappily ."]])
-def test_a_transformer_with_max_length_reads_a_text_without_word_pieces(tiny_bert, kind, others):
-    settings = {"max_length": 5}
-    texts = ["\u200b", *others]  # a space of no width
-    embedder = embedder_of(kind, tiny_bert, **settings).eval()
-    tensors = tensors_of(texts, kind, tiny_bert, **settings)
-    vectors = embedder(**tensors)
-    assert vectors.shape[:2] == tensors["mask"].shape
-    assert torch.isfinite(vectors).all()
-    # Without `max_length`, the text of special tokens only is embedded in the same way.
-    alone = embedder_of(kind, tiny_bert).eval()(**tensors_of(texts[:1], kind, tiny_bert))
-    torch.testing.assert_close(vectors[:1, : alone.size(1)], alone)
-
-
-@pytest.mark.parametrize("safe_serialization", [True, False])
-def test_pretrained_modules_compute_what_the_transformer_does(
-    tiny_bert, tmp_path, safe_serialization
-):
-    transformer = AutoModel.from_pretrained(tiny_bert).eval()
-    transformer.save_pretrained(tmp_path, safe_serialization=safe_serialization)
-    embeddings = TransformerEmbeddings.from_pretrained_module(str(tmp_path)).eval()
-    stack = TransformerStack.from_pretrained_module(str(tmp_path)).eval()
-    ids = torch.tensor([[2, 5, 6, 7, 8, 3]])
-    outputs = stack(embeddings(ids, torch.zeros_like(ids)), torch.ones_like(ids)[:, None, None])
-    expected = transformer(ids).last_hidden_state
-    torch.testing.assert_close(outputs.final_hidden_states, expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["gradient_descent", "bfloat16"])

@@ -22,7 +22,7 @@ class AnswerExtractorPredictor(EchoingPredictor):
     """
 
     input_keys = [("question", "passage")]
-    output_keys = ("answer",)
+    output_key = "answer"
 
     def predict(self, question: str, passage: str) -> JsonDict:
         """Answer one question."""

@@ -23,7 +23,7 @@ class AnswerRankerPredictor(EchoingPredictor):
     """
 
     input_keys = [("question", "candidates")]
-    output_keys = ("ranking",)
+    output_key = "ranking"
 
     def predict(self, question: str, candidates: list[str]) -> JsonDict:
         """The ranking for one question."""

@@ -42,7 +42,7 @@ class ClassificationPredictor(EchoingPredictor):
         As for `EchoingPredictor`.
     """
 
-    output_keys = ("label",)
+    output_key = "label"
 
     def __init__(
         self,
@@ -135,9 +135,9 @@ class SentencePairPredictor(ClassificationPredictor):
     input_keys = [("premise", "hypothesis"), ("sentence1", "sentence2")]
 
     @property
-    def output_keys(self) -> tuple[str, ...]:  # type: ignore[override]
-        """A score, or a label."""
-        return ("score",) if isinstance(self._model, ScoreModel) else ("label",)
+    def output_key(self) -> str:  # type: ignore[override]
+        """That of a score, or of a label."""
+        return "score" if isinstance(self._model, ScoreModel) else "label"
 
     def predict(self, premise: str, hypothesis: str) -> JsonDict:
         """The prediction for one pair."""

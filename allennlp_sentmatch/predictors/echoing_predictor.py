@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import JsonDict
+from allennlp.common.util import JsonDict, SigTermReceived
 from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
@@ -45,8 +45,8 @@ class EchoingPredictor(Predictor):
     takes them.
     """
 
-    output_keys: tuple[str, ...]
-    """A prediction has at least one of these, or its model is of another kind."""
+    output_key: str
+    """The key of a prediction that models of another kind do not have."""
 
     reads_blank_lines = False
     """If `True`, a blank line of the input of `allennlp predict` is a text, and not left out."""
@@ -119,25 +119,26 @@ class EchoingPredictor(Predictor):
         return [{**request.texts, **output} for request, output in zip(requests, outputs)]
 
     def check_model(self) -> None:
-        """Predict from an example.
+        """Check by an example that the model and its reader are of the kind that this one is for.
 
         # Raises
 
-        `ConfigurationError`
-            If the model or its reader is not of the kind that this predictor is for.
+        `ConfigurationError` if they are not.
         """
+        request = {key: self._example(key) for key in self.input_keys[0]}
         try:
-            output = self.predict_json({key: self._example(key) for key in self.input_keys[0]})
-            why = f"a prediction has no {' or '.join(self.output_keys)}"
-        except Exception as error:  # of any kind, from deep within the reader or the model
-            output, why = {}, f"{type(error).__name__}: {error}"
-        if not output.keys() & set(self.output_keys):
-            raise ConfigurationError(
-                f"the predictor {type(self).__name__} does not fit the model "
-                f"{type(self._model).__name__} with the reader "
-                f"{type(self._dataset_reader).__name__} ({why}); leave --predictor out to use "
-                "the model's own"
-            )
+            if self.output_key in self.predict_json(request):
+                return
+            why = f"its output has no {self.output_key!r}"
+        except SigTermReceived:
+            raise
+        except Exception as error:  # from any line of a reader or a model of another kind
+            why = f"{type(error).__name__}: {error}"
+        raise ConfigurationError(
+            f"the predictor {type(self).__name__} cannot use the model "
+            f"{type(self._model).__name__} with the reader {type(self._dataset_reader).__name__} "
+            f"({why}); the model's own predictor is {self._model.default_predictor!r}"
+        )
 
     def _example(self, key: str) -> Any:
         return "example"

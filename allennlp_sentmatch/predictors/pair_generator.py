@@ -44,7 +44,7 @@ class PairGenerator(EchoingPredictor):
     """
 
     input_keys = [("source",)]
-    output_keys = ("sentences",)
+    output_key = "sentences"
 
     def __init__(
         self,

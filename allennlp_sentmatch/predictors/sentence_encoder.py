@@ -260,7 +260,7 @@ class SentenceVectorPredictor(EchoingPredictor):
     """
 
     input_keys = [("sentence",), ("text",)]
-    output_keys = ("vector",)
+    output_key = "vector"
 
     def predict(self, sentence: str) -> JsonDict:
         """The vector of one sentence."""

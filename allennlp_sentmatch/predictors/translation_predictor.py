@@ -22,7 +22,7 @@ class TranslationPredictor(EchoingPredictor):
     """
 
     input_keys = [("source",)]
-    output_keys = ("target",)
+    output_key = "target"
     reads_blank_lines = True
 
     def translate(self, source: str) -> JsonDict:

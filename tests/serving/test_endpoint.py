@@ -189,6 +189,11 @@ def test_other_predictors_are_refused():
         create_app(object())
 
 
+def test_a_second_predictor_for_a_model_is_served(untrained_predictor):
+    predictor = untrained_predictor("cs_lvm")
+    create_app(Predictor.by_name("pair_generator")(predictor._model, predictor._dataset_reader))
+
+
 MODELS = {
     "attentive_ranker": "answer_ranker",
     "cs_lvm": "sentence_pair",
@@ -208,6 +213,6 @@ def test_a_predictor_for_models_of_another_kind_is_refused(untrained_predictor, 
     for other in set(MODELS.values()) - {own}:
         unfitting = Predictor.by_name(other)(predictor._model, predictor._dataset_reader)
         with pytest.raises(
-            ConfigurationError, match=f"does not fit .*{type(predictor._model).__name__}"
+            ConfigurationError, match=f"cannot use .*{type(predictor._model).__name__}"
         ):
             create_app(unfitting)

@@ -11,9 +11,8 @@ class Choices(NamedTuple):
     """The way to choose pairs: from given trees, else sampled with given noise, else greedily."""
 
     merges: Optional[Tensor]  # (B, T - 1)
-    noise: Optional[
-        Sequence[Tensor]
-    ]  # Gumbel noise of each layer: (B, T - 1), (B, T - 2), ..., (B, 1)
+    #: Gumbel noise of each layer: (B, T - 1), (B, T - 2), ..., (B, 1)
+    noise: Optional[Sequence[Tensor]]
     temperature: float  # of the relaxation of a sampled choice
 
     def of_sentences(self, indices: Tensor) -> "Choices":

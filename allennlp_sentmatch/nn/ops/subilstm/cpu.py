@@ -5,7 +5,6 @@ from typing import Optional
 
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.gated_steps import GatedStep
 from allennlp_sentmatch.nn.ops.common.native import Rows, address
 from allennlp_sentmatch.nn.ops.subilstm.eager import GRUCell
@@ -34,17 +33,11 @@ class NativeCell(Cell):
     names_of_states: dict[str, int]
     names_of_gradients: dict[str, int]
 
-    def __init__(
-        self,
-        backend: Backend,
-        states: Tensor,
-        projected: Optional[Tensor] = None,
-        weights: Sequence[Tensor] = (),
-    ) -> None:
-        super().__init__(backend, states, projected, weights)
+    def _prepare(self, weights: Sequence[Tensor]) -> None:
+        states, projected = self.states, self._projected
         _, S, R, B, H = states.shape
         GH = self._width = self.num_gates * H
-        self._weights = [backend.products.prepacked(weight) for weight in weights]
+        self._weights = [self._backend.products.prepacked(weight) for weight in weights]
         self._zeros = states.new_zeros(GH)
         self._arguments = GatedStep(
             states, H=H, state_step=B * H, recurrent_width=GH, zeros=self._zeros.data_ptr()

@@ -9,7 +9,6 @@ from typing import Optional
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.common.activations import (
     MINUS_ONE,
     sigmoid_backward,
@@ -23,18 +22,11 @@ class _EagerCell(Cell):
     #: What the arguments of each gate are multiplied by.
     scales: tuple[float, ...]
 
-    def __init__(
-        self,
-        backend: Backend,
-        states: Tensor,
-        projected: Optional[Tensor] = None,
-        weights: Sequence[Tensor] = (),
-    ) -> None:
-        super().__init__(backend, states, projected, weights)
-        scales = [states.new_full((states.size(-1),), scale) for scale in self.scales]
-        self._scale = torch.cat(scales)  # (GH)
+    def _prepare(self, weights: Sequence[Tensor]) -> None:
+        H = self.states.size(-1)
+        self._scale = torch.cat([self.states.new_full((H,), x) for x in self.scales])  # (GH)
         scaled = [weight * self._scale.unsqueeze(1) for weight in weights]
-        self._weights = backend.products.side_by_side(scaled) if scaled else None
+        self._weights = self._backend.products.side_by_side(scaled) if scaled else None
 
     def advance(self, step: Step) -> None:
         """As `Cell.advance`."""
@@ -57,7 +49,7 @@ class _EagerCell(Cell):
         raise NotImplementedError
 
     def _finish(self, x: Tensor, gates: Tensor, states: Tensor, kept: Optional[Tensor]) -> None:
-        """Compute the gates, the new states, and what `retreat` needs besides."""
+        """Compute the gates, the new states, and for `retreat` the values to keep."""
         raise NotImplementedError
 
 

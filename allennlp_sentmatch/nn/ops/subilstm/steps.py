@@ -43,6 +43,11 @@ class Cell:
         self._projected: Any = projected
         self._tables: Any = None
         self._grad_gates: Any = None
+        self._prepare(weights)
+
+    def _prepare(self, weights: Sequence[Tensor]) -> None:
+        """Make what all steps need."""
+        raise NotImplementedError
 
     @classmethod
     def of(

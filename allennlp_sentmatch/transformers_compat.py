@@ -1,0 +1,190 @@
+"""Patches that AllenNLP 2.10.1 needs on transformers 4.46, each with its reason.
+
+AllenNLP's last release was written for transformers 4.20. Importing this module patches the parts
+of its transformer components that have broken since, and some that had always failed; each function
+says what failed.
+"""
+
+import functools
+import inspect
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Optional, Union
+
+import torch
+from allennlp.common import cached_transformers
+from allennlp.data.token_indexers import PretrainedTransformerIndexer
+from allennlp.data.token_indexers.token_indexer import IndexedTokenList
+from allennlp.modules.token_embedders import PretrainedTransformerEmbedder
+from allennlp.modules.transformer import TransformerModule
+from transformers import PreTrainedTokenizerBase
+
+
+def patch_special_tokens() -> None:
+    """Construct the tokenizers of transformers without `add_special_tokens`.
+
+    AllenNLP's `PretrainedTransformerTokenizer` passes it to the constructor, and transformers
+    refuses it since it has a method of that name: "add_special_tokens conflicts with the method
+    add_special_tokens in BertTokenizerFast". The constructor has no use for it: AllenNLP says with
+    each text whether to add special tokens.
+    """
+    try:
+        PreTrainedTokenizerBase(add_special_tokens=False)
+    except AttributeError:
+        pass
+    else:
+        return
+    get_tokenizer = cached_transformers.get_tokenizer
+
+    def get(
+        model_name: str, *, add_special_tokens: bool = True, **kwargs: Any
+    ) -> PreTrainedTokenizerBase:
+        return get_tokenizer(model_name, **kwargs)
+
+    cached_transformers.get_tokenizer = get
+
+
+def patch_gradient_checkpointing() -> None:
+    """Let the setting `gradient_checkpointing` of a transformer's embedder have an effect.
+
+    AllenNLP writes it into the configuration of a transformer that is constructed already, where
+    transformers no longer looks for it: it was ignored without a word.
+    """
+    embedder: Any = PretrainedTransformerEmbedder
+    construct = embedder.__init__
+
+    @functools.wraps(construct)
+    def construct_and_set(
+        self: PretrainedTransformerEmbedder,
+        *args: Any,
+        gradient_checkpointing: Optional[bool] = None,
+        **kwargs: Any,
+    ) -> None:
+        construct(self, *args, gradient_checkpointing=gradient_checkpointing, **kwargs)
+        transformer = self.transformer_model
+        if gradient_checkpointing:
+            enable = transformer.gradient_checkpointing_enable
+            # The other form, transformers' default, gives trained layers above frozen ones no
+            # gradient. transformers 4.20 has nothing else.
+            settings = {"gradient_checkpointing_kwargs": {"use_reentrant": False}}
+            enable(**(settings if inspect.signature(enable).parameters else {}))
+        elif gradient_checkpointing is not None:
+            transformer.gradient_checkpointing_disable()
+
+    embedder.__init__ = construct_and_set
+
+
+def patch_position_ids() -> None:
+    """Load a transformer from an archive that was made with transformers 4.30 or earlier.
+
+    Its weights contain the numbers of the positions, 0 to 511, which later versions do not save:
+    "Unexpected key(s) in state_dict: ...embeddings.position_ids".
+    """
+
+    def load(
+        self: PretrainedTransformerEmbedder, state_dict: dict[str, Any], prefix: str, *args: Any
+    ) -> None:
+        own = {prefix + key for key in self.state_dict()}
+        for key in [key for key in state_dict if key.startswith(prefix)]:
+            if key.endswith(".position_ids") and key not in own:
+                del state_dict[key]
+        torch.nn.Module._load_from_state_dict(self, state_dict, prefix, *args)
+
+    embedder: Any = PretrainedTransformerEmbedder
+    embedder._load_from_state_dict = load
+
+
+def patch_segments() -> None:
+    """Let a transformer with `max_length` read a text without word pieces.
+
+    AllenNLP divides the word pieces of a text into segments of `max_length` and gives each its
+    special tokens; no word pieces were no segments, and the transformer was given nothing:
+    "max(): Expected reduction dim to be specified for input.numel() == 0". In a batch with a text
+    of several segments, an assertion failed where the segments' vectors are joined.
+    """
+    indexer: Any = PretrainedTransformerIndexer
+    divide = indexer._postprocess_output
+
+    def divide_if_any(
+        self: PretrainedTransformerIndexer, output: IndexedTokenList
+    ) -> IndexedTokenList:
+        special = self._num_added_start_tokens + self._num_added_end_tokens
+        if self._max_length is None or len(output["token_ids"]) > special:
+            divided: IndexedTokenList = divide(self, output)
+            return divided
+        return {**output, "segment_concat_mask": [True] * len(output["token_ids"])}
+
+    embedder: Any = PretrainedTransformerEmbedder
+    join = embedder._unfold_long_sequences
+
+    def join_if_any(
+        self: PretrainedTransformerEmbedder,
+        embeddings: torch.Tensor,
+        mask: torch.Tensor,
+        batch_size: int,
+        length: int,
+    ) -> torch.Tensor:
+        special = self._num_added_tokens
+        # Shape: (batch_size, segments * max_length)
+        whole_mask = mask.reshape(batch_size, -1)
+        without_pieces = whole_mask.sum(dim=1) <= special
+        # Give such a text one word piece while vectors are joined.
+        is_piece = torch.arange(whole_mask.size(1), device=mask.device) == special
+        whole_mask = whole_mask | (without_pieces[:, None] & is_piece)
+        joined: torch.Tensor = join(
+            self, embeddings, whole_mask.reshape(mask.shape), batch_size, length
+        )
+        # Shape: (batch_size, special, D)
+        first = embeddings.reshape(batch_size, -1, embeddings.size(-1))[:, :special]
+        first = torch.where(without_pieces[:, None, None], first, joined[:, :special])
+        return torch.cat([first, joined[:, special:]], dim=1)
+
+    indexer._postprocess_output = divide_if_any
+    embedder._unfold_long_sequences = join_if_any
+
+
+def patch_pretrained_modules() -> None:
+    """Let AllenNLP's transformer modules read `model.safetensors`.
+
+    `from_pretrained_module` of the classes in `allennlp.modules.transformer` looks for
+    `pytorch_model.bin`, which transformers has not written since 4.35; then it takes the folder for
+    a name on the Hub: "HFValidationError: Repo id must use alphanumeric chars". It also refuses the
+    `position_ids` in the weights of earlier versions.
+    """
+    module: Any = TransformerModule
+    read = module._get_pretrained_state_dict.__func__
+
+    def read_either(
+        cls: type[TransformerModule],
+        model_name: str,
+        weights_path: Optional[Union[str, "os.PathLike[str]"]] = None,
+        relevant_module: Optional[Union[str, list[str]]] = None,
+        ignore: Optional[list[str]] = None,
+    ) -> dict[str, torch.Tensor]:
+        file = Path(model_name, "model.safetensors")
+        with TemporaryDirectory() as folder:
+            if (
+                weights_path is None
+                and file.is_file()
+                and not file.with_name("pytorch_model.bin").exists()
+            ):
+                from safetensors.torch import load_file
+
+                weights_path = Path(folder, "pytorch_model.bin")
+                torch.save(load_file(file), weights_path)
+            state: dict[str, torch.Tensor] = read(
+                cls, model_name, weights_path, relevant_module, ignore
+            )
+            # transformers 4.30 and earlier save the numbers of the positions with the embeddings.
+            state.pop("position_ids", None)
+            return state
+
+    module._get_pretrained_state_dict = classmethod(read_either)
+
+
+patch_special_tokens()
+patch_gradient_checkpointing()
+patch_position_ids()
+patch_segments()
+patch_pretrained_modules()
