@@ -31,9 +31,8 @@ from allennlp_sentmatch.nn import gumbel_softmax
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.scan import is_exporting
-from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.choices import Choices
+from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import Choices, TreeWeights
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.recurrence import tree_recurrence
-from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.weights import TreeWeights
 from allennlp_sentmatch.nn.padding import check_padded, mask_of
 from allennlp_sentmatch.nn.recurrent_networks import lstm_states
 from allennlp_sentmatch.nn.tree_merges import check_merges

@@ -1,38 +1,94 @@
-"""Helpers of `torch.autograd.Function`s with an analytic backward pass."""
+"""Functions with an analytic backward pass."""
 
-from functools import wraps
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 import torch
+from torch import Tensor
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 
 
-def analytic_backward(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a `backward` refuse to be differentiated, and leave autocast.
+def differentiable(
+    forward: Callable[..., tuple[Any, Any]],
+    backward: Callable[..., Any],
+    fixed: tuple[Any, ...],
+    arguments: Any,
+) -> Any:
+    """Call a function of tensors, without autocast, with `backward` as its derivative.
 
-    `torch.autograd.function.once_differentiable` complains only where the incoming gradient has a
-    graph itself. Where it has none, it returns a gradient that is a constant to autograd, and a
-    penalty on that gradient would silently train nothing.
+    # Parameters
+
+    forward : `Callable`
+        `forward(*fixed, arguments, keep)` returns the outputs, a tensor or a tuple of tensors, and
+        what `backward` needs in addition, which is ignored unless `keep` is true.
+    backward : `Callable`
+        `backward(*fixed, arguments, kept, gradients, needed)` returns the gradients of `arguments`,
+        from those of the outputs, each of which may be `None`. `needed` says which are needed. Both
+        are in the form of `arguments`; other gradients may be anything.
+    fixed : `tuple`
+        What is not differentiated.
+    arguments : `Any`
+        Tensors, and other things, in tuples, named tuples and lists. So is what `forward` keeps.
+
+    # Returns
+
+    `Any`
+        The outputs.
     """
+    leaves, form = tree_flatten(arguments)
+    if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in leaves):
+        return _Analytic.apply(  # type: ignore[no-untyped-call]
+            _Call(forward, backward, fixed, form), *leaves
+        )
+    with without_autocast(next(x.device for x in leaves if isinstance(x, Tensor))):
+        return forward(*fixed, arguments, False)[0]
 
-    @wraps(backward)
-    def checked(ctx: Any, *gradients: Any) -> Any:
+
+class _Call(NamedTuple):
+    forward: Callable[..., tuple[Any, Any]]
+    backward: Callable[..., Any]
+    fixed: tuple[Any, ...]
+    form: Any  # of the arguments
+
+
+class _Analytic(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, call: _Call, *leaves: Any) -> Any:
+        ctx.call, ctx.device = call, next(x.device for x in leaves if isinstance(x, Tensor))
+        with without_autocast(ctx.device):
+            outputs, kept = call.forward(*call.fixed, tree_unflatten(list(leaves), call.form), True)
+        of_kept, ctx.form_of_kept = tree_flatten(kept)
+        saved = (*leaves, *of_kept)
+        ctx.save_for_backward(*(x if isinstance(x, Tensor) else None for x in saved))
+        ctx.constants = [None if isinstance(x, Tensor) else x for x in saved]
+        ctx.set_materialize_grads(False)
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
+        # `torch.autograd.function.once_differentiable` complains only where the incoming gradient
+        # has a graph itself. Where it has none, it returns a gradient that is a constant to
+        # autograd, and a penalty on that gradient would silently train nothing.
         if torch.is_grad_enabled():  # which is what create_graph=True makes of a backward pass
             raise RuntimeError(
                 "This encoder's backward pass has no derivative itself. Call the encoder within "
                 '`allennlp_sentmatch.nn.use_backend("naive")` to backpropagate with '
                 "create_graph=True."
             )
-        # It may be called under autocast. Without a gradient it has no products.
-        device = next((x.device for x in gradients if x is not None), torch.device("cpu"))
-        with without_autocast(device):
-            return backward(ctx, *gradients)
+        call = ctx.call
+        saved = [y if x is None else x for x, y in zip(ctx.saved_tensors, ctx.constants)]
+        is_needed = ctx.needs_input_grad[1:]
+        arguments = tree_unflatten(saved[: len(is_needed)], call.form)
+        kept = tree_unflatten(saved[len(is_needed) :], ctx.form_of_kept)
+        needed = tree_unflatten(list(is_needed), call.form)
+        with without_autocast(ctx.device):  # it may be called under autocast
+            result = call.backward(*call.fixed, arguments, kept, gradients, needed)
+        leaves = tree_flatten(result)[0]
+        return (None, *(x if is_for else None for x, is_for in zip(leaves, is_needed)))
 
-    return checked
 
-
-def writable(saved: torch.Tensor) -> torch.Tensor:
+def writable(saved: Tensor) -> Tensor:
     """A tensor of the same values that a backward pass may write to.
 
     It is `saved` itself, a tensor that only the forward and the backward pass know, if the graph is
@@ -44,3 +100,15 @@ def writable(saved: torch.Tensor) -> torch.Tensor:
     if keeps_graph is None or keeps_graph():
         return saved.clone()
     return saved
+
+
+def analytic_backward(backward):
+    from functools import wraps
+    @wraps(backward)
+    def checked(ctx: Any, *gradients: Any) -> Any:
+        if torch.is_grad_enabled():
+            raise RuntimeError("no derivative itself use_backend(\"naive\")")
+        device = next((x.device for x in gradients if x is not None), torch.device("cpu"))
+        with without_autocast(device):
+            return backward(ctx, *gradients)
+    return checked

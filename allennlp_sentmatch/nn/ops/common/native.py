@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Sequence
 from importlib.util import find_spec
 from math import prod
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 import torch
 from torch import Tensor
@@ -49,14 +49,25 @@ class Arguments(ctypes.Structure):
     like : `Tensor`
         A tensor of the tables' precision.
     values
-        Fields; those without a value are zero. They may also be set later.
+        As for `set`; fields without a value are zero.
     """
 
     _fields_ = fields("parallel num_threads min_numbers", "")
 
-    def __init__(self, like: Tensor, **values: Any) -> None:
-        super().__init__(GOMP_PARALLEL, num_threads(), MIN_NUMBERS, **values)
+    def __init__(self, like: Tensor, **values: Union[Tensor, int, None]) -> None:
+        super().__init__(GOMP_PARALLEL, num_threads(), MIN_NUMBERS)
+        self._like = like
+        self._tables: dict[str, Tensor] = {}
         self._precision = "double" if like.dtype == torch.float64 else "float"
+        self.set(**values)
+
+    def set(self, **values: Union[Tensor, int, None]) -> None:
+        """Set fields to numbers or to the addresses of tables, which stay in memory with this."""
+        for name, value in values.items():
+            if isinstance(value, Tensor):
+                self._tables[name] = value
+                value = address(value, value.shape, self._like)
+            setattr(self, name, value or 0)
 
     def point(self, tables: "dict[str, Rows]", direction: int, row: int = 0) -> None:
         """Set the fields of these names to the addresses of a row of each table."""
@@ -94,14 +105,15 @@ def address(table: Optional[Tensor], shape: tuple[int, ...], like: Tensor) -> in
     # Raises
 
     `ValueError`
-        If the table is not contiguous or not on the CPU, or differs from `shape` or in precision
-        from `like`.
+        If the table is not contiguous or not on the CPU, or differs from `shape` or, unless it
+        holds integers, in precision from `like`.
     """
     if table is None:
         return 0
-    if table.shape != shape or table.dtype != like.dtype or not table.is_cpu:
+    has_precision = table.dtype == like.dtype or not table.is_floating_point()
+    if table.shape != shape or not has_precision or not table.is_cpu:
         raise ValueError(
-            f"expected a table {shape} of {like.dtype} on the CPU, "
+            f"expected a table {tuple(shape)} of {like.dtype} on the CPU, "
             f"got {tuple(table.shape)} of {table.dtype} on {table.device}"
         )
     if not table.is_contiguous():

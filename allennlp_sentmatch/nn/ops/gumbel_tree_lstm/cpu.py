@@ -1,161 +1,226 @@
-"""The composition compiled for CPUs: one pass over memory per step, apart from the product.
+r"""The composition and its gradient, compiled for CPUs: a step is a product and a pass over memory.
 
 In C++ are the candidates of new parents, the choice of a pair in each sentence, and the copy of its
-candidate to a parent. The rows of tables are described in native/_tree_layout.h.
+candidate to a parent; native/_tree.h describes the tables.
+
+The backward pass undoes the layers from the root down. Each parent's gradient goes to its children
+by a product of the cell's derivatives; all other nodes keep theirs. If the choices were sampled,
+they have a gradient, too, through the scores of all candidates of their layer. With G the gradient
+of the nodes r' of the layer above, the choice y of a layer has the gradient
+
+    dy_j = candidate_j . G_j - sum_{m >= j} r_m . G_m + sum_{m > j} r_{m+1} . G_m
+         = (candidate_j - r_j) . G_j + sum_{m > j} (r_{m+1} - r_m) . G_m                      (1)
+
+and the gradient of candidate k's score, d_k, follows from the relaxation. A score q . h has one
+vector D_k for each child of the candidate, the product of q with the candidate's Jacobian, and adds
+d_k D_k to the child's gradient in every layer that the candidate is in.
+
+The derivatives of scores depend on no gradient, so that those of all candidates are taken at once.
+The gradients of pre-activations are summed over all pairs of a node on either side, which are the
+gradients of its projections: the weights' gradient has a row for each node, not each candidate.
 """
 
-from typing import Optional
+from itertools import accumulate
+from typing import NamedTuple, Optional
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.common.native import address, fields
-from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.choices import Choices, rounding_of_scores
-from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.tables import (
-    Trace,
-    TreeArguments,
-    TreeTables,
-    num_relaxed,
-    num_rows,
+from allennlp_sentmatch.nn.ops.common.native import Arguments, address, fields, num_threads
+from allennlp_sentmatch.nn.ops.common.packing import lengths_of
+from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import (
+    Choices,
+    TreeWeights,
+    rounding_of_scores,
 )
-from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.weights import TreeWeights
+
+#: The candidates whose derivatives are taken at once, so that they stay in the processor's caches.
+CHUNK = 512
+
+Leaves = tuple[Tensor, Tensor, TreeWeights]
+"""The leaves' h and c, packed (N, H), and the weights."""
+
+
+class TreeTables(NamedTuple):
+    """R nodes and K candidates; the tables from `gates` on are for a backward pass.
+
+    With them, there are rows for all nodes and candidates, else only for the remaining ones.
+    """
+
+    merges: Tensor  # (B, T - 1)
+    hidden: Tensor  # (R, H)
+    cell: Tensor  # (R, H)
+    candidate_hidden: Tensor  # (K, H)
+    candidate_cell: Tensor  # (K, H)
+    gates: Optional[Tensor] = None  # (K, 5H): i, f_l, f_r, o, g
+    children: Optional[Tensor] = None  # (K, 2): nodes; -1 in rows without a candidate
+    #: Shape (P, 3): each parent's candidate, between its neighbors or -1.
+    merged: Optional[Tensor] = None
+    relaxed: Optional[Tensor] = None  # the steps' y (n, M), flat, if choices are sampled
+
+
+class TreeStep(Arguments):
+    """The arguments of a step; native/_tree.h describes them."""
+
+    _fields_ = fields(
+        "H num_tokens num_leaves step n noise_columns first_candidate",
+        "sizes first lengths first_relaxed query constants merges hidden cell candidate_hidden "
+        "candidate_cell gates children merged relaxed nodes candidates scores logits products "
+        "given noise leaf_projections parent_projections parents root_hidden root_cell last "
+        "grad_hidden grad_cell grad_projections pre_activations parents_cell buffer "
+        "score_by_hidden score_by_cell grad_scores",
+    )
 
 
 def forward(
-    backend: Backend,
-    sizes: list[int],
-    hidden: Tensor,
-    cell: Tensor,
-    weights: TreeWeights,
-    choices: Choices,
-    keep: bool,
-) -> Trace:
-    """Compose the leaves' `hidden` and `cell`, packed (N, H), of a batch with a pair of tokens.
+    backend: Backend, sizes: list[int], choices: Choices, arguments: Leaves, keep: bool
+) -> tuple[tuple[Tensor, Tensor, Tensor], TreeTables]:
+    """Compose the leaves of B sentences of at most T tokens, of which one has at least two.
 
-    `sizes` are those of the packing. The results keep all tables only if `keep` is true, for a
-    backward pass.
+    # Returns
+
+    `tuple[tuple[Tensor, Tensor, Tensor], TreeTables]`
+        The roots' h and c, (B, H) each, and the merges, (B, T - 1); and the tables.
     """
-    N, H = hidden.shape
+    hidden, cell, weights = arguments
+    (N, H), B, T = hidden.shape, sizes[0], len(sizes)
     linear = backend.products.linear
     # Those of a left child with the bias, then those of a right child: (10H, H), (10H)
     weight = backend.products.prepacked(torch.cat(weights.weight.chunk(2, 1)))
     bias = F.pad(weights.bias, (0, 5 * H))
-    is_sampled = choices.merges is None and choices.noise is not None
-    tables = TreeTables.new(hidden, sizes, is_sampled, keep)
+    tables = _tables(hidden, sizes, choices, keep)
     tables.hidden[:N], tables.cell[:N] = hidden, cell
-    steps = NativeComposition(
-        sizes, tables, weights.query, choices, leaf_projections=linear(hidden, weight, bias)
+    # The roots of sentences whose last step has been run, and of those of one token.
+    root_hidden, root_cell = hidden[:B].clone(), cell[:B].clone()
+    parents = hidden.new_empty(B, H)  # h of the last step's parents
+    step = _step(sizes, weights.query, choices.temperature, tables)
+    step.set(
+        leaf_projections=linear(hidden, weight, bias),
+        parent_projections=hidden.new_empty(N - B, 10 * H) if keep else None,
+        parents=parents,
+        root_hidden=root_hidden,
+        root_cell=root_cell,
+        last=tables.merges.new_empty(B),
     )
-    projections: Optional[Tensor] = None
-    for step, following in enumerate([*sizes[2:], 0]):
-        steps.run(step, projections)
-        if following:
-            projections = linear(steps.parents[:following], weight, bias)  # (following, 10H)
-    return Trace(steps.root_hidden, steps.root_cell, steps.merges, tables)
+    if choices.merges is not None:
+        step.set(given=choices.merges[:, : T - 1].contiguous())
+    for number, n in enumerate(sizes[1:]):
+        step.step, step.n = number, n
+        if choices.merges is None and choices.noise is not None:
+            noise = choices.noise[number]
+            step.set(noise=noise, noise_columns=noise.size(1))
+        step.run("tree_forward")
+        if number + 2 < T:
+            step.set(products=linear(parents[: sizes[number + 2]], weight, bias))
+    return (root_hidden, root_cell, tables.merges), tables
 
 
-class Composition(TreeArguments):
-    """The arguments of a step; native/_tree_steps.cpp describes them."""
-
-    _fields_ = fields(
-        "noise_columns",
-        "query constants given merges noise projections leaf_projections hidden cell "
-        "candidate_hidden candidate_cell parents root_hidden root_cell parent_projections gates "
-        "children merged relaxed_choices nodes candidates scores logits last",
+def backward(
+    backend: Backend,
+    sizes: list[int],
+    choices: Choices,
+    arguments: Leaves,
+    tables: TreeTables,
+    gradients: tuple[Optional[Tensor], ...],
+    needed: Leaves,
+) -> tuple[Tensor, Tensor, TreeWeights]:
+    """Run the backward pass of `forward`."""
+    hidden, _, weights = arguments
+    (N, H), B, T = hidden.shape, sizes[0], len(sizes)
+    (R, _), K = tables.hidden.shape, len(tables.candidate_hidden)
+    linear = backend.products.linear
+    transposed = backend.products.prepacked(weights.weight.t().contiguous())  # (2H, 5H)
+    pre_activations = hidden.new_empty(max(B, min(CHUNK, K)), 5 * H)
+    grad_hidden, grad_cell = hidden.new_empty(2, R, H)
+    grad_projections = hidden.new_zeros(R, 10 * H)
+    root_hidden, root_cell = (
+        hidden.new_zeros(B, H) if x is None else x.contiguous() for x in gradients[:2]
     )
-
-
-class NativeComposition:
-    """The compiled steps over their tables.
-
-    # Parameters
-
-    sizes : `list[int]`
-        The number of sentences with more than t tokens, for T tokens.
-    tables : `TreeTables`
-        With the states of the leaves.
-    query : `Tensor`
-        Shape (H).
-    choices : `Choices`
-        For sentences in packed order. The C++ trusts `merges`.
-    leaf_projections : `Tensor`
-        Shape (N, 10H). It is overwritten if the tables are not for a backward pass.
-
-    # Raises
-
-    `ValueError`
-        If a table has the wrong shape, precision or device, or is not contiguous.
-    """
-
-    def __init__(
-        self,
-        sizes: list[int],
-        tables: TreeTables,
-        query: Tensor,
-        choices: Choices,
-        leaf_projections: Tensor,
-    ) -> None:
-        B, T, N, H = sizes[0], len(sizes), sum(sizes), query.size(0)
-        keep = tables.gates is not None
-        R, K = num_rows(sizes, keep)
-        self._noise = choices.noise if choices.merges is None else None
-        if self._noise is not None and self._noise[0].size(1) < T - 1:
-            raise ValueError(f"expected noise of {T - 1} pairs, got {self._noise[0].size(1)}")
-        self._sizes, self._like = sizes, query
-        #: The pairs chosen so far, (B, T - 1); -1 elsewhere.
-        self.merges = torch.full((B, T - 1), -1, dtype=torch.long, device="cpu")
-        #: The roots of sentences whose last step has been run, and of those of one token.
-        self.root_hidden, self.root_cell = tables.hidden[:B].clone(), tables.cell[:B].clone()
-        #: Shape (B, H): h of the last step's parents.
-        self.parents = query.new_empty(B, H)
-        constants = query.new_tensor([choices.temperature, float(rounding_of_scores(query))])
-        given = None if choices.merges is None else choices.merges[:, : T - 1].contiguous()
-        parent_projections = query.new_empty(N - B, 10 * H) if keep else None
-        query = query.contiguous()
-        numbers, indices = query.new_empty(2, B, T), self.merges.new_empty(3, B, T)
-        # The C++ has no references to the tables.
-        self._tables = (tables, query, constants, given, leaf_projections, parent_projections)
-        self._buffers = (numbers, indices)
-        self._step = Composition(
-            query,
-            query=address(query, (H,), query),
-            constants=address(constants, (2,), query),
-            given=address(given, (B, T - 1), self.merges),
-            merges=address(self.merges, (B, T - 1), self.merges),
-            leaf_projections=address(leaf_projections, (N, 10 * H), query),
-            hidden=address(tables.hidden, (R, H), query),
-            cell=address(tables.cell, (R, H), query),
-            candidate_hidden=address(tables.candidate_hidden, (K, H), query),
-            candidate_cell=address(tables.candidate_cell, (K, H), query),
-            parents=address(self.parents, (B, H), query),
-            root_hidden=address(self.root_hidden, (B, H), query),
-            root_cell=address(self.root_cell, (B, H), query),
-            parent_projections=address(parent_projections, (N - B, 10 * H), query),
-            gates=address(tables.gates, (K, 5 * H), query),
-            children=address(tables.children, (K, 2), self.merges),
-            merged=address(tables.merged, (N - B, 3), self.merges),
-            relaxed_choices=address(tables.relaxed, (num_relaxed(sizes),), query),
-            scores=numbers[0].data_ptr(),
-            logits=numbers[1].data_ptr(),
-            nodes=indices[0].data_ptr(),
-            candidates=indices[1].data_ptr(),
-            last=indices[2].data_ptr(),
+    step = _step(sizes, weights.query, choices.temperature, tables)
+    step.set(
+        pre_activations=pre_activations,
+        parents_cell=hidden.new_empty(B, H),
+        buffer=hidden.new_empty(num_threads(), 6 * H),
+        grad_hidden=grad_hidden,
+        grad_cell=grad_cell,
+        grad_projections=grad_projections,
+        root_hidden=root_hidden,
+        root_cell=root_cell,
+    )
+    grad_query: Optional[Tensor] = None
+    if tables.relaxed is not None:
+        score_by_hidden, score_by_cell = hidden.new_empty(2, K, 2 * H)
+        grad_scores = hidden.new_zeros(K)
+        step.set(
+            score_by_hidden=score_by_hidden, score_by_cell=score_by_cell, grad_scores=grad_scores
         )
-        self._step.set_layout(sizes, tables.hidden)
+        step.step = 1
+        for first in range(0, K, CHUNK):
+            step.first_candidate, step.n = first, min(CHUNK, K - first)
+            step.run("tree_scores")
+            by_hidden = linear(pre_activations[: step.n], transposed)
+            score_by_hidden[first : first + step.n] = by_hidden
+    for number in range(T - 2, -2, -1):  # and the completion of the leaves
+        step.step, step.n = number, sizes[number + 1]
+        step.run("tree_backward")
+        if number >= 0:
+            step.set(products=linear(pre_activations[: step.n], transposed))  # (n, 2H)
+    if tables.relaxed is not None:
+        grad_query = grad_scores @ tables.candidate_hidden
+    grad_weight: Optional[Tensor] = None
+    if needed[2].weight:
+        # As its first argument is copied in another order, that should be the smaller one.
+        by_child = backend.products.product_over_rows(tables.hidden, grad_projections).t()
+        grad_weight = torch.cat(by_child.chunk(2), 1)  # (10H, H) -> (5H, 2H)
+    grad_bias = grad_projections[:, : 5 * H].sum(0)  # once for each pair
+    return grad_hidden[:N], grad_cell[:N], TreeWeights(grad_weight, grad_bias, grad_query)
 
-    def run(self, step: int, projections: Optional[Tensor]) -> None:
-        """Run a step; steps follow each other.
 
-        `projections`, (n, 10H), are those of the parents of the step before, of `n` sentences with
-        another merge; `None` in step 0.
-        """
-        x, n = self._step, self._sizes[step + 1]
-        x.step, x.n = step, n
-        if self._noise is not None:
-            noise = self._noise[step]
-            x.noise_columns = noise.size(1)
-            x.noise = address(noise, (self._sizes[0], noise.size(1)), self._like)
-        x.projections = address(projections, (n, 10 * self._like.size(0)), self._like)
-        x.run("tree_forward")
+def _tables(hidden: Tensor, sizes: list[int], choices: Choices, keep: bool) -> TreeTables:
+    """Tables without values but for `merges`."""
+    (N, H), B, T = hidden.shape, sizes[0], len(sizes)
+    R, K = N, N - B
+    if keep:  # Each merge but a sentence's last one makes two candidates.
+        R, K = N + (N - B), (N - B) + 2 * (N - B - sizes[1])
+    numbers, merges = hidden.new_empty, torch.full((B, T - 1), -1, device="cpu")
+    nodes, candidates = numbers(2, R, H), numbers(2, K, H)
+    tables = TreeTables(merges, nodes[0], nodes[1], candidates[0], candidates[1])
+    if not keep:
+        return tables
+    is_sampled = choices.merges is None and choices.noise is not None
+    return tables._replace(
+        gates=numbers(K, 5 * H),
+        children=merges.new_empty(K, 2),
+        merged=merges.new_empty(N - B, 3),
+        relaxed=numbers(sum(_num_relaxed(sizes))) if is_sampled else None,
+    )
+
+
+def _num_relaxed(sizes: list[int]) -> list[int]:
+    """The number of relaxed choices of each step."""
+    return [n * (len(sizes) - 1 - step) for step, n in enumerate(sizes[1:])]
+
+
+def _step(sizes: list[int], query: Tensor, temperature: float, tables: TreeTables) -> TreeStep:
+    """The arguments that both passes have."""
+    query, (B, T), merges = query.contiguous(), (sizes[0], len(sizes)), tables.merges
+    H = tables.hidden.size(1)
+    return TreeStep(
+        query,
+        H=H,
+        num_tokens=T,
+        num_leaves=sum(sizes),
+        sizes=torch.tensor(sizes, device="cpu"),
+        first=torch.tensor([0, *accumulate(sizes)], device="cpu"),
+        lengths=lengths_of(sizes),
+        first_relaxed=torch.tensor([0, *accumulate(_num_relaxed(sizes))], device="cpu"),
+        query=address(query, (H,), query),
+        constants=query.new_tensor([temperature, float(rounding_of_scores(query))]),
+        nodes=merges.new_empty(B, T),
+        candidates=merges.new_empty(B, T),
+        scores=query.new_empty(B, T),
+        logits=query.new_empty(B, T),
+        **tables._asdict(),
+    )

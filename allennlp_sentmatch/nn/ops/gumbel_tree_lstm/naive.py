@@ -4,7 +4,8 @@ Each layer computes all of its candidates. The choice of a pair is a product wit
 (3.14-3.20), through which it has a gradient.
 """
 
-from typing import Optional
+from collections.abc import Sequence
+from typing import NamedTuple, Optional
 
 import torch
 from torch import Tensor
@@ -12,9 +13,31 @@ from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, is_exporting, scan
 from allennlp_sentmatch.nn.ops.common.straight_through import straight_through
-from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.cell import tree_lstm_cell
-from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.choices import Choices, choose_greedily
-from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.weights import TreeWeights
+
+
+class TreeWeights(NamedTuple):
+    """The parameters of the composition."""
+
+    weight: Tensor  # (5H, 2H), W_comp
+    bias: Tensor  # (5H), b_comp
+    query: Tensor  # (H), q
+
+
+class Choices(NamedTuple):
+    """The way to choose pairs: from given trees, else sampled with given noise, else greedily."""
+
+    merges: Optional[Tensor]  # (B, T - 1)
+    #: Gumbel noise of each layer: (B, T - 1), (B, T - 2), ..., (B, 1)
+    noise: Optional[Sequence[Tensor]]
+    temperature: float  # of the relaxation of a sampled choice
+
+    def of_sentences(self, indices: Tensor) -> "Choices":
+        """Select the choices for these sentences."""
+        return Choices(
+            None if self.merges is None else self.merges[indices],
+            None if self.noise is None else [layer[indices] for layer in self.noise],
+            self.temperature,
+        )
 
 
 def tree_recurrence(
@@ -102,7 +125,11 @@ def _merge(
     pairs = nodes.unfold(1, 2, 1).transpose(2, 3)  # (B, M, 2, 2H)
     children, cells = pairs.split(H, -1)  # (B, M, 2, H) each
     pre_activations = F.linear(children.flatten(2), weights.weight, weights.bias)
-    hidden, cell = tree_lstm_cell(pre_activations, cells)  # (B, M, H) each
+    gates, g = pre_activations.unflatten(-1, (5, H)).split([4, 1], -2)  # (3.1)
+    gates, o = gates.sigmoid().split([3, 1], -2)
+    # (3.2), the sum over i, f_l, f_r times g, c_l, c_r; (3.3)
+    cell = (gates * torch.cat([g.tanh(), cells], -2)).sum(-2)  # (B, M, H), as is `hidden`
+    hidden = o.squeeze(-2) * cell.tanh()
     if given is not None:
         choice = torch.arange(allowed.size(1), device=allowed.device) == given.unsqueeze(1)
         choice = (choice & allowed).to(nodes.dtype)  # (B, M), one-hot, or zero without a pair
@@ -118,3 +145,34 @@ def _merge(
     copies = torch.cat([pairs, torch.cat([hidden, cell], -1).unsqueeze(2)], 2)  # (B, M, 3, 2H)
     merged = (masks.unsqueeze(-1) * copies).sum(2)
     return merged, choice.argmax(1).masked_fill(~allowed[:, 0], -1)
+
+
+def choose_greedily(scores: Tensor, allowed: Tensor, query: Tensor) -> Tensor:
+    """Choose the best pair of each sentence, the leftmost among equally good ones.
+
+    Pairs of the same words have equal scores up to rounding, which depends on the rest of the
+    batch. Scores within the rounding error count as equal, so that the tree does not depend on it.
+
+    # Parameters
+
+    scores : `Tensor`
+        Shape (B, M), products of `query` with vectors whose elements are in [-1, 1].
+    allowed : `Tensor`
+        Shape (B, M), bool.
+    query : `Tensor`
+        Shape (H).
+
+    # Returns
+
+    `Tensor`
+        Shape (B), indices; 0 in a row where no pair is allowed.
+    """
+    scores = scores.masked_fill(~allowed, -torch.inf)
+    best: Tensor = scores >= scores.amax(1, keepdim=True) - rounding_of_scores(query)  # (B, M)
+    return best.to(torch.uint8).argmax(1)
+
+
+def rounding_of_scores(query: Tensor) -> Tensor:
+    """Return the difference below which scores count as equal, a scalar."""
+    rounding: Tensor = 16 * torch.finfo(query.dtype).eps * query.norm()
+    return rounding

@@ -1,59 +1,24 @@
 // The steps of the Gumbel Tree-LSTM's composition on a CPU, in one pass over memory apart from the
 // product: the candidates of the parents made in the step before, the choice of a pair in each
-// sentence, and the copy of its candidate to a parent.
-//
-// gumbel_tree_lstm/cpu.py binds tables; _tree_layout.h says what their rows are. The projections of a node are
-// W_comp's products with its h as a left child, with b_comp, and as a right child: 10H numbers. In
-// `keep` mode, for a backward pass, all nodes and candidates have rows of their own. Otherwise a
-// parent takes the row of its left child, and its candidates those of the ones that they replace.
+// sentence, and the copy of its candidate to a parent. _tree.h describes the tables.
 
-#include <algorithm>
-
-#include "_elementwise.h"
-#include "_tree_layout.h"
+#include "_tree.h"
 
 namespace {
 
-// A step, and the remaining nodes and pairs of each sentence.
 template <typename T>
-struct Composition : TreeLayout {
-  int64_t noise_columns;
-  const T* query;
-  const T* constants;    // temperature, and the difference below which scores count as equal
-  const int64_t* given;  // (B, T - 1), or null
-  int64_t* merges;       // (B, T - 1)
-  const T* noise;        // (B, noise_columns), of the step; or null
-  const T* projections;  // (n, 10H), of the parents of the step before
-  T* leaf_projections;   // (N, 10H)
-  T *hidden, *cell;      // of nodes
-  T *candidate_hidden, *candidate_cell;
-  T* parents;  // (B, H): h of the parents of the last step
-  T *root_hidden, *root_cell;
-  // To keep, else null.
-  T* parent_projections;     // (N - B, 10H)
-  T* gates;                  // of candidates, (5H): i, f_l, f_r, o, g
-  int64_t* children;         // of candidates, (2): the nodes, or -1 of none
-  int64_t* merged;           // (N - B, 3): the chosen candidate, between its neighbors or -1
-  T* relaxed_choices;        // see `TreeLayout`; null if choices are not sampled
-  // (B, T) each, from left to right
-  int64_t *nodes, *candidates;
-  T *scores, *logits;
-  int64_t* last;  // (B), the last merge of each sentence
-
-  int64_t num_numbers() const { return n * 10 * H * (step == 0 ? num_tokens - 1 : 2); }
-  bool is_kept() const { return gates; }
-  T* node_projections(int64_t node) const {
-    return is_kept() && node >= num_leaves ? parent_projections + (node - num_leaves) * 10 * H
-                                           : leaf_projections + node * 10 * H;
-  }
-};
+INLINE T* projections_of(const Tree<T>& x, int64_t node) {
+  const bool is_parent = x.gates && node >= x.num_leaves;
+  return is_parent ? x.parent_projections + (node - x.num_leaves) * 10 * x.H
+                   : x.leaf_projections + node * 10 * x.H;
+}
 
 // Computes the candidate of two nodes and returns its score.
 template <typename T, bool IS_KEPT>
-INLINE T compute(const Composition<T>& x, int64_t row, int64_t left, int64_t right) {
+INLINE T compute(const Tree<T>& x, int64_t row, int64_t left, int64_t right) {
   const int64_t H = x.H;
-  const T* __restrict from_left = x.node_projections(left);
-  const T* __restrict from_right = x.node_projections(right) + 5 * H;
+  const T* __restrict from_left = projections_of(x, left);
+  const T* __restrict from_right = projections_of(x, right) + 5 * H;
   const T* __restrict left_cell = x.cell + left * H;
   const T* __restrict right_cell = x.cell + right * H;
   const T* __restrict query = x.query;
@@ -86,12 +51,12 @@ INLINE T compute(const Composition<T>& x, int64_t row, int64_t left, int64_t rig
 
 // Adds the candidate of the remaining nodes `index` and `index + 1` of sentence b, in this row.
 template <typename T>
-INLINE void add(Composition<T>& x, int64_t b, int64_t index, int64_t row) {
+INLINE void add(Tree<T>& x, int64_t b, int64_t index, int64_t row) {
   const int64_t* nodes = x.nodes + b * x.num_tokens;
   const int64_t left = nodes[index], right = nodes[index + 1];
   T& score = x.scores[b * x.num_tokens + index];
   x.candidates[b * x.num_tokens + index] = row;
-  if (x.is_kept()) {
+  if (x.gates) {
     x.children[2 * row] = left;
     x.children[2 * row + 1] = right;
     score = compute<T, true>(x, row, left, right);
@@ -103,13 +68,13 @@ INLINE void add(Composition<T>& x, int64_t b, int64_t index, int64_t row) {
 // Fills the row of a missing pair, at an end of a sentence. The gradient of the query is
 // a product with the h of all rows; nothing else of this row is read.
 template <typename T>
-INLINE void leave_out(const Composition<T>& x, int64_t row) {
+INLINE void leave_out(const Tree<T>& x, int64_t row) {
   x.children[2 * row] = x.children[2 * row + 1] = -1;
   std::fill_n(x.candidate_hidden + row * x.H, x.H, T(0));
 }
 
 template <typename T>
-INLINE void add_leaves(Composition<T>& x, int64_t b) {
+INLINE void add_leaves(Tree<T>& x, int64_t b) {
   const int64_t length = x.lengths[b];
   for (int64_t t = 0; t < length; ++t) x.nodes[b * x.num_tokens + t] = x.leaf(t, b);
   for (int64_t t = 0; t + 1 < length; ++t) add(x, b, t, x.leaf_candidate(t, b));
@@ -117,14 +82,14 @@ INLINE void add_leaves(Composition<T>& x, int64_t b) {
 
 // Adds the pairs of the last merge's parent with its neighbors.
 template <typename T>
-INLINE void add_parent(Composition<T>& x, int64_t b, int64_t num_pairs) {
+INLINE void add_parent(Tree<T>& x, int64_t b, int64_t num_pairs) {
   const int64_t j = x.last[b];
-  const T* projections = x.projections + b * 10 * x.H;
-  std::copy_n(projections, 10 * x.H, x.node_projections(x.nodes[b * x.num_tokens + j]));
+  std::copy_n(x.products + b * 10 * x.H, 10 * x.H,
+              projections_of(x, x.nodes[b * x.num_tokens + j]));
   for (int64_t side = 0; side < 2; ++side) {
     const int64_t index = j - 1 + side;
     const bool exists = index >= 0 && index < num_pairs;
-    if (x.is_kept()) {
+    if (x.gates) {
       const int64_t row = x.parent_candidates(x.step - 1, b) + side;
       exists ? add(x, b, index, row) : leave_out(x, row);
     } else if (exists) {
@@ -135,7 +100,7 @@ INLINE void add_parent(Composition<T>& x, int64_t b, int64_t num_pairs) {
 
 // Returns the index of the chosen pair.
 template <typename T>
-INLINE int64_t choose(Composition<T>& x, int64_t b, int64_t num_pairs) {
+INLINE int64_t choose(Tree<T>& x, int64_t b, int64_t num_pairs) {
   if (x.given) return x.given[b * (x.num_tokens - 1) + x.step];
   const T* scores = x.scores + b * x.num_tokens;
   int64_t best = 0;
@@ -152,9 +117,9 @@ INLINE int64_t choose(Composition<T>& x, int64_t b, int64_t num_pairs) {
     logits[k] = scores[k] + noise[k];
     if (logits[k] > logits[best]) best = k;
   }
-  if (x.relaxed_choices) {  // (3.8)
+  if (x.relaxed) {  // (3.8)
     const T temperature = x.constants[0], highest = logits[best];
-    T* __restrict y = x.relaxed_choices + x.relaxed(x.step, b);
+    T* __restrict y = x.relaxed_choice(x.step, b);
     T total = 0;
     for (int64_t k = 0; k < num_pairs; ++k) {
       total += y[k] = exponential((logits[k] - highest) / temperature);
@@ -166,13 +131,13 @@ INLINE int64_t choose(Composition<T>& x, int64_t b, int64_t num_pairs) {
 
 // Replaces the nodes `j` and `j + 1` by their parent.
 template <typename T>
-INLINE void merge(Composition<T>& x, int64_t b, int64_t num_pairs, int64_t j) {
+INLINE void merge(Tree<T>& x, int64_t b, int64_t num_pairs, int64_t j) {
   const int64_t H = x.H, start = b * x.num_tokens;
   int64_t* nodes = x.nodes + start;
   int64_t* candidates = x.candidates + start;
   T* scores = x.scores + start;
   const int64_t row = candidates[j];
-  if (x.is_kept()) {
+  if (x.gates) {
     nodes[j] = x.parent(x.step, b);
     int64_t* merged = x.merged + 3 * (nodes[j] - x.num_leaves);
     merged[0] = j > 0 ? candidates[j - 1] : -1;
@@ -195,7 +160,7 @@ INLINE void merge(Composition<T>& x, int64_t b, int64_t num_pairs, int64_t j) {
 }
 
 template <typename T>
-INLINE void tree_forward(Composition<T>& x, int64_t, int64_t begin, int64_t end) {
+INLINE void tree_forward(Tree<T>& x, int64_t, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; ++b) {
     const int64_t num_pairs = x.lengths[b] - 1 - x.step;
     if (x.step == 0) {
@@ -209,4 +174,4 @@ INLINE void tree_forward(Composition<T>& x, int64_t, int64_t begin, int64_t end)
 
 }  // namespace
 
-FUNCTION(tree_forward, Composition)
+FUNCTION(tree_forward, Tree)
