@@ -32,7 +32,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import (
     lstm_last_states,
     lstm_recurrence,
 )
-from allennlp_sentmatch.nn.ops.cas_lstm.weights import LayerWeights
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerWeights
 from allennlp_sentmatch.nn.padding import check_padded
 
 

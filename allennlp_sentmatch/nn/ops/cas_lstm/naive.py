@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.cas_lstm.weights import LayerWeights
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerWeights
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 

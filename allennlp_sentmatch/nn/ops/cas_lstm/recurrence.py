@@ -9,10 +9,10 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Name, resolve
 from allennlp_sentmatch.nn.ops.cas_lstm import naive
-from allennlp_sentmatch.nn.ops.cas_lstm.layer import lstm_layer
+from allennlp_sentmatch.nn.ops.cas_lstm.layer import LayerInputs, lstm_layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
-from allennlp_sentmatch.nn.ops.cas_lstm.weights import LayerParameters, LayerWeights
-from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerParameters, LayerWeights
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.packing import Packing, mask_of
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu", "gpu")
@@ -99,25 +99,23 @@ def _run(
     if initial is not None:  # which take the place of a token before the first one
         inputs = F.pad(inputs, (0, 0, 1, 0))
         mask = None if mask is None else F.pad(mask, (1, 0), value=True)
-    with without_autocast(inputs.device):
-        packing = Packing.of(inputs, mask, bidirectional=len(layers[0]) == 2)
-        hidden = packing.pack(inputs)  # (S, N, D)
-        cell: Optional[Tensor] = None
-        states = []
-        for number, directions in enumerate(layers):
-            if number > 0:
-                hidden = F.dropout(hidden, dropout, training)
-            parameters = LayerParameters.of(directions)
-            before = None
-            if initial is not None:
-                h, c = (x[packing.order, number].unsqueeze(0) for x in initial)  # (1, B, H) each
-                before = (h, c)
-            hidden, cell = lstm_layer(backend, packing, hidden, cell, parameters, before)
-            if number >= first:  # (S, N, H) each
-                states.append((packing.unpack(hidden), packing.unpack(cell)))
+    packing = Packing.of(inputs, mask, bidirectional=len(layers[0]) == 2)
+    hidden = packing.pack(inputs)  # (S, N, D)
+    cell: Optional[Tensor] = None
+    states = []
+    for number, directions in enumerate(layers):
+        if number > 0:
+            hidden = F.dropout(hidden, dropout, training)
+        before: Sequence[Optional[Tensor]] = (None, None)
         if initial is not None:
-            states = [(h[:, 1:], c[:, 1:]) for h, c in states]
-        return states
+            before = [x[packing.order, number].unsqueeze(0) for x in initial]  # (1, B, H) each
+        x = LayerInputs(hidden, cell, *before)
+        hidden, cell = lstm_layer(backend, packing, x, LayerParameters.of(directions))
+        if number >= first:  # (S, N, H) each
+            states.append((packing.unpack(hidden), packing.unpack(cell)))
+    if initial is not None:
+        states = [(h[:, 1:], c[:, 1:]) for h, c in states]
+    return states
 
 
 def _last(states: Tensor, mask: Tensor, num_directions: int) -> Tensor:

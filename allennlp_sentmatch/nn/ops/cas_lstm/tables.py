@@ -1,13 +1,54 @@
-"""The tables that the steps of a layer read and write, whatever the backend."""
+"""The parameters of a layer of an LSTM or a CAS-LSTM, and the tables of its steps.
+
+Tables of N tokens in S directions have a row for each token, step by step as in `Packing`.
+"""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
+import torch
 from torch import Tensor
 
 
+class LayerWeights(NamedTuple):
+    """The parameters of one layer in one direction, their blocks in the order i, f, g, o, v."""
+
+    weight_ih: Tensor  # W: (4H or 5H, D)
+    weight_hh: Tensor  # U: as many rows, but 4H with peepholes; (..., H)
+    bias: Tensor  # (4H or 5H)
+    #: 1 - lambda and lambda, numbers or of shape (H).
+    left_weight: Union[float, Tensor] = 1.0
+    lower_weight: Union[float, Tensor] = 1.0
+    peephole_left: Optional[Tensor] = None  # (H), as is the next
+    peephole_lower: Optional[Tensor] = None
+
+
+class LayerParameters(NamedTuple):
+    """The `LayerWeights` of a layer's S directions; vectors side by side, (S, GH) or (S, 1, H)."""
+
+    weight_ih: Sequence[Any]  # not stacked, which would be a copy: (GH, D) each
+    weight_hh: Sequence[Any]  # (R, H) each
+    bias: Any
+    left_weight: Any
+    lower_weight: Any
+    peephole_left: Any
+    peephole_lower: Any
+
+    @classmethod
+    def of(cls, directions: Sequence[LayerWeights]) -> "LayerParameters":
+        """Stack the directions' vectors."""
+        weight_ih, weight_hh, bias, *vectors = zip(*directions)
+        stacked = map(_stack, vectors)
+        return cls(
+            list(weight_ih),
+            list(weight_hh),
+            _stack(bias),
+            *(x.unsqueeze(1) if isinstance(x, Tensor) else x for x in stacked),
+        )
+
+
 class LayerTables(NamedTuple):
-    """Tables of N tokens in S directions: a row for each token, step by step as in `Packing`."""
+    """The tables that steps read and write, whatever the backend."""
 
     #: The packing's: the number of rows of each step.
     sizes: list[int]
@@ -24,7 +65,7 @@ class LayerTables(NamedTuple):
     lower_weight: float
     peephole_left: Optional[Tensor]
     #: The first step to run: 1 if the rows of step 0 hold the initial states.
-    first_step: int = 0
+    first_step: int
 
 
 class LayerGradients(NamedTuple):
@@ -36,4 +77,11 @@ class LayerGradients(NamedTuple):
     lower: Optional[Tensor]
     left_weight: Optional[Tensor]  # (S, 1, H): zeros, to which that of `left_weight` is added
     #: (S, B, H): to be filled with the gradient of the initial c.
-    initial_cell: Optional[Tensor] = None
+    initial_cell: Optional[Tensor]
+
+
+def _stack(directions: Sequence[Any]) -> Any:
+    """A vector of all directions (S, ...), or the number or `None` that they share."""
+    if not isinstance(directions[0], Tensor):
+        return directions[0]
+    return directions[0].unsqueeze(0) if len(directions) == 1 else torch.stack(list(directions))

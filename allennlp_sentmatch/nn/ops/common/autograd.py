@@ -76,6 +76,8 @@ class _Analytic(torch.autograd.Function):
                 '`allennlp_sentmatch.nn.use_backend("naive")` to backpropagate with '
                 "create_graph=True."
             )
+        if all(x is None for x in gradients):
+            return (None,) * len(ctx.needs_input_grad)
         call = ctx.call
         saved = [y if x is None else x for x, y in zip(ctx.saved_tensors, ctx.constants)]
         is_needed = ctx.needs_input_grad[1:]

@@ -1,13 +1,15 @@
-"""The arguments of a step of gated cells compiled from C++."""
+"""The steps of gated cells compiled from C++: an LSTM's, a CAS-LSTM's or a GRU's."""
 
-from allennlp_sentmatch.nn.ops.common.native import Arguments, fields
+from itertools import accumulate
+from typing import Optional
+
+from torch import Tensor
+
+from allennlp_sentmatch.nn.ops.common.native import Arguments, Rows, fields
 
 
 class GatedStep(Arguments):
-    """Those of an LSTM's, a CAS-LSTM's or a GRU's step, or of its derivative.
-
-    native/_gated_steps.cpp describes the fields.
-    """
+    """The arguments of a step or of its derivative; native/_gated_steps.cpp describes them."""
 
     _fields_ = fields(
         "n block H x_step state_step recurrent_width num_after",
@@ -15,3 +17,67 @@ class GatedStep(Arguments):
         "kept_left kept grad_hidden grad_cell carried grad_gates grad_recurrent grad_lower "
         "grad_left_weight",
     )
+
+
+class GatedLayer:
+    """The steps of a layer over tables of packed sentences, in S directions.
+
+    # Parameters
+
+    sizes : `list[int]`
+        The packing's.
+    left : `Tensor`
+        Shape (S, N, H): the table in which a step finds the state before it.
+    of_directions : `dict[str, Optional[Tensor]]`
+        Fields of a step that are the same for all steps of a direction, (S, ..., H) each.
+    of_tokens : `Optional[Tensor]`
+        Fields of a step with a row for each of its tokens, (S, N, width) each.
+
+    # Raises
+
+    `ValueError`
+        If a table differs from `left` in precision or is not contiguous, or not on the CPU.
+    """
+
+    def __init__(
+        self,
+        sizes: list[int],
+        left: Tensor,
+        of_directions: dict[str, Optional[Tensor]],
+        **of_tokens: Optional[Tensor],
+    ) -> None:
+        H = left.size(2)
+        self.starts = [0, *accumulate(sizes)]
+        self._sizes = sizes
+        self._step = GatedStep(left, H=H, zeros=left.new_zeros(5 * H))
+        self._left = Rows.of(left, left)
+        self._of_directions = {name: Rows.of(x, left) for name, x in of_directions.items()}
+        self._of_tokens = {name: Rows.of(x, left) for name, x in of_tokens.items()}
+        self._direction: Optional[int] = None  # of the last step
+
+    def run(
+        self, function: str, s: int, t: int, left: Optional[int], recurrent: Optional[Tensor]
+    ) -> None:
+        """Run step `t` of direction `s`.
+
+        # Parameters
+
+        left : `Optional[int]`
+            The first row of the states before the step; `None` where these are zero.
+        recurrent : `Optional[Tensor]`
+            Forward, U h (n, R), whose first columns are used; backward, the gradients of h from the
+            step after, for the first sentences. `None` is zero.
+        """
+        step = self._step
+        step.n = step.block = self._sizes[t]
+        if s != self._direction:
+            self._direction = s
+            step.point(self._of_directions, s)
+        step.point(self._of_tokens, s, self.starts[t])
+        step.left = 0 if left is None else self._left.at(s, left)
+        step.set(recurrent=recurrent)
+        if recurrent is not None:
+            step.num_after, step.recurrent_width = recurrent.shape
+        else:
+            step.num_after = 0
+        step.run(function)

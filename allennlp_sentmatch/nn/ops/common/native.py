@@ -1,15 +1,13 @@
 """The steps compiled from C++: their library, the arguments of its functions, and their threads.
 
 A function gets the address of a structure, whose fields have the same names here as in C++, in the
-same order. The C++ trusts them: `address` and `check_sizes` check tables once, before the steps. A
-function runs without Python's lock and raises nothing; all memory is that of tensors. It runs on
-torch's own threads if they belong to an OpenMP library with GNU's interface, as on Linux, and
-otherwise on one thread.
+same order. The C++ trusts them: `address` checks tables. A function runs without Python's lock and
+raises nothing; all memory is that of tensors. It runs on torch's own threads if they belong to an
+OpenMP library with GNU's interface, as on Linux, and otherwise on one thread.
 """
 
 import ctypes
 import warnings
-from collections.abc import Sequence
 from importlib.util import find_spec
 from math import prod
 from typing import Any, NamedTuple, Optional, Union
@@ -66,7 +64,7 @@ class Arguments(ctypes.Structure):
         for name, value in values.items():
             if isinstance(value, Tensor):
                 self._tables[name] = value
-                value = address(value, value.shape, self._like)
+                value = address(value, self._like)
             setattr(self, name, value or 0)
 
     def point(self, tables: "dict[str, Rows]", direction: int, row: int = 0) -> None:
@@ -89,50 +87,34 @@ class Rows(NamedTuple):
     table: Optional[Tensor]
 
     @classmethod
-    def of(cls, table: Optional[Tensor], shape: tuple[int, ...], like: Tensor) -> "Rows":
-        """The rows of a table of the shape `shape`, (S, ..., width), checked as by `address`."""
-        row = shape[-1] * like.element_size()
-        return cls(address(table, shape, like), prod(shape[1:-1]) * row, row, table)
+    def of(cls, table: Optional[Tensor], like: Tensor) -> "Rows":
+        """The rows of a table (S, ..., width), checked as by `address`."""
+        if table is None:
+            return cls(0, 0, 0, None)
+        row = table.size(-1) * table.element_size()
+        return cls(address(table, like), prod(table.shape[1:-1]) * row, row, table)
 
     def at(self, direction: int, row: int = 0) -> int:
         """The address of a row."""
         return self.first and self.first + direction * self.by_direction + row * self.by_row
 
 
-def address(table: Optional[Tensor], shape: tuple[int, ...], like: Tensor) -> int:
-    """The address of a table for C++, which trusts it; 0 without a table.
+def address(table: Tensor, like: Tensor) -> int:
+    """The address of a table for C++, which trusts it.
 
     # Raises
 
     `ValueError`
-        If the table is not contiguous or not on the CPU, or differs from `shape` or, unless it
-        holds integers, in precision from `like`.
+        If the table is not contiguous or not on the CPU or, unless it holds integers, differs in
+        precision from `like`.
     """
-    if table is None:
-        return 0
-    has_precision = table.dtype == like.dtype or not table.is_floating_point()
-    if table.shape != shape or not has_precision or not table.is_cpu:
+    if not table.is_cpu or (table.is_floating_point() and table.dtype != like.dtype):
         raise ValueError(
-            f"expected a table {tuple(shape)} of {like.dtype} on the CPU, "
-            f"got {tuple(table.shape)} of {table.dtype} on {table.device}"
+            f"expected a table of {like.dtype} on the CPU, got {table.dtype} on {table.device}"
         )
     if not table.is_contiguous():
         raise ValueError(f"expected a contiguous table, got strides {table.stride()}")
     return table.data_ptr()
-
-
-def check_sizes(sizes: Sequence[int], num_rows: int) -> None:
-    """Check the number of rows of each step, which tables of so many rows hold.
-
-    # Raises
-
-    `ValueError`
-        If they are not those of a packing; see `allennlp_sentmatch.nn.ops.common.packing`.
-    """
-    if any(n < 1 for n in sizes) or any(n > before for before, n in zip(sizes, sizes[1:])):
-        raise ValueError(f"sizes must be positive and must not increase, got {sizes}")
-    if sum(sizes) != num_rows:
-        raise ValueError(f"sizes must add up to the {num_rows} rows, got {sizes}")
 
 
 def num_threads() -> int:

@@ -11,6 +11,7 @@ where W, U, b and c are `weight_ih`, `weight_hh`, `bias_ih` and `bias_hh`.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -19,7 +20,15 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.common.cells import gru_cell
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
-from allennlp_sentmatch.nn.ops.gru.weights import GRUWeights
+
+
+class GRUWeights(NamedTuple):
+    """The parameters of one direction, in the order of `torch.nn.GRU.all_weights`."""
+
+    weight_ih: Tensor  # (3H, D): r, z, n
+    weight_hh: Tensor  # (3H, H)
+    bias_ih: Tensor  # (3H)
+    bias_hh: Tensor  # (3H)
 
 
 def gru_recurrence(inputs: Tensor, mask: Tensor, directions: Sequence[GRUWeights]) -> Tensor:

@@ -28,7 +28,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.common.native import Arguments, address, fields, num_threads
+from allennlp_sentmatch.nn.ops.common.native import Arguments, fields, num_threads
 from allennlp_sentmatch.nn.ops.common.packing import lengths_of
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import (
     Choices,
@@ -205,8 +205,8 @@ def _num_relaxed(sizes: list[int]) -> list[int]:
 
 def _step(sizes: list[int], query: Tensor, temperature: float, tables: TreeTables) -> TreeStep:
     """The arguments that both passes have."""
-    query, (B, T), merges = query.contiguous(), (sizes[0], len(sizes)), tables.merges
-    H = tables.hidden.size(1)
+    (B, T), H, merges = (sizes[0], len(sizes)), tables.hidden.size(1), tables.merges
+    query = query.expand(H).contiguous()
     return TreeStep(
         query,
         H=H,
@@ -216,7 +216,7 @@ def _step(sizes: list[int], query: Tensor, temperature: float, tables: TreeTable
         first=torch.tensor([0, *accumulate(sizes)], device="cpu"),
         lengths=lengths_of(sizes),
         first_relaxed=torch.tensor([0, *accumulate(_num_relaxed(sizes))], device="cpu"),
-        query=address(query, (H,), query),
+        query=query,
         constants=query.new_tensor([temperature, float(rounding_of_scores(query))]),
         nodes=merges.new_empty(B, T),
         candidates=merges.new_empty(B, T),

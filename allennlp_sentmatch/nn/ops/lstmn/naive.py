@@ -5,7 +5,7 @@ the tokens before it only, so no token attends to padding. The tapes are one tab
 """
 
 from collections.abc import Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import torch
 from torch import Tensor
@@ -15,7 +15,18 @@ from allennlp_sentmatch.nn.ops.common.cells import lstm_cell
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
-from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
+
+
+class LSTMNWeights(NamedTuple):
+    """The parameters of one direction under their names in `LSTMN`; or of S directions, stacked."""
+
+    weight_ih_l0: Tensor
+    weight_hh_l0: Tensor
+    bias_l0: Tensor
+    attention_hidden: Tensor
+    attention_input: Tensor
+    attention_previous: Tensor
+    attention_vector: Tensor
 
 
 def lstmn_recurrence(

@@ -19,7 +19,7 @@ struct Step {
   int64_t num_after;            // backward: rows with a step after them
   const T* zeros;               // a row for each table of which null means zeros
   const T *x;                   // W x + b
-  const T *recurrent;           // U h (for a GRU, U h + c), or null; backward: dh from the step after
+  const T *recurrent;           // U h (for a GRU, U h + c), or null; backward: dh from above
   const T *left;                // c before the step (for a GRU, h), or null
   const T *lower;               // the cell below; null without
   const T *left_weight, *lower_weight, *peephole;  // vectors; the last is null without

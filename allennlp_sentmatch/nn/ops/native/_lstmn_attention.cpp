@@ -1,10 +1,10 @@
 // The attention of a step of the LSTMN and its derivative, on a CPU: the hidden layer of the
 // attention is in registers only.
 //
-// lstmn/cpu.py binds tables with a row for each token. Step t attends to the tokens before it, for
-// each of its n sentences. Most tables are packed: sentence b has row `first[t] + b` in step t.
-// What a step reads of all tokens before it is in tapes, where a sentence's rows are adjacent:
-// token t has row `start[b] + t`. Rows that are far apart would each wait for memory.
+// Step t attends to the tokens before it, for each of its n sentences. Most tables are packed:
+// sentence b has row `first[t] + b` in step t. What a step reads of all tokens before it is in
+// tapes, where a sentence's rows are adjacent: token t has row `start[b] + t`. Rows that are far
+// apart would each wait for memory.
 
 #include <algorithm>
 
@@ -73,86 +73,30 @@ INLINE bool write_factors(int64_t size, const T* x, T* factors) {
   return num_beyond == 0;
 }
 
-// A step in one direction. `new_keys` (n, A) are those of the tokens of step t - 1. `from_summary`
-// has rows of `from_summary_width` numbers and is added to `query`, of step t; null is zero.
-// `attention` has (T, T) numbers for a sentence: a row for each step. `buffer` has a row of 2H + A
-// numbers for each thread. `key_factors` and `are_within` have the factors of `keys` and whether there are any.
+// A step in one direction. `attention` has (T, T) numbers for a sentence: a row for each step.
 template <typename T>
-struct Step {
-  Threads threads;
-  int64_t n, t, num_steps, H, A, from_summary_width;
-  const int64_t* start;
-  T *keys, *states;  // tapes: (A), and [h; c]
-  const T *vector, *hidden, *cell, *new_keys, *from_summary;  // h and c of step t - 1
-  T *query, *attention, *summary_hidden, *summary_cell, *buffer, *key_factors;
-  char* are_within;
-
-  int64_t num_rows() const { return n; }
-  int64_t num_numbers() const { return n * t * (A + 2 * H); }
-};
-
-template <typename T>
-INLINE void attention_forward(const Step<T>& step, int64_t part, int64_t begin, int64_t end) {
-  const int64_t t = step.t, num_steps = step.num_steps, H = step.H, A = step.A;
-  const T* __restrict vector = step.vector;
-  T* sums = step.buffer + part * (2 * H + A);
-  T* query_factors = sums + 2 * H;
-  for (int64_t b = begin; b < end; ++b) {
-    T* keys = step.keys + step.start[b] * A;
-    T* states = step.states + step.start[b] * 2 * H;
-    T* __restrict query = step.query + b * A;
-    T* __restrict weights = step.attention + (b * num_steps + t) * num_steps;
-    T* key_factors = step.key_factors + step.start[b] * A;
-    char* are_within = step.are_within + step.start[b];
-    std::copy_n(step.new_keys + b * A, A, keys + (t - 1) * A);
-    are_within[t - 1] = write_factors(A, keys + (t - 1) * A, key_factors + (t - 1) * A);
-    std::copy_n(step.hidden + b * H, H, states + (t - 1) * 2 * H);
-    std::copy_n(step.cell + b * H, H, states + (t - 1) * 2 * H + H);
-    if (step.from_summary) {
-      const T* __restrict added = step.from_summary + b * step.from_summary_width;
-      INDEPENDENT
-      for (int64_t j = 0; j < A; ++j) query[j] += added[j];
-    }
-    const Row<T> query_row = {query, query_factors, write_factors(A, query, query_factors)};
-    T highest = 0;
-    for (int64_t i = 0; i < t; ++i) {
-      const Row<T> key = {keys + i * A, key_factors + i * A, bool(are_within[i])};
-      with_sigmoids(key, query_row, [=](auto y) INLINED {
-        T score = 0;
-        SUM(score)
-        for (int64_t j = 0; j < A; ++j) score += vector[j] * y(j);
-        weights[i] = score;
-      });
-      highest = i == 0 || weights[i] > highest ? weights[i] : highest;
-    }
-    T total = 0;
-    for (int64_t i = 0; i < t; ++i) total += weights[i] = exponential(weights[i] - highest);
-    for (int64_t i = 0; i < t; ++i) weights[i] /= total;
-    weighted_sum(t, 2 * H, weights, states, sums);
-    std::copy_n(sums, H, step.summary_hidden + b * H);
-    std::copy_n(sums + H, H, step.summary_cell + b * H);
-  }
-}
-
-// A step backward in one direction. `grad_hidden` and `grad_cell` are, from step t on, the
-// gradients of the summaries, and before it those of h and c, which become complete for step t - 1,
-// as do `grad_keys`. `grad_query`, of step t, is written. `grad_vector` is added to. That and
-// `buffer`, of 2T + 2H + A numbers, have a row for each thread. `grad_attention` may be null.
-//
-// A token gets its gradients from all later steps, its readers. These are added for a block of
-// tokens once all readers after the block are done, so that the tapes of readers are read once a
-// block; then for each token from those in the block.
-template <typename T>
-struct StepBackward {
+struct Attention {
   Threads threads;
   int64_t n, t, num_steps, H, A;
   const int64_t *first, *start, *lengths;
-  const T *keys, *states, *queries, *vector, *attention, *grad_attention;
-  T *grad_hidden, *grad_cell, *grad_keys, *grad_query, *grad_vector, *buffer;
-  // Tapes of the factors of keys and, of steps that are done and of step t, of queries; and whether
-  // there are any.
+  T *keys, *states;            // tapes: (A), and [h; c]
+  T* queries;                  // forward: without `from_summary` for step t
+  const T* vector;
+  T* attention;
+  const T *hidden, *cell;
+  T *summary_hidden, *summary_cell;
+  const T *new_keys;           // (n, A): those of the tokens of step t - 1
+  const T *from_summary;       // (.., 4H + A), of step t - 1: its end is added to queries; or null
+  T* buffer;                   // (2T + 2H + A) for each thread
+  // Tapes of the factors of keys and, backward, of queries; and whether there are any
   T *key_factors, *query_factors;
   char *keys_within, *queries_within;
+  // Backward: `grad_hidden` and `grad_cell` are, from step t on, the gradients of the summaries,
+  // and before it those of h and c, which become complete for step t - 1, as do `grad_keys`.
+  const T* grad_attention;                 // may be null
+  T *grad_keys, *grad_queries;             // the latter are written for step t
+  T* grad_vector;                          // added to; a row for each thread
+  T *grad_hidden, *grad_cell;
   // Of steps that are done, and are written for step t: the tape of the summaries' gradients, and
   // like `attention`, the scores' gradients.
   T *grad_summaries, *grad_scores;
@@ -169,12 +113,57 @@ struct StepBackward {
   }
 };
 
+template <typename T>
+INLINE void attention_forward(const Attention<T>& step, int64_t part, int64_t begin, int64_t end) {
+  const int64_t t = step.t, num_steps = step.num_steps, H = step.H, A = step.A;
+  const T* __restrict vector = step.vector;
+  T* sums = step.buffer + part * (2 * num_steps + 2 * H + A);
+  T* query_factors = sums + 2 * H;
+  for (int64_t b = begin; b < end; ++b) {
+    const int64_t row = step.first[t] + b, before = step.first[t - 1] + b, tape = step.start[b];
+    T* keys = step.keys + tape * A;
+    T* states = step.states + tape * 2 * H;
+    T* __restrict query = step.queries + row * A;
+    T* __restrict weights = step.attention + (b * num_steps + t) * num_steps;
+    T* new_factors = step.key_factors + (tape + t - 1) * A;
+    std::copy_n(step.new_keys + b * A, A, keys + (t - 1) * A);
+    step.keys_within[tape + t - 1] = write_factors(A, keys + (t - 1) * A, new_factors);
+    std::copy_n(step.hidden + before * H, H, states + (t - 1) * 2 * H);
+    std::copy_n(step.cell + before * H, H, states + (t - 1) * 2 * H + H);
+    if (step.from_summary) {
+      const T* __restrict added = step.from_summary + b * (4 * H + A) + 4 * H;
+      INDEPENDENT
+      for (int64_t j = 0; j < A; ++j) query[j] += added[j];
+    }
+    const Row<T> query_row = {query, query_factors, write_factors(A, query, query_factors)};
+    T highest = 0;
+    for (int64_t i = 0; i < t; ++i) {
+      with_sigmoids(step.key(b, i), query_row, [=](auto y) INLINED {
+        T score = 0;
+        SUM(score)
+        for (int64_t j = 0; j < A; ++j) score += vector[j] * y(j);
+        weights[i] = score;
+      });
+      highest = i == 0 || weights[i] > highest ? weights[i] : highest;
+    }
+    T total = 0;
+    for (int64_t i = 0; i < t; ++i) total += weights[i] = exponential(weights[i] - highest);
+    for (int64_t i = 0; i < t; ++i) weights[i] /= total;
+    weighted_sum(t, 2 * H, weights, states, sums);
+    std::copy_n(sums, H, step.summary_hidden + row * H);
+    std::copy_n(sums + H, H, step.summary_cell + row * H);
+  }
+}
+
+// A token gets its gradients from all later steps, its readers. These are added for a block of
+// tokens once all readers after the block are done, so that the tapes of readers are read once a
+// block; then for each token from those in the block.
 constexpr int64_t BLOCK = 16;
 
 // Add to the gradients of token i of sentence b, from its readers.
 template <typename T>
-INLINE void add_readers(const StepBackward<T>& step, int64_t b, int64_t i, int64_t begin,
-                        int64_t end, T* buffer) {
+INLINE void add_readers(const Attention<T>& step, int64_t b, int64_t i, int64_t begin, int64_t end,
+                        T* buffer) {
   const int64_t num_steps = step.num_steps, H = step.H, A = step.A, number = end - begin;
   const int64_t row = step.first[i] + b;
   T* weights = buffer;
@@ -210,8 +199,7 @@ INLINE void add_readers(const StepBackward<T>& step, int64_t b, int64_t i, int64
 }
 
 template <typename T>
-INLINE void attention_backward(const StepBackward<T>& step, int64_t part, int64_t begin,
-                               int64_t end) {
+INLINE void attention_backward(const Attention<T>& step, int64_t part, int64_t begin, int64_t end) {
   const int64_t t = step.t, num_steps = step.num_steps, H = step.H, A = step.A;
   const T* __restrict vector = step.vector;
   T* __restrict grad_vector = step.grad_vector + part * A;
@@ -223,7 +211,7 @@ INLINE void attention_backward(const StepBackward<T>& step, int64_t part, int64_
     const T* outer = step.grad_attention;
     if (outer) outer += (b * num_steps + t) * num_steps;
     T* by_score = step.grad_scores + (b * num_steps + t) * num_steps;
-    T* __restrict grad_query = step.grad_query + b * A;
+    T* __restrict grad_query = step.grad_queries + (step.first[t] + b) * A;
     T* __restrict by_summary = step.grad_summaries + (first_row + t) * 2 * H;
     std::copy_n(step.grad_hidden + (step.first[t] + b) * H, H, by_summary);
     std::copy_n(step.grad_cell + (step.first[t] + b) * H, H, by_summary + H);
@@ -272,5 +260,5 @@ INLINE void attention_backward(const StepBackward<T>& step, int64_t part, int64_
 
 }  // namespace
 
-FUNCTION(attention_forward, Step)
-FUNCTION(attention_backward, StepBackward)
+FUNCTION(attention_forward, Attention)
+FUNCTION(attention_backward, Attention)

@@ -8,10 +8,12 @@ import torch
 
 from allennlp_sentmatch.nn.lstmn import LSTMN
 from allennlp_sentmatch.nn.ops.backends import resolve, use_backend
+from allennlp_sentmatch.nn.ops.common.autograd import differentiable
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.common.products import Products
-from allennlp_sentmatch.nn.ops.lstmn import recurrence
-from allennlp_sentmatch.nn.ops.lstmn.weights import LSTMNWeights
+from allennlp_sentmatch.nn.ops.lstmn import cpu
+from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
+from allennlp_sentmatch.nn.ops.lstmn.recurrence import IMPLEMENTATIONS
 from tests.nn.ops.conftest import CPU_BACKENDS, run_by
 
 D, H, A = 3, 19, 35  # of no vector's width
@@ -174,9 +176,9 @@ def test_gradients_from_outside_may_have_any_memory_format():
     inputs, mask = batch(LENGTHS, 7)
     packing = Packing.of(inputs, mask, bidirectional=False)
     weights = [model.get_parameter(name).unsqueeze(0) for name in LSTMNWeights._fields]
-    packed = packing.pack(inputs)
-    backend = resolve("LSTMN", recurrence.IMPLEMENTATIONS, packed)
-    outputs = recurrence._Recurrence.apply(backend, packing, packed, None, *weights)
+    fixed = (resolve("LSTMN", IMPLEMENTATIONS, inputs), packing)
+    arguments = (packing.pack(inputs), None, LSTMNWeights(*weights))
+    outputs = differentiable(cpu.forward, cpu.backward, fixed, arguments)
     gradients = [torch.randn_like(x).mT.contiguous().mT for x in outputs]
     assert not any(x.is_contiguous() for x in gradients)
     in_order = [x.contiguous() for x in gradients]
