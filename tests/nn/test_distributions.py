@@ -209,12 +209,15 @@ def test_shapes_and_types_of_the_uniform_distribution():
     ("call", "message"),
     [
         (lambda: HypersphericalUniform(1), "dim is 1"),
-        (lambda: HypersphericalUniform(3).log_prob(torch.ones(3)), "support"),
+        (lambda: HypersphericalUniform(3, validate_args=True).log_prob(torch.ones(3)), "support"),
         (lambda: VonMisesFisher(torch.ones(1), torch.ones(1)), r"loc has shape \(1,\)"),
         (lambda: VonMisesFisher(unit(3), torch.ones(4)), r"concentration has shape \(4,\)"),
         (lambda: VonMisesFisher(torch.ones(3), torch.ones(1), validate_args=True), "loc"),
         (lambda: VonMisesFisher(unit(3), torch.zeros(1), validate_args=True), "concentration"),
-        (lambda: von_mises_fisher(3, 1.0).log_prob(torch.ones(3, dtype=torch.float64)), "support"),
+        (
+            lambda: VonMisesFisher(torch.eye(3)[0], torch.ones(1), True).log_prob(torch.ones(3)),
+            "support",
+        ),
         (
             lambda: kl_divergence(von_mises_fisher(3, 1.0), HypersphericalUniform(4)),
             "3 and 4 dimensions",
