@@ -16,7 +16,7 @@ import torch
 from report import RESULTS, machine, write
 
 from allennlp_sentmatch.corpus import read_sentences
-from allennlp_sentmatch.nn.bfloat16_products import bfloat16_products
+from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.predictors import SentenceEncoder
 from allennlp_sentmatch.standalone.text_indexer import padded
 

@@ -23,7 +23,7 @@ from torch import Tensor
 import allennlp_sentmatch  # noqa: F401  (registers the encoders)
 from allennlp_sentmatch.nn import StackedRNN, use_backend
 from allennlp_sentmatch.nn.ops.backends import Name
-from allennlp_sentmatch.nn.reading_comprehension import (
+from allennlp_sentmatch.nn.rnet import (
     GatedMatching,
     GatedSelfMatching,
     PointerNetwork,

@@ -16,11 +16,9 @@ from torch import Tensor
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
-from allennlp_sentmatch.nn.attentive_pooling import AttentivePooling
-from allennlp_sentmatch.nn.negative_sampling import answer_pairs
 from allennlp_sentmatch.nn.padding import stack_padded
-from allennlp_sentmatch.nn.pooling import Pooling
-from allennlp_sentmatch.nn.ranking import rank_order
+from allennlp_sentmatch.nn.pooling import AttentivePooling, Pooling
+from allennlp_sentmatch.nn.ranking import answer_pairs, rank_order
 from allennlp_sentmatch.nn.shared_words import SharedWords
 from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanReciprocalRank
 

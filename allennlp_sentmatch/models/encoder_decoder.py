@@ -28,8 +28,8 @@ from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
 from allennlp_sentmatch.nn import AttentionalDecoder, DecoderState, StateBridge
-from allennlp_sentmatch.nn.attentional_decoder import AttentionalState
 from allennlp_sentmatch.nn.checks import check_fraction
+from allennlp_sentmatch.nn.decoders import AttentionalState
 from allennlp_sentmatch.training.metrics import SacreBleu
 
 
@@ -39,7 +39,7 @@ class EncoderDecoder(Model):
 
     The model of CAS-LSTM's section 4.4 ([Choi et al. 2019](https://arxiv.org/abs/1809.02279)) and
     of the thesis's section 4.4.4: encoder and decoder are plain or cell-aware LSTMs; equations in
-    `allennlp_sentmatch.nn.attentional_decoder`. The decoder starts from the encoder's last states,
+    `allennlp_sentmatch.nn.decoders`. The decoder starts from the encoder's last states,
     as `allennlp_sentmatch.nn.StateBridge` says. Its instances come from the reader
     `parallel_text`.
 

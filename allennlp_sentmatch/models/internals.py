@@ -12,7 +12,7 @@ from allennlp_sentmatch.modules.interpretable_encoder import (
     encode_with_internals,
     trim_attention,
 )
-from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.padding import stack_padded
 
 PREFIXES = ("", "premise_", "hypothesis_")

@@ -17,15 +17,13 @@ from torch import Tensor
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
-from allennlp_sentmatch.nn.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.reading_comprehension import (
-    BestSpans,
+from allennlp_sentmatch.nn.answer_spans import BestSpans, PassageWindows, best_spans
+from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.rnet import (
     GatedMatching,
     GatedSelfMatching,
-    PassageWindows,
     PointerNetwork,
     QuestionPooling,
-    best_spans,
 )
 from allennlp_sentmatch.training.metrics import AnswerOverlap
 
@@ -48,7 +46,7 @@ class RNet(Model):
     The gated self-matching network of [Wang et al. (2017)](https://aclanthology.org/P17-1018),
     which Tay, Luu and Hui 2018 (https://arxiv.org/abs/1811.09786, table 9) use with "rcrn" in
     place of its three-layer BiGRU. Its instances come from the reader `reading_comprehension`.
-    Equations in the modules of `allennlp_sentmatch.nn.reading_comprehension`:
+    Equations in `allennlp_sentmatch.nn.rnet`:
 
         question, passage -> embedder -> encoder       equations 1 and 2
         passage -> matching with the question          4-6

@@ -7,8 +7,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.nn import RegularizerApplicator
 from allennlp.nn.regularizers import Regularizer
 
-from allennlp_sentmatch.nn.parameter_norm import parameter_norm
-
 
 class ModelRegularizer(RegularizerApplicator):
     """AllenNLP's penalties on single parameters and the norm of all parameters, as a loss.
@@ -46,5 +44,8 @@ class ModelRegularizer(RegularizerApplicator):
         """The penalty of a module: a scalar, or, as AllenNLP's, 0.0 if nothing is penalized."""
         penalty = super().__call__(module)
         if self._norm_weight > 0:
-            penalty = penalty + self._norm_weight * parameter_norm(module)
+            # The gradient is zero, and not infinite, where all parameters are zero.
+            norms = [p.norm() for p in module.parameters() if p.requires_grad]  # scalars
+            if norms:
+                penalty = penalty + self._norm_weight * torch.stack(norms).norm()
         return penalty

@@ -1,18 +1,19 @@
 """The mathematics of the package as plain PyTorch: importable where only torch is installed."""
 
-from allennlp_sentmatch.nn.attentional_decoder import AttentionalDecoder
-from allennlp_sentmatch.nn.attentive_pooling import AttentivelyPooled, AttentivePooling
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
-from allennlp_sentmatch.nn.cas_lstm_decoder import CellAwareLSTMDecoder
+from allennlp_sentmatch.nn.decoders import (
+    AttentionalDecoder,
+    CellAwareLSTMDecoder,
+    DecoderState,
+    LSTMDecoder,
+    RecurrentDecoder,
+    StateBridge,
+)
 from allennlp_sentmatch.nn.distillation import DistillationLoss
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 from allennlp_sentmatch.nn.gumbel_softmax import straight_through_gumbel_softmax
-from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, TreeComposition
-from allennlp_sentmatch.nn.lstm_decoder import LSTMDecoder
-from allennlp_sentmatch.nn.lstm_pair import LSTMPair
+from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, TreeComposition, bracketing
 from allennlp_sentmatch.nn.lstmn import LSTMN
-from allennlp_sentmatch.nn.lstmn_inter_attention import LSTMNInterAttention
-from allennlp_sentmatch.nn.lstmn_pair import LSTMNPair
 from allennlp_sentmatch.nn.matching import (
     ElementwiseBilinear,
     concat,
@@ -25,11 +26,16 @@ from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
 from allennlp_sentmatch.nn.ops.backends import BackendError, use_backend
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
 from allennlp_sentmatch.nn.padding import stack_padded
-from allennlp_sentmatch.nn.pair_reader import PairAttention, PairReader
-from allennlp_sentmatch.nn.pooling import Pooling
+from allennlp_sentmatch.nn.pair_readers import (
+    LSTMNInterAttention,
+    LSTMNPair,
+    LSTMPair,
+    PairAttention,
+    PairReader,
+)
+from allennlp_sentmatch.nn.pooling import AttentivelyPooled, AttentivePooling, Pooling
 from allennlp_sentmatch.nn.ranking import average_precision, reciprocal_rank
 from allennlp_sentmatch.nn.rcrn import RecurrentlyControlledRNN
-from allennlp_sentmatch.nn.recurrent_decoder import DecoderState, RecurrentDecoder
 from allennlp_sentmatch.nn.similarity import (
     expected_grade,
     grade_distribution,
@@ -37,9 +43,7 @@ from allennlp_sentmatch.nn.similarity import (
     scaled_cosine,
 )
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
-from allennlp_sentmatch.nn.state_bridge import StateBridge
 from allennlp_sentmatch.nn.subilstm import SuffixBiLSTM
-from allennlp_sentmatch.nn.tree_merges import bracketing
 
 __all__ = [
     "LSTMN",

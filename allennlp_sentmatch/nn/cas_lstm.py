@@ -20,12 +20,13 @@ import math
 import warnings
 from collections.abc import Iterator
 from numbers import Real
-from typing import Literal, Optional, Union, overload
+from typing import Literal, Optional, Union
 
 import torch
 from torch import Tensor, nn
 
-from allennlp_sentmatch.nn.checks import check_fraction, check_positive
+from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
+from allennlp_sentmatch.nn.configured_module import SequenceEncoder
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import (
     lstm_gates,
@@ -36,7 +37,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerWeights
 from allennlp_sentmatch.nn.padding import check_padded
 
 
-class CellAwareLSTM(nn.Module):
+class CellAwareLSTM(SequenceEncoder):
     """The cell-aware stacked LSTM of Choi et al. (2019); equations in the module's docstring.
 
     Layer `k` has the parameters below. Their blocks of `hidden_size` (H) rows are in the order
@@ -90,8 +91,7 @@ class CellAwareLSTM(nn.Module):
     ) -> None:
         super().__init__()
         check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
-        if vertical_gate not in ("hidden", "peephole"):
-            raise ValueError(f'vertical_gate must be "hidden" or "peephole", got {vertical_gate!r}')
+        check_choice("hidden", "peephole", vertical_gate=vertical_gate)
         if vertical_gate == "peephole" and vertical_weight not in (0.5, None):
             raise ValueError(
                 f"vertical_weight={vertical_weight!r} has no effect with "
@@ -120,8 +120,6 @@ class CellAwareLSTM(nn.Module):
         self.vertical_weight = vertical_weight
         self.vertical_gate = vertical_gate
         self.dropout = dropout
-        self._suffixes = ("", "_reverse") if bidirectional else ("",)
-
         for layer in range(num_layers):
             for suffix in self._suffixes:
                 for name, shape in self._parameter_shapes(layer):
@@ -150,40 +148,6 @@ class CellAwareLSTM(nn.Module):
                 nn.init.zeros_(parameter)
             else:
                 nn.init.uniform_(parameter, -bound, bound)
-
-    @property
-    def output_size(self) -> int:
-        """The width of the outputs: `hidden_size` times the number of directions."""
-        return self.hidden_size * len(self._suffixes)
-
-    @overload
-    def forward(
-        self,
-        inputs: Tensor,
-        mask: Optional[Tensor] = None,
-        return_gates: Literal[False] = False,
-        return_states: Literal[False] = False,
-    ) -> Tensor: ...
-
-    @overload
-    def forward(
-        self,
-        inputs: Tensor,
-        mask: Optional[Tensor] = None,
-        *,
-        return_gates: Literal[True],
-        return_states: Literal[False] = False,
-    ) -> tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]]: ...
-
-    @overload
-    def forward(
-        self,
-        inputs: Tensor,
-        mask: Optional[Tensor] = None,
-        return_gates: Literal[False] = False,
-        *,
-        return_states: Literal[True],
-    ) -> tuple[Tensor, Tensor, Tensor]: ...
 
     def forward(
         self,
@@ -282,11 +246,3 @@ class CellAwareLSTM(nn.Module):
             [self.layer_weights(layer, suffix) for suffix in self._suffixes]
             for layer in range(self.num_layers)
         ]
-
-    def extra_repr(self) -> str:
-        """The settings, in the constructor's order."""
-        return (
-            f"{self.input_size}, {self.hidden_size}, num_layers={self.num_layers}, "
-            f"bidirectional={self.bidirectional}, vertical_weight={self.vertical_weight!r}, "
-            f"vertical_gate={self.vertical_gate!r}, dropout={self.dropout}"
-        )

@@ -22,6 +22,14 @@ def check_fraction(**fractions: float) -> None:
             raise ValueError(f"{name} must be at least 0 and below 1, got {fraction}")
 
 
+def check_choice(*choices: str, **settings: str) -> None:
+    """Raise a `ValueError` that names the first setting that is none of `choices`."""
+    for name, setting in settings.items():
+        if setting not in choices:
+            *others, last = (f'"{choice}"' for choice in choices)
+            raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {setting!r}")
+
+
 def check_names(kind: str, given: Collection[str], expected: Collection[str]) -> None:
     """Raise a `ValueError` that names the first setting, or other kind, in only one of the two."""
     for name in sorted(set(given) ^ set(expected)):

@@ -12,16 +12,17 @@ those of Choi 2020, chapter 3.
 from typing import Optional
 
 import torch
+from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.common.straight_through import straight_through
 
 
-def gumbel_noise(logits: torch.Tensor, generator: Optional[torch.Generator] = None) -> torch.Tensor:
+def gumbel_noise(logits: Tensor, generator: Optional[torch.Generator] = None) -> Tensor:
     """Draw independent, always finite samples from Gumbel(0, 1).
 
     # Parameters
 
-    logits : `torch.Tensor`
+    logits : `Tensor`
         Any shape. Only its shape, device and type are used. For half-precision `logits` the
         samples are float32, because half-precision uniform variates are too coarse.
     generator : `torch.Generator`, optional (default = `None`)
@@ -29,7 +30,7 @@ def gumbel_noise(logits: torch.Tensor, generator: Optional[torch.Generator] = No
 
     # Returns
 
-    `torch.Tensor`
+    `Tensor`
         The shape of `logits`.
     """
     dtype = torch.promote_types(logits.dtype, torch.float32)
@@ -40,18 +41,18 @@ def gumbel_noise(logits: torch.Tensor, generator: Optional[torch.Generator] = No
 
 
 def straight_through_gumbel_softmax(
-    logits: torch.Tensor,
-    mask: torch.Tensor,
+    logits: Tensor,
+    mask: Tensor,
     temperature: float = 1.0,
     generator: Optional[torch.Generator] = None,
-) -> torch.Tensor:
+) -> Tensor:
     """Draw one sample per row from the categorical distribution softmax(`logits`).
 
     # Parameters
 
-    logits : `torch.Tensor`
+    logits : `Tensor`
         Shape (..., K), unnormalized log probabilities.
-    mask : `torch.Tensor`
+    mask : `Tensor`
         Shape (..., K), bool: the entries that may be sampled. Other logits have no effect and get
         no gradient.
     temperature : `float`, optional (default = `1.0`)
@@ -61,7 +62,7 @@ def straight_through_gumbel_softmax(
 
     # Returns
 
-    `torch.Tensor`
+    `Tensor`
         Shape (..., K), the type of `logits`: exactly one-hot in value, with the gradient of the
         relaxed sample. A row whose mask is all false is zero and has a zero gradient.
 

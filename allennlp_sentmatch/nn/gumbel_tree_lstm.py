@@ -21,29 +21,34 @@ choice y, one-hot in value, and its cumulative sum C,
     r'_j = (1 - C_j) r_j + C_{j-1} r_{j+1} + y_j candidate_j
 
 so that the gradient of y also flows through the copied nodes.
+
+A tree over N tokens is a sequence of N - 1 merges. Each merge is the index, counted from 0, of the
+pair's left node among the remaining nodes. Batches are padded with -1.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, Optional, Union
 
 import torch
+from torch import Tensor
 
 from allennlp_sentmatch.nn import gumbel_softmax
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_choice, check_positive
+from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import Choices, TreeWeights
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.recurrence import tree_recurrence
 from allennlp_sentmatch.nn.padding import check_padded, mask_of
 from allennlp_sentmatch.nn.recurrent_networks import lstm_states
-from allennlp_sentmatch.nn.tree_merges import check_merges
 
 
 class TreeComposition(NamedTuple):
     """The root and the tree of each sentence; shapes as in `compose`."""
 
-    hidden: torch.Tensor
-    cell: torch.Tensor
-    merges: torch.Tensor
+    hidden: Tensor
+    cell: Tensor
+    merges: Tensor
 
 
 class GumbelTreeLSTM(torch.nn.Module):
@@ -82,8 +87,7 @@ class GumbelTreeLSTM(torch.nn.Module):
     ) -> None:
         super().__init__()
         check_positive(input_size=input_size, hidden_size=hidden_size)
-        if leaf not in ("lstm", "bilstm", "affine"):
-            raise ValueError(f'leaf must be "lstm", "bilstm" or "affine", got {leaf!r}')
+        check_choice("lstm", "bilstm", "affine", leaf=leaf)
         if not temperature > 0:
             raise ValueError(f"temperature must be positive, got {temperature}")
         self.input_size = input_size
@@ -106,47 +110,45 @@ class GumbelTreeLSTM(torch.nn.Module):
     def output_size(self) -> int:
         """The size of a node, which is the size of the encoding."""
         bidirectional = isinstance(self.leaf, torch.nn.LSTM) and self.leaf.bidirectional
-        return self.hidden_size * (2 if bidirectional else 1)
+        return self.hidden_size * (1 + bidirectional)
 
     def extra_repr(self) -> str:
         """The settings, in the constructor's order."""
-        return (
-            f"{self.input_size}, {self.hidden_size}, leaf={self.leaf_kind!r}, "
-            f"temperature={self.temperature}"
-        )
+        sizes = f"{self.input_size}, {self.hidden_size}"
+        return f"{sizes}, leaf={self.leaf_kind!r}, temperature={self.temperature}"
 
-    def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
+    def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Return the hidden state of each sentence's root.
 
         # Parameters
 
-        inputs : `torch.Tensor`
+        inputs : `Tensor`
             Shape (batch_size, sequence_length, input_size).
-        mask : `torch.Tensor`, optional (default = `None`)
+        mask : `Tensor`, optional (default = `None`)
             Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
 
         # Returns
 
-        `torch.Tensor`
+        `Tensor`
             Shape (batch_size, output_size); zero for a sentence without tokens.
         """
         return self.compose(inputs, mask).hidden
 
     def compose(
         self,
-        inputs: torch.Tensor,
-        mask: Optional[torch.Tensor] = None,
-        merges: Optional[torch.Tensor] = None,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        merges: Optional[Tensor] = None,
     ) -> TreeComposition:
         """Compose each sentence into a single node.
 
         # Parameters
 
-        inputs : `torch.Tensor`
+        inputs : `Tensor`
             Shape (batch_size, sequence_length, input_size).
-        mask : `torch.Tensor`, optional (default = `None`)
+        mask : `Tensor`, optional (default = `None`)
             Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
-        merges : `torch.Tensor`, optional (default = `None`)
+        merges : `Tensor`, optional (default = `None`)
             Shape (batch_size, sequence_length - 1), long, as in the result: the trees to use, for
             instance a parser's. By default the model chooses its own.
 
@@ -183,9 +185,7 @@ class GumbelTreeLSTM(torch.nn.Module):
             choices = Choices(merges, noise, self.temperature)
             return TreeComposition(*tree_recurrence(hidden, cell, mask, weights, choices))
 
-    def _leaves(
-        self, inputs: torch.Tensor, mask: Optional[torch.Tensor]
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def _leaves(self, inputs: Tensor, mask: Optional[Tensor]) -> tuple[Tensor, Tensor]:
         """Return h and c of each token, (B, T, H) each and zero at padding."""
         if isinstance(self.leaf, torch.nn.LSTM):
             return lstm_states(self.leaf, inputs, mask)
@@ -194,3 +194,79 @@ class GumbelTreeLSTM(torch.nn.Module):
         leaves = self.leaf(inputs.masked_fill(padding, 0.0)).masked_fill(padding, 0.0)
         hidden, cell = leaves.chunk(2, -1)
         return hidden, cell
+
+
+def bracketing(merges: Union[Tensor, Sequence[int]], tokens: Sequence[str]) -> str:
+    """Render a tree as nested parentheses, such as "((the cat) (sat down))".
+
+    # Parameters
+
+    merges : `Tensor` or `Sequence[int]`
+        One sentence's row of `TreeComposition.merges`. Entries after the first `len(tokens) - 1`
+        are ignored.
+    tokens : `Sequence[str]`
+        The sentence's tokens. Parentheses in them are written as -LRB- and -RRB-, as in the Penn
+        Treebank.
+
+    # Returns
+
+    `str`
+        Empty for a sentence without tokens.
+
+    # Raises
+
+    `ValueError`
+        If `merges` is not a tree over that many tokens.
+    """
+    nodes = [token.replace("(", "-LRB-").replace(")", "-RRB-") for token in tokens]
+    indices = [int(index) for index in merges]
+    if len(indices) < len(nodes) - 1:
+        raise ValueError(
+            f"merges must hold {len(nodes) - 1} steps for {len(nodes)} tokens, got {len(indices)}"
+        )
+    for step, index in enumerate(indices[: max(len(nodes) - 1, 0)]):
+        if not 0 <= index < len(nodes) - 1:
+            raise ValueError(
+                f"merges[{step}] must lie between 0 and {len(nodes) - 2}, for {len(nodes)} nodes "
+                f"are left of {len(tokens)} tokens; got {index}"
+            )
+        nodes[index : index + 2] = [f"({nodes[index]} {nodes[index + 1]})"]
+    return nodes[0] if nodes else ""
+
+
+def check_merges(merges: Tensor, mask: Tensor) -> None:
+    """Check that `merges` holds a tree over each sentence.
+
+    # Parameters
+
+    merges : `Tensor`
+        Shape (batch_size, sequence_length - 1), long, as in `TreeComposition.merges`. The values
+        are not checked under `torch.compile` and `torch.export`.
+    mask : `Tensor`
+        Shape (batch_size, sequence_length), bool, right-padded.
+
+    # Raises
+
+    `TypeError`
+        If `merges` has another type.
+    `ValueError`
+        If `merges` has another shape or holds an index without a pair.
+    """
+    if merges.dtype != torch.long:
+        raise TypeError(f"merges must be long, got {merges.dtype}; call merges.long()")
+    steps = max(mask.size(1) - 1, 0)
+    if merges.shape != (mask.size(0), steps):
+        raise ValueError(
+            f"merges must have the shape (batch_size, sequence_length - 1) = "
+            f"{(mask.size(0), steps)}, got {tuple(merges.shape)}"
+        )
+    if is_compiling_or_tracing():
+        return
+    pairs = mask.sum(1, keepdim=True) - 1 - torch.arange(steps, device=mask.device)  # (B, T - 1)
+    wrong = ((merges < 0) | (merges >= pairs)) & (pairs > 0)
+    if wrong.any():
+        row, step = (int(index) for index in wrong.nonzero()[0])
+        raise ValueError(
+            f"merges[{row}, {step}] must lie between 0 and {int(pairs[row, step]) - 1}, "
+            f"got {int(merges[row, step])}"
+        )

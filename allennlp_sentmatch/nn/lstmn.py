@@ -15,29 +15,31 @@ with h~_1 = c~_1 = 0, because the tapes are empty.
 """
 
 import math
-from typing import Literal, NamedTuple, Optional, Union, overload
+from typing import NamedTuple, Optional, Union
 
 import torch
+from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.configured_module import SequenceEncoder
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.lstmn.recurrence import lstmn_recurrence
 from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
 from allennlp_sentmatch.nn.padding import check_padded
 
-Attention = Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]
+Attention = Union[Tensor, tuple[Tensor, Tensor]]
 
 
 class Tapes(NamedTuple):
     """The states and the attention of an `LSTMN`; shapes as in `LSTMN.read`."""
 
-    hidden: torch.Tensor
-    cell: torch.Tensor
+    hidden: Tensor
+    cell: Tensor
     attention: Attention
 
 
-class LSTMN(torch.nn.Module):
+class LSTMN(SequenceEncoder):
     """A Long Short-Term Memory-Network encoder (equations 8-13 of the module's docstring).
 
     Its parameters are `weight_ih_l0` (4H, D), `weight_hh_l0` (4H, H) and `bias_l0` (4H), with
@@ -78,7 +80,6 @@ class LSTMN(torch.nn.Module):
         self.hidden_size = hidden_size
         self.attention_size = attention_size
         self.bidirectional = bidirectional
-        self._suffixes = ("", "_reverse") if bidirectional else ("",)
         for suffix in self._suffixes:
             for name, shape in [
                 ("weight_ih_l0", (4 * hidden_size, input_size)),
@@ -92,60 +93,31 @@ class LSTMN(torch.nn.Module):
                 self.register_parameter(name + suffix, torch.nn.Parameter(torch.empty(shape)))
         self.reset_parameters()
 
-    @property
-    def output_size(self) -> int:
-        """The size of the tapes' vectors: `hidden_size` times the number of directions."""
-        return self.hidden_size * len(self._suffixes)
-
     def reset_parameters(self) -> None:
         """Initialize parameters from U(-1/sqrt(H), 1/sqrt(H)), as `torch.nn.LSTM` does."""
         bound = 1 / math.sqrt(self.hidden_size)
         for parameter in self.parameters():
             torch.nn.init.uniform_(parameter, -bound, bound)
 
-    def extra_repr(self) -> str:
-        """The settings, in the constructor's order."""
-        return (
-            f"{self.input_size}, {self.hidden_size}, attention_size={self.attention_size}, "
-            f"bidirectional={self.bidirectional}"
-        )
-
-    @overload
     def forward(
         self,
-        inputs: torch.Tensor,
-        mask: Optional[torch.Tensor] = None,
-        return_attention: Literal[False] = False,
-    ) -> torch.Tensor: ...
-
-    @overload
-    def forward(
-        self,
-        inputs: torch.Tensor,
-        mask: Optional[torch.Tensor] = None,
-        *,
-        return_attention: Literal[True],
-    ) -> tuple[torch.Tensor, Attention]: ...
-
-    def forward(
-        self,
-        inputs: torch.Tensor,
-        mask: Optional[torch.Tensor] = None,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
         return_attention: bool = False,
-    ) -> Union[torch.Tensor, tuple[torch.Tensor, Attention]]:
+    ) -> Union[Tensor, tuple[Tensor, Attention]]:
         """Return the hidden tape and, on request, the attention.
 
         # Parameters
 
-        inputs : `torch.Tensor`
+        inputs : `Tensor`
             Shape (batch_size, sequence_length, input_size).
-        mask : `torch.Tensor`, optional (default = `None`)
+        mask : `Tensor`, optional (default = `None`)
             Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
         return_attention : `bool`, optional (default = `False`)
 
         # Returns
 
-        `Union[torch.Tensor, tuple[torch.Tensor, Attention]]`
+        `Union[Tensor, tuple[Tensor, Attention]]`
             `hidden` of `read`, or with `return_attention` a pair of `hidden` and `attention`.
         """
         tapes = self.read(inputs, mask)
@@ -153,19 +125,19 @@ class LSTMN(torch.nn.Module):
 
     def read(
         self,
-        inputs: torch.Tensor,
-        mask: Optional[torch.Tensor] = None,
-        initial_state: Optional[tuple[torch.Tensor, torch.Tensor]] = None,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        initial_state: Optional[tuple[Tensor, Tensor]] = None,
     ) -> Tapes:
         """Compute the tapes of a batch of sentences.
 
         # Parameters
 
-        inputs : `torch.Tensor`
+        inputs : `Tensor`
             Shape (batch_size, sequence_length, input_size).
-        mask : `torch.Tensor`, optional (default = `None`)
+        mask : `Tensor`, optional (default = `None`)
             Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
-        initial_state : `tuple[torch.Tensor, torch.Tensor]`, optional (default = zeros)
+        initial_state : `tuple[Tensor, Tensor]`, optional (default = zeros)
             h~ and c~ at the first token of each direction, when the tapes are empty: two tensors of
             shape (batch_size, output_size).
 
@@ -205,9 +177,7 @@ class LSTMN(torch.nn.Module):
         return Tapes(hidden, cell, (attention[0], from_right))
 
 
-def _check_initial_state(
-    initial_state: tuple[torch.Tensor, torch.Tensor], shape: tuple[int, int]
-) -> None:
+def _check_initial_state(initial_state: tuple[Tensor, Tensor], shape: tuple[int, int]) -> None:
     for name, state in zip(("hidden state", "cell"), initial_state):
         if state.shape != shape:
             raise ValueError(

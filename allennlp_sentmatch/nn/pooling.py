@@ -8,21 +8,32 @@ For a sentence with the steps h_1 .. h_N:
 
 "attention" is the word attention of Yang et al. (2016), "Hierarchical Attention Networks for
 Document Classification", equations 5 to 7, with v for the context vector u_w.
+
+`AttentivePooling` pools two sentences with weights that depend on both: dos Santos, Tan, Xiang and
+Zhou 2016, "Attentive Pooling Networks" (arXiv:1602.03609), section 4. With q_i and a_j the token
+vectors of a question and an answer, and U learned:
+
+    G_ij = tanh(q_i^T U a_j)
+    sigma^q = softmax_i(max_j G_ij),   r^q = sum_i sigma^q_i q_i
+    sigma^a = softmax_j(max_i G_ij),   r^a = sum_j sigma^a_j a_j
 """
 
 from collections.abc import Sequence
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.nn.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule
 from allennlp_sentmatch.nn.ops.common.autocast import (
     cast_to_parameter,
     is_autocast_enabled,
     without_autocast,
 )
-from allennlp_sentmatch.nn.padding import check_padded, zero_outputs
+from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.padding import check_padded, mask_of, zero_outputs
 from allennlp_sentmatch.nn.precision import at_least_float32
 
 POOLINGS = ("max", "mean", "min", "last", "attention")
@@ -94,24 +105,24 @@ class Pooling(torch.nn.Module):
 
     def forward(
         self,
-        inputs: torch.Tensor,
-        mask: Optional[torch.Tensor] = None,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
         return_attention: bool = False,
-    ) -> Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+    ) -> Union[Tensor, tuple[Tensor, Tensor]]:
         """Pool the steps of each sentence.
 
         # Parameters
 
-        inputs : `torch.Tensor`
+        inputs : `Tensor`
             Shape (B, T, E).
-        mask : `torch.Tensor`, optional (default = `None`)
+        mask : `Tensor`, optional (default = `None`)
             Shape (B, T), bool, right-padded. `None`: nothing is padding.
         return_attention : `bool`, optional (default = `False`)
             Whether to return the weights of "attention" as well.
 
         # Returns
 
-        `Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]`
+        `Union[Tensor, tuple[Tensor, Tensor]]`
             The pooled sentences, (B, output_size). With `return_attention`, a pair of these and
             the attention weights, (B, T), which are zero at padded steps.
 
@@ -139,8 +150,7 @@ class Pooling(torch.nn.Module):
         if inputs.size(1) == 0:  # the maximum over no steps is an error in torch
             pooled = zero_outputs(self, inputs, (inputs.size(0), self.output_size))
             return (pooled, zero_outputs(self, inputs, mask.shape)) if return_attention else pooled
-        if attends:
-            weights = self._attention_weights(inputs, mask)
+        weights = mask  # unused without attention
         parts = []
         for pooling in self.poolings:
             if pooling == "max":
@@ -152,34 +162,29 @@ class Pooling(torch.nn.Module):
             elif pooling == "last":
                 parts.append(last_pooling(inputs, mask, self.bidirectional))
             else:
+                # Clear the padding before the projection, whose gradient a NaN in it would reach.
                 steps = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
                 with without_autocast(inputs.device):
-                    parts.append(torch.matmul(weights.unsqueeze(1), steps).squeeze(1))
+                    keys = self.attention_projection(steps)
+                    pooled, weights = additive_attention(keys, self.attention_vector, steps, mask)
+                parts.append(pooled)
         pooled = torch.cat(parts, dim=-1)
         return (pooled, weights) if return_attention else pooled
 
-    def _attention_weights(self, inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        # Clear the padding before the projection, whose gradient a NaN in it would reach.
-        steps = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
-        with without_autocast(inputs.device):
-            # Shape: (B, T)
-            scores = torch.tanh(self.attention_projection(steps)).matmul(self.attention_vector)
-        return masked_softmax(scores, mask)
 
-
-def max_pooling(inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def max_pooling(inputs: Tensor, mask: Tensor) -> Tensor:
     """Take the maximum over the unmasked steps, (B, T, E), (B, T) -> (B, E), zero without any."""
     maximum = inputs.masked_fill(~mask.unsqueeze(-1), float("-inf")).max(dim=1).values
     return maximum.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
 
 
-def mean_pooling(inputs: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def mean_pooling(inputs: Tensor, mask: Tensor) -> Tensor:
     """Take the mean over the unmasked steps, (B, T, E), (B, T) -> (B, E), zero without any."""
     total = inputs.masked_fill(~mask.unsqueeze(-1), 0.0).sum(dim=1)
     return total / mask.sum(dim=1, keepdim=True).clamp(min=1)
 
 
-def last_pooling(inputs: torch.Tensor, mask: torch.Tensor, bidirectional: bool) -> torch.Tensor:
+def last_pooling(inputs: Tensor, mask: Tensor, bidirectional: bool) -> Tensor:
     """Take each direction's final state, (B, T, E), (B, T) -> (B, E), zero for an empty sentence.
 
     AllenNLP's `get_final_encoder_states` computes the same but fails on empty sentences.
@@ -192,3 +197,124 @@ def last_pooling(inputs: torch.Tensor, mask: torch.Tensor, bidirectional: bool) 
         half = inputs.size(-1) // 2
         final = torch.cat([final[:, :half], inputs[:, 0, half:]], dim=-1)
     return final.masked_fill((lengths == 0).unsqueeze(-1), 0.0)
+
+
+def additive_attention(
+    keys: Tensor, vector: Tensor, values: Tensor, mask: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Pool by weights a = softmax(v . tanh(k)), zero where all is masked.
+
+    # Parameters
+
+    keys : `Tensor`
+        k, (B, T, A).
+    vector : `Tensor`
+        v, (A,).
+    values : `Tensor`
+        (B, T, E), zero at padding.
+    mask : `Tensor`
+        (B, T), bool.
+
+    # Returns
+
+    `tuple[Tensor, Tensor]`
+        The sum of the values times their weights, (B, E), and the weights, (B, T), both in the
+        precision of `values`, also under autocast.
+    """
+    with without_autocast(values.device):
+        weights = masked_softmax(torch.tanh(keys.to(values.dtype)) @ vector, mask)
+        return weights.unsqueeze(1).bmm(values).squeeze(1), weights
+
+
+class AttentivelyPooled(NamedTuple):
+    """The result of `AttentivePooling`."""
+
+    first: Tensor
+    """(B, E), r^q."""
+    second: Tensor
+    """(B, E), r^a."""
+    first_attention: Tensor
+    """(B, M), sigma^q."""
+    second_attention: Tensor
+    """(B, L), sigma^a."""
+
+
+class AttentivePooling(ConfiguredModule):
+    """Two-way attentive pooling; the equations are in the module's docstring.
+
+    It computes in the precision of its parameter, under autocast as well.
+
+    # Parameters
+
+    input_size : `int`
+        E, the size of a token's vector.
+
+    # Attributes
+
+    weight : `torch.nn.Parameter`
+        (E, E), U.
+
+    # Raises
+
+    `ValueError`
+        If `input_size` is less than 1.
+    """
+
+    def __init__(self, input_size: int) -> None:
+        super().__init__()
+        check_positive(input_size=input_size)
+        self.input_size = input_size
+        self.weight = torch.nn.Parameter(torch.empty(input_size, input_size))
+        torch.nn.init.xavier_uniform_(self.weight)
+
+    def forward(
+        self,
+        first: Tensor,
+        first_mask: Optional[Tensor],
+        second: Tensor,
+        second_mask: Optional[Tensor],
+    ) -> AttentivelyPooled:
+        """Pool B pairs of sentences.
+
+        # Parameters
+
+        first : `Tensor`
+            (B, M, E)
+        first_mask : `Optional[Tensor]`
+            (B, M), bool. `None`: nothing is padding.
+        second : `Tensor`
+            (B, L, E)
+        second_mask : `Optional[Tensor]`
+            (B, L), bool. `None`: nothing is padding.
+
+        # Returns
+
+        `AttentivelyPooled`
+            The vector of an empty sentence is zero. A sentence paired with an empty one is pooled
+            to its mean.
+        """
+        first_mask, second_mask = mask_of(first, first_mask), mask_of(second, second_mask)
+        first, second = (
+            cast_to_parameter(first, self.weight),
+            cast_to_parameter(second, self.weight),
+        )
+        # Clear the padding, because NaN times a weight of zero is NaN.
+        first = first.masked_fill(~first_mask.unsqueeze(-1), 0.0)
+        second = second.masked_fill(~second_mask.unsqueeze(-1), 0.0)
+        with without_autocast(first.device):
+            # Shape: (B, M, L)
+            scores = torch.tanh(first.matmul(self.weight).bmm(second.transpose(1, 2)))
+            # No score is less than -1, so padding is never the maximum. One more step of padding
+            # gives sentences without tokens a maximum.
+            is_pair = first_mask.unsqueeze(2) & second_mask.unsqueeze(1)
+            scores = F.pad(scores.masked_fill(~is_pair, -1.0), (0, 1, 0, 1), value=-1.0)
+            first_best = scores[:, :-1].max(dim=2).values  # (B, M)
+            second_best = scores[:, :, :-1].max(dim=1).values  # (B, L)
+            first_attention = masked_softmax(first_best, first_mask)  # (B, M)
+            second_attention = masked_softmax(second_best, second_mask)  # (B, L)
+            return AttentivelyPooled(
+                torch.einsum("bm,bme->be", first_attention, first),
+                torch.einsum("bl,ble->be", second_attention, second),
+                first_attention,
+                second_attention,
+            )

@@ -1,4 +1,4 @@
-"""Ranking measures as trec_eval computes them, and the ranking itself.
+"""Answers to questions: training pairs, the ranking, and its measures as trec_eval computes them.
 
 The K candidates of a question are ordered by score, the best first; rel_k is 1 if the k-th of them
 is relevant, else 0:
@@ -9,6 +9,8 @@ is relevant, else 0:
 Both are 0 for a question without a relevant candidate. Of candidates with equal scores, the later
 one comes first; trec_eval orders documents named "0000", "0001", ... in the same manner.
 """
+
+from typing import NamedTuple, Optional
 
 import torch
 import torch.nn.functional as F
@@ -57,3 +59,38 @@ def reciprocal_rank(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
 def _ranked_relevance(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
     """Return rel_k for each rank k, (B, K), float64."""
     return (relevant & mask).gather(-1, rank_order(scores, mask)).double()
+
+
+class AnswerPairs(NamedTuple):
+    """N pairs of answers to the same question; each tensor is (N,), int64."""
+
+    question: Tensor
+    positive: Tensor
+    negative: Tensor
+
+
+def answer_pairs(labels: Tensor, num_negatives: Optional[int] = None) -> AnswerPairs:
+    """Pair each correct answer with incorrect answers to the same question.
+
+    # Parameters
+
+    labels : `Tensor`
+        (B, K): 1 for a correct answer, 0 for an incorrect one, any other value for padding.
+    num_negatives : `int`, optional (default = `None`)
+        The number of incorrect answers to sample for each correct one, without replacement; all
+        of them if `None` or if the question has fewer.
+
+    # Returns
+
+    `AnswerPairs`
+        No pairs for a question without a correct or without an incorrect answer.
+    """
+    question, positive = (labels == 1).nonzero(as_tuple=True)  # (P,), (P,)
+    incorrect = (labels == 0)[question]  # (P, K)
+    if num_negatives is not None:
+        # Keep the incorrect answers with the smallest random numbers, which are less than 1.
+        numbers = torch.rand(incorrect.shape, device=labels.device).masked_fill(~incorrect, 1.0)
+        ranks = numbers.argsort(dim=1).argsort(dim=1)
+        incorrect = incorrect & (ranks < num_negatives)
+    pair, negative = incorrect.nonzero(as_tuple=True)  # (N,), (N,)
+    return AnswerPairs(question[pair], positive[pair], negative)

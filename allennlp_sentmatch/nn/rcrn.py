@@ -15,15 +15,17 @@ c_t unused.
 from typing import Literal, Optional, Union
 
 import torch
+from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_choice, check_positive
+from allennlp_sentmatch.nn.configured_module import SequenceEncoder
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.rcrn.recurrence import controlled_recurrence
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.recurrent_networks import run_networks
 
 
-class RecurrentlyControlledRNN(torch.nn.Module):
+class RecurrentlyControlledRNN(SequenceEncoder):
     """The RCRN of Tay et al. (2018); equations in the module's docstring.
 
     Its submodules `forget_controller`, `output_controller` and `listener` are one-layer
@@ -60,10 +62,8 @@ class RecurrentlyControlledRNN(torch.nn.Module):
     ) -> None:
         super().__init__()
         check_positive(input_size=input_size, hidden_size=hidden_size)
-        if cell not in ("lstm", "gru"):
-            raise ValueError(f'cell must be "lstm" or "gru", got {cell!r}')
-        if output_gate not in ("sigmoid", "identity"):
-            raise ValueError(f'output_gate must be "sigmoid" or "identity", got {output_gate!r}')
+        check_choice("lstm", "gru", cell=cell)
+        check_choice("sigmoid", "identity", output_gate=output_gate)
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.cell = cell
@@ -78,31 +78,19 @@ class RecurrentlyControlledRNN(torch.nn.Module):
         self.output_controller = network()
         self.listener = network()
 
-    @property
-    def output_size(self) -> int:
-        """The width of the outputs: `hidden_size` times the number of directions."""
-        return self.hidden_size * (2 if self.bidirectional else 1)
-
-    def extra_repr(self) -> str:
-        """The settings, in the constructor's order."""
-        return (
-            f"{self.input_size}, {self.hidden_size}, cell={self.cell!r}, "
-            f"bidirectional={self.bidirectional}, output_gate={self.output_gate!r}"
-        )
-
-    def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
+    def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Encode a batch of sentences.
 
         # Parameters
 
-        inputs : `torch.Tensor`
+        inputs : `Tensor`
             Shape (B, T, D).
-        mask : `torch.Tensor`, optional (default = `None`)
+        mask : `Tensor`, optional (default = `None`)
             Shape (B, T), bool, right-padded. `None`: nothing is padding.
 
         # Returns
 
-        `torch.Tensor`
+        `Tensor`
             Shape (B, T, output_size), zero at padded steps.
         """
         dtype = self.listener.all_weights[0][0].dtype

@@ -1,16 +1,17 @@
 """Stacked LSTMs or GRUs: torch's modules, whose layers run as fast as they can on a CPU."""
 
-from typing import Literal, Optional, Union, overload
+from typing import Literal, Optional, Union
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_fraction, check_positive
+from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
+from allennlp_sentmatch.nn.configured_module import SequenceEncoder
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, run_networks
 
 
-class StackedRNN(torch.nn.Module):
+class StackedRNN(SequenceEncoder):
     """A `torch.nn.LSTM` or `torch.nn.GRU`, its submodule `network`.
 
     On a CPU it trains faster than the same network over packed batches, which is what AllenNLP's
@@ -49,11 +50,14 @@ class StackedRNN(torch.nn.Module):
     ) -> None:
         super().__init__()
         check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
-        if cell not in ("lstm", "gru"):
-            raise ValueError(f'cell must be "lstm" or "gru", got {cell!r}')
+        check_choice("lstm", "gru", cell=cell)
         check_fraction(dropout=dropout)
         self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.cell = cell
+        self.num_layers = num_layers
         self.bidirectional = bidirectional
+        self.dropout = dropout
         kind = torch.nn.LSTM if cell == "lstm" else torch.nn.GRU
         self.network = kind(
             input_size,
@@ -65,41 +69,9 @@ class StackedRNN(torch.nn.Module):
         )
 
     @property
-    def output_size(self) -> int:
-        """The width of the outputs: `hidden_size` times the number of directions."""
-        return self.network.hidden_size * (2 if self.bidirectional else 1)
-
-    @property
-    def num_layers(self) -> int:
-        """The number of layers."""
-        return self.network.num_layers
-
-    @property
     def has_cells(self) -> bool:
         """Whether its layers have memory cells, and `last_states` can be called: "lstm"."""
         return isinstance(self.network, torch.nn.LSTM)
-
-    def extra_repr(self) -> str:
-        """The settings, in the constructor's order."""
-        network = self.network
-        return (
-            f"{network.input_size}, {network.hidden_size}, cell={network.mode.lower()!r}, "
-            f"num_layers={network.num_layers}, bidirectional={network.bidirectional}, "
-            f"dropout={network.dropout}"
-        )
-
-    @overload
-    def forward(
-        self,
-        inputs: Tensor,
-        mask: Optional[Tensor] = None,
-        return_states: Literal[False] = False,
-    ) -> Tensor: ...
-
-    @overload
-    def forward(
-        self, inputs: Tensor, mask: Optional[Tensor] = None, *, return_states: Literal[True]
-    ) -> tuple[Tensor, Tensor, Tensor]: ...
 
     def forward(
         self, inputs: Tensor, mask: Optional[Tensor] = None, return_states: bool = False

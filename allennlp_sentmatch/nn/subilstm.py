@@ -27,9 +27,11 @@ import math
 from typing import Literal, Optional, Union
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.checks import check_choice, check_positive
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule, SequenceEncoder
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.packing import order_by_length
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
@@ -39,7 +41,7 @@ from allennlp_sentmatch.nn.ops.subilstm.weights import SuffixWeights
 from allennlp_sentmatch.nn.padding import check_padded, zero_outputs
 
 
-class SuffixCell(torch.nn.Module):
+class SuffixCell(ConfiguredModule):
     """The parameters of an LSTM or GRU cell, with one bias vector.
 
     These are `weight_ih_l0` (GH, D), `weight_hh_l0` (GH, H) and `bias_l0` (GH). For an LSTM, G is 4
@@ -60,12 +62,8 @@ class SuffixCell(torch.nn.Module):
         self.hidden_size = hidden_size
         self.num_gates = num_gates
 
-    def extra_repr(self) -> str:
-        """The settings, in the constructor's order."""
-        return f"{self.input_size}, {self.hidden_size}, num_gates={self.num_gates}"
 
-
-class SuffixBiLSTM(torch.nn.Module):
+class SuffixBiLSTM(SequenceEncoder):
     """The SuBiLSTM of Brahma (2018); equations in the module's docstring.
 
     Its submodules are the `SuffixCell`s `forward_cell` (L_p) and `reverse_cell` (L'_s); the untied
@@ -114,12 +112,8 @@ class SuffixBiLSTM(torch.nn.Module):
     ) -> None:
         super().__init__()
         check_positive(input_size=input_size, hidden_size=hidden_size)
-        if combination not in ("max", "mean", "concat", "gate"):
-            raise ValueError(
-                f'combination must be "max", "mean", "concat" or "gate", got {combination!r}'
-            )
-        if cell not in ("lstm", "gru"):
-            raise ValueError(f'cell must be "lstm" or "gru", got {cell!r}')
+        check_choice("max", "mean", "concat", "gate", combination=combination)
+        check_choice("lstm", "gru", cell=cell)
         if max_context is not None and max_context < 1:
             raise ValueError(f"max_context must be at least 1 or None, got {max_context}")
         self.input_size = input_size
@@ -143,26 +137,19 @@ class SuffixBiLSTM(torch.nn.Module):
         """The size of the outputs: `2 * hidden_size`, or `4 * hidden_size` with "concat"."""
         return self.hidden_size * (4 if self.combination == "concat" else 2)
 
-    def extra_repr(self) -> str:
-        """The settings, in the constructor's order."""
-        return (
-            f"{self.input_size}, {self.hidden_size}, tied={self.tied}, "
-            f"combination={self.combination!r}, cell={self.cell!r}, max_context={self.max_context}"
-        )
-
-    def forward(self, inputs: torch.Tensor, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
+    def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Encode a batch of sentences.
 
         # Parameters
 
-        inputs : `torch.Tensor`
+        inputs : `Tensor`
             Shape (B, T, D).
-        mask : `torch.Tensor`, optional (default = `None`)
+        mask : `Tensor`, optional (default = `None`)
             Shape (B, T), bool, right-padded. `None`: nothing is padding.
 
         # Returns
 
-        `torch.Tensor`
+        `Tensor`
             Shape (B, T, output_size), zero at padded steps.
         """
         full_mask = check_padded(inputs, mask, self.input_size, self.forward_cell.bias_l0.dtype)
@@ -183,8 +170,8 @@ class SuffixBiLSTM(torch.nn.Module):
         return F.pad(outputs, (0, 0, 0, T - len(sizes)))[order.argsort()]
 
     def _encode_batch(
-        self, inputs: torch.Tensor, mask: torch.Tensor, sizes: Union[list[int], torch.Tensor]
-    ) -> torch.Tensor:
+        self, inputs: Tensor, mask: Tensor, sizes: Union[list[int], Tensor]
+    ) -> Tensor:
         """Encode sentences as `suffix_recurrence` takes them; `sizes` are its."""
         padding = ~mask.unsqueeze(-1)  # (B, T, 1)
         # Clear the padding: NaN in it would reach the weights' gradients.
@@ -200,9 +187,7 @@ class SuffixBiLSTM(torch.nn.Module):
         )
         return torch.cat([outputs_forward, outputs_reverse], -1).masked_fill(padding, 0.0)
 
-    def _encode(
-        self, tokens: torch.Tensor, sizes: Union[list[int], torch.Tensor]
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def _encode(self, tokens: Tensor, sizes: Union[list[int], Tensor]) -> tuple[Tensor, Tensor]:
         """Encode all prefixes and suffixes from left to right, (2, B, T, H) each.
 
         `tokens` (2, B, T, D) are the sentences and the reversed sentences.
@@ -212,9 +197,7 @@ class SuffixBiLSTM(torch.nn.Module):
         tokens = tokens.transpose(1, 2)  # (2, T, B, D)
         tokens = cast_to_parameter(tokens, self.forward_cell.weight_hh_l0)
 
-        def run(
-            cells: tuple[SuffixCell, SuffixCell], num_starts: int
-        ) -> tuple[torch.Tensor, torch.Tensor]:
+        def run(cells: tuple[SuffixCell, SuffixCell], num_starts: int) -> tuple[Tensor, Tensor]:
             weights = [SuffixWeights(c.weight_ih_l0, c.weight_hh_l0, c.bias_l0) for c in cells]
             encodings = suffix_recurrence(tokens, weights, sizes, window, num_starts, self.cell)
             return encodings[0].transpose(1, 2), encodings[1].transpose(1, 2)
@@ -228,7 +211,7 @@ class SuffixBiLSTM(torch.nn.Module):
         _, suffixes = run((self.forward_suffix_cell, self.reverse_prefix_cell), T)
         return prefixes, suffixes
 
-    def _combine(self, prefix: torch.Tensor, suffix: torch.Tensor, gate: str) -> torch.Tensor:
+    def _combine(self, prefix: Tensor, suffix: Tensor, gate: str) -> Tensor:
         """Combine one direction by eq. 5: (B, T, H), or (B, T, 2H) with "concat"."""
         if self.combination == "max":
             return torch.maximum(prefix, suffix)

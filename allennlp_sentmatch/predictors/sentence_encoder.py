@@ -22,7 +22,7 @@ from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.nn.bfloat16_products import bfloat16_products
+from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 from allennlp_sentmatch.predictors.text_indexing import text_indexer
 from allennlp_sentmatch.predictors.unknown_words import unknown_words
@@ -52,7 +52,7 @@ class SentenceEncoder:
         The reader that the model was trained with.
     bfloat16 : `bool`, optional (default = `False`)
         Whether to round the factors of products to bfloat16, which is faster on some processors;
-        see `allennlp_sentmatch.nn.bfloat16_products`.
+        see `allennlp_sentmatch.nn.precision`.
 
     # Raises
 

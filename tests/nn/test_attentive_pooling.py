@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.attentive_pooling import AttentivePooling
+from allennlp_sentmatch.nn.pooling import AttentivePooling
 
 
 def batch():

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.bfloat16_products import bfloat16_products
+from allennlp_sentmatch.nn.precision import bfloat16_products
 
 
 def fail_in_bfloat16():

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from allennlp_sentmatch.nn.lstmn_inter_attention import LSTMNInterAttention
+from allennlp_sentmatch.nn.pair_readers import LSTMNInterAttention
 from tests.nn.pairs import (
     HYPOTHESIS_LENGTHS,
     PREMISE_LENGTHS,

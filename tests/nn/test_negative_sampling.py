@@ -1,6 +1,6 @@
 import torch
 
-from allennlp_sentmatch.nn.negative_sampling import answer_pairs
+from allennlp_sentmatch.nn.ranking import answer_pairs
 
 LABELS = torch.tensor(
     [

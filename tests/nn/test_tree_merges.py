@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from allennlp_sentmatch.nn import tree_merges
-from allennlp_sentmatch.nn.tree_merges import bracketing, check_merges
+from allennlp_sentmatch.nn import gumbel_tree_lstm as tree_merges
+from allennlp_sentmatch.nn.gumbel_tree_lstm import bracketing, check_merges
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 from allennlp.training import GradientDescentTrainer, TrainerCallback
 
-from allennlp_sentmatch.nn.bfloat16_products import bfloat16_products
+from allennlp_sentmatch.nn.precision import bfloat16_products
 
 
 @TrainerCallback.register("bfloat16_products")
@@ -15,7 +15,7 @@ class Bfloat16ProductsCallback(TrainerCallback):
     Unlike the trainer "bfloat16", which leaves the recurrences in float32, it holds for all
     products, while everything else stays in float32: sums, states, gradients, gates. Recurrent
     encoders and large output layers train faster on a CPU with AMX and on a GPU since Ampere;
-    elsewhere nothing changes (`allennlp_sentmatch.nn.bfloat16_products`). Validation during
+    elsewhere nothing changes (`allennlp_sentmatch.nn.precision`). Validation during
     training has the same precision; the evaluation after it is in float32.
 
     Registered as a `TrainerCallback` with name "bfloat16_products".

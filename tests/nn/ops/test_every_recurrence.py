@@ -12,7 +12,7 @@ from allennlp_sentmatch.nn import (
 )
 from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.ops.subilstm import recurrence as suffix
-from allennlp_sentmatch.nn.reading_comprehension import GatedMatching
+from allennlp_sentmatch.nn.rnet import GatedMatching
 from tests.nn.ops.conftest import NEEDS_COMPILED, run_by
 
 D, H = 4, 3

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from allennlp_sentmatch.nn.reading_comprehension import best_spans
+from allennlp_sentmatch.nn.answer_spans import best_spans
 
 SCORES = st.one_of(
     st.just(-math.inf),

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.common.scan import CAN_RECORD
-from allennlp_sentmatch.nn.reading_comprehension import GatedMatching
+from allennlp_sentmatch.nn.rnet import GatedMatching
 from tests.nn.reading_comprehension.equations import assert_same, batch, gru_step, normal, softmax
 
 if hasattr(torch, "func"):

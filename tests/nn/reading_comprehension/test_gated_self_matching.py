@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.reading_comprehension import GatedSelfMatching
+from allennlp_sentmatch.nn.rnet import GatedSelfMatching
 from tests.fresh_process import run_python
 from tests.nn.reading_comprehension.equations import assert_same, batch, gru_step, normal, softmax
 
@@ -103,7 +103,7 @@ def test_wrong_inputs_are_named():
 
 MEMORY = """
 import resource, torch
-from allennlp_sentmatch.nn.reading_comprehension.gated_self_matching import GatedSelfMatching
+from allennlp_sentmatch.nn.rnet import GatedSelfMatching
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

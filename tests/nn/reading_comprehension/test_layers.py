@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.reading_comprehension import (
+from allennlp_sentmatch.nn.rnet import (
     GatedMatching,
     GatedSelfMatching,
     PointerNetwork,

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from allennlp_sentmatch.nn.reading_comprehension import PassageWindows, best_spans
+from allennlp_sentmatch.nn.answer_spans import PassageWindows, best_spans
 
 
 def of(lengths: list[int], size: int, stride: int) -> PassageWindows:

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.reading_comprehension import PointerNetwork
+from allennlp_sentmatch.nn.rnet import PointerNetwork
 from tests.nn.reading_comprehension.equations import assert_same, batch, gru_step, normal, softmax
 
 P, Q, A = 3, 4, 5

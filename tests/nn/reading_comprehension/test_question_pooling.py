@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.reading_comprehension import QuestionPooling
+from allennlp_sentmatch.nn.rnet import QuestionPooling
 from tests.nn.reading_comprehension.equations import assert_same, batch, normal, softmax
 
 Q, A = 3, 4

@@ -2,7 +2,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from allennlp_sentmatch.nn.bfloat16_products import bfloat16_products
 from allennlp_sentmatch.nn.ops.backends import resolve
 from allennlp_sentmatch.nn.ops.common import products as products_module
 from allennlp_sentmatch.nn.ops.common.products import (
@@ -12,6 +11,7 @@ from allennlp_sentmatch.nn.ops.common.products import (
     Products,
     affine,
 )
+from allennlp_sentmatch.nn.precision import bfloat16_products
 
 NEEDS_ONEDNN = pytest.mark.skipif(not HAS_ONEDNN, reason="this torch has no oneDNN product")
 CASES = [

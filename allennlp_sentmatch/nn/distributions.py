@@ -1,25 +1,116 @@
-"""The von Mises-Fisher distribution on the unit hypersphere of R^m.
+"""Distributions on the unit hypersphere of R^m, as `torch.distributions` classes.
+
+The uniform distribution U(S^{m-1}) = vMF(., 0) has as its density the inverse of the sphere's area,
+U = Gamma(m/2) / (2 pi^{m/2}) (thesis eq. 6.3). The von Mises-Fisher distribution is
 
     f(x; mu, k) = C_m(k) exp(k mu^T x)                                          (thesis eq. 6.2)
     C_m(k)      = k^{m/2-1} / ((2 pi)^{m/2} I_{m/2-1}(k))
     KL(vMF(mu, k) || U(S^{m-1})) = log C_m(k) - log U + k A(k)                  (thesis eq. 6.3)
 
-with U = Gamma(m/2) / (2 pi^{m/2}) the uniform density. In terms of `bessel.log_normalizer` F and
-`bessel.mean_resultant_length` A: log C_m = log U - F, and the KL is k A - F.
+In terms of F and A of `allennlp_sentmatch.nn.bessel`, log C_m = log U - F, and the KL is k A - F.
 
 Sampling: Ulrich (1984) and Wood (1994) as in algorithm 1 of Davidson et al. (2018),
 "Hyperspherical Variational Auto-Encoders" (https://arxiv.org/abs/1804.00891).
 """
 
+import math
 from typing import Optional
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 from torch.distributions import Beta, Distribution, constraints, register_kl
 from torch.types import _size
 
-from allennlp_sentmatch.nn.distributions.bessel import log_normalizer, mean_resultant_length
-from allennlp_sentmatch.nn.distributions.hyperspherical_uniform import HypersphericalUniform
-from allennlp_sentmatch.nn.distributions.unit_vector import unit_vector
+from allennlp_sentmatch.nn.bessel import log_normalizer_and_ratio
+
+
+class _UnitVector(constraints.Constraint):
+    """A vector of Euclidean norm 1, up to the precision of its type."""
+
+    event_dim = 1
+
+    def check(self, value: Tensor) -> Tensor:
+        tolerance = 100 * torch.finfo(value.dtype).eps
+        return torch.lt((value.norm(dim=-1) - 1).abs(), tolerance)
+
+
+unit_vector = _UnitVector()
+
+
+class HypersphericalUniform(Distribution):
+    """U(S^{m-1}), the prior p(z) of the cross-sentence latent variable model.
+
+    # Parameters
+
+    dim : `int`
+        m >= 2; the event shape is `(m,)`.
+    batch_shape : `torch.Size`, optional (default = `torch.Size()`)
+    dtype : `torch.dtype`, optional (default = torch's default)
+        The type of the samples and densities.
+    device : `torch.device`, optional (default = torch's default)
+    validate_args : `bool`, optional (default = `None`)
+        As in `torch.distributions.Distribution`.
+
+    # Raises
+
+    `ValueError`
+        If `dim` is less than 2.
+    """
+
+    arg_constraints: dict[str, constraints.Constraint] = {}
+    support = unit_vector
+    has_rsample = True
+
+    def __init__(
+        self,
+        dim: int,
+        batch_shape: torch.Size = torch.Size(),  # noqa: B008 (immutable)
+        dtype: Optional[torch.dtype] = None,
+        device: Optional[torch.device] = None,
+        validate_args: Optional[bool] = None,
+    ) -> None:
+        if dim < 2:
+            raise ValueError(f"dim is {dim}; a hypersphere needs at least 2 dimensions")
+        self.dim = dim
+        self.dtype = dtype or torch.get_default_dtype()
+        self.device = device
+        super().__init__(torch.Size(batch_shape), torch.Size((dim,)), validate_args=validate_args)
+
+    def expand(
+        self, batch_shape: _size, _instance: Optional[Distribution] = None
+    ) -> "HypersphericalUniform":
+        """Return this distribution with another batch shape."""
+        return HypersphericalUniform(
+            self.dim, torch.Size(batch_shape), self.dtype, self.device, False
+        )
+
+    @property
+    def mean(self) -> Tensor:
+        """Zero: (*batch_shape, m)."""
+        return torch.zeros(self._extended_shape(), dtype=self.dtype, device=self.device)
+
+    @property
+    def variance(self) -> Tensor:
+        """1/m in each coordinate: (*batch_shape, m)."""
+        return self.mean + 1 / self.dim
+
+    def rsample(self, sample_shape: _size = torch.Size()) -> Tensor:  # noqa: B008
+        """Draw samples, (*sample_shape, *batch_shape, m)."""
+        shape = self._extended_shape(torch.Size(sample_shape))
+        return F.normalize(torch.randn(shape, dtype=self.dtype, device=self.device), dim=-1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the log-density, a constant, (*sample_shape, *batch_shape)."""
+        if self._validate_args:
+            self._validate_sample(value)
+        # Zeros of the value's batch shape broadcast the constant.
+        return value.new_zeros(value.shape[:-1]) - self.entropy().to(value)
+
+    def entropy(self) -> Tensor:
+        """Return the logarithm of the sphere's area, (*batch_shape)."""
+        log_area = math.log(2) + self.dim / 2 * math.log(math.pi) - math.lgamma(self.dim / 2)
+        return torch.full(self.batch_shape, log_area, dtype=self.dtype, device=self.device)
 
 
 class VonMisesFisher(Distribution):
@@ -35,9 +126,9 @@ class VonMisesFisher(Distribution):
 
     # Parameters
 
-    loc : `torch.Tensor`
+    loc : `Tensor`
         mu: unit vectors, (..., m), m >= 2.
-    concentration : `torch.Tensor`
+    concentration : `Tensor`
         kappa > 0, (..., 1); it broadcasts against `loc`.
     validate_args : `bool`, optional (default = `None`)
         As in `torch.distributions.Distribution`.
@@ -57,8 +148,8 @@ class VonMisesFisher(Distribution):
 
     def __init__(
         self,
-        loc: torch.Tensor,
-        concentration: torch.Tensor,
+        loc: Tensor,
+        concentration: Tensor,
         validate_args: Optional[bool] = None,
     ) -> None:
         if loc.dim() < 1 or loc.size(-1) < 2:
@@ -87,37 +178,34 @@ class VonMisesFisher(Distribution):
         )
 
     @property
-    def mean(self) -> torch.Tensor:
+    def mean(self) -> Tensor:
         """A(kappa) mu: (*batch_shape, m)."""
-        return mean_resultant_length(self._dim, self.concentration) * self.loc
+        _, ratio = log_normalizer_and_ratio(self._dim, self.concentration)
+        return ratio * self.loc
 
     @property
-    def mode(self) -> torch.Tensor:
+    def mode(self) -> Tensor:
         """mu: (*batch_shape, m)."""
         return self.loc.expand(self._extended_shape())
 
     @property
-    def variance(self) -> torch.Tensor:
+    def variance(self) -> Tensor:
         """The variance of each coordinate, (*batch_shape, m): A' along mu, A / kappa across it."""
-        length = mean_resultant_length(self._dim, self.concentration)
-        across = length / self.concentration
-        along = 1 - length**2 - (self._dim - 1) * across
+        _, ratio = log_normalizer_and_ratio(self._dim, self.concentration)
+        across = ratio / self.concentration
+        along = 1 - ratio**2 - (self._dim - 1) * across
         return across + (along - across) * self.loc**2
 
-    def rsample(self, sample_shape: _size = torch.Size()) -> torch.Tensor:  # noqa: B008
+    def rsample(self, sample_shape: _size = torch.Size()) -> Tensor:  # noqa: B008
         """Draw samples, (*sample_shape, *batch_shape, m), differentiable as described above."""
         shape = self._extended_shape(torch.Size(sample_shape))
         # shape: (*sample_shape, *batch_shape, 1)
         cosine, sine = self._sample_angle(shape[:-1] + (1,))
         # A uniform direction in the subspace orthogonal to the first axis, (..., m - 1).
-        direction = torch.randn(
-            shape[:-1] + (self._dim - 1,), dtype=self.loc.dtype, device=self.loc.device
-        )
-        direction = direction / direction.norm(dim=-1, keepdim=True)
-        around_axis = torch.cat([cosine, sine * direction], dim=-1)
-        return self._rotate_axis_to_loc(around_axis)
+        direction = F.normalize(self.loc.new_empty((*shape[:-1], self._dim - 1)).normal_(), dim=-1)
+        return self._rotate_axis_to_loc(torch.cat([cosine, sine * direction], dim=-1))
 
-    def _sample_angle(self, shape: torch.Size) -> tuple[torch.Tensor, torch.Tensor]:
+    def _sample_angle(self, shape: torch.Size) -> tuple[Tensor, Tensor]:
         """Draw the cosine w = mu^T x and the sine sqrt(1 - w^2), each of the given shape.
 
         The formulas of Davidson et al. are rearranged to avoid differences of numbers near 1. With
@@ -139,12 +227,11 @@ class VonMisesFisher(Distribution):
             pending = torch.arange(accepted_e.numel(), device=b.device)
             flat_b, flat_k = b.flatten(), k.flatten()
             while pending.numel() > 0:
-                pending_b, pending_k = flat_b[pending], flat_k[pending]
+                own_b, own_k = flat_b[pending], flat_k[pending]
                 e = proposal.sample(pending.shape)
-                denominator = 1 - (1 - pending_b) * e
-                log_ratio = pending_k * (
-                    2 * pending_b / (1 + pending_b) - 2 * pending_b * e / denominator
-                ) + degrees * torch.log((1 + pending_b) / (2 * denominator))
+                denominator = 1 - (1 - own_b) * e
+                log_ratio = own_k * (2 * own_b / (1 + own_b) - 2 * own_b * e / denominator)
+                log_ratio = log_ratio + degrees * torch.log((1 + own_b) / (2 * denominator))
                 accept = log_ratio >= torch.log(torch.rand_like(e))
                 accepted_e[pending[accept]] = e[accept]
                 pending = pending[~accept]
@@ -155,7 +242,7 @@ class VonMisesFisher(Distribution):
         sine = 2 * torch.sqrt(b * (e * (1 - e))) / denominator
         return cosine, sine
 
-    def _rotate_axis_to_loc(self, x: torch.Tensor) -> torch.Tensor:
+    def _rotate_axis_to_loc(self, x: Tensor) -> Tensor:
         """Apply an orthogonal map from the first axis to `loc`: a Householder reflection.
 
         The reflection that swaps the axis with -mu or mu, whichever is farther away, is well
@@ -163,34 +250,31 @@ class VonMisesFisher(Distribution):
         """
         # shape: (*batch_shape, 1)
         first = self.loc[..., :1]
-        sign = torch.where(first < 0, -torch.ones_like(first), torch.ones_like(first))
+        sign = torch.where(first < 0, -1, 1).to(first.dtype)
         normal = torch.cat([first + sign, self.loc[..., 1:]], dim=-1)
         # |normal|^2 = 2 (1 + |mu_1|), because mu is a unit vector.
         projection = (normal * x).sum(dim=-1, keepdim=True) / (1 + first.abs())
         return sign * (projection * normal - x)
 
-    def log_prob(self, value: torch.Tensor) -> torch.Tensor:
+    def log_prob(self, value: Tensor) -> Tensor:
         """Return the log-density at unit vectors `value`, (*sample_shape, *batch_shape)."""
         if self._validate_args:
             self._validate_sample(value)
         cosine = (self.loc * value).sum(dim=-1, keepdim=True)
-        log_prob: torch.Tensor = (
-            self.concentration * cosine
-            - log_normalizer(self._dim, self.concentration)
-            - self._log_area()
-        ).squeeze(-1)
-        return log_prob
+        log_normalizer, _ = log_normalizer_and_ratio(self._dim, self.concentration)
+        log_density = self.concentration * cosine - log_normalizer - self._log_area()
+        return log_density.squeeze(-1)
 
-    def entropy(self) -> torch.Tensor:
+    def entropy(self) -> Tensor:
         """Return the differential entropy, (*batch_shape)."""
         return self._log_area() - self._divergence_from_uniform()
 
-    def _divergence_from_uniform(self) -> torch.Tensor:
+    def _divergence_from_uniform(self) -> Tensor:
         """Return KL(self || uniform) = kappa A - F, eq. 6.3, (*batch_shape)."""
         k = self.concentration
         # In float64, because for a large kappa this is a small difference of large numbers.
-        k64 = k.double()
-        divergence = k64 * mean_resultant_length(self._dim, k64) - log_normalizer(self._dim, k64)
+        log_normalizer, ratio = log_normalizer_and_ratio(self._dim, k.double())
+        divergence = k.double() * ratio - log_normalizer
         return divergence.to(k.dtype).squeeze(-1).expand(self.batch_shape)
 
     def _log_area(self) -> float:
@@ -198,7 +282,7 @@ class VonMisesFisher(Distribution):
 
 
 @register_kl(VonMisesFisher, HypersphericalUniform)  # type: ignore[untyped-decorator]
-def _kl_von_mises_fisher_uniform(p: VonMisesFisher, q: HypersphericalUniform) -> torch.Tensor:
+def _kl_von_mises_fisher_uniform(p: VonMisesFisher, q: HypersphericalUniform) -> Tensor:
     if p.event_shape != q.event_shape:
         raise ValueError(
             "KL divergence between distributions on different spheres: "

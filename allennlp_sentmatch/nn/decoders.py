@@ -1,0 +1,434 @@
+r"""Decoders: recurrent layers that read one input after the other, and attention to a source.
+
+With x_j the input of step j, h and c a layer's own states and h' the layer below (h' = x_j in
+layer 0), each layer of an `LSTMDecoder` computes, as `torch.nn.LSTM` does,
+
+    i_j = sigmoid(W_i h'_j + U_i h_{j-1} + b_i),   f_j, o_j likewise
+    g_j = tanh(W_g h'_j + U_g h_{j-1} + b_g)
+    c_j = i_j * g_j + f_j * c_{j-1}
+    h_j = o_j * tanh(c_j)
+
+with dropout on h' between two layers. The equations of a `CellAwareLSTMDecoder` are those of
+`allennlp_sentmatch.nn.cas_lstm`, from left to right, from a given state.
+
+`AttentionalDecoder`: Luong, Pham and Manning, "Effective Approaches to Attention-based Neural
+Machine Translation" (EMNLP 2015), as the baseline of CAS-LSTM's section 4.4 has it. With e_j the
+embedding of the target token before step j, s_1, ..., s_S the encoder's outputs, and h_j the top
+hidden state of a stack of recurrent layers,
+
+    h_j = layers([e_j; a_{j-1}])                        a_0 = 0
+    c_j = sum_i w_ji s_i,   w_j = attention(h_j, s)     weights that sum to 1 over the source
+    a_j = tanh(W_o [c_j; h_j])                          no bias
+
+a_j, the attentional vector, is what predicts the next token. It is fed back after its dropout.
+Without input feeding h_j = layers(e_j), and all steps of a known target are read at once.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Literal, NamedTuple, Optional, Union
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
+from allennlp_sentmatch.nn.checks import check_fraction, check_positive
+from allennlp_sentmatch.nn.ops.cas_lstm.naive import run_step
+from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+
+
+class DecoderState(NamedTuple):
+    """The states of all layers after a step.
+
+    The batch comes first, so that a beam search can reorder the rows.
+    """
+
+    #: Shape (batch_size, num_layers, hidden_size).
+    hidden: Tensor
+    #: Shape (batch_size, num_layers, hidden_size).
+    cell: Tensor
+
+
+class RecurrentDecoder(nn.Module, ABC):
+    """Recurrent layers that read one input after the other.
+
+    # Parameters
+
+    lstm : `Union[torch.nn.LSTM, CellAwareLSTM]`
+        The layers, which hold the parameters: an encoder's weights can be loaded into them.
+    """
+
+    def __init__(self, lstm: Union[nn.LSTM, CellAwareLSTM]) -> None:
+        super().__init__()
+        self.input_size = lstm.input_size
+        self.hidden_size = lstm.hidden_size
+        self.num_layers = lstm.num_layers
+        self.lstm = lstm
+
+    def step(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """Take one step.
+
+        # Parameters
+
+        inputs : `Tensor`
+            Shape (batch_size, input_size).
+        state : `DecoderState`
+            The state before the step.
+
+        # Returns
+
+        `tuple[Tensor, DecoderState]`
+            The top layer's hidden state, (batch_size, hidden_size), and the state after the step.
+        """
+        hidden = cast_to_parameter(inputs, next(self.lstm.parameters()))
+        last_hidden, last_cell = (cast_to_parameter(x, hidden) for x in state)  # (B, L, H) each
+        cell: Optional[Tensor] = None
+        hiddens, cells = [], []
+        with without_autocast(inputs.device):
+            for layer in range(self.num_layers):
+                if layer > 0:
+                    hidden = F.dropout(hidden, self.lstm.dropout, self.training)
+                states = (last_hidden[:, layer], last_cell[:, layer])
+                hidden, cell = self._run_layer(layer, hidden, states, cell)  # (B, H) each
+                hiddens.append(hidden)
+                cells.append(cell)
+        return hidden, DecoderState(torch.stack(hiddens, 1), torch.stack(cells, 1))
+
+    @abstractmethod
+    def _run_layer(
+        self, layer: int, inputs: Tensor, states: tuple[Tensor, Tensor], lower: Optional[Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """A layer's h and c after a step, from those before it and the lower layer's h and c."""
+
+    @abstractmethod
+    def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """Take all steps of a sequence whose inputs are known.
+
+        # Parameters
+
+        inputs : `Tensor`
+            Shape (batch_size, num_steps, input_size), of at least one step. Steps that are padding
+            come last and are read like the others: ignore their outputs.
+        state : `DecoderState`
+            The state before the first step.
+
+        # Returns
+
+        `tuple[Tensor, DecoderState]`
+            The top layer's hidden states, (batch_size, num_steps, hidden_size), and the state
+            after the last step.
+        """
+
+
+class LSTMDecoder(RecurrentDecoder):
+    """Reads one input after the other with a stack of LSTM layers.
+
+    # Parameters
+
+    input_size : `int`
+        The width of a step's input.
+    hidden_size : `int`
+        The width of each layer's states.
+    num_layers : `int`, optional (default = `2`)
+    dropout : `float`, optional (default = `0.0`)
+        The dropout probability of the hidden states between two layers. With one layer it has no
+        effect, and torch warns.
+
+    # Raises
+
+    `ValueError`
+        If a size is below 1 or the dropout is out of its range.
+    """
+
+    lstm: nn.LSTM
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 2, dropout: float = 0.0
+    ) -> None:
+        check_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
+        check_fraction(dropout=dropout)
+        super().__init__(
+            nn.LSTM(input_size, hidden_size, num_layers, dropout=dropout, batch_first=True)
+        )
+
+    def _run_layer(
+        self, layer: int, inputs: Tensor, states: tuple[Tensor, Tensor], lower: Optional[Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        # A single step of torch.nn.LSTM takes 1.7 times as long as this function.
+        return torch.lstm_cell(inputs, states, *self.lstm.all_weights[layer])
+
+    def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """Take all steps of a known sequence in one call; see `RecurrentDecoder`."""
+        inputs = cast_to_parameter(inputs, next(self.lstm.parameters()))
+        layers_first = tuple(x.transpose(0, 1).contiguous().to(inputs.dtype) for x in state)
+        with without_autocast(inputs.device):  # (num_layers, B, H) each
+            outputs, (hidden, cell) = self.lstm(inputs, layers_first)
+        return outputs, DecoderState(hidden.transpose(0, 1), cell.transpose(0, 1))
+
+
+class CellAwareLSTMDecoder(RecurrentDecoder):
+    """Reads one input after the other with a `CellAwareLSTM`.
+
+    # Parameters
+
+    input_size : `int`
+        The width of a step's input.
+    hidden_size : `int`
+        The width of each layer's states.
+    num_layers : `int`, optional (default = `2`)
+    vertical_weight : `Union[float, str]`, optional (default = `0.5`)
+    vertical_gate : `str`, optional (default = `"hidden"`)
+    dropout : `float`, optional (default = `0.0`)
+        The dropout probability of the hidden states between two layers. The cells have none.
+
+    # Raises
+
+    `ValueError`
+        If a setting is out of its range; see `CellAwareLSTM`.
+    """
+
+    lstm: CellAwareLSTM
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 2,
+        vertical_weight: Union[float, Literal["trainable"], None] = 0.5,
+        vertical_gate: Literal["hidden", "peephole"] = "hidden",
+        dropout: float = 0.0,
+    ) -> None:
+        settings = (vertical_weight, vertical_gate, dropout)
+        super().__init__(CellAwareLSTM(input_size, hidden_size, num_layers, False, *settings))
+
+    def _run_layer(
+        self, layer: int, inputs: Tensor, states: tuple[Tensor, Tensor], lower: Optional[Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        hidden, gates = run_step(inputs, *states, lower, self.lstm.layer_weights(layer))
+        return hidden, gates.cell
+
+    def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """Take all steps of a known sequence layer by layer; see `RecurrentDecoder`."""
+        layers = [[self.lstm.layer_weights(layer)] for layer in range(self.num_layers)]
+        hidden, cell = (cast_to_parameter(x, layers[0][0].weight_ih) for x in state)
+        outputs, *last = lstm_last_states(
+            inputs, None, layers, self.lstm.dropout, self.training, (hidden, cell)
+        )
+        return outputs, DecoderState(*last)
+
+
+class StateBridge(nn.Module):
+    """Starts a decoder's layers from the encoder's last states, layer by layer, h and c alike.
+
+    Where the sizes agree the states are taken as they are, otherwise they pass through a linear
+    layer each. An encoder without states of its own, or with another number of layers, is
+    represented by its last output alone, which passes through a linear layer and a tanh for each
+    layer's h, and a linear layer for its c.
+
+    # Parameters
+
+    encoder_size : `int`
+        The width of the encoder's states, or of its outputs where it has no states to take.
+    decoder_size : `int`
+        The width of the decoder's states (H).
+    num_layers : `int`
+        The number of the decoder's layers (L).
+    has_states : `bool`
+        Whether the encoder gives a state for each of the decoder's layers.
+
+    # Raises
+
+    `ValueError`
+        If a size is less than 1.
+    """
+
+    def __init__(
+        self, encoder_size: int, decoder_size: int, num_layers: int, has_states: bool
+    ) -> None:
+        super().__init__()
+        check_positive(encoder_size=encoder_size, decoder_size=decoder_size, num_layers=num_layers)
+        self.num_layers = num_layers
+        self.has_states = has_states
+        self.is_identity = has_states and encoder_size == decoder_size
+        number = 0 if self.is_identity else num_layers
+        self.hidden = nn.ModuleList(nn.Linear(encoder_size, decoder_size) for _ in range(number))
+        self.cell = nn.ModuleList(nn.Linear(encoder_size, decoder_size) for _ in range(number))
+
+    def forward(
+        self, last_output: Tensor, states: Optional[tuple[Tensor, Tensor]] = None
+    ) -> DecoderState:
+        """The decoder's first states.
+
+        # Parameters
+
+        last_output : `Tensor`
+            Shape (batch_size, encoder_size); read only where the encoder has no states.
+        states : `tuple[Tensor, Tensor]`, optional
+            h and c of each layer, each (batch_size, num_layers, encoder_size); required where the
+            encoder has states.
+
+        # Returns
+
+        `DecoderState`
+        """
+        if not self.has_states:
+            states = (last_output.unsqueeze(1).expand(-1, self.num_layers, -1),) * 2
+        elif states is None:
+            raise ValueError(
+                "states are missing, which a bridge with has_states=True needs; pass the encoder's "
+                "last states, or build the bridge with has_states=False to start from last_output"
+            )
+        if self.is_identity:
+            return DecoderState(*states)
+        hidden, cell = (
+            torch.stack([linear(state[:, k]) for k, linear in enumerate(linears)], 1)
+            for state, linears in zip(states, (self.hidden, self.cell))
+        )
+        return DecoderState(hidden if self.has_states else torch.tanh(hidden), cell)
+
+
+class AttentionalState(NamedTuple):
+    """The state of an `AttentionalDecoder` after a step."""
+
+    #: The states of the recurrent layers.
+    layers: DecoderState
+    #: a_j after dropout, shape (batch_size, output_size).
+    attentional: Tensor
+
+
+class AttentionalDecoder(nn.Module):
+    """Decodes with attention; equations in the module's docstring.
+
+    # Parameters
+
+    decoder : `RecurrentDecoder`
+        The recurrent layers, such as `LSTMDecoder`. With `input_feeding` its `input_size` is
+        that of the embeddings plus `output_size`.
+    attention : `nn.Module`
+        Called with h_j (B, H), the encoder's outputs (B, S, E) and the source's mask (B, S), it
+        gives the weights w_j (B, S).
+    encoder_size : `int`
+        The width of the encoder's outputs (E).
+    output_size : `int`
+        The width of the attentional vectors (A).
+    dropout : `float`, optional (default = `0.0`)
+        The dropout probability of the attentional vectors.
+    input_feeding : `bool`, optional (default = `True`)
+
+    # Raises
+
+    `ValueError`
+        If a size is less than 1 or the dropout is out of its range.
+    """
+
+    def __init__(
+        self,
+        decoder: RecurrentDecoder,
+        attention: nn.Module,
+        encoder_size: int,
+        output_size: int,
+        dropout: float = 0.0,
+        input_feeding: bool = True,
+    ) -> None:
+        super().__init__()
+        check_positive(encoder_size=encoder_size, output_size=output_size)
+        check_fraction(dropout=dropout)
+        self.decoder = decoder
+        self.attention = attention
+        self.output_projection = nn.Linear(
+            encoder_size + decoder.hidden_size, output_size, bias=False
+        )
+        self.dropout = nn.Dropout(dropout)
+        self.input_feeding = input_feeding
+        self.output_size = output_size
+
+    def initial_state(self, layers: DecoderState) -> AttentionalState:
+        """The state before the first step, from that of the recurrent layers."""
+        hidden = layers.hidden  # (B, L, H)
+        return AttentionalState(layers, hidden.new_zeros(hidden.size(0), self.output_size))
+
+    def step(
+        self,
+        embedded: Tensor,
+        state: AttentionalState,
+        encoder_outputs: Tensor,
+        source_mask: Tensor,
+    ) -> tuple[Tensor, AttentionalState]:
+        """Take one step.
+
+        # Parameters
+
+        embedded : `Tensor`
+            e_j, shape (batch_size, embedding_size).
+        state : `AttentionalState`
+            The state before the step.
+        encoder_outputs : `Tensor`
+            Shape (batch_size, source_length, encoder_size).
+        source_mask : `Tensor`
+            Shape (batch_size, source_length), bool, true at tokens.
+
+        # Returns
+
+        `tuple[Tensor, AttentionalState]`
+            The weights of the source's tokens, (batch_size, source_length), and the state after
+            the step, of which `attentional` is a_j.
+        """
+        inputs = torch.cat([embedded, state.attentional], -1) if self.input_feeding else embedded
+        hidden, layers = self.decoder.step(inputs, state.layers)  # (B, H)
+        weights = self.attention(hidden, encoder_outputs, source_mask)  # (B, S)
+        attentional = self._attentional(
+            hidden.unsqueeze(1), weights.unsqueeze(1), encoder_outputs
+        )  # (B, 1, A)
+        return weights, AttentionalState(layers, attentional.squeeze(1))
+
+    def forward(
+        self,
+        embedded: Tensor,
+        state: AttentionalState,
+        encoder_outputs: Tensor,
+        source_mask: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """Take all steps of a known target (teacher forcing).
+
+        # Parameters
+
+        embedded : `Tensor`
+            Shape (batch_size, num_steps, embedding_size), of at least one step. Steps that are
+            padding come last; what they give has no meaning.
+        state : `AttentionalState`
+            The state before the first step.
+        encoder_outputs, source_mask : `Tensor`
+            As for `step`.
+
+        # Returns
+
+        `tuple[Tensor, Tensor]`
+            The attentional vectors, (batch_size, num_steps, output_size), and the weights of the
+            source's tokens, (batch_size, num_steps, source_length).
+
+        # Raises
+
+        `ValueError`
+            If there is no step.
+        """
+        check_positive(num_steps=embedded.size(1))
+        if not self.input_feeding:
+            hidden, _ = self.decoder(embedded, state.layers)  # (B, T, H)
+            weights = torch.stack(
+                [self.attention(step, encoder_outputs, source_mask) for step in hidden.unbind(1)], 1
+            )  # (B, T, S)
+            return self._attentional(hidden, weights, encoder_outputs), weights
+        attentional_steps, weight_steps = [], []
+        for token in embedded.unbind(1):  # (B, D)
+            weights, state = self.step(token, state, encoder_outputs, source_mask)
+            weight_steps.append(weights)
+            attentional_steps.append(state.attentional)
+        return torch.stack(attentional_steps, 1), torch.stack(weight_steps, 1)
+
+    def _attentional(self, hidden: Tensor, weights: Tensor, encoder_outputs: Tensor) -> Tensor:
+        """a_j after dropout (B, T, A), from h_j (B, T, H) and w_j (B, T, S)."""
+        context = torch.bmm(weights, encoder_outputs)  # (B, T, E)
+        projected = self.output_projection(torch.cat([context, hidden], -1))
+        attentional: Tensor = self.dropout(torch.tanh(projected))
+        return attentional

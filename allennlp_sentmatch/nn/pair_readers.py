@@ -1,0 +1,277 @@
+r"""Networks that read a pair of sentences and make one vector of it.
+
+Ersü, "Long Short-Term Memory-Networks for Machine Reading", table 2. Two networks, each with its
+own weights, read the premise, of M tokens, and the hypothesis, of N tokens. Without attention
+between the sentences (section 4.2), the second one starts from the last states h^p_M and c^p_M of
+the first, and its last hidden state h_N is the pair's vector:
+
+    LSTMPair     LSTMs (equations 1-6, those of `torch.nn.LSTM`):  h_0 = h^p_M,  c_0 = c^p_M
+    LSTMNPair    LSTMNs (8-13, `allennlp_sentmatch.nn.lstmn`):  h~_1 = h^p_M,  c~_1 = c^p_M,
+                 in place of zeros, since the second one's own tapes are empty
+
+`LSTMNInterAttention` (section 3), after the word-by-word attention model of Rocktäschel et al.
+2016: with Y the premise's hidden tape,
+
+    s = w^T tanh(W^y Y + W^h h_N)         (14)
+    alpha = softmax(s)                    (15)
+    r = Y alpha^T                         (16)
+    h* = tanh(W^p r + W^x h_N)            (17)
+"""
+
+import math
+from abc import ABC, abstractmethod
+from typing import NamedTuple, Optional, Union
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule
+from allennlp_sentmatch.nn.lstmn import LSTMN
+from allennlp_sentmatch.nn.padding import check_padded, mask_of
+from allennlp_sentmatch.nn.pooling import additive_attention
+from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states
+
+
+class PairAttention(NamedTuple):
+    """The attention of a `PairReader`, as far as it has any; shapes as in its `forward`."""
+
+    premise: Optional[Tensor] = None
+    hypothesis: Optional[Tensor] = None
+    inter: Optional[Tensor] = None
+
+
+class PairReader(ConfiguredModule, ABC):
+    """Two networks, the first for the premise and the second for the hypothesis.
+
+    # Parameters
+
+    input_size : `int`
+        D, the size of a token's vector.
+    hidden_size : `int`
+        H, the size of both networks' states and of the pair's vector.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+
+    @property
+    def output_size(self) -> int:
+        """The size of the pair's vector."""
+        return self.hidden_size
+
+    def forward(
+        self,
+        premise: Tensor,
+        premise_mask: Optional[Tensor],
+        hypothesis: Tensor,
+        hypothesis_mask: Optional[Tensor],
+        return_attention: bool = False,
+    ) -> Union[Tensor, tuple[Tensor, PairAttention]]:
+        """Encode a batch of pairs.
+
+        # Parameters
+
+        premise, hypothesis : `Tensor`
+            Shapes (batch_size, premise_length, input_size) and
+            (batch_size, hypothesis_length, input_size).
+        premise_mask, hypothesis_mask : `Optional[Tensor]`
+            Shapes (batch_size, premise_length) and (batch_size, hypothesis_length), bool,
+            right-padded. `None`: nothing is padding.
+        return_attention : `bool`, optional (default = `False`)
+
+        # Returns
+
+        `Union[Tensor, tuple[Tensor, PairAttention]]`
+            The pairs' vectors, shape (batch_size, output_size); the state of an empty sentence is
+            zero. With `return_attention`, a pair of them and the attention. Of the latter,
+            `premise` (batch_size, premise_length, premise_length) and `hypothesis`
+            (batch_size, hypothesis_length, hypothesis_length) are those of the networks within
+            their sentences, a row for each token, and `inter` (batch_size, premise_length) is the
+            one from the hypothesis to the premise, zero at padding. `None`: there is no such
+            attention.
+
+        # Raises
+
+        `TypeError`
+            If the type of an argument is wrong.
+        `ValueError`
+            If a shape is wrong, or a token follows padding.
+        """
+        premise_mask = mask_of(premise, premise_mask)
+        hypothesis_mask = mask_of(hypothesis, hypothesis_mask)
+        encoding, attention = self.read(premise, premise_mask, hypothesis, hypothesis_mask)
+        return (encoding, attention) if return_attention else encoding
+
+    @abstractmethod
+    def read(
+        self,
+        premise: Tensor,
+        premise_mask: Tensor,
+        hypothesis: Tensor,
+        hypothesis_mask: Tensor,
+    ) -> tuple[Tensor, PairAttention]:
+        """Return what `forward` does with `return_attention`."""
+
+
+def last_state(states: Tensor, mask: Tensor) -> Tensor:
+    """Return each sentence's last state, (B, H), of all states (B, T, H); zero if it is empty."""
+    index = torch.arange(mask.size(1), device=mask.device)
+    is_last = index == mask.sum(1, keepdim=True) - 1  # (B, T)
+    return (states * is_last.unsqueeze(2)).sum(1)
+
+
+class LSTMPair(PairReader):
+    """Two LSTMs that read the premise and then the hypothesis (the module's docstring).
+
+    They are `premise_reader` and `hypothesis_reader`, each a left-to-right `torch.nn.LSTM`,
+    without attention.
+
+    # Parameters
+
+    input_size : `int`
+        D, the size of a token's vector.
+    hidden_size : `int`
+        H, the size of both LSTMs' states and of the pair's vector.
+
+    # Raises
+
+    `ValueError`
+        If a size is not positive.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int) -> None:
+        check_positive(input_size=input_size, hidden_size=hidden_size)
+        super().__init__(input_size, hidden_size)
+        self.premise_reader = torch.nn.LSTM(input_size, hidden_size, batch_first=True)
+        self.hypothesis_reader = torch.nn.LSTM(input_size, hidden_size, batch_first=True)
+
+    def read(
+        self,
+        premise: Tensor,
+        premise_mask: Tensor,
+        hypothesis: Tensor,
+        hypothesis_mask: Tensor,
+    ) -> tuple[Tensor, PairAttention]:
+        """Return the last hidden states of the second LSTM; see `PairReader.forward`."""
+        dtype = next(self.parameters()).dtype
+        for inputs, mask in ((premise, premise_mask), (hypothesis, hypothesis_mask)):
+            check_padded(inputs, mask, self.input_size, dtype)
+        _, *last = lstm_final_states(self.premise_reader, premise, premise_mask)  # (B, 1, H) each
+        outputs, _, _ = lstm_final_states(
+            self.hypothesis_reader, hypothesis, hypothesis_mask, (last[0], last[1])
+        )
+        return last_state(outputs, hypothesis_mask), PairAttention()
+
+
+class LSTMNPair(PairReader):
+    """Two LSTMNs that read the premise and then the hypothesis (the module's docstring).
+
+    They are `premise_reader` and `hypothesis_reader`, each a left-to-right `LSTMN`. The attention
+    is within the sentences alone.
+
+    # Parameters
+
+    input_size : `int`
+        D, the size of a token's vector.
+    hidden_size : `int`
+        H, the size of both LSTMNs' states and of the pair's vector.
+    attention_size : `int`, optional (default = `hidden_size`)
+        A, the size of the layer that scores the tokens.
+
+    # Raises
+
+    `ValueError`
+        If a size is not positive.
+    """
+
+    start_from_premise = True
+
+    def __init__(
+        self, input_size: int, hidden_size: int, attention_size: Optional[int] = None
+    ) -> None:
+        super().__init__(input_size, hidden_size)
+        self.premise_reader = LSTMN(input_size, hidden_size, attention_size)
+        self.hypothesis_reader = LSTMN(input_size, hidden_size, attention_size)
+        self.attention_size = self.premise_reader.attention_size
+
+    def read(
+        self,
+        premise: Tensor,
+        premise_mask: Tensor,
+        hypothesis: Tensor,
+        hypothesis_mask: Tensor,
+    ) -> tuple[Tensor, PairAttention]:
+        """Return the pair's vector and all attention; see `PairReader.forward`."""
+        tapes = self.premise_reader.read(premise, premise_mask)
+        last = (last_state(tapes.hidden, premise_mask), last_state(tapes.cell, premise_mask))
+        tapes_of_hypothesis = self.hypothesis_reader.read(
+            hypothesis, hypothesis_mask, last if self.start_from_premise else None
+        )
+        query = last_state(tapes_of_hypothesis.hidden, hypothesis_mask)  # h_N, (B, H)
+        encoding, inter = self._attend(tapes.hidden, premise_mask, query)
+        within = (tapes.attention, tapes_of_hypothesis.attention)
+        return encoding, PairAttention(*within, inter)  # type: ignore[arg-type]  # one direction
+
+    def _attend(self, tape: Tensor, mask: Tensor, query: Tensor) -> tuple[Tensor, Optional[Tensor]]:
+        """The pair's vector (B, H) and alpha (B, T), from Y (B, T, H) and h_N (B, H)."""
+        return query, None
+
+
+class LSTMNInterAttention(LSTMNPair):
+    """Two LSTMNs with inter-attention (equations 14-17 of the module's docstring).
+
+    Its parameters are those of `premise_reader` and `hypothesis_reader`, each a left-to-right
+    `LSTMN`, and `attention_premise` (A, H), `attention_hypothesis` (A, H), `attention_vector`
+    (A), `output_premise` (H, H) and `output_hypothesis` (H, H): the report's W^y, W^h, w, W^p and
+    W^x.
+
+    # Parameters
+
+    input_size : `int`
+        D, the size of a token's vector.
+    hidden_size : `int`
+        H, the size of both readers' hidden states and of the pair's vector.
+    attention_size : `int`, optional (default = `hidden_size`)
+        A, the size of the layer that scores tokens, both in the readers and between them.
+    start_from_premise : `bool`, optional (default = `False`)
+        Whether the premise's last h and c are the hypothesis reader's h~ and c~ at the first token,
+        when its own tapes are empty.
+
+    # Raises
+
+    `ValueError`
+        If a size is not positive.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        attention_size: Optional[int] = None,
+        start_from_premise: bool = False,
+    ) -> None:
+        super().__init__(input_size, hidden_size, attention_size)
+        self.start_from_premise = start_from_premise
+
+        def parameter(*shape: int) -> torch.nn.Parameter:
+            bound = 1 / math.sqrt(hidden_size)
+            return torch.nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
+
+        self.attention_premise = parameter(self.attention_size, hidden_size)
+        self.attention_hypothesis = parameter(self.attention_size, hidden_size)
+        self.attention_vector = parameter(self.attention_size)
+        self.output_premise = parameter(hidden_size, hidden_size)
+        self.output_hypothesis = parameter(hidden_size, hidden_size)
+
+    def _attend(self, tape: Tensor, mask: Tensor, query: Tensor) -> tuple[Tensor, Tensor]:
+        keys = F.linear(tape, self.attention_premise)  # (B, T, A)
+        keys = keys + F.linear(query, self.attention_hypothesis).unsqueeze(1)
+        summary, weights = additive_attention(keys, self.attention_vector, tape, mask)  # (B, H)
+        encoding = torch.tanh(
+            F.linear(summary, self.output_premise) + F.linear(query, self.output_hypothesis)
+        )
+        return encoding.to(tape.dtype), weights

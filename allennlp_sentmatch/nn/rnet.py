@@ -1,0 +1,429 @@
+r"""The layers of R-NET.
+
+Wang et al., "Gated Self-Matching Networks for Reading Comprehension and Question Answering" (ACL
+2017). The paper's letters recur in several layers, where they are other parameters. With
+u^Q_1, ..., u^Q_M and u^P_1, ..., u^P_T the encoded tokens of the question and the passage:
+
+`GatedMatching` (section 3.2) reads the passage with attention to the question, in both directions
+(section 4.1), from v^P_0 = 0:
+
+    s_j = v^T tanh(W_u^Q u^Q_j + W_u^P u^P_t + W_v^P v^P_{t-1})          (4)
+    a = softmax(s),   c_t = sum_j a_j u^Q_j
+    g_t = sigmoid(W_g [u^P_t; c_t])                                      (6)
+    v^P_t = GRU(v^P_{t-1}, g_t * [u^P_t; c_t])                           (5)
+
+`GatedSelfMatching` (section 3.3) reads the result with attention to all of itself, which does not
+depend on the GRU's states: it is the same in both directions and computed for all t at once.
+
+    s_j = v^T tanh(W_v^P v^P_j + W_v^P~ v^P_t)                           (8)
+    a = softmax(s),   c_t = sum_j a_j v^P_j
+    g_t = sigmoid(W_g [v^P_t; c_t])
+    h^P_t = BiGRU(h^P_{t-1}, g_t * [v^P_t; c_t])                         (7)
+
+`PointerNetwork` (section 3.4, after Vinyals et al. 2015) selects the first and the last token of
+the answer, at step 1 and 2 from h^a_0 = r^Q, which `QuestionPooling` computes with V_r^Q a
+parameter:
+
+    s_j = v^T tanh(W_h^P h^P_j + W_h^a h^a_{t-1}),   p^t = softmax(s)    (9)
+    c_t = sum_j p^t_j h^P_j,   h^a_t = GRU(h^a_{t-1}, c_t)               (10)
+
+    s_j = v^T tanh(W_u^Q u^Q_j + W_v^Q V_r^Q)                            (11)
+    a = softmax(s),   r^Q = sum_j a_j u^Q_j
+"""
+
+from typing import Optional
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.configured_module import SequenceEncoder
+from allennlp_sentmatch.nn.ops.common.additive_scores import additive_scores
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.ops.common.cells import gru_cell
+from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
+from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
+from allennlp_sentmatch.nn.padding import check_padded, mask_of
+from allennlp_sentmatch.nn.pooling import additive_attention
+from allennlp_sentmatch.nn.recurrent_networks import run_networks
+
+
+def _uniform_parameter(*shape: int) -> torch.nn.Parameter:
+    """A vector or matrix from U(-1/sqrt(K), 1/sqrt(K)) with K columns, as in `torch.nn.Linear`."""
+    bound = shape[-1] ** -0.5
+    return torch.nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
+
+
+class GatedMatching(SequenceEncoder):
+    """Gated attention-based matching (equations 4-6 of the module's docstring).
+
+    Its parameters are `attention_question` (A, Q), `attention_passage` (A, P),
+    `attention_previous` (A, H) and `attention_vector` (A), the paper's W_u^Q, W_u^P, W_v^P and v;
+    `gate` (P + Q, P + Q), W_g; and `weight_ih_l0` (3H, P + Q), `weight_hh_l0` (3H, H),
+    `bias_ih_l0` (3H) and `bias_hh_l0` (3H), as `torch.nn.GRU` has them. The parameters of the
+    second direction have the suffix `_reverse`.
+
+    # Parameters
+
+    passage_size : `int`
+        P, the size of a passage token's vector.
+    question_size : `int`
+        Q, the size of a question token's vector.
+    hidden_size : `int`
+        H, the size of the state in each direction.
+    attention_size : `int`, optional (default = `hidden_size`)
+        A, the size of the layer that scores the question's tokens.
+    bidirectional : `bool`, optional (default = `True`)
+        Whether the passage is also read from right to left.
+
+    # Raises
+
+    `ValueError`
+        If a size is not positive.
+    """
+
+    gate: Tensor
+
+    def __init__(
+        self,
+        passage_size: int,
+        question_size: int,
+        hidden_size: int,
+        attention_size: Optional[int] = None,
+        bidirectional: bool = True,
+    ) -> None:
+        super().__init__()
+        P, Q, H = passage_size, question_size, hidden_size
+        A = hidden_size if attention_size is None else attention_size
+        check_positive(passage_size=P, question_size=Q, hidden_size=H, attention_size=A)
+        self.passage_size = passage_size
+        self.question_size = question_size
+        self.hidden_size = hidden_size
+        self.attention_size = A
+        self.bidirectional = bidirectional
+        for suffix in self._suffixes:
+            for name, shape in [
+                ("attention_question", (A, Q)),
+                ("attention_passage", (A, P)),
+                ("attention_previous", (A, H)),
+                ("attention_vector", (A,)),
+                ("gate", (P + Q, P + Q)),
+            ]:
+                self.register_parameter(name + suffix, _uniform_parameter(*shape))
+            for name, parameter in torch.nn.GRU(P + Q, H).named_parameters():
+                self.register_parameter(name + suffix, parameter)
+
+    def forward(
+        self,
+        passage: Tensor,
+        passage_mask: Optional[Tensor],
+        question: Tensor,
+        question_mask: Optional[Tensor],
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Match B passages with their questions.
+
+        # Parameters
+
+        passage : `Tensor`
+            Shape (B, T, P).
+        passage_mask : `Optional[Tensor]`
+            Shape (B, T), bool, right-padded. `None`: nothing is padding.
+        question : `Tensor`
+            Shape (B, M, Q).
+        question_mask : `Optional[Tensor]`
+            Shape (B, M), bool, right-padded. `None`: nothing is padding.
+
+        # Returns
+
+        `tuple[Tensor, list[Tensor]]`
+            v^P, (B, T, output_size), zero at padding; and a for each direction, (B, T, M), in the
+            passage's order and zero at padding. With an empty question, c_t is zero.
+
+        # Raises
+
+        `TypeError`
+            If the type of an argument is wrong.
+        `ValueError`
+            If a shape is wrong, or a token follows padding.
+        """
+        dtype = self.gate.dtype
+        passage_mask = check_padded(
+            passage, passage_mask, self.passage_size, dtype, ("passage", "passage_mask")
+        )
+        question_mask = check_padded(
+            question, question_mask, self.question_size, dtype, ("question", "question_mask")
+        )
+        if passage.size(0) != question.size(0):
+            raise ValueError(
+                "passage and question must have the same batch size, "
+                f"got {passage.size(0)} and {question.size(0)}"
+            )
+        # Clear the padding: NaN in it would reach the weights' gradients.
+        passage = cast_to_parameter(passage, self.gate)
+        passage = passage.masked_fill(~passage_mask.unsqueeze(-1), 0.0)
+        question = cast_to_parameter(question, self.gate)
+        question = question.masked_fill(~question_mask.unsqueeze(-1), 0.0)
+        with without_autocast(passage.device):
+            states, attention = self._directions(passage, passage_mask, question, question_mask)
+        for results in (states, attention):  # of each direction, in its order
+            results[1:] = [reverse_sentences(x, passage_mask) for x in results[1:]]
+        padding = ~passage_mask.unsqueeze(-1)  # (B, T, 1)
+        return (
+            torch.cat(states, -1).masked_fill(padding, 0.0),
+            [a.masked_fill(padding | ~question_mask.unsqueeze(1), 0.0) for a in attention],
+        )
+
+    def _directions(
+        self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """The states (B, T, H) and the attention (B, T, M) of each of the S directions.
+
+        As tanh(x) = 2 sigmoid(2x) - 1 and a softmax is invariant to a constant added to all scores,
+        the scores are 2 v . sigmoid(2 (keys + query)), which a CPU computes faster.
+        """
+        S, B = len(self._suffixes), passage.size(0)
+        P, Q, H, A = self.passage_size, self.question_size, self.hidden_size, self.attention_size
+
+        def weight(name: str) -> Tensor:
+            return torch.stack([getattr(self, name + suffix) for suffix in self._suffixes])
+
+        def linear(sentences: list[Tensor], weight: Tensor) -> Tensor:
+            """S times (B, N, K) -> (N, S, B, K')."""
+            by_direction = [F.linear(x.transpose(0, 1), w) for x, w in zip(sentences, weight)]
+            return torch.stack(by_direction, 1)
+
+        questions = [question] * S
+        values = torch.cat(questions)  # (S * B, M, Q)
+        keys = linear(questions, 2 * weight("attention_question")).permute(1, 2, 0, 3).contiguous()
+        vector = 2 * weight("attention_vector").unsqueeze(2)  # (S, A, 1)
+        padding, lowest = ~question_mask, torch.finfo(passage.dtype).min
+        passages = [
+            reverse_sentences(passage, passage_mask) if x else passage for x in self._suffixes
+        ]
+        by_passage, by_context = weight("gate").split([P, Q], 2)
+        queries = linear(passages, 2 * weight("attention_passage"))
+        # From the state to r, z and n and to the query.
+        state_weight = torch.cat([weight("weight_hh_l0"), 2 * weight("attention_previous")], 1)
+        state_weight = state_weight.transpose(1, 2)
+        state_bias = F.pad(weight("bias_hh_l0"), (0, A)).unsqueeze(1)  # (S, 1, 3H + A)
+        context_weight = by_context.transpose(1, 2)
+        input_weight = weight("weight_ih_l0").transpose(1, 2)
+        input_bias = weight("bias_ih_l0").unsqueeze(1)
+
+        def step(state: Tensors, at_step: Tensors) -> StepResult:
+            (v,), (u, query, gate) = state, at_step  # (S, B, H), (S, B, P), (S, B, A), (S, B, D)
+            from_state, part = torch.baddbmm(state_bias, v, state_weight).split([3 * H, A], 2)
+            layer = torch.sigmoid(keys + (query + part).unsqueeze(2))  # (S, B, M, A)
+            scores = layer.flatten(1, 2).bmm(vector).view(layer.shape[:3])  # (S, B, M)
+            a = scores.masked_fill(padding, lowest).softmax(2)
+            c = a.flatten(0, 1).unsqueeze(1).bmm(values).view(S, -1, Q)
+            x = torch.sigmoid(torch.baddbmm(gate, c, context_weight)) * torch.cat([u, c], 2)
+            from_input = torch.baddbmm(input_bias, x, input_weight)  # (S, B, 3H)
+            v = gru_cell(from_input, from_state, v)
+            return (v,), (v, a)
+
+        tokens = torch.stack(passages).permute(2, 0, 1, 3)  # (T, S, B, P)
+        initial = passage.new_zeros(S, B, H)
+        _, outputs = scan(step, (initial,), [tokens, queries, linear(passages, by_passage)])
+        states, attention = (list(x.permute(1, 2, 0, 3)) for x in outputs)
+        return states, attention
+
+
+class GatedSelfMatching(SequenceEncoder):
+    """Gated self-matching (equations 7 and 8 of the module's docstring).
+
+    Its parameters are `attention_key` (A, D), `attention_query` (A, D) and `attention_vector` (A),
+    the paper's W_v^P, W_v^P~ and v; `gate` (2D, 2D), W_g; and those of `gru`, a `torch.nn.GRU`.
+
+    # Parameters
+
+    input_size : `int`
+        D, the size of a token's vector.
+    hidden_size : `int`
+        H, the size of the state in each direction.
+    attention_size : `int`, optional (default = `hidden_size`)
+        A, the size of the layer that scores the tokens.
+
+    # Raises
+
+    `ValueError`
+        If a size is not positive.
+    """
+
+    bidirectional = True
+
+    def __init__(
+        self, input_size: int, hidden_size: int, attention_size: Optional[int] = None
+    ) -> None:
+        super().__init__()
+        D, A = input_size, hidden_size if attention_size is None else attention_size
+        check_positive(input_size=D, hidden_size=hidden_size, attention_size=A)
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.attention_size = A
+        self.attention_key = _uniform_parameter(A, D)
+        self.attention_query = _uniform_parameter(A, D)
+        self.attention_vector = _uniform_parameter(A)
+        self.gate = _uniform_parameter(2 * D, 2 * D)
+        self.gru = torch.nn.GRU(2 * D, hidden_size, batch_first=True, bidirectional=True)
+
+    def forward(self, passage: Tensor, mask: Optional[Tensor] = None) -> tuple[Tensor, Tensor]:
+        """Match B passages with themselves.
+
+        # Parameters
+
+        passage : `Tensor`
+            Shape (B, T, D).
+        mask : `Tensor`, optional (default = `None`)
+            Shape (B, T), bool, right-padded. `None`: nothing is padding.
+
+        # Returns
+
+        `tuple[Tensor, Tensor]`
+            h^P, (B, T, output_size), and a, (B, T, T), a row for each t; both zero at padding.
+
+        # Raises
+
+        `TypeError`
+            If the type of an argument is wrong.
+        `ValueError`
+            If a shape is wrong, or a token follows padding.
+        """
+        full_mask = check_padded(
+            passage, mask, self.input_size, self.gate.dtype, ("passage", "mask")
+        )
+        padding = ~full_mask.unsqueeze(-1)  # (B, T, 1)
+        passage = cast_to_parameter(passage, self.gate).masked_fill(padding, 0.0)
+        dtype = passage.dtype
+        keys = F.linear(passage, self.attention_key).to(dtype)  # (B, T, A)
+        queries = F.linear(passage, self.attention_query).to(dtype)  # (B, T, A)
+        scores = additive_scores(queries, keys, self.attention_vector)  # (B, T, T)
+        attention = masked_softmax(scores.to(dtype), ~(padding | padding.transpose(1, 2)))
+        context = attention.bmm(passage).to(dtype)  # (B, T, D)
+        inputs = torch.cat([passage, context], -1)  # (B, T, 2D)
+        gate = torch.sigmoid(F.linear(inputs, self.gate)).to(dtype)  # (B, T, 2D)
+        (states,) = run_networks([self.gru], gate * inputs, mask)
+        return states, attention
+
+
+class PointerNetwork(torch.nn.Module):
+    """A pointer network of two steps (equations 9 and 10 of the module's docstring).
+
+    Its parameters are `attention_passage` (A, P), `attention_previous` (A, Q) and
+    `attention_vector` (A), the paper's W_h^P, W_h^a and v; and those of `gru`, a
+    `torch.nn.GRUCell`.
+
+    # Parameters
+
+    passage_size : `int`
+        P, the size of a passage token's vector.
+    question_size : `int`
+        Q, the size of the question's vector and of the state.
+    attention_size : `int`, optional (default = `passage_size`)
+        A, the size of the layer that scores the passage's tokens.
+
+    # Raises
+
+    `ValueError`
+        If a size is not positive.
+    """
+
+    def __init__(
+        self, passage_size: int, question_size: int, attention_size: Optional[int] = None
+    ) -> None:
+        super().__init__()
+        A = passage_size if attention_size is None else attention_size
+        check_positive(passage_size=passage_size, question_size=question_size, attention_size=A)
+        self.attention_passage = _uniform_parameter(A, passage_size)
+        self.attention_previous = _uniform_parameter(A, question_size)
+        self.attention_vector = _uniform_parameter(A)
+        self.gru = torch.nn.GRUCell(passage_size, question_size)
+
+    def forward(
+        self, passage: Tensor, mask: Optional[Tensor], question: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Score the tokens of B passages.
+
+        # Parameters
+
+        passage : `Tensor`
+            Shape (B, T, P).
+        mask : `Optional[Tensor]`
+            Shape (B, T), bool. `None`: nothing is padding.
+        question : `Tensor`
+            r^Q, shape (B, Q).
+
+        # Returns
+
+        `tuple[Tensor, Tensor]`
+            The scores s of the start and of the end, (B, T) each. Those of padding mean nothing.
+        """
+        mask = mask_of(passage, mask)
+        passage = cast_to_parameter(passage, self.attention_vector)
+        question = cast_to_parameter(question, self.attention_vector)
+        passage = passage.masked_fill(~mask.unsqueeze(-1), 0.0)
+        keys = F.linear(passage, self.attention_passage)  # (B, T, A)
+        start = self._scores(keys, question)
+        weights = masked_softmax(start, mask)  # (B, T)
+        context = weights.unsqueeze(1).bmm(passage).squeeze(1)  # (B, P)
+        # Not every torch can run its GRUCell under autocast on the CPU.
+        with without_autocast(passage.device):
+            state = self.gru(context.to(passage.dtype), question)  # (B, Q)
+        return start, self._scores(keys, state)
+
+    def _scores(self, keys: Tensor, state: Tensor) -> Tensor:
+        query = F.linear(state, self.attention_previous)  # (B, A)
+        hidden_layer = torch.tanh(keys + query.unsqueeze(1))  # (B, T, A)
+        return (hidden_layer @ self.attention_vector).to(state.dtype)
+
+
+class QuestionPooling(torch.nn.Module):
+    """Attention pooling (equation 11 of the module's docstring).
+
+    Its parameters are `attention_question` (A, Q), `attention_query` (A, A), `attention_vector` (A)
+    and `query` (A), the paper's W_u^Q, W_v^Q, v and V_r^Q.
+
+    # Parameters
+
+    question_size : `int`
+        Q, the size of a token's vector.
+    attention_size : `int`, optional (default = `question_size`)
+        A, the size of the layer that scores the tokens.
+
+    # Raises
+
+    `ValueError`
+        If a size is not positive.
+    """
+
+    def __init__(self, question_size: int, attention_size: Optional[int] = None) -> None:
+        super().__init__()
+        A = question_size if attention_size is None else attention_size
+        check_positive(question_size=question_size, attention_size=A)
+        self.attention_question = _uniform_parameter(A, question_size)
+        self.attention_query = _uniform_parameter(A, A)
+        self.attention_vector = _uniform_parameter(A)
+        self.query = _uniform_parameter(A)
+
+    def forward(self, question: Tensor, mask: Optional[Tensor] = None) -> tuple[Tensor, Tensor]:
+        """Pool B questions.
+
+        # Parameters
+
+        question : `Tensor`
+            Shape (B, M, Q).
+        mask : `Tensor`, optional (default = `None`)
+            Shape (B, M), bool. `None`: nothing is padding.
+
+        # Returns
+
+        `tuple[Tensor, Tensor]`
+            r^Q, (B, Q), zero for an empty question; and a, (B, M), zero at padding.
+        """
+        mask = mask_of(question, mask)
+        question = cast_to_parameter(question, self.query).masked_fill(~mask.unsqueeze(-1), 0.0)
+        keys = F.linear(question, self.attention_question)  # (B, M, A)
+        keys = keys + self.attention_query @ self.query
+        return additive_attention(keys, self.attention_vector, question, mask)
