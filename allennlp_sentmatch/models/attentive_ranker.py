@@ -39,8 +39,6 @@ class AttentiveRanker(TextModel):
     training, the encoder reads only right and sampled candidates, and `map` and `mrr` are not
     computed. In evaluation, it reads all candidates, and the loss is over all pairs.
 
-    Registered as a `Model` with name "attentive_ranker".
-
     # Parameters
 
     vocab : `Vocabulary`

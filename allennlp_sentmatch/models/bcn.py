@@ -37,8 +37,6 @@ class BiattentiveClassificationNetwork(ClassificationModel):
     With BiLSTMs and the same weights, the logits are those of allennlp-models' "bcn", which differs
     from the original in having no batch normalization.
 
-    Registered as a `Model` with name "sentmatch_bcn".
-
     # Parameters
 
     vocab : `Vocabulary`

@@ -28,8 +28,6 @@ class CrossEncoder(ClassificationModel):
     no vectors. `allennlp search --rescore` combines the two. The reader is "sentence_pair" with
     `combine_input_fields: true`.
 
-    Registered as a `Model` with name "cross_encoder".
-
     # Parameters
 
     vocab : `Vocabulary`
@@ -71,8 +69,6 @@ class CrossEncoderRegressor(ScoreModel):
     "cross_encoder" for scores: the score is the expectation of a distribution over integer grades,
     as with the scorer "graded" of "similarity_regressor" ([Tai et al.
     2015](https://arxiv.org/abs/1503.00075)).
-
-    Registered as a `Model` with name "cross_encoder_regressor".
 
     # Parameters
 

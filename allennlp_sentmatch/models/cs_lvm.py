@@ -72,8 +72,6 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     encoder reads them too. The trainer's callback "constraint_update" makes a second update of it
     instead, as in the thesis.
 
-    Registered as a `Model` with name "cs_lvm".
-
     # Parameters
 
     vocab : `Vocabulary`

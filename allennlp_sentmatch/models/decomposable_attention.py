@@ -39,8 +39,6 @@ class DecomposableAttention(ClassificationModel):
 
     With the same weights, the logits are those of allennlp-models' "decomposable_attention".
 
-    Registered as a `Model` with name "sentmatch_decomposable_attention".
-
     # Parameters
 
     vocab : `Vocabulary`

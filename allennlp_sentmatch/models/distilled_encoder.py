@@ -24,8 +24,6 @@ class DistilledEncoder(TextModel):
     vectors are read from a file (the reader "sentence_vectors"), so any encoder can be the teacher.
     A linear projection maps the student's vectors to the teacher's dimension.
 
-    Registered as a `Model` with name "distilled_encoder".
-
     # Parameters
 
     vocab : `Vocabulary`

@@ -43,8 +43,6 @@ class EncoderDecoder(TextModel):
     as `allennlp_sentmatch.nn.StateBridge` says. Its instances come from the reader
     `parallel_text`.
 
-    Registered as a `Model` with name "encoder_decoder".
-
     # Parameters
 
     vocab : `Vocabulary`

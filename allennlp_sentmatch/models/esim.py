@@ -43,8 +43,6 @@ class ESIM(ClassificationModel):
     With BiLSTMs, "heuristic_difference" and the same weights, the logits are those of
     allennlp-models' "esim".
 
-    Registered as a `Model` with name "sentmatch_esim".
-
     # Parameters
 
     vocab : `Vocabulary`

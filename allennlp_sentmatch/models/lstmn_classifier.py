@@ -24,8 +24,6 @@ class LstmnClassifier(ClassificationModel):
     [Cheng et al. (2016)](https://arxiv.org/abs/1601.06733). For single sentences, use
     "sentence_classifier" with the encoder "lstmn".
 
-    Registered as a `Model` with name "lstmn_classifier".
-
     # Parameters
 
     vocab : `Vocabulary`

@@ -60,8 +60,6 @@ class RNet(TextModel):
     of training passages of more than `window_size` tokens are read in overlapping windows, whose
     best spans compete by the sums of their logits. See `PassageWindows`.
 
-    Registered as a `Model` with name "rnet".
-
     # Parameters
 
     vocab : `Vocabulary`

@@ -21,8 +21,6 @@ class SentenceClassifier(ClassificationModel):
     4.4.3), RCRN's classification model (Tay, Luu and Hui 2018, section 4.2: max, mean and min
     pooling and a hidden layer) and the LSTMN's (Ersü, section 4.1: the last state).
 
-    Registered as a `Model` with name "sentence_classifier".
-
     # Parameters
 
     vocab : `Vocabulary`

@@ -42,8 +42,6 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
     CAS-LSTM; the thesis's chapters 3 to 5 with other encoders and matchers. Both sentences of a
     pair are encoded in one call.
 
-    Registered as a `Model` with name "siamese_classifier".
-
     # Parameters
 
     vocab : `Vocabulary`
@@ -101,8 +99,6 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
     encoded as by `SiameseClassifier`; the scorer turns two vectors into the score: "graded" by a
     distribution over integer grades ([Tai et al. 2015](https://arxiv.org/abs/1503.00075)),
     "cosine" by the cosine of the vectors.
-
-    Registered as a `Model` with name "similarity_regressor".
 
     # Parameters
 

@@ -274,8 +274,6 @@ class VAESiameseClassifier(GenerativeClassificationModel):
     so that unlabeled pairs say nothing to the classifier. Outside training, z is the mean of
     q(z | x): of a von Mises-Fisher distribution, a vector shorter than 1.
 
-    Registered as a `Model` with name "vae_siamese".
-
     # Parameters
 
     vocab : `Vocabulary`

@@ -17,8 +17,6 @@ class AnswerExtractorPredictor(EchoingPredictor):
     `span_start_probs` and `span_end_probs` (for each token of the passage) and the attention of the
     answer's tokens: `question_attention`, for each of them the weights of the question's tokens,
     the mean of both directions, and `passage_attention`, the mean weights of the passage's tokens.
-
-    Registered as a `Predictor` with name "answer_extractor".
     """
 
     input_keys = [("question", "passage")]

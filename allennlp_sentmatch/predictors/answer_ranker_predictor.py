@@ -18,8 +18,6 @@ class AnswerRankerPredictor(EchoingPredictor):
     Takes `{"question": ..., "candidates": [...]}`, and gives both back with `scores`, in the
     candidates' order, `ranking`, a list of `{"candidate", "position", "score"}` with the best
     first, and the model's other outputs.
-
-    Registered as a `Predictor` with name "answer_ranker".
     """
 
     input_keys = [("question", "candidates")]

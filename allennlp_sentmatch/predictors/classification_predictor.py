@@ -110,8 +110,6 @@ class SingleSentencePredictor(ClassificationPredictor):
     """Predicts the label of a sentence.
 
     Takes `{"sentence": ...}` or `{"text": ...}`; see `ClassificationPredictor` for the output.
-
-    Registered as a `Predictor` with name "single_sentence".
     """
 
     input_keys = [("sentence",), ("text",)]
@@ -128,8 +126,6 @@ class SentencePairPredictor(ClassificationPredictor):
     Takes `{"premise": ..., "hypothesis": ...}` or `{"sentence1": ..., "sentence2": ...}`; see
     `ClassificationPredictor` for the output. A model that predicts a score has `score` in its
     output, and neither a label nor probabilities.
-
-    Registered as a `Predictor` with name "sentence_pair".
     """
 
     input_keys = [("premise", "hypothesis"), ("sentence1", "sentence2")]
@@ -163,8 +159,6 @@ class EnsemblePredictor(ClassificationPredictor):
     """Predicts with an `Ensemble` from the JSON that its members' predictor takes.
 
     Parameters are those of `ClassificationPredictor`.
-
-    Registered as a `Predictor` with name "ensemble".
     """
 
     @property

@@ -25,8 +25,6 @@ class PairGenerator(EchoingPredictor):
     best first. The score is what the beam search ranks by: the log-probability, normalized by the
     length. `sentence` is `tokens`, joined by spaces.
 
-    Registered as a `Predictor` with name "pair_generator".
-
     # Parameters
 
     model : `CrossSentenceLatentVariableModel`

@@ -255,8 +255,6 @@ class SentenceVectorPredictor(EchoingPredictor):
 
     Takes `{"sentence": ...}` or `{"text": ...}`. The output has the text and its `vector`. For many
     sentences, `allennlp encode` is faster and writes a binary file.
-
-    Registered as a `Predictor` with name "sentence_vector".
     """
 
     input_keys = [("sentence",), ("text",)]

@@ -17,8 +17,6 @@ class TranslationPredictor(EchoingPredictor):
     an object, if it begins with a brace, or a plain sentence. A blank sentence is translated to a
     blank one. Gives what `EncoderDecoder.make_output_human_readable` lists: `target`, `score`,
     `n_best`, the tokens of both sides and the attention between them.
-
-    Registered as a `Predictor` with name "translation".
     """
 
     input_keys = [("source",)]

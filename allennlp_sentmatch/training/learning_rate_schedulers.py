@@ -17,8 +17,6 @@ class CosinePerBatchScheduler(LearningRateScheduler):
     AllenNLP's "cosine" takes a step after each epoch. After T batches the rate rises again, as with
     torch's `CosineAnnealingLR`.
 
-    Registered as a `LearningRateScheduler` with name "cosine_per_batch".
-
     # Parameters
 
     optimizer : `Optimizer`
@@ -86,8 +84,6 @@ class InferSentScheduler(LearningRateScheduler):
     than after all epochs before, it is also divided by `shrink`. With the callback
     "minimum_learning_rate" this is how InferSent is trained (Conneau, Kiela, Schwenk, Barrault and
     Bordes 2017, https://arxiv.org/abs/1705.02364, section 3.3).
-
-    Registered as a `LearningRateScheduler` with name "infersent".
 
     # Parameters
 

@@ -20,7 +20,7 @@ class Bfloat16Trainer(GradientDescentTrainer):
     model, `allennlp evaluate` included, are in float32, and so are slightly different from those of
     the validation during training.
 
-    Registered as a `Trainer` with name "bfloat16". The parameters are those of
+    The parameters are those of
     `GradientDescentTrainer`, without `use_amp`, which means float16 on a GPU.
     """
 

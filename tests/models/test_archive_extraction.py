@@ -8,7 +8,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.models import archival
 
-from allennlp_sentmatch.models.archive_extraction import extract_archive
+from allennlp_sentmatch.models.archival import extract_archive
 
 
 def write_archive(path, *members):
@@ -110,7 +110,7 @@ class TestSize:
 
     @pytest.fixture(autouse=True)
     def _limit(self, monkeypatch):
-        monkeypatch.setattr("allennlp_sentmatch.models.archive_extraction.ALWAYS_ALLOWED", 20_480)
+        monkeypatch.setattr("allennlp_sentmatch.models.archival.ALWAYS_ALLOWED", 20_480)
 
     def test_an_archive_unpacks_to_a_multiple_of_its_size(self, tmp_path, folder, monkeypatch):
         path = write_archive(tmp_path / "model.tar.gz", regular("weights.th", 2_000_000))

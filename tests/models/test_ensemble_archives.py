@@ -9,7 +9,7 @@ from allennlp.commands.train import train_model_from_file
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.models.ensemble_archives import ensemble_archives
+from allennlp_sentmatch.models.ensemble import ensemble_archives
 from tests.conftest import REPOSITORY
 
 ESIM = "fixtures/models/esim.jsonnet"

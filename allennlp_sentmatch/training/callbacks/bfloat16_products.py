@@ -17,8 +17,6 @@ class Bfloat16ProductsCallback(TrainerCallback):
     encoders and large output layers train faster on a CPU with AMX and on a GPU since Ampere;
     elsewhere nothing changes (`allennlp_sentmatch.nn.bfloat16_products`). Validation during
     training has the same precision; the evaluation after it is in float32.
-
-    Registered as a `TrainerCallback` with name "bfloat16_products".
     """
 
     def __init__(self, serialization_dir: str) -> None:

@@ -15,8 +15,6 @@ class BleuSignatureCallback(TrainerCallback):
     A model's metrics are numbers, since AllenNLP plots and averages them; metrics.json, which it
     writes when training has ended, may hold text too.
 
-    Registered as a `TrainerCallback` with name "bleu_signature".
-
     # Raises
 
     `ConfigurationError`

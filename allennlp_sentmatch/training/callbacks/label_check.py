@@ -24,8 +24,6 @@ class LabelCheckCallback(TrainerCallback):
     Every training has this callback, unless `enable_default_callbacks` is false in the trainer's
     configuration. It looks at the field `label` of data that are in memory, and at nothing in
     distributed training, where a worker has a part of the data only.
-
-    Registered as a `TrainerCallback` with name "label_check".
     """
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:

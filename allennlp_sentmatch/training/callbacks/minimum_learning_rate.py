@@ -13,8 +13,6 @@ logger = logging.getLogger(__name__)
 class MinimumLearningRate(TrainerCallback):
     """Ends training after the epoch that leaves all learning rates below a minimum.
 
-    Registered as a `TrainerCallback` with name "minimum_learning_rate".
-
     # Parameters
 
     serialization_dir : `str`

@@ -25,8 +25,6 @@ class ThreadCheckCallback(TrainerCallback):
     The load of the last minute is checked when training begins and after each epoch, because
     another run may begin at the same time or later. It is one of the trainer's default callbacks
     (`enable_default_callbacks`), and checks runs on a CPU with more than one thread.
-
-    Registered as a `TrainerCallback` with name "thread_check".
     """
 
     def __init__(self, serialization_dir: str) -> None:

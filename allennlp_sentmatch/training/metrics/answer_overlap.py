@@ -47,8 +47,6 @@ class AnswerOverlap(Metric):
     `sacrebleu` and `rouge_score` are the extra `reading-comprehension`. `rouge_score` knows no
     other letters than a to z.
 
-    Registered as a `Metric` with name "answer_overlap".
-
     # Raises
 
     `ConfigurationError` where the metric is first used, if the extra is not installed.

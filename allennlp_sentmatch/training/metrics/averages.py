@@ -25,8 +25,6 @@ class MeanCosine(MaskedAverage):
     """The mean cosine of predicted vectors with the gold ones, such as a teacher's.
 
     The cosine of a zero vector with any other is 0.
-
-    Registered as a `Metric` with name "mean_cosine".
     """
 
     def __call__(  # type: ignore[override]
@@ -46,10 +44,7 @@ class MeanCosine(MaskedAverage):
 
 @Metric.register("mean_squared_error")
 class MeanSquaredError(MaskedAverage):
-    """The mean of (prediction - target)^2.
-
-    Registered as a `Metric` with name "mean_squared_error".
-    """
+    """The mean of (prediction - target)^2."""
 
     def __call__(  # type: ignore[override]
         self, predictions: Tensor, gold_labels: Tensor, mask: Optional[Tensor] = None

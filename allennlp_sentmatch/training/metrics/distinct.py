@@ -16,8 +16,6 @@ class Distinct(Metric):
     Li et al. 2016, "A Diversity-Promoting Objective Function for Neural Conversation Models"
     (https://arxiv.org/abs/1510.03055). The divisor is the number of tokens for bigrams, too.
 
-    Registered as a `Metric` with the names "distinct-1" and "distinct-2".
-
     # Parameters
 
     n : `int`

@@ -69,10 +69,7 @@ class RankingMetric(MaskedAverage):
 
 @Metric.register("mean_average_precision")
 class MeanAveragePrecision(RankingMetric):
-    """Mean average precision (MAP) as trec_eval computes it; see `RankingMetric`.
-
-    Registered as a `Metric` with name "mean_average_precision".
-    """
+    """Mean average precision (MAP) as trec_eval computes it; see `RankingMetric`."""
 
     def _measure(self, scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
         return average_precision(scores, relevant, mask)
@@ -80,10 +77,7 @@ class MeanAveragePrecision(RankingMetric):
 
 @Metric.register("mean_reciprocal_rank")
 class MeanReciprocalRank(RankingMetric):
-    """Mean reciprocal rank (MRR) as trec_eval computes it; see `RankingMetric`.
-
-    Registered as a `Metric` with name "mean_reciprocal_rank".
-    """
+    """Mean reciprocal rank (MRR) as trec_eval computes it; see `RankingMetric`."""
 
     def _measure(self, scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
         return reciprocal_rank(scores, relevant, mask)

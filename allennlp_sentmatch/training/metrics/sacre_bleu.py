@@ -25,8 +25,6 @@ class SacreBleu(Metric):
     SacreBLEU's signature with each figure that ends an evaluation; the callback `bleu_signature`
     puts it into metrics.json.
 
-    Registered as a `Metric` with name "sacre_bleu".
-
     # Parameters
 
     lowercase : `bool`, optional (default = `False`)
