@@ -24,8 +24,7 @@ from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.nn.bfloat16_products import bfloat16_products
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
-from allennlp_sentmatch.predictors.text_indexing import text_indexer
-from allennlp_sentmatch.predictors.unknown_words import unknown_words
+from allennlp_sentmatch.predictors.text_indexing import text_indexer, unknown_words
 from allennlp_sentmatch.standalone.encoder import checked_sentences
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 

@@ -5,8 +5,7 @@ from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.text import check_text
-from allennlp_sentmatch.predictors.attention import AttentionMap
-from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
+from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, EchoingPredictor
 
 
 @Predictor.register("translation")

@@ -5,7 +5,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors.label_threshold import LabelThreshold
+from allennlp_sentmatch.predictors.classification_predictor import LabelThreshold
 
 LABELS = ["a", "b", "c"]
 PAIR = {"premise": "A kitten is moving a rose.", "hypothesis": "A cat is moving a flower."}
