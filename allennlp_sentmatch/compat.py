@@ -4,8 +4,7 @@ AllenNLP's last release was written for torch 1.12. Importing this module patche
 trainer, data loader and commands that have broken since, and some that had always failed; each
 function says what failed. Nothing is loosened: `torch.load` still refuses whatever is not on its
 list. `transformers_compat.py` patches the transformer components. Two more patches keep archives
-from running code and are next to the functions that they need: `models/archive_extraction.py` and
-`models/registered_names.py`.
+from running code and are next to the functions that they need: `models/archival.py`.
 """
 
 import functools

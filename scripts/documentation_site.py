@@ -44,6 +44,7 @@ INTERNAL = f"{PACKAGE}.nn.ops"
 
 _HOME = re.search(r'^HOME = "(.+)"$', (REPOSITORY / "setup.py").read_text(), re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
+_REGISTERED = re.compile(r"""(\w+)\.register\(["'](.+?)["']""")
 _PARAMETER = re.compile(r"^([\w*]+(?:, [\w*]+)*) : (.+)$", re.MULTILINE)
 
 
@@ -94,12 +95,17 @@ def documented(part: str) -> list[str]:
 
 
 class AllenNLPDocstrings(Extension):  # type: ignore[misc]
-    """Turns the headings and parameters of AllenNLP's docstrings into Markdown."""
+    """Turns the headings and parameters of AllenNLP's docstrings into Markdown, and adds the name
+    that a class is registered with.
+    """
 
     def on_object(self, *, obj: Object, **others: Any) -> None:
         """Change the docstring of a module, class or function."""
         if obj.docstring is not None:
-            obj.docstring.value = as_markdown(obj.docstring.value)
+            decorators = " ".join(str(d.value) for d in getattr(obj, "decorators", ()))
+            names = _REGISTERED.findall(decorators)
+            lines = [f"\n\nRegistered as `{base}` with name `{name}`." for base, name in names]
+            obj.docstring.value = as_markdown("".join([obj.docstring.value, *lines]))
 
 
 def as_markdown(docstring: Optional[str]) -> str:

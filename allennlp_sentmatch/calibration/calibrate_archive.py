@@ -28,7 +28,7 @@ from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.predictors.label_threshold import Threshold
+from allennlp_sentmatch.predictors.classification_predictor import Threshold
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 from allennlp_sentmatch.calibration.reliability import Reliability
 from allennlp_sentmatch.calibration.thresholds import Decisions
-from allennlp_sentmatch.predictors.label_threshold import Threshold
+from allennlp_sentmatch.predictors.classification_predictor import Threshold
 
 MEASURES = {
     "expected calibration error": "expected_calibration_error",

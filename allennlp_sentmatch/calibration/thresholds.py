@@ -7,7 +7,7 @@ import numpy
 from sklearn.metrics import precision_recall_curve
 
 from allennlp_sentmatch.calibration.temperature import FloatArray, IntArray
-from allennlp_sentmatch.predictors.label_threshold import LabelThreshold, Threshold
+from allennlp_sentmatch.predictors.classification_predictor import LabelThreshold, Threshold
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import argparse
 from allennlp.commands.subcommand import Subcommand
 
 from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.models.ensemble_archives import ensemble_archives
+from allennlp_sentmatch.models.ensemble import ensemble_archives
 
 
 @Subcommand.register("ensemble")

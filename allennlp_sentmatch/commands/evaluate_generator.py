@@ -12,7 +12,7 @@ import argparse
 from allennlp.commands.subcommand import Subcommand
 
 from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.predictors.generator_evaluation import evaluate_generator
+from allennlp_sentmatch.predictors.pair_generator import evaluate_generator
 
 
 @Subcommand.register("evaluate-generator")

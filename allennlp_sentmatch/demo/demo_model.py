@@ -23,7 +23,7 @@ from allennlp_sentmatch.inspection import (
 from allennlp_sentmatch.models import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
-from allennlp_sentmatch.predictors.unknown_words import unknown_words
+from allennlp_sentmatch.predictors.text_indexing import unknown_words
 
 NUMBER_OF_EXAMPLES = 5
 

@@ -7,7 +7,7 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.inspection.drawing import HTML, Drawing
 from allennlp_sentmatch.inspection.saliency import Saliency, interpret
-from allennlp_sentmatch.predictors.attention import MarkedText
+from allennlp_sentmatch.predictors.echoing_predictor import MarkedText
 
 # Over white and over near-black, text in the page's own color stays readable on it.
 COLOR = "rgba(255, 140, 0, {opacity:.2f})"

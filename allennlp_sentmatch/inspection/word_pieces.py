@@ -12,7 +12,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import END_OF_WORD
 from allennlp_sentmatch.inspection.hooks import transformer_embedder
-from allennlp_sentmatch.predictors.attention import AttentionMap
+from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap
 
 CONTINUATION = "##"  # of BERT's word pieces
 SPACES = "▁Ġ"  # how SentencePiece and byte-level BPE write a space

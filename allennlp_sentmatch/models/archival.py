@@ -1,18 +1,29 @@
-"""Loading archives from untrusted sources."""
+"""Loading archives from untrusted sources.
 
+Importing this module replaces AllenNLP's extraction, which writes every member wherever its name
+says: `allennlp predict`, `allennlp evaluate`, `Predictor.from_path` and all other code that opens
+an archive then use `extract_archive`.
+"""
+
+import gzip
 import json
+import logging
 import os
 import pickle
+import shutil
+import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from glob import glob
 from itertools import chain
-from pathlib import Path, PurePath
-from typing import Any, Union
+from pathlib import Path, PurePath, PurePosixPath
+from typing import Any, Optional, Union
 
 import torch
-from allennlp.common import Params
+from allennlp.common import Params, Registrable
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.meta import META_NAME
@@ -21,8 +32,10 @@ from allennlp.models.archival import CONFIG_NAME, Archive, archive_model, get_we
 from torch import Tensor
 
 from allennlp_sentmatch.data.files.digests import files_digest
-from allennlp_sentmatch.models.archive_extraction import extracted_archive
-from allennlp_sentmatch.models.registered_names import TRUST_HINT, registered_names_only
+
+logger = logging.getLogger(__name__)
+
+AnyPath = Union[str, "os.PathLike[str]"]
 
 REFUSED_SETTINGS = {
     "_pretrained": "opens another archive",
@@ -31,12 +44,24 @@ REFUSED_SETTINGS = {
 }
 """Settings that only a trusted configuration may have, and what each does."""
 
+TRUST_HINT = "(if you trust its author: --trust-archive, or trust=True)"
+"""The remedy that errors name for a configuration that may be harmless."""
+
+MAX_EXPANSION_VARIABLE = "SENTMATCH_MAX_EXPANSION"
+"""The environment variable that sets how many times its own size an archive may unpack to."""
+
+MAX_EXPANSION = 20.0
+"""Its default. Trained weights hardly shrink when they are compressed, and text to about a
+quarter."""
+
+ALWAYS_ALLOWED = 64 << 20
+"""The bytes that any archive may unpack to: the weights of a small model can be mostly zeros."""
+
+_registered_only: ContextVar[bool] = ContextVar("registered_only", default=False)
+
 
 def load_archive(
-    archive_file: Union[str, "os.PathLike[str]"],
-    cuda_device: int = -1,
-    trust: bool = False,
-    **options: Any,
+    archive_file: AnyPath, cuda_device: int = -1, trust: bool = False, **options: Any
 ) -> Archive:
     """AllenNLP's `load_archive`, for archives from untrusted sources.
 
@@ -62,11 +87,8 @@ def load_archive(
     `ConfigurationError` for whatever is wrong with the archive, naming it; `FileNotFoundError` for
     a missing file.
     """
-    path = cached_path(archive_file)
     with ExitStack() as stack:
-        folder = str(path)
-        if not os.path.isdir(folder):
-            folder = stack.enter_context(extracted_archive(path))
+        folder = _open_folder(archive_file, stack)
         try:
             _check_files(folder, options.get("weights_file"))
             if not trust:
@@ -81,9 +103,7 @@ def load_archive(
 
 
 def copy_archive(
-    archive_file: Union[str, "os.PathLike[str]"],
-    output_file: Union[str, "os.PathLike[str]"],
-    weights: Mapping[str, Tensor],
+    archive_file: AnyPath, output_file: AnyPath, weights: Mapping[str, Tensor]
 ) -> None:
     """Write a new archive that differs from another one in its weights.
 
@@ -97,13 +117,11 @@ def copy_archive(
     weights : `Mapping[str, Tensor]`
         The model's `state_dict`.
     """
-    path = cached_path(archive_file)
     with ExitStack() as stack:
-        folder = str(path)
-        if os.path.isdir(folder):
+        folder = _open_folder(archive_file, stack)
+        if os.path.isdir(cached_path(archive_file)):
             others = _included_files(Path(folder))
         else:
-            folder = stack.enter_context(extracted_archive(path))
             weights_name = os.path.basename(get_weights_path(folder))
             own = (CONFIG_NAME, META_NAME, "vocabulary", weights_name)
             others = [name for name in sorted(os.listdir(folder)) if name not in own]
@@ -113,7 +131,7 @@ def copy_archive(
         archive_model(folder, weights_file, output_file, others)
 
 
-def archive_digest(archive_file: Union[str, "os.PathLike[str]"]) -> str:
+def archive_digest(archive_file: AnyPath) -> str:
     """A digest of an archive, or of what belongs to the archive in a serialization directory.
 
     That is the configuration, the vocabulary, the weights and `include_in_archive`.
@@ -126,6 +144,12 @@ def archive_digest(archive_file: Union[str, "os.PathLike[str]"]) -> str:
         *(path / CONFIG_NAME, path / "vocabulary", get_weights_path(path)),
         *sorted(chain.from_iterable(included)),
     )
+
+
+def _open_folder(archive_file: AnyPath, stack: ExitStack) -> str:
+    """A serialization directory, or a folder with an archive's members until `stack` ends."""
+    path = str(cached_path(archive_file))
+    return path if os.path.isdir(path) else stack.enter_context(extracted_archive(path))
 
 
 def _included_files(folder: Path) -> list[str]:
@@ -194,3 +218,142 @@ def _undecodable_file(folder: str) -> str:
         except UnicodeDecodeError:
             return os.path.relpath(file, folder)
     return "a file"
+
+
+@contextmanager
+def registered_names_only() -> Iterator[None]:
+    """Refuse class paths where AllenNLP looks for a registered name.
+
+    AllenNLP takes a `type` with a dot for the path of a class, imports its module and calls the
+    class with the other settings, whatever it is: `{"type": "subprocess.Popen", "args": "..."}`.
+    Within this context, `ConfigurationError` is raised for a name that is not registered.
+    """
+    token = _registered_only.set(True)
+    try:
+        yield
+    finally:
+        _registered_only.reset(token)
+
+
+_resolve: Any = Registrable.resolve_class_name.__func__  # type: ignore[attr-defined]
+
+
+def _resolve_class_name(cls: type[Registrable], name: str) -> tuple[Any, Optional[str]]:
+    if _registered_only.get() and "." in name and name not in Registrable._registry[cls]:
+        raise ConfigurationError(
+            f"{name!r} is not a registered {cls.__name__}; only a trusted configuration may "
+            f"name classes by their paths {TRUST_HINT}"
+        )
+    resolved: tuple[Any, Optional[str]] = _resolve(cls, name)
+    return resolved
+
+
+def extract_archive(archive_file: AnyPath, folder: AnyPath) -> None:
+    """Extract an archive, each member after a check.
+
+    A model's archive needs regular files and folders under relative paths, and nothing else.
+
+    # Parameters
+
+    archive_file : `Union[str, os.PathLike]`
+        A local, gzipped tar file.
+    folder : `Union[str, os.PathLike]`
+        An existing folder. Files that were extracted before an error stay there.
+
+    # Raises
+
+    `ConfigurationError` for a member with an absolute path or with `..` in it, a link or a device;
+    for an archive that unpacks to more than `SENTMATCH_MAX_EXPANSION` times its size (20 by
+    default) and more than 64 MiB; and for a file that is not a gzipped tar.
+    """
+    expansion = _max_expansion()
+    limit = max(int(expansion * os.path.getsize(archive_file)), ALWAYS_ALLOWED)
+    too_large = (
+        f"{archive_file} unpacks to more than {limit >> 20} MiB, which is suspicious for its size; "
+        f"if it is what you expect, set the environment variable {MAX_EXPANSION_VARIABLE} to a "
+        f"number larger than {expansion:g}"
+    )
+    # The filter checks once more, where this version of Python has it.
+    options: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+    size = 0
+    try:
+        with gzip.open(archive_file) as file:
+            # The stream is limited as well: a header can be as long as a file.
+            reader: Any = _LimitedReader(file, limit, too_large)
+            with tarfile.open(fileobj=reader, mode="r|") as archive:
+                for member in archive:
+                    _check_member(archive_file, member)
+                    size += member.size
+                    if size > limit:
+                        raise ConfigurationError(too_large)
+                    archive.extract(member, folder, set_attrs=False, **options)
+    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"{archive_file} cannot be read as an archive (model.tar.gz): {error}"
+        ) from error
+
+
+class _LimitedReader:
+    """A file that refuses to give more than `limit` bytes."""
+
+    def __init__(self, file: gzip.GzipFile, limit: int, message: str) -> None:
+        self._file = file
+        self._left = limit
+        self._message = message
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self._left -= len(data)
+        if self._left < 0:
+            raise ConfigurationError(self._message)
+        return data
+
+
+def _check_member(archive_file: AnyPath, member: tarfile.TarInfo) -> None:
+    path = PurePosixPath(member.name)
+    if path.is_absolute() or ".." in path.parts:
+        problem = "lies outside the archive"
+    elif not (member.isreg() or member.isdir()):
+        problem = "is neither a regular file nor a folder"
+    else:
+        return
+    raise ConfigurationError(
+        f"{archive_file}: the member {member.name!r} {problem}; a model's archive has regular "
+        "files under relative paths only, so it was not extracted"
+    )
+
+
+def _max_expansion() -> float:
+    value = os.environ.get(MAX_EXPANSION_VARIABLE, str(MAX_EXPANSION))
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 1 <= number < float("inf"):
+        raise ConfigurationError(
+            f"{MAX_EXPANSION_VARIABLE} must be a number of at least 1, got {value!r}"
+        )
+    return number
+
+
+@contextmanager
+def extracted_archive(resolved_archive_file: AnyPath, cleanup: bool = True) -> Iterator[str]:
+    """A temporary folder with the members of an archive, in place of AllenNLP's function.
+
+    With `cleanup`, and after any error, it is removed at the end.
+    """
+    folder = tempfile.mkdtemp()
+    try:
+        logger.info("extracting %s to %s", resolved_archive_file, folder)
+        extract_archive(resolved_archive_file, folder)
+        yield folder
+    except BaseException:
+        cleanup = True
+        raise
+    finally:
+        if cleanup:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+Registrable.resolve_class_name = classmethod(_resolve_class_name)  # type: ignore[assignment]
+archival.extracted_archive = extracted_archive

@@ -9,14 +9,12 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 from allennlp.models import Model
 from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
-from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from torch import Tensor
 
+from allennlp_sentmatch.models.text_model import TextModel
+from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
-from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
-from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
-from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pooling import AttentivePooling, Pooling
 from allennlp_sentmatch.nn.ranking import answer_pairs, rank_order
 from allennlp_sentmatch.nn.shared_words import SharedWords
@@ -24,7 +22,7 @@ from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanRecipr
 
 
 @Model.register("attentive_ranker")
-class AttentiveRanker(Model):
+class AttentiveRanker(TextModel):
     """Ranks the candidate answers to a question by their cosine similarity to it.
 
     The AP-BiLSTM of [dos Santos et al. (2016)](https://arxiv.org/abs/1602.03609) as Tay, Luu and
@@ -38,8 +36,6 @@ class AttentiveRanker(Model):
     A question without a right or without a wrong candidate does not contribute to the loss. In
     training, the encoder reads only right and sampled candidates, and `map` and `mrr` are not
     computed. In evaluation, it reads all candidates, and the loss is over all pairs.
-
-    Registered as a `Model` with name "attentive_ranker".
 
     # Parameters
 
@@ -64,12 +60,13 @@ class AttentiveRanker(Model):
     questions : `str`, optional (default = `"all"`)
         Which questions count in `map` and `mrr`: `"all"`, `"answered"` or `"clean"`; see
         `RankingMetric`.
-    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `ModelRegularizer`, optional (default = `None`)
+    settings
+        Those of `TextModel`.
     """
 
     default_predictor = "answer_ranker"
 
+    @inherits_settings(TextModel)
     def __init__(
         self,
         vocab: Vocabulary,
@@ -81,11 +78,10 @@ class AttentiveRanker(Model):
         embedding_dropout: float = 0.0,
         shared_words: bool = False,
         questions: str = "all",
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[ModelRegularizer] = None,
+        **settings: Any,
     ) -> None:
-        super().__init__(vocab, regularizer)
-        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
+        super().__init__(vocab, **settings)
+        self._set_encoder(text_field_embedder, encoder, embedding_dropout)
         if margin < 0:
             raise ConfigurationError(f"margin must be at least 0, got {margin}")
         if num_negatives is not None and num_negatives < 1:
@@ -93,9 +89,6 @@ class AttentiveRanker(Model):
                 f"num_negatives must be at least 1, or null for all wrong answers; "
                 f"got {num_negatives}"
             )
-        self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
-        self._encoder = encoder
         self._pooling: Union[AttentivePooling, Pooling]
         if pooling == "attentive":
             self._pooling = AttentivePooling(encoder.get_output_dim())
@@ -123,7 +116,7 @@ class AttentiveRanker(Model):
             "map": MeanAveragePrecision(questions),
             "mrr": MeanReciprocalRank(questions),
         }
-        initializer(self)
+        self._initializer(self)
 
     def forward(
         self,
@@ -277,7 +270,7 @@ class AttentiveRanker(Model):
         attention, (N, M) and (N, L), where there is attention.
         """
         # Shape: (B + N, T, E) and (B + N, T), T being the longer one of M and L
-        embedded, mask = stack_padded(self._embed(question), self._embed(candidates))
+        embedded, mask = self._embed(question, candidates)
         overlap = self._overlap(question, candidates, embedded, rows)
         encoded = self._encoder(embedded, mask)
         sizes = [len(question_mask), len(candidate_mask)]
@@ -316,8 +309,3 @@ class AttentiveRanker(Model):
             get_token_ids_from_text_field_tensors(candidates),
         )
         return scores
-
-    def _embed(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor]:
-        # Shape: (B, T, D) and (B, T)
-        embedded = self._embedding_dropout(self._text_field_embedder(tokens))
-        return embedded, get_text_field_mask(tokens)

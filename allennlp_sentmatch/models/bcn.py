@@ -8,12 +8,10 @@ from allennlp.common.checks import ConfigurationError, check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder, TextFieldEmbedder
-from allennlp.nn import InitializerApplicator
-from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.internals import add_attention
+from allennlp_sentmatch.models.text_model import add_attention
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer, relu_layer
 from allennlp_sentmatch.nn.checks import check_fraction
@@ -39,8 +37,6 @@ class BiattentiveClassificationNetwork(ClassificationModel):
     With BiLSTMs and the same weights, the logits are those of allennlp-models' "bcn", which differs
     from the original in having no batch normalization.
 
-    Registered as a `Model` with name "sentmatch_bcn".
-
     # Parameters
 
     vocab : `Vocabulary`
@@ -64,7 +60,6 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         Drop probability on the word embeddings.
     integrator_dropout : `float`, optional (default = `0.0`)
         Drop probability on the features.
-    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
     settings
         Those of `ClassificationModel`.
     """
@@ -84,14 +79,12 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         maxout_dropout: float = 0.0,
         embedding_dropout: float = 0.0,
         integrator_dropout: float = 0.0,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
         **settings: Any,
     ) -> None:
         super().__init__(vocab, **settings)
         num_labels = len(self.labels)
         pre_encode_feedforward = pre_encode_feedforward or relu_layer(encoder.get_input_dim())
-        self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
+        self._set_embedder(text_field_embedder, embedding_dropout)
         self._pre_encode_feedforward = pre_encode_feedforward.construct(
             input_dim=text_field_embedder.get_output_dim()
         )
@@ -130,45 +123,37 @@ class BiattentiveClassificationNetwork(ClassificationModel):
         self._self_attentive_pooling_projection = torch.nn.Linear(integrator.get_output_dim(), 1)
         self._integrator_dropout = dropout_layer("integrator_dropout", integrator_dropout)
         self._output_layer = output_layer
-        initializer(self)
+        self._initializer(self)
 
     def classify(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
         """The logits (B, num_labels) of B sentences; `attention` (B, T, T), a row of weights over
         the sentence for each of its tokens, and `pooling_attention` (B, T).
         """
-        features, attention, pooling_attention = self._features(tokens)
-        mask = get_text_field_mask(tokens)
-        shown: dict[str, Any] = {}
-        add_attention(shown, "attention", attention, mask, mask)
-        add_attention(shown, "pooling_attention", pooling_attention, mask)
+        features, shown = self._features(tokens)
         return self._output_layer(self._integrator_dropout(features)), shown
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """The features (B, 4 * the integrator's output size) of B sentences."""
         return self._features(tokens)[0]
 
-    def _features(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, Tensor]:
-        """The features (B, 4I), the attention (B, T, T) and the pooling's (B, T)."""
-        mask = get_text_field_mask(tokens)
-        embedded = self._embedding_dropout(self._text_field_embedder(tokens))
-        # Shape: (B, T, E)
-        encoded = self._encoder(self._pre_encode_feedforward(embedded), mask)
+    def _features(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
+        embedded, mask = self._embed(tokens)
+        encoded = self._encoder(self._pre_encode_feedforward(embedded), mask)  # (B, T, E)
         # Shape: (B, T, T)
         attention = masked_softmax(encoded.bmm(encoded.transpose(1, 2)), mask.unsqueeze(1))
-        # Shape: (B, T, E)
-        attended = attention.bmm(encoded)
+        attended = attention.bmm(encoded)  # (B, T, E)
         # Shape: (B, T, I)
         integrated = self._integrator(
             torch.cat([encoded, encoded - attended, encoded * attended], dim=-1), mask
         )
-        # Shape: (B, T)
-        scores = self._self_attentive_pooling_projection(integrated).squeeze(-1)
+        scores = self._self_attentive_pooling_projection(integrated).squeeze(-1)  # (B, T)
         pooling_attention = masked_softmax(scores, mask)
-        # Shape: (B, I)
-        self_attentive = torch.einsum("bt,bti->bi", pooling_attention, integrated)
-        # Shape: (B, 4I)
+        self_attentive = torch.einsum("bt,bti->bi", pooling_attention, integrated)  # (B, I)
         features = torch.cat([self._pooling(integrated, mask), self_attentive], dim=-1)
-        return features, attention, pooling_attention
+        shown: dict[str, Any] = {}
+        add_attention(shown, "attention", attention, mask, mask)
+        add_attention(shown, "pooling_attention", pooling_attention, mask)
+        return features, shown
 
 
 def _maxout_network(

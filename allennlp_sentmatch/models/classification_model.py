@@ -6,17 +6,16 @@ import torch
 from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
-from allennlp.models import Model
 from allennlp.training.metrics import CategoricalAccuracy, F1Measure
 from torch import Tensor
 
-from allennlp_sentmatch.models.internals import describe_internals
+from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules import Classifier
-from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
 
 
-class ClassificationModel(Model):
+class ClassificationModel(TextModel):
     """A model that predicts one label: its `forward`, loss, metrics and human-readable output.
 
     A subclass computes the logits of texts in `classify`. Its constructor hands the parameters
@@ -30,7 +29,8 @@ class ClassificationModel(Model):
     positive_label : `str`, optional (default = `None`)
         The label whose F1 is reported with the accuracy, as `f1_<label>`. By default, a binary
         task has the F1 of each of its labels and, as `f1_macro`, their mean; other tasks have none.
-    regularizer : `ModelRegularizer`, optional (default = `None`)
+    settings
+        Those of `TextModel`: `initializer` and `regularizer`.
 
     # Attributes
 
@@ -45,16 +45,19 @@ class ClassificationModel(Model):
         If the vocabulary has fewer than two labels, or `positive_label` is not among them.
     """
 
+    default_predictor = "sentence_pair"
+
     temperature: Tensor
 
+    @inherits_settings(TextModel)
     def __init__(
         self,
         vocab: Vocabulary,
         label_namespace: str = "labels",
         positive_label: Optional[str] = None,
-        regularizer: Optional[ModelRegularizer] = None,
+        **settings: Any,
     ) -> None:
-        super().__init__(vocab, regularizer)
+        super().__init__(vocab, **settings)
         self._label_namespace = label_namespace
         # For a namespace that it lacks, the vocabulary may return symbols for padding and unknown
         # words as if they were labels.
@@ -74,7 +77,7 @@ class ClassificationModel(Model):
             raise ConfigurationError(
                 f"positive_label {positive_label!r} is not among the labels {sorted(labels)}"
             )
-        self._positive_label = positive_label
+        self.positive_label = positive_label
         self.register_buffer("temperature", torch.ones(()))
         self._accuracy = CategoricalAccuracy()
         scored = list(labels) if len(labels) == 2 else []
@@ -102,7 +105,7 @@ class ClassificationModel(Model):
         texts, named_texts : `TextFieldTensors`
             Those of `classify`: `premise` and `hypothesis`, or `tokens`.
         label : `Tensor`, optional (default = `None`)
-            (B,)
+            (B,), the gold labels' indices. With it there is a loss, and the metrics are updated.
         metadata : `list[dict[str, Any]]`, optional (default = `None`)
         score : `Tensor`, optional (default = `None`)
             Not used: some data, such as SICK, have scores and labels.
@@ -110,7 +113,9 @@ class ClassificationModel(Model):
         # Returns
 
         `dict[str, Any]`
-            See `output`; with what `classify` shows.
+            `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B,
+            num_labels), what `classify` shows, and where they apply `loss` (a scalar) and
+            `metadata`.
         """
         logits, shown = self.classify(*texts, **named_texts)
         return {**self.output(logits, label, metadata), **shown}
@@ -121,33 +126,14 @@ class ClassificationModel(Model):
         names = self.vocab.get_index_to_token_vocabulary(self._label_namespace)
         return [names[index] for index in range(len(names))]
 
-    @property
-    def positive_label(self) -> Optional[str]:
-        """The constructor's argument."""
-        return self._positive_label
-
     def output(
         self,
         logits: Tensor,
         label: Optional[Tensor] = None,
         metadata: Optional[list[dict[str, Any]]] = None,
     ) -> dict[str, Any]:
-        """The output dictionary of `forward`.
-
-        # Parameters
-
-        logits : `Tensor`
-            (B, num_labels), not yet divided by the temperature.
-        label : `Tensor`, optional (default = `None`)
-            (B,), the gold labels' indices. With it there is a loss, and the metrics are updated.
-        metadata : `list[dict[str, Any]]`, optional (default = `None`)
-            Passed on.
-
-        # Returns
-
-        `dict[str, Any]`
-            `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B,
-            num_labels), and where they apply `loss` (a scalar) and `metadata`.
+        """The output of `forward` for logits (B, num_labels), not yet divided by the temperature,
+        without what `classify` shows.
         """
         logits = logits / self.temperature
         output: dict[str, Any] = {
@@ -164,17 +150,15 @@ class ClassificationModel(Model):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Add `label`, the most probable label, and `probs_by_label`, {name: probability}; remove
-        the padding of attention; replace what the encoder shows by its description.
+        """Add `label`, the most probable label, and `probs_by_label`, {name: probability}; the rest
+        as `TextModel`.
         """
-        describe_internals(output_dict, getattr(self, "_encoder", None))
-        names = self.labels
-        output_dict["label"] = []
-        output_dict["probs_by_label"] = []
-        for probabilities in output_dict["label_probs"].tolist():
-            by_label = dict(zip(names, probabilities))
-            output_dict["label"].append(max(by_label, key=by_label.__getitem__))
-            output_dict["probs_by_label"].append(by_label)
+        output_dict = super().make_output_human_readable(output_dict)
+        probs_by_label = [
+            dict(zip(self.labels, probs)) for probs in output_dict["label_probs"].tolist()
+        ]
+        output_dict["label"] = [max(probs, key=probs.__getitem__) for probs in probs_by_label]
+        output_dict["probs_by_label"] = probs_by_label
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -187,7 +171,6 @@ class ClassificationModel(Model):
         return metrics
 
     def _construct_classifier(self, classifier: Lazy[Classifier], input_size: int) -> MLPClassifier:
-        """The classifier of features of `input_size`."""
         return classifier.construct(input_size=input_size, num_labels=len(self.labels)).module
 
     def _load_from_state_dict(

@@ -7,58 +7,26 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from allennlp.modules.seq2vec_encoders import ClsPooler
-from allennlp.nn import InitializerApplicator
-from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.internals import encode_texts
 from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
-from allennlp_sentmatch.modules.parts import check_fit
 from allennlp_sentmatch.nn.similarity import expected_grade, grade_divergence, num_grades
 
 _LINEAR_CLASSIFIER = Lazy(Classifier, num_layers=0, dropout=0.1, batch_norm=False)
 
 
-class CrossEncoderModel(Model):
-    """One vector for a pair, which a pretrained transformer reads as one text.
-
-    The reader is "sentence_pair" with `combine_input_fields: true`. A subclass calls `_set_encoder`
-    in its constructor and inherits from the base class of its output, too. Not registered itself.
-    """
-
-    default_predictor = "sentence_pair"
-
-    def _set_encoder(
-        self, text_field_embedder: TextFieldEmbedder, encoder: Optional[Seq2VecEncoder]
-    ) -> int:
-        """Keep the parts; `None` is a `ClsPooler`. Return the size of the pair's vector."""
-        encoder = encoder or ClsPooler(text_field_embedder.get_output_dim())
-        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
-        self._text_field_embedder = text_field_embedder
-        self._encoder = encoder
-        return encoder.get_output_dim()
-
-    def _encode_pair(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
-        """The vectors (B, E) of B pairs, and what the encoder shows, for the output."""
-        text = (self._text_field_embedder(tokens), get_text_field_mask(tokens))
-        (vectors,), shown = encode_texts(self._encoder, {"": text})
-        return vectors, shown
-
-
 @Model.register("cross_encoder")
-class CrossEncoder(CrossEncoderModel, ClassificationModel):
+class CrossEncoder(ClassificationModel):
     """Classifies the relation of two sentences that a transformer reads as one text: the
     fine-tuning of BERT for pairs ([Devlin et al. 2019](https://arxiv.org/abs/1810.04805)).
 
     Each word can attend to the words of the other sentence. This is more accurate than a
     "siamese_classifier", but slower for all pairs of many sentences, because single sentences have
-    no vectors. `allennlp search --rescore` combines the two. The output has the internals of an
-    `InterpretableEncoder`.
-
-    Registered as a `Model` with name "cross_encoder".
+    no vectors. `allennlp search --rescore` combines the two. The reader is "sentence_pair" with
+    `combine_input_fields: true`.
 
     # Parameters
 
@@ -69,7 +37,6 @@ class CrossEncoder(CrossEncoderModel, ClassificationModel):
         From the vectors of all tokens to that of the pair; by default, the first token's.
     classifier : `Lazy[Classifier]`, optional
         By default linear, with dropout 0.1.
-    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
     settings
         Those of `ClassificationModel`.
     """
@@ -81,30 +48,27 @@ class CrossEncoder(CrossEncoderModel, ClassificationModel):
         text_field_embedder: TextFieldEmbedder,
         encoder: Optional[Seq2VecEncoder] = None,
         classifier: Lazy[Classifier] = _LINEAR_CLASSIFIER,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
         **settings: Any,
     ) -> None:
         super().__init__(vocab, **settings)
-        size = self._set_encoder(text_field_embedder, encoder)
-        self._classifier = self._construct_classifier(classifier, size)
-        initializer(self)
+        encoder = encoder or ClsPooler(text_field_embedder.get_output_dim())
+        self._set_encoder(text_field_embedder, encoder)
+        self._classifier = self._construct_classifier(classifier, encoder.get_output_dim())
+        self._initializer(self)
 
     def classify(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
         """The logits (B, num_labels) of B pairs, each one text, and what the encoder shows."""
-        vectors, shown = self._encode_pair(tokens)
+        (vectors,), shown = self._encode({"": tokens})
         return self._classifier(vectors), shown
 
 
 @Model.register("cross_encoder_regressor")
-class CrossEncoderRegressor(CrossEncoderModel, ScoreModel):
+class CrossEncoderRegressor(ScoreModel):
     """Predicts how similar two sentences are that a transformer reads as one text.
 
     "cross_encoder" for scores: the score is the expectation of a distribution over integer grades,
     as with the scorer "graded" of "similarity_regressor" ([Tai et al.
-    2015](https://arxiv.org/abs/1503.00075)). The output has the internals of an
-    `InterpretableEncoder`.
-
-    Registered as a `Model` with name "cross_encoder_regressor".
+    2015](https://arxiv.org/abs/1503.00075)).
 
     # Parameters
 
@@ -114,11 +78,9 @@ class CrossEncoderRegressor(CrossEncoderModel, ScoreModel):
         The ends of the scale: whole numbers.
     encoder : `Seq2VecEncoder`, optional (default = `ClsPooler`)
     classifier : `Lazy[Classifier]`, optional
-        Predicts the grade.
-    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-        As these four are in `CrossEncoder`.
+        As in `CrossEncoder`; it predicts the grade.
     settings
-        The `regularizer` of `ScoreModel`.
+        Those of `ScoreModel`.
     """
 
     @inherits_settings(ScoreModel)
@@ -130,21 +92,21 @@ class CrossEncoderRegressor(CrossEncoderModel, ScoreModel):
         highest_score: float,
         encoder: Optional[Seq2VecEncoder] = None,
         classifier: Lazy[Classifier] = _LINEAR_CLASSIFIER,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
         **settings: Any,
     ) -> None:
         super().__init__(vocab, lowest_score, highest_score, **settings)
         with configuration_errors():
             num_labels = num_grades(lowest_score, highest_score)
-        size = self._set_encoder(text_field_embedder, encoder)
-        self._classifier = classifier.construct(input_size=size, num_labels=num_labels).module
-        initializer(self)
+        encoder = encoder or ClsPooler(text_field_embedder.get_output_dim())
+        self._set_encoder(text_field_embedder, encoder)
+        self._classifier = classifier.construct(
+            input_size=encoder.get_output_dim(), num_labels=num_labels
+        ).module
+        self._initializer(self)
 
     def read(self, tokens: TextFieldTensors) -> tuple[Tensor, dict[str, Any]]:
-        """The logits (B, number of grades) of B pairs, each one text, and what the encoder
-        shows.
-        """
-        vectors, shown = self._encode_pair(tokens)
+        """The logits (B, number of grades) of B pairs, and what the encoder shows."""
+        (vectors,), shown = self._encode({"": tokens})
         return self._classifier(vectors), shown
 
     def scores(self, features: Tensor) -> Tensor:

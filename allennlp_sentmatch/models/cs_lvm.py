@@ -1,5 +1,7 @@
 """The cross-sentence latent variable model."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Optional, Union
 
 import torch
@@ -9,12 +11,11 @@ from allennlp.common.checks import ConfigurationError, check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
-from allennlp.nn import InitializerApplicator
 from allennlp.nn.beam_search import BeamSearch
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
-from allennlp_sentmatch.models.generative_classification_model import GenerativeClassificationModel
+from allennlp_sentmatch.models.vae_siamese import GenerativeClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.modules.generation import LengthPenaltyScorer, search_sentences
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
@@ -71,8 +72,6 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     encoder reads them too. The trainer's callback "constraint_update" makes a second update of it
     instead, as in the thesis.
 
-    Registered as a `Model` with name "cs_lvm".
-
     # Parameters
 
     vocab : `Vocabulary`
@@ -95,7 +94,6 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         auto-encoding (table 6.3, ablation (i)).
     constraints : `SemanticConstraints`, optional (default = `None`)
         For fine-tuning.
-    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
     settings
         Those of `GenerativeClassificationModel`: `posterior` is g_code and the family of q(z_s |
         x_s), `matcher` f_fuse, `classifier` f_disc, and `classification_weight` lambda of eq. 6.14;
@@ -116,7 +114,6 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         label_expectation: str = "enumeration",
         cross_sentence: bool = True,
         constraints: Optional[SemanticConstraints] = None,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
         **settings: Any,
     ) -> None:
         super().__init__(vocab, text_field_embedder, encoder, **settings)
@@ -142,14 +139,14 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                 'the constraint "mu" compares mean directions; it needs the posterior '
                 '"von_mises_fisher"'
             )
-        self._beam_search = beam_search.construct(end_index=self._end_index, vocab=vocab)
+        self._beam_search = beam_search.construct(end_index=self._words.end, vocab=vocab)
         self._posterior_encoder = posterior_encoder
         self._label_expectation = label_expectation
         self._cross_sentence = cross_sentence
         self._constraints = constraints
         self.constraints_in_loss = constraints is not None
         """Set to `False` where `constraint_loss` is for another update."""
-        initializer(self)
+        self._initializer(self)
 
     def generate(
         self, source: TextFieldTensors, labels: Tensor, sample_latent: bool = False
@@ -181,10 +178,10 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                 latent,
                 labels,
                 self._word_embeddings,
-                start_index=self._start_index,
-                allowed_words=self._allowed_words,
+                start_index=self._words.start,
+                allowed_words=self._words.allowed,
             )
-        sentences = [[self._words(words) for words in beams] for beams in predictions.tolist()]
+        sentences = [list(map(self._words.sentence, beams)) for beams in predictions.tolist()]
         return {"sentences": sentences, "scores": scores}
 
     def constraint_loss(
@@ -210,13 +207,12 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         `Tensor`
             A scalar.
         """
-        with freeze_parameters(*self._readers()):
+        with self._constrained():
             pair = self._read_pair(premise, hypothesis, dropout=False)
             loss = self._constraint_loss(pair, self._word_embeddings)
             if unlabeled_premise is not None and unlabeled_hypothesis is not None:
                 pair = self._read_pair(unlabeled_premise, unlabeled_hypothesis, dropout=False)
                 loss = loss + self._constraint_loss(pair, self._word_embeddings)
-        self._advance_temperature()
         return loss
 
     def constrained_parameters(self) -> list[tuple[str, torch.nn.Parameter]]:
@@ -230,21 +226,15 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             if name.startswith(trained) and not name.startswith("_generator.label_embedding.")
         ]
 
-    def _words(self, indices: list[int]) -> list[str]:
-        """The words before the end symbol."""
-        length = indices.index(self._end_index) if self._end_index in indices else len(indices)
-        return [self.vocab.get_token_from_index(i, self._namespace) for i in indices[:length]]
-
     def _read_pair(
         self, source: TextFieldTensors, target: TextFieldTensors, dropout: bool = True
     ) -> _Pair:
         """Encode and classify B pairs."""
-        source_vectors, target_vectors = self._encode_pair(self._encoder, source, target, dropout)
-        codes = (source_vectors, target_vectors)
+        texts = (source, target)
+        vectors = codes = self._encoder(*self._embed(*texts, dropout=dropout)).chunk(2)
         if self._posterior_encoder is not None:
-            codes = self._encode_pair(self._posterior_encoder, source, target, dropout)
-        logits = self._classifier(self._matcher(source_vectors, target_vectors))
-        return _Pair(source, target, logits, source_vectors, *codes)
+            codes = self._posterior_encoder(*self._embed(*texts, dropout=dropout)).chunk(2)
+        return _Pair(*texts, self._classifier(self._matcher(*vectors)), vectors[0], *codes)
 
     def _labeled_loss(self, pair: _Pair, label: Tensor) -> Tensor:
         """Eq. 6.14."""
@@ -258,8 +248,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     def _training_loss(self, pair: _Pair) -> Union[Tensor, float]:
         if not self.constraints_in_loss:
             return 0.0
-        with freeze_parameters(*self._readers()):
-            loss = self._constraint_loss(
+        with self._constrained():
+            return self._constraint_loss(
                 pair._replace(
                     source_vectors=pair.source_vectors.detach(),
                     source_codes=pair.source_codes.detach(),
@@ -267,8 +257,6 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                 ),
                 self._word_embeddings.detach(),
             )
-        self._advance_temperature()
-        return loss
 
     def _generative_losses(self, pair: _Pair, labels: Tensor) -> Tensor:
         """L_gen, eq. 6.12, (B, K), of K labels (B, K) for each pair."""
@@ -283,7 +271,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             latent = self._draw(posterior)
             log_likelihood = log_likelihood + self._log_likelihood(tokens, latent, labels)
             kl_divergence = kl_divergence + self._posterior.kl_divergence(posterior).unsqueeze(-1)
-        return generative_loss(log_likelihood, kl_divergence, self._num_labels)
+        return generative_loss(log_likelihood, kl_divergence, len(self.labels))
 
     def _unlabeled_losses(self, pair: _Pair) -> Tensor:
         """L_u, eq. 6.18, (B,)."""
@@ -299,43 +287,41 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                 with_score=self._label_expectation == "sampling",
             )
         # shape: (B, C)
-        labels = torch.arange(self._num_labels, device=log_probs.device).expand_as(log_probs)
+        labels = torch.arange(len(self.labels), device=log_probs.device).expand_as(log_probs)
         return unsupervised_loss(log_probs, self._generative_losses(pair, labels))
 
-    def _readers(self) -> list[torch.nn.Module]:
-        """The parts that read generated sentences for the constraints."""
-        readers: list[torch.nn.Module] = [
-            self._encoder,
-            self._posterior,
-            self._matcher,
-            self._classifier,
-        ]
-        if self._posterior_encoder is not None:
-            readers.append(self._posterior_encoder)
-        return readers
+    @contextmanager
+    def _constrained(self) -> Iterator[None]:
+        """Freeze the parts that read generated sentences, and advance the temperature by a step."""
+        assert self._constraints is not None
+        readers = (self._encoder, self._posterior, self._matcher, self._classifier)
+        others = () if self._posterior_encoder is None else (self._posterior_encoder,)
+        with freeze_parameters(*readers, *others):
+            yield
+        self._constraints.temperature.advance()
 
     def _constraint_loss(self, pair: _Pair, word_embeddings: Tensor) -> Tensor:
         """R, eqs 6.20 to 6.23, a scalar, of sentences generated from the pairs' sources."""
         constraints = self._constraints
         assert constraints is not None
         # shape: (B,)
-        labels = torch.randint(self._num_labels, pair.logits.shape[:1], device=pair.logits.device)
+        labels = torch.randint(len(self.labels), pair.logits.shape[:1], device=pair.logits.device)
         lengths = get_text_field_mask(pair.source).sum(dim=1) + 2
         embedded, mask = generate_relaxed(
             self._generator,
             self._posterior(pair.source_codes).rsample(),
             labels,
             word_embeddings,
-            start_index=self._start_index,
-            end_index=self._end_index,
-            allowed_words=self._allowed_words,
+            start_index=self._words.start,
+            end_index=self._words.end,
+            allowed_words=self._words.allowed,
             max_length=constraints.max_length,
             temperature=constraints.temperature(),
             straight_through=constraints.straight_through,
             lengths=lengths if constraints.source_length else None,
         )
         if self._read_end_symbol and not constraints.source_length:
-            embedded, mask = append_end(embedded, mask, word_embeddings[self._end_index])
+            embedded, mask = append_end(embedded, mask, word_embeddings[self._words.end])
         # shape: (B, E)
         vectors = codes = self._encoder(embedded, mask)
         if self._posterior_encoder is not None:
@@ -352,7 +338,3 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         for name, loss in losses.items():
             self._record(f"constraint_{name}", loss)
         return self._record("constraint_loss", constraints(losses))
-
-    def _advance_temperature(self) -> None:
-        assert self._constraints is not None
-        self._constraints.temperature.advance()

@@ -9,16 +9,14 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import FeedForward, MatrixAttention, Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.modules.matrix_attention import DotProductMatrixAttention
-from allennlp.nn import Activation, InitializerApplicator
-from allennlp.nn.util import get_text_field_mask
+from allennlp.nn import Activation
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.internals import attend_to_each_other
+from allennlp_sentmatch.models.text_model import attend_to_each_other
 from allennlp_sentmatch.modules import Classifier
 from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.modules.parts import check_fit
-from allennlp_sentmatch.nn.padding import stack_padded
 
 _RELU = Activation.by_name("relu")()
 _DEFAULT_FEEDFORWARD = Lazy(FeedForward, num_layers=2, hidden_dims=200, activations=_RELU)
@@ -41,8 +39,6 @@ class DecomposableAttention(ClassificationModel):
 
     With the same weights, the logits are those of allennlp-models' "decomposable_attention".
 
-    Registered as a `Model` with name "sentmatch_decomposable_attention".
-
     # Parameters
 
     vocab : `Vocabulary`
@@ -58,12 +54,9 @@ class DecomposableAttention(ClassificationModel):
         By default one hidden layer of 200.
     matrix_attention : `MatrixAttention`, optional (default = `DotProductMatrixAttention()`)
         Scores F(a_i) against F(b_j).
-    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
     settings
         Those of `ClassificationModel`.
     """
-
-    default_predictor = "sentence_pair"
 
     @inherits_settings(ClassificationModel)
     def __init__(
@@ -75,14 +68,11 @@ class DecomposableAttention(ClassificationModel):
         compare_feedforward: Lazy[FeedForward] = _DEFAULT_FEEDFORWARD,
         classifier: Lazy[Classifier] = _DEFAULT_CLASSIFIER,
         matrix_attention: Optional[MatrixAttention] = None,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
         **settings: Any,
     ) -> None:
         super().__init__(vocab, **settings)
-        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
+        self._set_encoder(text_field_embedder, encoder)
         size = encoder.get_output_dim()
-        self._text_field_embedder = text_field_embedder
-        self._encoder = encoder
         self._attend_feedforward = attend_feedforward.construct(input_dim=size)
         check_fit(encoder=encoder, attend_feedforward=self._attend_feedforward)
         self._matrix_attention = matrix_attention or DotProductMatrixAttention()
@@ -96,22 +86,17 @@ class DecomposableAttention(ClassificationModel):
         self._classifier = self._construct_classifier(
             classifier, 2 * self._compare_feedforward.get_output_dim()
         )
-        initializer(self)
+        self._initializer(self)
 
     def classify(
         self, premise: TextFieldTensors, hypothesis: TextFieldTensors
     ) -> tuple[Tensor, dict[str, Any]]:
         """The logits (B, num_labels) of B pairs, and the attention of `attend_to_each_other`."""
-        masks = get_text_field_mask(premise), get_text_field_mask(hypothesis)
-        # Shape: (2B, T, D) and (2B, T), T being the length of the longer sentences
-        embedded, mask = stack_padded(
-            (self._text_field_embedder(premise), masks[0]),
-            (self._text_field_embedder(hypothesis), masks[1]),
-        )
+        embedded, mask = self._embed(premise, hypothesis)
         encoded = self._encoder(embedded, mask)  # (2B, T, E)
         # Shape: (2B, T, E), beta and alpha
         aligned, shown = attend_to_each_other(
-            encoded, self._attend_feedforward(encoded), *masks, self._matrix_attention
+            encoded, self._attend_feedforward(encoded), mask, self._matrix_attention
         )
         compared = self._compare_feedforward(torch.cat([encoded, aligned], dim=-1))  # (2B, T, G)
         # Shape: (B, G) twice

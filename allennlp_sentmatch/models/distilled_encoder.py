@@ -7,27 +7,22 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
-from allennlp.nn import InitializerApplicator
-from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
-from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
+from allennlp_sentmatch.models.text_model import TextModel
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.nn import DistillationLoss
 from allennlp_sentmatch.training.metrics import MeanCosine
 
 
 @Model.register("distilled_encoder")
-class DistilledEncoder(Model):
+class DistilledEncoder(TextModel):
     """A sentence encoder, the student, that learns a teacher's vectors of the same sentences.
 
     Reimers and Gurevych 2020 (https://arxiv.org/abs/2004.09813), with any encoder as the student,
     optionally with a relational term: see `allennlp_sentmatch.nn.distillation`. The teacher's
     vectors are read from a file (the reader "sentence_vectors"), so any encoder can be the teacher.
     A linear projection maps the student's vectors to the teacher's dimension.
-
-    Registered as a `Model` with name "distilled_encoder".
 
     # Parameters
 
@@ -46,8 +41,8 @@ class DistilledEncoder(Model):
         The weights of the terms of the loss; see `DistillationLoss`.
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
-    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `ModelRegularizer`, optional (default = `None`)
+    settings
+        Those of `TextModel`.
 
     # Raises
 
@@ -57,6 +52,7 @@ class DistilledEncoder(Model):
 
     default_predictor = "sentence_vector"
 
+    @inherits_settings(TextModel)
     def __init__(
         self,
         vocab: Vocabulary,
@@ -68,18 +64,14 @@ class DistilledEncoder(Model):
         squared_error_weight: float = 0.0,
         similarity_weight: float = 0.0,
         embedding_dropout: float = 0.0,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[ModelRegularizer] = None,
+        **settings: Any,
     ) -> None:
-        super().__init__(vocab, regularizer)
-        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
+        super().__init__(vocab, **settings)
+        self._set_encoder(text_field_embedder, encoder, embedding_dropout)
         if projection_size is not None and projection_size < 1:
             raise ConfigurationError(f"projection_size must be at least 1, got {projection_size}")
         if cut_projection and projection_size is None:
             raise ConfigurationError("cut_projection needs a projection_size")
-        self._text_field_embedder = text_field_embedder
-        self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
-        self._encoder = encoder
         size = encoder.get_output_dim()
         self._projection: Optional[torch.nn.Linear] = None
         if projection_size is not None:
@@ -89,7 +81,7 @@ class DistilledEncoder(Model):
         with configuration_errors():
             self._loss = DistillationLoss(cosine_weight, squared_error_weight, similarity_weight)
         self._mean_cosine = MeanCosine()
-        initializer(self)
+        self._initializer(self)
 
     def forward(
         self,
@@ -114,7 +106,7 @@ class DistilledEncoder(Model):
             and `metadata`.
         """
         # Shape: (B, E)
-        encoded = self._encode(tokens)
+        encoded = self._vectors(tokens)
         # Shape: (B, P)
         projected = encoded if self._projection is None else self._projection(encoded)
         output: dict[str, Any] = {"vector": encoded if self._cut_projection else projected}
@@ -133,8 +125,7 @@ class DistilledEncoder(Model):
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """The vectors of B sentences, (B, P), or (B, E) with `cut_projection`."""
-        encoded = self._encode(tokens)
-        vectors: Tensor = encoded if self.projection is None else self.projection(encoded)
+        vectors: Tensor = self(tokens)["vector"]
         return vectors
 
     @property
@@ -145,9 +136,3 @@ class DistilledEncoder(Model):
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """`mean_cosine`, of the projected vectors with the teacher's."""
         return {"mean_cosine": self._mean_cosine.get_metric(reset)}
-
-    def _encode(self, tokens: TextFieldTensors) -> Tensor:
-        # Shape: (B, T, D)
-        embedded = self._embedding_dropout(self._text_field_embedder(tokens))
-        vectors: Tensor = self._encoder(embedded, get_text_field_mask(tokens))
-        return vectors

@@ -6,14 +6,13 @@ import torch
 import torch.nn.functional as F
 from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError, check_dimensions_match
-from allennlp.common.util import END_SYMBOL, START_SYMBOL
+from allennlp.common.util import END_SYMBOL
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.data.tokenizers import Tokenizer
 from allennlp.models import Model
 from allennlp.modules import Attention, Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.modules.attention import BilinearAttention
 from allennlp.modules.token_embedders import Embedding
-from allennlp.nn import InitializerApplicator
 from allennlp.nn.beam_search import BeamSearch
 from allennlp.nn.util import (
     get_text_field_mask,
@@ -22,9 +21,10 @@ from allennlp.nn.util import (
 )
 from torch import Tensor
 
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.models.output_words import OutputWords
+from allennlp_sentmatch.models.text_model import TextModel
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, state_sizes
-from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
 from allennlp_sentmatch.nn import AttentionalDecoder, DecoderState, StateBridge
@@ -34,7 +34,7 @@ from allennlp_sentmatch.training.metrics import SacreBleu
 
 
 @Model.register("encoder_decoder")
-class EncoderDecoder(Model):
+class EncoderDecoder(TextModel):
     """Translates sentences with a recurrent encoder, attention and a recurrent decoder.
 
     The model of CAS-LSTM's section 4.4 ([Choi et al. 2019](https://arxiv.org/abs/1809.02279)) and
@@ -42,8 +42,6 @@ class EncoderDecoder(Model):
     `allennlp_sentmatch.nn.decoders`. The decoder starts from the encoder's last states,
     as `allennlp_sentmatch.nn.StateBridge` says. Its instances come from the reader
     `parallel_text`.
-
-    Registered as a `Model` with name "encoder_decoder".
 
     # Parameters
 
@@ -79,8 +77,8 @@ class EncoderDecoder(Model):
     bleu : `SacreBleu`, optional (default = `SacreBleu()`)
         The metric; `{"lowercase": true}` for a model without capital letters.
     target_namespace : `str`, optional (default = `"target_tokens"`)
-    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `ModelRegularizer`, optional (default = `None`)
+    settings
+        Those of `TextModel`.
 
     # Attributes
 
@@ -94,8 +92,7 @@ class EncoderDecoder(Model):
 
     default_predictor = "translation"
 
-    _allowed_tokens: Tensor
-
+    @inherits_settings(TextModel)
     def __init__(
         self,
         vocab: Vocabulary,
@@ -114,16 +111,17 @@ class EncoderDecoder(Model):
         target_tokenizer: Optional[Tokenizer] = None,
         bleu: Optional[SacreBleu] = None,
         target_namespace: str = "target_tokens",
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[ModelRegularizer] = None,
+        **settings: Any,
     ) -> None:
-        super().__init__(vocab, regularizer)
+        super().__init__(vocab, **settings)
         check_fit(source_embedder=source_embedder, encoder=encoder)
         with configuration_errors():
             check_fraction(dropout=dropout, label_smoothing=label_smoothing)
-        self._target_namespace = target_namespace
-        self._start_index = self._index_of(START_SYMBOL)
-        self._end_index = self._index_of(END_SYMBOL)
+        self._words = OutputWords(
+            vocab,
+            target_namespace,
+            ": target_namespace must be the one of the reader's target_token_indexers",
+        )
         self._source_embedder = source_embedder
         self._encoder = encoder
         self._target_embedder = target_embedder
@@ -158,15 +156,10 @@ class EncoderDecoder(Model):
             )
             self._output_layer.weight = target_embedder.weight
         self._label_smoothing = label_smoothing
-        self._beam_search = beam_search.construct(end_index=self._end_index, vocab=vocab)
+        self._beam_search = beam_search.construct(end_index=self._words.end, vocab=vocab)
         self._target_tokenizer = target_tokenizer
-        # Padding, the start symbol and unknown tokens are not output.
-        allowed = torch.ones(vocab.get_vocab_size(target_namespace), dtype=torch.bool)
-        for symbol in (vocab._padding_token, vocab._oov_token, START_SYMBOL):
-            allowed[vocab.get_token_index(symbol, target_namespace)] = False
-        self.register_buffer("_allowed_tokens", allowed, persistent=False)
         self.bleu = bleu or SacreBleu()
-        initializer(self)
+        self._initializer(self)
 
     def forward(
         self,
@@ -196,7 +189,7 @@ class EncoderDecoder(Model):
             - `metadata`.
         """
         # shape: (B, S, E) and (B, S)
-        encoder_outputs, source_mask, state = self._encode(source_tokens)
+        encoder_outputs, source_mask, state = self._read_source(source_tokens)
         output: dict[str, Any] = {"metadata": metadata}
         if target_tokens is not None:
             indices = get_token_ids_from_text_field_tensors(target_tokens)  # (B, T + 1)
@@ -209,13 +202,16 @@ class EncoderDecoder(Model):
             )
         if not self.training:
             predictions, scores = self._translate(state, encoder_outputs, source_mask)
-            start = predictions.new_full((len(predictions), 1), self._start_index)
+            start = predictions.new_full((len(predictions), 1), self._words.start)
             best = torch.cat([start, predictions[:, 0, :-1]], 1)  # (B, T)
             _, attention = self._read(best, state, encoder_outputs, source_mask)
             output.update(predictions=predictions, scores=scores, attention=attention)
             if target_tokens is not None:
                 self.bleu(
-                    [self._detokenize(tokens) for tokens in self._tokens(predictions[:, 0])],
+                    [
+                        self._detokenize(tokens)
+                        for tokens in map(self._words.sentence, predictions[:, 0].tolist())
+                    ],
                     [pair["target"] for pair in metadata],
                 )
         return output
@@ -231,25 +227,25 @@ class EncoderDecoder(Model):
             `target` and `score`, best first), and `attention`: for each of `target_tokens` the
             weights of `source_tokens`. The scores are those that the beam search ranks by.
         """
-        readable: dict[str, Any] = {}
-        for key in ("source", "source_tokens"):
-            readable[key] = [pair[key] for pair in output_dict["metadata"]]
+        metadata, predictions = output_dict["metadata"], output_dict["predictions"]
+        sentences = [list(map(self._words.sentence, beams)) for beams in predictions.tolist()]
         n_best = [
             [
                 {"target": self._detokenize(tokens), "score": score}
-                for tokens, score in zip(self._tokens(beams), beam_scores)
+                for tokens, score in zip(beams, scores)
             ]
-            for beams, beam_scores in zip(
-                output_dict["predictions"], output_dict["scores"].tolist()
-            )
+            for beams, scores in zip(sentences, output_dict["scores"].tolist())
         ]
-        readable["n_best"] = n_best
-        readable["target"] = [beams[0]["target"] for beams in n_best]
-        readable["score"] = [beams[0]["score"] for beams in n_best]
-        best = output_dict["predictions"][:, 0]
-        readable["target_tokens"] = [
-            [*tokens, END_SYMBOL][: best.size(1)] for tokens in self._tokens(best)
-        ]
+        readable: dict[str, Any] = {
+            "source": [pair["source"] for pair in metadata],
+            "source_tokens": [pair["source_tokens"] for pair in metadata],
+            "n_best": n_best,
+            "target": [beams[0]["target"] for beams in n_best],
+            "score": [beams[0]["score"] for beams in n_best],
+            "target_tokens": [
+                [*beams[0], END_SYMBOL][: predictions.size(2)] for beams in sentences
+            ],
+        }
         readable["attention"] = [
             weights[: len(targets), : len(sources)].tolist()
             for weights, targets, sources in zip(
@@ -265,7 +261,7 @@ class EncoderDecoder(Model):
             return {}
         return self.bleu.get_metric(reset)
 
-    def _encode(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, AttentionalState]:
+    def _read_source(self, tokens: TextFieldTensors) -> tuple[Tensor, Tensor, AttentionalState]:
         mask = get_text_field_mask(tokens)
         embedded = self._embedding_dropout(self._source_embedder(tokens))
         outputs, last_output, states = encode_with_states(self._encoder, embedded, mask)
@@ -297,13 +293,13 @@ class EncoderDecoder(Model):
             )
             log_probs = F.log_softmax(self._output_layer(after.attentional), dim=-1)
             log_probs = log_probs.masked_fill(
-                ~self._allowed_tokens, min_value_of_dtype(log_probs.dtype)
+                ~self._words.allowed, min_value_of_dtype(log_probs.dtype)
             )
             layers = after.layers._asdict()
             return log_probs, {**state, **layers, "attentional": after.attentional}
 
         start = torch.full(
-            (len(source_mask),), self._start_index, dtype=torch.long, device=source_mask.device
+            (len(source_mask),), self._words.start, dtype=torch.long, device=source_mask.device
         )
         initial = {
             **state.layers._asdict(),
@@ -314,24 +310,5 @@ class EncoderDecoder(Model):
         predictions, scores = self._beam_search.search(start, initial, step)
         return predictions, scores
 
-    def _tokens(self, predictions: Tensor) -> list[list[str]]:
-        """The tokens of N sentences (N, T), without the end symbol."""
-        sentences = []
-        for indices in predictions.tolist():
-            end = indices.index(self._end_index) if self._end_index in indices else len(indices)
-            sentences.append(
-                [self.vocab.get_token_from_index(i, self._target_namespace) for i in indices[:end]]
-            )
-        return sentences
-
     def _detokenize(self, tokens: list[str]) -> str:
         return str(getattr(self._target_tokenizer, "detokenize", " ".join)(tokens))
-
-    def _index_of(self, symbol: str) -> int:
-        if symbol not in self.vocab.get_token_to_index_vocabulary(self._target_namespace):
-            raise ConfigurationError(
-                f"the vocabulary's namespace {self._target_namespace!r} lacks {symbol!r}: "
-                "target_namespace must be the one of the reader's target_token_indexers"
-            )
-        index: int = self.vocab.get_token_index(symbol, self._target_namespace)
-        return index

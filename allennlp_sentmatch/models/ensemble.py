@@ -1,18 +1,33 @@
 """Several trained classifiers as one."""
 
 import math
-from os import PathLike
+import os
+import tempfile
+from collections.abc import Sequence
 from typing import Any, Optional, Union
 
 import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.meta import META_NAME, Meta
 from allennlp.common.params import remove_keys_from_params
 from allennlp.data import Vocabulary
 from allennlp.models import Model
+from allennlp.models.archival import CONFIG_NAME, Archive, archive_model
 from torch import Tensor
 
+from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
+
+SHARED_SECTIONS = (
+    "vocabulary",
+    "dataset_reader",
+    "validation_dataset_reader",
+    "data_loader",
+    "validation_data_loader",
+    "evaluation",
+)
+"""Keys that the ensemble's configuration takes from the first archive, apart from the model."""
 
 
 @Model.register("ensemble")
@@ -21,8 +36,6 @@ class Ensemble(ClassificationModel):
 
     `allennlp ensemble` makes an archive of it from the archives of trained models, such as those
     of five seeds (Brahma 2018, https://arxiv.org/abs/1805.07340, table 4).
-
-    Registered as a `Model` with name "ensemble".
 
     # Parameters
 
@@ -65,16 +78,15 @@ class Ensemble(ClassificationModel):
 
         # Parameters
 
-        label : `Tensor`, optional (default = `None`)
-            (B,)
-        metadata : `list[dict[str, Any]]`, optional (default = `None`)
+        label, metadata
+            See `ClassificationModel.forward`.
         fields
             Arguments of the members' `forward`.
 
         # Returns
 
         `dict[str, Any]`
-            See `ClassificationModel.output`; the logits are the logarithms of the averaged
+            That of `ClassificationModel.forward`; the logits are the logarithms of the averaged
             probabilities. With `member_probs` (B, number of members, num_labels).
         """
         # Shape: (B, number of members, num_labels)
@@ -91,8 +103,8 @@ class Ensemble(ClassificationModel):
     def _load(
         cls,
         config: Params,
-        serialization_dir: Union[str, "PathLike[str]"],
-        weights_file: Optional[Union[str, "PathLike[str]"]] = None,
+        serialization_dir: Union[str, "os.PathLike[str]"],
+        weights_file: Optional[Union[str, "os.PathLike[str]"]] = None,
         cuda_device: int = -1,
     ) -> Model:
         # AllenNLP takes initializers and files of pretrained vectors out of an archive's
@@ -100,3 +112,82 @@ class Ensemble(ClassificationModel):
         for member in config["model"]["members"]:
             remove_keys_from_params(member)
         return super()._load(config, serialization_dir, weights_file, cuda_device)
+
+
+def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: bool = False) -> str:
+    """Combine the archives of several trained classifiers into one.
+
+    # Parameters
+
+    archive_files : `Sequence[str]`
+        Paths or URLs of archives, or serialization directories. Their models must have been trained
+        with the same vocabulary, which runs on the same data have, and the same (validation)
+        dataset reader.
+    output_file : `str`
+        Where to write the new archive, `ensemble.tar.gz` for instance.
+    trust : `bool`, optional (default = `False`)
+        See `load_archive`.
+
+    # Returns
+
+    `str`
+        The path of the new archive.
+
+    # Raises
+
+    `ConfigurationError` without archives, for an archive whose vocabulary or reader differs from
+    the first one's, and for a model that is not a classifier of this package.
+    """
+    if not archive_files:
+        raise ConfigurationError("an ensemble needs at least one archive, got none")
+    archives = [load_archive(archive_file, trust=trust) for archive_file in archive_files]
+    first = archives[0]
+    for archive_file, archive in zip(archive_files, archives):
+        problem = _difference(archive, first)
+        if problem:
+            raise ConfigurationError(
+                f"{archive_file} cannot be combined with {archive_files[0]}: {problem}"
+            )
+    configs: list[dict[str, Any]] = [archive.config.as_dict(quiet=True) for archive in archives]
+    label_settings = {
+        name: configs[0]["model"][name]
+        for name in ("label_namespace", "positive_label")
+        if name in configs[0]["model"]
+    }
+    vocab = first.model.vocab
+    model = Ensemble(vocab, [archive.model for archive in archives], **label_settings)
+    config = {name: configs[0][name] for name in SHARED_SECTIONS if name in configs[0]}
+    config["model"] = {
+        "type": "ensemble",
+        "members": [member_config["model"] for member_config in configs],
+        **label_settings,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        Params(config).to_file(os.path.join(folder, CONFIG_NAME))
+        Meta.new().to_file(os.path.join(folder, META_NAME))
+        vocab.save_to_files(os.path.join(folder, "vocabulary"))
+        torch.save(model.state_dict(), os.path.join(folder, "best.th"))
+        return archive_model(folder, archive_path=output_file)
+
+
+def _difference(archive: Archive, first: Archive) -> Optional[str]:
+    """Why two archives' models cannot read the same batches; `None` if they can."""
+    vocab, first_vocab = archive.model.vocab, first.model.vocab
+    for namespace in sorted(first_vocab.get_namespaces() | vocab.get_namespaces()):
+        if vocab.get_index_to_token_vocabulary(
+            namespace
+        ) != first_vocab.get_index_to_token_vocabulary(namespace):
+            return (
+                f"their vocabularies differ in the namespace {namespace!r}; train the models on "
+                "the same data, or give all configurations the same `vocabulary`"
+            )
+    if _reader(archive) != _reader(first):
+        return f"their dataset readers differ: {_reader(archive)} and {_reader(first)}"
+    return None
+
+
+def _reader(archive: Archive) -> dict[str, Any]:
+    """The configuration of the reader that `allennlp evaluate` uses."""
+    name = "validation_dataset_reader"
+    config: Params = archive.config[name if name in archive.config else "dataset_reader"]
+    return dict(config.as_dict(quiet=True))

@@ -14,18 +14,15 @@ from allennlp.modules import (
     TextFieldEmbedder,
 )
 from allennlp.modules.matrix_attention import DotProductMatrixAttention
-from allennlp.nn import InitializerApplicator
-from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.internals import attend_to_each_other
+from allennlp_sentmatch.models.text_model import attend_to_each_other
 from allennlp_sentmatch.modules import Classifier, Matcher
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.modules.matchers import HeuristicDifferenceMatcher
 from allennlp_sentmatch.modules.parts import check_fit, relu_layer
 from allennlp_sentmatch.nn.checks import check_fraction
-from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pooling import Pooling
 
 _DEFAULT_CLASSIFIER = Lazy(
@@ -46,8 +43,6 @@ class ESIM(ClassificationModel):
     With BiLSTMs, "heuristic_difference" and the same weights, the logits are those of
     allennlp-models' "esim".
 
-    Registered as a `Model` with name "sentmatch_esim".
-
     # Parameters
 
     vocab : `Vocabulary`
@@ -67,12 +62,9 @@ class ESIM(ClassificationModel):
         Scores a token of one sentence against one of the other.
     dropout : `float`, optional (default = `0.5`)
         Drop probability on the input of both encoders, the same for all tokens of a sentence.
-    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
     settings
         Those of `ClassificationModel`.
     """
-
-    default_predictor = "sentence_pair"
 
     @inherits_settings(ClassificationModel)
     def __init__(
@@ -86,16 +78,13 @@ class ESIM(ClassificationModel):
         classifier: Lazy[Classifier] = _DEFAULT_CLASSIFIER,
         matrix_attention: Optional[MatrixAttention] = None,
         dropout: float = 0.5,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
         **settings: Any,
     ) -> None:
         super().__init__(vocab, **settings)
-        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
-        self._text_field_embedder = text_field_embedder
+        self._set_encoder(text_field_embedder, encoder)
         with configuration_errors():
             check_fraction(dropout=dropout)
         self._rnn_input_dropout = InputVariationalDropout(dropout)
-        self._encoder = encoder
         self._matrix_attention = matrix_attention or DotProductMatrixAttention()
         self._matcher = matcher.construct(input_size=encoder.get_output_dim())
         check_fit(encoder=encoder, matcher=self._matcher)
@@ -114,21 +103,16 @@ class ESIM(ClassificationModel):
         self._pooling = Pooling(inference_encoder.get_output_dim(), ["mean", "max"])
         # The mean and the maximum of either sentence.
         self._classifier = self._construct_classifier(classifier, 2 * self._pooling.output_size)
-        initializer(self)
+        self._initializer(self)
 
     def classify(
         self, premise: TextFieldTensors, hypothesis: TextFieldTensors
     ) -> tuple[Tensor, dict[str, Any]]:
         """The logits (B, num_labels) of B pairs, and the attention of `attend_to_each_other`."""
-        masks = get_text_field_mask(premise), get_text_field_mask(hypothesis)
-        # Shape: (2B, T, D) and (2B, T), T being the length of the longer sentences
-        embedded, mask = stack_padded(
-            (self._text_field_embedder(premise), masks[0]),
-            (self._text_field_embedder(hypothesis), masks[1]),
-        )
+        embedded, mask = self._embed(premise, hypothesis)
         # Shape: (2B, T, E)
         encoded = self._encoder(self._rnn_input_dropout(embedded), mask)
-        attended, shown = attend_to_each_other(encoded, encoded, *masks, self._matrix_attention)
+        attended, shown = attend_to_each_other(encoded, encoded, mask, self._matrix_attention)
         # Shape: (2B, T, the inference encoder's input size)
         compared = self._projection_feedforward(self._matcher(encoded, attended))
         composed = self._inference_encoder(self._rnn_input_dropout(compared), mask)

@@ -9,13 +9,11 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2SeqEncoder, TextFieldEmbedder
-from allennlp.nn import InitializerApplicator
-from allennlp.nn.util import get_text_field_mask
 from allennlp.training.metrics import Metric
 from torch import Tensor
 
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.models.text_model import TextModel
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.nn.answer_spans import BestSpans, PassageWindows, best_spans
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
@@ -40,7 +38,7 @@ class _Reading(NamedTuple):
 
 
 @Model.register("rnet")
-class RNet(Model):
+class RNet(TextModel):
     """Answers a question by a span of a passage.
 
     The gated self-matching network of [Wang et al. (2017)](https://aclanthology.org/P17-1018),
@@ -59,8 +57,6 @@ class RNet(Model):
     Self-matching takes time and memory that grow with the square of a passage's length. So outside
     of training passages of more than `window_size` tokens are read in overlapping windows, whose
     best spans compete by the sums of their logits. See `PassageWindows`.
-
-    Registered as a `Model` with name "rnet".
 
     # Parameters
 
@@ -90,8 +86,8 @@ class RNet(Model):
         window wherever it begins.
     metric : `Metric`, optional (default = `AnswerOverlap()`)
         Called in evaluation with a list of answers and a list of lists of references.
-    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
-    regularizer : `ModelRegularizer`, optional (default = `None`)
+    settings
+        Those of `TextModel`.
 
     # Raises
 
@@ -101,6 +97,7 @@ class RNet(Model):
 
     default_predictor = "answer_extractor"
 
+    @inherits_settings(TextModel)
     def __init__(
         self,
         vocab: Vocabulary,
@@ -115,11 +112,10 @@ class RNet(Model):
         window_size: Optional[int] = 1000,
         window_stride: Optional[int] = None,
         metric: Optional[Metric] = None,
-        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
-        regularizer: Optional[ModelRegularizer] = None,
+        **settings: Any,
     ) -> None:
-        super().__init__(vocab, regularizer)
-        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
+        super().__init__(vocab, **settings)
+        self._set_encoder(text_field_embedder, encoder)
         if passage_encoder is not None:
             check_fit(text_field_embedder=text_field_embedder, passage_encoder=passage_encoder)
         for name, size in (
@@ -134,8 +130,6 @@ class RNet(Model):
             raise ConfigurationError(
                 f"window_stride must be at most window_size, got {window_stride} and {window_size}"
             )
-        self._text_field_embedder = text_field_embedder
-        self._encoder = encoder
         self._passage_encoder = passage_encoder
         question_size = encoder.get_output_dim()
         passage_size = (passage_encoder or encoder).get_output_dim()
@@ -149,13 +143,13 @@ class RNet(Model):
             self._pointers = PointerNetwork(
                 self._self_matching.output_size, question_size, attention_size
             )
-        self._dropout = dropout_layer("dropout", dropout)
+        self._embedding_dropout = self._dropout = dropout_layer("dropout", dropout)
         self._max_answer_length = max_answer_length
         self._n_best_size = n_best_size
         self._window_size = window_size
         self._window_stride = window_stride or math.ceil(0.75 * (window_size or 0))
         self._metric: Any = metric or AnswerOverlap()  # whose arguments are texts, not tensors
-        initializer(self)
+        self._initializer(self)
 
     def forward(
         self,
@@ -193,10 +187,10 @@ class RNet(Model):
             - `question_num_tokens` and `passage_num_tokens`, (B,);
             - `metadata`.
         """
-        question_mask = get_text_field_mask(question)  # (B, M)
-        passage_mask = get_text_field_mask(passage)  # (B, T)
-        encoded_question = self._encode(self._embed(question), question_mask, self._encoder)
-        inputs = (self._embed(passage), passage_mask, encoded_question, question_mask)
+        embedded_question, question_mask = self._embed(question)  # (B, M, D) and (B, M)
+        encoded_question = self._dropout(self._encoder(embedded_question, question_mask))
+        embedded_passage, passage_mask = self._embed(passage)  # (B, T, D) and (B, T)
+        inputs = (embedded_passage, passage_mask, encoded_question, question_mask)
         T = passage_mask.size(1)
         best = None
         if self.training or self._window_size is None or self._window_size >= T:
@@ -310,19 +304,12 @@ class RNet(Model):
         metrics: dict[str, float] = self._metric.get_metric(reset)
         return metrics
 
-    def _embed(self, tokens: TextFieldTensors) -> Tensor:
-        embedded: Tensor = self._dropout(self._text_field_embedder(tokens))  # (B, T, D)
-        return embedded
-
-    def _encode(self, embedded: Tensor, mask: Tensor, encoder: Seq2SeqEncoder) -> Tensor:
-        encoded: Tensor = self._dropout(encoder(embedded, mask))  # (B, T, E)
-        return encoded
-
     def _read(
         self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor
     ) -> _Reading:
         """Read embedded passages, or windows, each with an encoded question."""
-        passage = self._encode(passage, passage_mask, self._passage_encoder or self._encoder)
+        passage_encoder = self._passage_encoder or self._encoder
+        passage = self._dropout(passage_encoder(passage, passage_mask))
         matched, matching_attention = self._matching(passage, passage_mask, question, question_mask)
         self_matched, self_matching_attention = self._self_matching(
             self._dropout(matched), passage_mask

@@ -6,17 +6,16 @@ from typing import Any, Optional
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import is_distributed
 from allennlp.data import TextFieldTensors, Vocabulary
-from allennlp.models import Model
 from allennlp.training.metrics import Metric, PearsonCorrelation, SpearmanCorrelation
 from torch import Tensor
 
 from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.models.internals import describe_internals
-from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.models.text_model import TextModel
+from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.training.metrics import MeanSquaredError
 
 
-class ScoreModel(Model):
+class ScoreModel(TextModel):
     """A model that predicts a score for each instance: its `forward`, metrics and output.
 
     A subclass implements `read`, `scores` and `loss`. Its constructor hands the parameters below
@@ -27,7 +26,8 @@ class ScoreModel(Model):
     vocab : `Vocabulary`
     lowest_score, highest_score : `float`
         The ends of the scale. All predictions lie between them, and all true scores must.
-    regularizer : `ModelRegularizer`, optional (default = `None`)
+    settings
+        Those of `TextModel`: `initializer` and `regularizer`.
 
     # Raises
 
@@ -35,14 +35,13 @@ class ScoreModel(Model):
         If they are not finite, or `highest_score` is not greater than `lowest_score`.
     """
 
+    default_predictor = "sentence_pair"
+
+    @inherits_settings(TextModel)
     def __init__(
-        self,
-        vocab: Vocabulary,
-        lowest_score: float,
-        highest_score: float,
-        regularizer: Optional[ModelRegularizer] = None,
+        self, vocab: Vocabulary, lowest_score: float, highest_score: float, **settings: Any
     ) -> None:
-        super().__init__(vocab, regularizer)
+        super().__init__(vocab, **settings)
         if not -math.inf < lowest_score < highest_score < math.inf:
             raise ConfigurationError(
                 "highest_score must be greater than lowest_score, and both finite; got "
@@ -90,56 +89,26 @@ class ScoreModel(Model):
         # Returns
 
         `dict[str, Any]`
-            See `output`; with what `read` shows and, where it applies, `loss`.
-        """
-        features, shown = self.read(*texts, **named_texts)
-        output = self.output(self.scores(features), score, metadata)
-        if score is not None:
-            output["loss"] = self.loss(features, score)
-        return {**output, **shown}
-
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Replace what the encoder shows by its description: its trees, its attention."""
-        describe_internals(output_dict, getattr(self, "_encoder", None))
-        return output_dict
-
-    def output(
-        self,
-        scores: Tensor,
-        score: Optional[Tensor] = None,
-        metadata: Optional[list[dict[str, Any]]] = None,
-    ) -> dict[str, Any]:
-        """The output dictionary of `forward`, without the loss.
-
-        # Parameters
-
-        scores : `Tensor`
-            (B,), the predictions.
-        score : `Tensor`, optional (default = `None`)
-            (B,), the true scores. With them, the metrics are updated.
-        metadata : `list[dict[str, Any]]`, optional (default = `None`)
-            Passed on.
-
-        # Returns
-
-        `dict[str, Any]`
-            `score` (B,), the predictions, and `metadata` where it was given.
+            `score` (B,), the predictions, what `read` shows, and where they apply `loss` (a scalar)
+            and `metadata`.
 
         # Raises
 
         `ConfigurationError`
             If a true score is not between the lowest and the highest one.
         """
-        output: dict[str, Any] = {"score": scores}
+        features, shown = self.read(*texts, **named_texts)
+        output: dict[str, Any] = {"score": self.scores(features), **shown}
         if metadata is not None:
             output["metadata"] = metadata
         if score is not None:
             self._check_range(score, metadata)
-            self._mean_squared_error(scores, score)
+            self._mean_squared_error(output["score"], score)
             if not is_distributed():
-                self._pearson(scores, score)
-                self._spearman(scores, score)
+                self._pearson(output["score"], score)
+                self._spearman(output["score"], score)
                 self._num_scored += len(score)
+            output["loss"] = self.loss(features, score)
         return output
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:

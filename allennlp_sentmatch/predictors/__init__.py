@@ -1,7 +1,9 @@
 """AllenNLP predictors, and the sentence encoder of an archive."""
 
-from allennlp_sentmatch.predictors.answer_extractor_predictor import AnswerExtractorPredictor
-from allennlp_sentmatch.predictors.answer_ranker_predictor import AnswerRankerPredictor
+from allennlp_sentmatch.predictors.answer_predictors import (
+    AnswerExtractorPredictor,
+    AnswerRankerPredictor,
+)
 from allennlp_sentmatch.predictors.classification_predictor import (
     EnsemblePredictor,
     SentencePairPredictor,

@@ -1,6 +1,7 @@
 """Predictors of a label, or of a score of two sentences."""
 
-from typing import Any, Optional
+from collections.abc import Collection, Mapping
+from typing import Any, Optional, Union
 
 import numpy
 import torch
@@ -11,13 +12,56 @@ from allennlp.data.fields import LabelField, TensorField
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.models import ClassificationModel, ScoreModel
-from allennlp_sentmatch.predictors.attention import AttentionMap
-from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
-from allennlp_sentmatch.predictors.label_threshold import LabelThreshold, Threshold
+from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, EchoingPredictor
 
 OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}
 """The texts that attend to each other."""
+
+
+Threshold = Union[float, Mapping[str, float]]
+
+
+class LabelThreshold:
+    """Chooses a label, or none if no label is probable enough.
+
+    # Parameters
+
+    threshold : `Union[float, Mapping[str, float]]`
+        The smallest probability with which a label is predicted: a number for every label, or one
+        for each of some labels; others need none.
+    labels : `Collection[str]`
+        The model's labels.
+
+    # Raises
+
+    `ConfigurationError` for a number outside [0, 1] and for an unknown label.
+    """
+
+    def __init__(self, threshold: Threshold, labels: Collection[str]) -> None:
+        by_label = threshold if isinstance(threshold, Mapping) else dict.fromkeys(labels, threshold)
+        for label, number in by_label.items():
+            if label not in labels:
+                raise ConfigurationError(
+                    f"threshold has the label {label!r}, but the model's labels are "
+                    f"{sorted(labels)}"
+                )
+            is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+            if not is_number or not 0 <= number <= 1:
+                raise ConfigurationError(
+                    f"threshold must lie between 0 and 1, got {shorten(number)}"
+                )
+        self._by_label = dict(by_label)
+
+    def choose(self, probs_by_label: Mapping[str, float]) -> Optional[str]:
+        """The most probable one of the labels that reach their thresholds; `None` without any."""
+        reached = [
+            label
+            for label, probability in probs_by_label.items()
+            if probability >= self._by_label.get(label, 0.0)
+        ]
+        return max(reached, key=probs_by_label.__getitem__, default=None)
 
 
 class ClassificationPredictor(EchoingPredictor):
@@ -110,8 +154,6 @@ class SingleSentencePredictor(ClassificationPredictor):
     """Predicts the label of a sentence.
 
     Takes `{"sentence": ...}` or `{"text": ...}`; see `ClassificationPredictor` for the output.
-
-    Registered as a `Predictor` with name "single_sentence".
     """
 
     input_keys = [("sentence",), ("text",)]
@@ -128,8 +170,6 @@ class SentencePairPredictor(ClassificationPredictor):
     Takes `{"premise": ..., "hypothesis": ...}` or `{"sentence1": ..., "sentence2": ...}`; see
     `ClassificationPredictor` for the output. A model that predicts a score has `score` in its
     output, and neither a label nor probabilities.
-
-    Registered as a `Predictor` with name "sentence_pair".
     """
 
     input_keys = [("premise", "hypothesis"), ("sentence1", "sentence2")]
@@ -163,8 +203,6 @@ class EnsemblePredictor(ClassificationPredictor):
     """Predicts with an `Ensemble` from the JSON that its members' predictor takes.
 
     Parameters are those of `ClassificationPredictor`.
-
-    Registered as a `Predictor` with name "ensemble".
     """
 
     @property

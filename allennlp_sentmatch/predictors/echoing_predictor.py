@@ -1,8 +1,8 @@
-"""The base class of predictors whose output includes the inputs."""
+"""The base class of predictors whose output includes the inputs, and what they show of it."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict, SigTermReceived
@@ -12,9 +12,50 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.text import check_text, shorten
-from allennlp_sentmatch.predictors.attention import AttentionMap, MarkedText
 
 logger = logging.getLogger(__name__)
+
+
+class AttentionMap(NamedTuple):
+    """A matrix of attention with the words that it is between.
+
+    # Parameters
+
+    title : `str`
+    weights : `Sequence[Sequence[float]]`
+        A row for each of `rows`, with a weight for each of `columns`.
+    rows : `Sequence[str]`
+        The words that attend, or one empty string for attention from nowhere.
+    columns : `Sequence[str]`
+        The words attended to.
+    """
+
+    title: str
+    weights: Sequence[Sequence[float]]
+    rows: Sequence[str]
+    columns: Sequence[str]
+
+
+class MarkedText(NamedTuple):
+    """A text with a weight for each token and a marked span.
+
+    # Parameters
+
+    title : `str`
+    text : `str`
+    offsets : `Sequence[Sequence[int]]`
+        The first character of each token, and the one after its last.
+    weights : `Sequence[float]`
+        One for each token, not negative.
+    span : `Sequence[int]`
+        The first and the last token of the marked part.
+    """
+
+    title: str
+    text: str
+    offsets: Sequence[Sequence[int]]
+    weights: Sequence[float]
+    span: Sequence[int]
 
 
 class CheckedRequest(dict[str, Any]):

@@ -24,8 +24,7 @@ from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
-from allennlp_sentmatch.predictors.text_indexing import text_indexer
-from allennlp_sentmatch.predictors.unknown_words import unknown_words
+from allennlp_sentmatch.predictors.text_indexing import text_indexer, unknown_words
 from allennlp_sentmatch.standalone.encoder import checked_sentences
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 
@@ -255,8 +254,6 @@ class SentenceVectorPredictor(EchoingPredictor):
 
     Takes `{"sentence": ...}` or `{"text": ...}`. The output has the text and its `vector`. For many
     sentences, `allennlp encode` is faster and writes a binary file.
-
-    Registered as a `Predictor` with name "sentence_vector".
     """
 
     input_keys = [("sentence",), ("text",)]

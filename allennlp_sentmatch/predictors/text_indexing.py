@@ -1,7 +1,11 @@
-"""From texts to the indices of their words, without instances and fields."""
+"""From texts to the indices of their words, without instances and fields; unknown words."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Vocabulary
+from allennlp.data import DatasetReader, Instance, TokenIndexer, Vocabulary
+from allennlp.data.fields import Field, ListField, TextField
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import LettersDigitsTokenizer, Tokenizer, WhitespaceTokenizer
 
@@ -75,3 +79,47 @@ def _splitter(tokenizer: Tokenizer) -> Splitter:
         "the tokenizer must be spacy_blank, whitespace or letters_digits, not a "
         f"{type(tokenizer).__name__}"
     )
+
+
+def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
+    """The words of an instance that a model reads as the unknown word.
+
+    # Parameters
+
+    instance : `Instance`
+        With token indexers. Its text fields are searched, also those in lists. Indexers other than
+        "single_id" know every word.
+    vocab : `Vocabulary`
+
+    # Returns
+
+    `list[str]`
+        In their order, each once.
+    """
+    words = [
+        str(token.text)
+        for field in _text_fields(instance.fields.values())
+        for token in field.tokens
+        if not all(
+            _knows(indexer, str(token.text), vocab)
+            for indexer in (field._token_indexers or {}).values()
+        )
+    ]
+    return list(dict.fromkeys(words))
+
+
+def _knows(indexer: TokenIndexer, word: str, vocab: Vocabulary) -> bool:
+    if not isinstance(indexer, SingleIdTokenIndexer):
+        return True
+    if indexer.namespace is None or indexer._feature_name != "text":
+        return True
+    entries = vocab.get_token_to_index_vocabulary(indexer.namespace)
+    return (word.lower() if indexer.lowercase_tokens else word) in entries
+
+
+def _text_fields(fields: Iterable[Field[Any]]) -> Iterator[TextField]:
+    for field in fields:
+        if isinstance(field, TextField):
+            yield field
+        elif isinstance(field, ListField):
+            yield from _text_fields(field)

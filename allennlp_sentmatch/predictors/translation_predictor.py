@@ -5,8 +5,7 @@ from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.text import check_text
-from allennlp_sentmatch.predictors.attention import AttentionMap
-from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
+from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, EchoingPredictor
 
 
 @Predictor.register("translation")
@@ -17,8 +16,6 @@ class TranslationPredictor(EchoingPredictor):
     an object, if it begins with a brace, or a plain sentence. A blank sentence is translated to a
     blank one. Gives what `EncoderDecoder.make_output_human_readable` lists: `target`, `score`,
     `n_best`, the tokens of both sides and the attention between them.
-
-    Registered as a `Predictor` with name "translation".
     """
 
     input_keys = [("source",)]

@@ -15,7 +15,7 @@ class AtomicCheckpointer(Checkpointer):
     With AllenNLP's own, "default", a process that is killed while it writes leaves a part of a file
     or a model without its training state, and `--recover` fails on it ever after.
 
-    Registered as a `Checkpointer` with name "atomic". It is the default wherever this package is
+    It is the default wherever this package is
     imported; its parameters are those of `Checkpointer`.
     """
 

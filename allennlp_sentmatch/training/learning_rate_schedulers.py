@@ -1,23 +1,25 @@
-"""Learning rate schedulers."""
+"""Learning rate schedulers, and a callback that ends training at a minimum."""
 
+import logging
 import math
-from typing import Optional
+from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.training.learning_rate_schedulers import LearningRateScheduler
+from allennlp.training import GradientDescentTrainer, TrainerCallback
+from allennlp.training.learning_rate_schedulers import LearningRateScheduler, PolynomialDecay
 from allennlp.training.optimizers import Optimizer
+
+logger = logging.getLogger(__name__)
 
 
 @LearningRateScheduler.register("cosine_per_batch")
-class CosinePerBatchScheduler(LearningRateScheduler):
+class CosinePerBatchScheduler(PolynomialDecay):
     """Lowers the learning rate to zero along a cosine, a step after each batch.
 
     After t batches the rate is `lr * (1 + cos(pi * t / T)) / 2`: equation 5 of Loshchilov and
     Hutter (2017, https://arxiv.org/abs/1608.03983) without restarts and with a minimum of zero.
     AllenNLP's "cosine" takes a step after each epoch. After T batches the rate rises again, as with
     torch's `CosineAnnealingLR`.
-
-    Registered as a `LearningRateScheduler` with name "cosine_per_batch".
 
     # Parameters
 
@@ -45,37 +47,21 @@ class CosinePerBatchScheduler(LearningRateScheduler):
         t_initial: Optional[float] = None,
         last_epoch: int = -1,
     ) -> None:
-        super().__init__(optimizer, last_epoch)
         if num_steps_per_epoch is None:
             raise ConfigurationError(
                 "the learning rate scheduler 'cosine_per_batch' needs the number of batches in an "
                 "epoch; set batches_per_epoch in the data loader"
             )
-        if t_initial is None:
-            t_initial = num_epochs
-        if not 0 < t_initial < math.inf:
-            raise ConfigurationError(f"t_initial must be a positive number, got {t_initial}")
-        self.num_steps = t_initial * num_steps_per_epoch
-        self.steps = 0
+        super().__init__(optimizer, num_epochs, num_steps_per_epoch, last_epoch=last_epoch)
+        if t_initial is not None:
+            if not 0 < t_initial < math.inf:
+                raise ConfigurationError(f"t_initial must be a positive number, got {t_initial}")
+            self.total_steps = t_initial * num_steps_per_epoch
 
     def get_values(self) -> list[float]:
         """The learning rates for the next batch."""
-        factor = (1 + math.cos(math.pi * self.steps / self.num_steps)) / 2
+        factor = (1 + math.cos(math.pi * self.steps / self.total_steps)) / 2
         return [value * factor for value in self.base_values]
-
-    def step(self, metric: Optional[float] = None) -> None:
-        """Nothing changes after an epoch."""
-
-    def step_batch(self, batch_num_total: Optional[int] = None) -> None:
-        """Set the learning rates for the next batch.
-
-        # Parameters
-
-        batch_num_total : `int`, optional (default = `None`)
-            The number of batches so far. `None`: one more than before.
-        """
-        self.steps = self.steps + 1 if batch_num_total is None else batch_num_total
-        super().step()
 
 
 @LearningRateScheduler.register("infersent")
@@ -86,8 +72,6 @@ class InferSentScheduler(LearningRateScheduler):
     than after all epochs before, it is also divided by `shrink`. With the callback
     "minimum_learning_rate" this is how InferSent is trained (Conneau, Kiela, Schwenk, Barrault and
     Bordes 2017, https://arxiv.org/abs/1705.02364, section 3.3).
-
-    Registered as a `LearningRateScheduler` with name "infersent".
 
     # Parameters
 
@@ -142,3 +126,30 @@ class InferSentScheduler(LearningRateScheduler):
             self.factor /= self.shrink
         self.factor *= self.decay
         super().step(metric)
+
+
+@TrainerCallback.register("minimum_learning_rate")
+class MinimumLearningRate(TrainerCallback):
+    """Ends training after the epoch that leaves all learning rates below a minimum.
+
+    # Parameters
+
+    serialization_dir : `str`
+        Filled in by the trainer.
+    minimum : `float`, optional (default = `1e-5`)
+        The default is InferSent's.
+    """
+
+    def __init__(self, serialization_dir: str, minimum: float = 1e-5) -> None:
+        super().__init__(serialization_dir)
+        if minimum <= 0:
+            raise ConfigurationError(f"minimum must be more than 0, got {minimum}")
+        self._minimum = minimum
+
+    def on_epoch(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
+        """Look at the learning rates of the next epoch."""
+        rates = [group["lr"] for group in trainer.optimizer.param_groups]
+        if max(rates) < self._minimum:
+            logger.info("The learning rate is below %g: the training ends here.", self._minimum)
+            # The only thing that ends AllenNLP's loop early; checked after the epoch's checkpoint.
+            trainer._metric_tracker._patience = 0

@@ -33,7 +33,7 @@ class FusedAdamOptimizer(AdamOptimizer, _FusedAdam):
 
     torch has it for CPUs since 2.4 and for GPUs since 2.0; elsewhere this is "adam".
 
-    Registered as an `Optimizer` with name "fused_adam". The parameters are those of "adam".
+    The parameters are those of "adam".
     """
 
 
@@ -42,5 +42,5 @@ class FusedAdamWOptimizer(AdamWOptimizer, _FusedAdamW):
     """AllenNLP's "adamw" with torch's fused implementation, as in `FusedAdamOptimizer`: a quarter
     of the time of a step on a CPU.
 
-    Registered as an `Optimizer` with name "fused_adamw". The parameters are those of "adamw".
+    The parameters are those of "adamw".
     """

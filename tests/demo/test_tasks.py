@@ -38,7 +38,7 @@ def test_the_task_of_each_predictor(untrained_predictor, name, kind, title):
 
 def test_an_ensemble_classifies(small_archive, tmp_path):
     from allennlp_sentmatch.models.archival import load_archive
-    from allennlp_sentmatch.models.ensemble_archives import ensemble_archives
+    from allennlp_sentmatch.models.ensemble import ensemble_archives
 
     file = ensemble_archives([str(small_archive)], str(tmp_path / "ensemble.tar.gz"))
     task = task_of(Predictor.from_archive(load_archive(file)))

@@ -5,7 +5,7 @@ import pytest
 from allennlp_sentmatch.inspection import draw_prediction
 from allennlp_sentmatch.inspection.colored_text import draw_marked_text
 from allennlp_sentmatch.inspection.drawing import HTML
-from allennlp_sentmatch.predictors.attention import MarkedText
+from allennlp_sentmatch.predictors.echoing_predictor import MarkedText
 
 TEXT = 'A <b> fox\n"slept" .'
 OFFSETS = [(0, 1), (2, 5), (6, 9), (10, 11), (11, 16), (16, 17), (18, 19)]

@@ -9,7 +9,7 @@ from allennlp_sentmatch.inspection.word_pieces import (
     join_word_pieces,
     sum_over_words,
 )
-from allennlp_sentmatch.predictors.attention import AttentionMap
+from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap
 
 
 def piece(text, idx=None, idx_end=None):

@@ -1,5 +1,7 @@
-"""Loading archives, and what can be wrong with them."""
+"""Extracting and loading archives, and what can be wrong with them."""
 
+import gzip
+import io
 import json
 import shutil
 import sys
@@ -8,8 +10,10 @@ import tarfile
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
+from allennlp.models import archival
+from allennlp.nn import Activation
 
-from allennlp_sentmatch.models.archival import archive_digest, load_archive
+from allennlp_sentmatch.models.archival import archive_digest, extract_archive, load_archive
 
 
 @pytest.fixture
@@ -19,14 +23,6 @@ def copy(small_archive, tmp_path):
     with tarfile.open(small_archive) as archive:
         archive.extractall(folder, **({"filter": "data"} if sys.version_info >= (3, 12) else {}))
     return folder
-
-
-def change(folder, **sections):
-    """Change sections of the configuration."""
-    config = json.loads((folder / "config.json").read_text())
-    for name, settings in sections.items():
-        config[name] = {**config[name], **settings}
-    (folder / "config.json").write_text(json.dumps(config))
 
 
 def packed(folder):
@@ -46,58 +42,50 @@ def test_a_trained_model_loads_from_its_archive_and_from_its_folder(small_archiv
 
 
 @pytest.mark.parametrize("as_archive", [True, False])
-class TestUntrusted:
-    def test_a_class_path_is_not_called(self, copy, tmp_path, as_archive):
-        marker = tmp_path / "marker"
-        config = json.loads((copy / "config.json").read_text())
-        config["dataset_reader"] = {"type": "os.mkdir", "path": str(marker)}
-        (copy / "config.json").write_text(json.dumps(config))
-        path = packed(copy) if as_archive else copy
-        with pytest.raises(ConfigurationError, match=r"'os\.mkdir' is not a reg") as error:
-            load_archive(path)
-        assert str(path) in str(error.value)
-        assert "--trust-archive" in str(error.value)
-        assert not marker.exists()
-        with pytest.raises(ConfigurationError):  # a folder is not a reader
-            load_archive(path, trust=True)
-        assert marker.exists()
-
-    def test_a_class_path_in_a_nested_part_is_not_called(self, copy, tmp_path, as_archive):
-        """A name may be given instead of an object with a `type`."""
-        change(copy, model={"matcher": "torch.nn.Identity"})
-        with pytest.raises(ConfigurationError, match=r"'torch\.nn\.Identity' is not a registered"):
-            load_archive(packed(copy) if as_archive else copy)
-
-    def test_a_local_file_is_not_read(self, copy, tmp_path, as_archive):
-        (tmp_path / "secret").write_text("labels")
-        config = json.loads((copy / "config.json").read_text())
-        config["model"]["label_namespace"] = "SECRET"
-        text = json.dumps(config).replace('"SECRET"', f'importstr "{tmp_path / "secret"}"')
-        (copy / "config.json").write_text(text)
-        path = packed(copy) if as_archive else copy
-        with pytest.raises(ConfigurationError, match="is not plain JSON"):
-            load_archive(path)
-        assert load_archive(path, trust=True).model._label_namespace == "labels"
-
-    @pytest.mark.parametrize("setting", ["_pretrained", "trust_remote_code"])
-    def test_settings_that_open_other_things(self, copy, as_archive, setting):
-        change(copy, model={"encoder": {"layers": [{setting: True}]}})
-        with pytest.raises(ConfigurationError, match=f"the setting '{setting}' of its config"):
-            load_archive(packed(copy) if as_archive else copy)
-
-
-def test_a_class_path_of_a_trusted_archive(copy):
-    path = "allennlp_sentmatch.data.dataset_readers.sentence_pair.SentencePairReader"
-    change(copy, dataset_reader={"type": path})
-    archive = load_archive(packed(copy), trust=True)
-    assert type(archive.dataset_reader).__name__ == "SentencePairReader"
-
-
-def test_the_check_of_names_ends_with_the_loading(small_archive):
-    from allennlp.nn import Activation
-
-    load_archive(small_archive)
+def test_a_class_path_is_not_called(copy, tmp_path, as_archive):
+    marker = tmp_path / "marker"
+    config = json.loads((copy / "config.json").read_text())
+    config["dataset_reader"] = {"type": "os.mkdir", "path": str(marker)}
+    (copy / "config.json").write_text(json.dumps(config))
+    path = packed(copy) if as_archive else copy
+    with pytest.raises(ConfigurationError, match=r"'os\.mkdir' is not a reg") as error:
+        load_archive(path)
+    assert str(path) in str(error.value)
+    assert "--trust-archive" in str(error.value)
+    assert not marker.exists()
+    with pytest.raises(ConfigurationError):  # a folder is not a reader
+        load_archive(path, trust=True)
+    assert marker.exists()
+    # The check ends with the loading.
     assert Activation.by_name("torch.nn.Tanh") is torch.nn.Tanh
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        # A name may be given instead of an object with a `type`.
+        ({"matcher": "torch.nn.Identity"}, r"'torch\.nn\.Identity' is not a registered"),
+        ({"encoder": {"layers": [{"_pretrained": True}]}}, "the setting '_pretrained' of its conf"),
+        ({"encoder": {"trust_remote_code": True}}, "the setting 'trust_remote_code' of its config"),
+    ],
+)
+def test_settings_of_a_trusted_archive_alone(copy, settings, message):
+    config = json.loads((copy / "config.json").read_text())
+    config["model"].update(settings)
+    (copy / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ConfigurationError, match=message):
+        load_archive(packed(copy))
+
+
+def test_a_local_file_is_not_read(copy, tmp_path):
+    (tmp_path / "secret").write_text("labels")
+    config = json.loads((copy / "config.json").read_text())
+    config["model"]["label_namespace"] = "SECRET"
+    text = json.dumps(config).replace('"SECRET"', f'importstr "{tmp_path / "secret"}"')
+    (copy / "config.json").write_text(text)
+    with pytest.raises(ConfigurationError, match="is not plain JSON"):
+        load_archive(copy)
+    assert load_archive(copy, trust=True).model._label_namespace == "labels"
 
 
 class RunsCode:
@@ -183,3 +171,138 @@ def test_a_digest_of_files_that_the_configuration_includes(copy, tmp_path):
     assert archive_digest(copy) == before
     (copy / "extra.json").write_text("[]")
     assert archive_digest(copy) != before
+
+
+def write_archive(path, *members):
+    with tarfile.open(path, "w:gz") as archive:
+        for member in members:
+            archive.addfile(member, io.BytesIO(b"x" * member.size))
+    return path
+
+
+def regular(name, size=3):
+    member = tarfile.TarInfo(name)
+    member.size = size
+    return member
+
+
+def special(name, type_, linkname=""):
+    member = tarfile.TarInfo(name)
+    member.type, member.linkname = type_, linkname
+    return member
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = tmp_path / "in" / "here"
+    path.mkdir(parents=True)
+    return path
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        regular("/etc/cron.d/evil"),
+        regular("../evil"),
+        regular("vocabulary/../../evil"),
+        special("weights.th", tarfile.SYMTYPE, "/etc/passwd"),
+        special("weights.th", tarfile.LNKTYPE, "config.json"),
+        special("pipe", tarfile.FIFOTYPE),
+        special("null", tarfile.CHRTYPE),
+    ],
+    ids=lambda member: f"{member.name}:{member.type.decode()}",
+)
+def test_a_member_that_could_do_harm_is_refused_by_name(tmp_path, folder, member):
+    path = write_archive(tmp_path / "model.tar.gz", regular("config.json"), member)
+    with pytest.raises(ConfigurationError, match=r"model\.tar\.gz") as refused:
+        extract_archive(path, folder)
+    assert repr(member.name) in str(refused.value)
+    assert [entry.name for entry in folder.iterdir()] == ["config.json"]
+    assert [entry.name for entry in folder.parent.iterdir()] == ["here"]
+
+
+def test_allennlp_extracts_with_the_same_checks(tmp_path, monkeypatch):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    path = write_archive(tmp_path / "model.tar.gz", regular("config.json"), regular("../evil"))
+    with pytest.raises(ConfigurationError, match="lies outside the archive"):
+        archival.load_archive(path)
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_files_and_folders_are_extracted(tmp_path, folder):
+    members = [regular("config.json"), special("vocabulary", tarfile.DIRTYPE)]
+    path = write_archive(tmp_path / "model.tar.gz", *members, regular("vocabulary/t.txt", 70_000))
+    extract_archive(path, folder)
+    assert (folder / "config.json").read_bytes() == b"xxx"
+    assert (folder / "vocabulary" / "t.txt").read_bytes() == b"x" * 70_000
+
+
+# The ids keep gzip's time stamp out of the test's name, which pytest's processes compare.
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not an archive", gzip.compress(b"not a tar" * 99), None],
+    ids=["empty", "text", "gzip", "truncated"],
+)
+def test_a_file_that_is_not_an_archive(tmp_path, folder, content, small_archive):
+    path = tmp_path / "model.tar.gz"
+    path.write_bytes(small_archive.read_bytes()[:2000] if content is None else content)
+    with pytest.raises(ConfigurationError, match="cannot be read as an archive"):
+        extract_archive(path, folder)
+
+
+def test_neither_permissions_nor_times_are_the_archives(tmp_path, folder):
+    member = regular("run.sh")
+    member.mode, member.mtime = 0o4777, 0
+    extract_archive(write_archive(tmp_path / "model.tar.gz", member), folder)
+    status = (folder / "run.sh").stat()
+    assert status.st_mode & 0o7111 == 0
+    assert status.st_mtime > 0
+
+
+class TestSize:
+    """Limits of some kilobytes instead of megabytes."""
+
+    @pytest.fixture(autouse=True)
+    def _limit(self, monkeypatch):
+        monkeypatch.setattr("allennlp_sentmatch.models.archival.ALWAYS_ALLOWED", 20_480)
+
+    def test_an_archive_unpacks_to_a_multiple_of_its_size(self, tmp_path, folder, monkeypatch):
+        path = write_archive(tmp_path / "model.tar.gz", regular("weights.th", 2_000_000))
+        assert path.stat().st_size * 20 < 2_000_000
+        with pytest.raises(ConfigurationError, match=r"tar\.gz unpacks to more than") as error:
+            extract_archive(path, folder)
+        assert "SENTMATCH_MAX_EXPANSION to a number larger than 20" in str(error.value)
+        assert list(folder.iterdir()) == []
+        monkeypatch.setenv("SENTMATCH_MAX_EXPANSION", "1e4")
+        extract_archive(path, folder)
+        assert (folder / "weights.th").stat().st_size == 2_000_000
+
+    def test_many_members_count_together(self, tmp_path, folder):
+        members = [regular(f"{number}.txt", 3000) for number in range(9)]
+        path = write_archive(tmp_path / "model.tar.gz", *members)
+        with pytest.raises(ConfigurationError, match="unpacks to more than"):
+            extract_archive(path, folder)
+        assert sum(file.stat().st_size for file in folder.iterdir()) <= 20_480
+
+    def test_a_header_counts(self, tmp_path, folder):
+        """Python reads a pax header into memory, however long it is."""
+        path = tmp_path / "model.tar.gz"
+        member = regular("config.json")
+        member.pax_headers = {"comment": "x" * 1_000_000}
+        write_archive(path, member)
+        with pytest.raises(ConfigurationError, match="unpacks to more than"):
+            extract_archive(path, folder)
+        assert list(folder.iterdir()) == []
+
+    def test_the_smallest_setting(self, tmp_path, folder, monkeypatch):
+        monkeypatch.setenv("SENTMATCH_MAX_EXPANSION", "1")
+        extract_archive(write_archive(tmp_path / "model.tar.gz", regular("config.json")), folder)
+        assert (folder / "config.json").is_file()
+
+    @pytest.mark.parametrize("value", ["0", "-1", "0.99", "many", "inf", "nan"])
+    def test_the_setting_is_checked(self, tmp_path, folder, monkeypatch, value):
+        monkeypatch.setenv("SENTMATCH_MAX_EXPANSION", value)
+        path = write_archive(tmp_path / "model.tar.gz", regular("config.json"))
+        with pytest.raises(ConfigurationError, match=f"at least 1, got '{value}'"):
+            extract_archive(path, folder)

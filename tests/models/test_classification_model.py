@@ -2,10 +2,8 @@
 
 import pytest
 import torch
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
-from allennlp.models import Model
 
 from allennlp_sentmatch.models import ClassificationModel
 
@@ -44,12 +42,7 @@ def test_f1_of_the_positive_label_alone(others):
     model = ClassificationModel(vocabulary(*others, "yes"), positive_label="yes")
     count(model, predicted=["yes", "yes", "no"], gold=["yes", "no", "no"])
     assert model.get_metrics() == pytest.approx({"accuracy": 2 / 3, "f1_yes": 2 / 3})
-
-
-def test_no_f1_of_more_than_two_labels():
-    model = ClassificationModel(vocabulary("a", "b", "c"))
-    count(model, predicted=["a"], gold=["a"])
-    assert model.get_metrics() == {"accuracy": 1.0}
+    assert model.labels == [*others, "yes"]
 
 
 def test_positive_label_must_be_a_label():
@@ -58,23 +51,17 @@ def test_positive_label_must_be_a_label():
 
 
 @pytest.mark.parametrize(
-    ("labels", "message"),
-    [((), "'labels' has no label"), (("yes",), "the only label in the vocabulary is 'yes'")],
+    ("labels", "namespace", "message"),
+    [
+        ((), "labels", "'labels' has no label"),
+        (("yes",), "labels", "the only label in the vocabulary is 'yes'"),
+        # The vocabulary returns the symbols for padding and unknown words for it.
+        (("a", "b"), "label", "namespace 'label' has no label"),
+    ],
 )
-def test_fewer_than_two_labels(labels, message):
-    params = {
-        "type": "sentence_classifier",
-        "text_field_embedder": {"token_embedders": {}},
-        "encoder": {"type": "boe", "embedding_dim": 0},
-    }
+def test_fewer_than_two_labels(labels, namespace, message):
     with pytest.raises(ConfigurationError, match=message):
-        Model.from_params(Params(params), vocab=vocabulary(*labels))
-
-
-def test_a_namespace_that_the_vocabulary_lacks():
-    """`Vocabulary` returns the symbols for padding and unknown words for it."""
-    with pytest.raises(ConfigurationError, match="namespace 'label' has no label"):
-        ClassificationModel(vocabulary("a", "b"), label_namespace="label")
+        ClassificationModel(vocabulary(*labels), label_namespace=namespace)
 
 
 def test_logits_are_divided_by_the_temperature():
@@ -96,8 +83,3 @@ def test_weights_without_a_temperature_load_strictly():
     parts = torch.nn.ModuleList([model, ClassificationModel(vocabulary("a", "b"))])
     parts.load_state_dict({"1.temperature": torch.tensor(3.0)})
     assert [part.temperature.item() for part in parts] == [1, 3]
-
-
-def test_labels_have_the_order_of_the_logits():
-    model = ClassificationModel(vocabulary("no", "yes"), positive_label="yes")
-    assert (model.labels, model.positive_label) == (["no", "yes"], "yes")

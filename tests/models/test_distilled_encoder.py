@@ -42,11 +42,7 @@ def test_a_sentence_encoder_and_a_predictor_of_texts(model):
     encoder = SentenceEncoder(model, predictor._dataset_reader)
     expected = predictor.predict("A cat sings.")["vector"]
     numpy.testing.assert_allclose(encoder.encode(["A cat sings."])[0], expected, atol=1e-6)
-    output = predictor.predict_json({"text": "A cat sings."})
-    assert output["text"] == "A cat sings."
-    assert output["vector"] == pytest.approx(expected)
-    with pytest.raises(ConfigurationError, match="expected sentence or text in the JSON"):
-        predictor.predict_json({"premise": "A cat sings."})
+    assert predictor.predict_json({"text": "A cat sings."})["vector"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,7 @@ import numpy
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Vocabulary
 
-from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 from allennlp_sentmatch.nn import matching, scaled_cosine
 from allennlp_sentmatch.predictors import SentenceEncoder
 from tests.models.samples import TWO_SENTENCES, construct, sample
@@ -62,25 +60,9 @@ def test_a_sentence_is_encoded_once_and_compared_often(vocab, make):
     assert compared.keys() >= {"label_probs"} or compared.keys() == {"score"}
 
 
-@pytest.mark.parametrize("matcher", ["concat", "symmetric", {"type": "elbis"}])
-def test_the_classifier_takes_its_size_from_the_matcher(vocab, matcher):
-    assert classifier(vocab, matcher=matcher)(**TWO_SENTENCES)["label_logits"].shape == (2, 3)
-
-
-def test_characters_and_tags_are_read():
-    model, tokens = sample("rcrn_entailment").model(), sample("rcrn_entailment").batch()["premise"]
-    before = model.encode(tokens)
-    for name in ("token_embedder_characters", "token_embedder_tags"):
-        with torch.no_grad():
-            for parameter in getattr(model._text_field_embedder, name).parameters():
-                parameter.add_(1.0)
-        after = model.encode(tokens)
-        assert (before - after).abs().max() > 1e-4, name
-        before = after
-
-
 def test_loss_and_metrics_of_scores():
-    model, tensors = sample("similarity_regressor").model(), sample("similarity_regressor").batch()
+    regression = sample("similarity_regressor")
+    model, tensors = regression.model(), regression.batch()
     gold, output = tensors["score"], model(**tensors)
     compared = model._scorer(*(model.encode(tensors[key]) for key in ("premise", "hypothesis")))
     torch.testing.assert_close(output["loss"], model._scorer.loss(compared, gold))
@@ -98,9 +80,8 @@ def test_loss_and_metrics_of_scores():
 
 @pytest.mark.parametrize("scorer", ["cosine", {"type": "graded", "matcher": "elbis"}])
 def test_scores_of_sentences_that_are_encoded_already(scorer):
-    predictor = sample("similarity_regressor").predictor(
-        sample("similarity_regressor").model(scorer=scorer)
-    )
+    regression = sample("similarity_regressor")
+    predictor = regression.predictor(regression.model(scorer=scorer))
     encoder = SentenceEncoder(predictor._model, predictor._dataset_reader)
     pairs = [("A plane is taking off.", "A man is playing a flute."), ("Hurt.", "I agree.")]
     vectors = [encoder.encode(sentences) for sentences in zip(*pairs)]
@@ -114,14 +95,10 @@ def test_scores_of_sentences_that_are_encoded_already(scorer):
         assert [o["score"] for o in outputs] == pytest.approx(expected.tolist(), abs=1e-5)
 
 
-def test_pairs_may_have_a_score_and_a_label(fixtures):
-    reader = SentencePairReader("sick")
-    instances = list(reader.read(fixtures / "data/sick.txt"))
-    for instance in instances:
-        reader.apply_token_indexers(instance)
-    vocab = Vocabulary.from_instances(instances)
-    for model in (regressor(vocab, lowest_score=1), classifier(vocab)):
-        assert model.forward_on_instance(instances[0])["loss"] > 0
+def test_pairs_may_have_a_score_and_a_label(vocab):
+    both = {"score": torch.tensor([1.0, 2.0]), "label": torch.tensor([0, 1])}
+    for model in (regressor(vocab), classifier(vocab)):
+        assert model(**TWO_SENTENCES, **both)["loss"] > 0
 
 
 def test_a_true_score_outside_the_scale_is_refused(vocab):

@@ -7,7 +7,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.predictors.generator_evaluation import evaluate_generator
+from allennlp_sentmatch.predictors.pair_generator import evaluate_generator
 from allennlp_sentmatch.training.metrics import Distinct
 from tests.conftest import REPOSITORY
 

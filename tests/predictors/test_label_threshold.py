@@ -5,7 +5,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors.label_threshold import LabelThreshold
+from allennlp_sentmatch.predictors.classification_predictor import LabelThreshold
 
 LABELS = ["a", "b", "c"]
 PAIR = {"premise": "A kitten is moving a rose.", "hypothesis": "A cat is moving a flower."}
@@ -57,7 +57,7 @@ def test_a_predictor_leaves_improbable_labels_undecided(small_archive):
 
 
 def test_an_ensemble_has_a_threshold(small_archive, tmp_path):
-    from allennlp_sentmatch.models.ensemble_archives import ensemble_archives
+    from allennlp_sentmatch.models.ensemble import ensemble_archives
 
     file = ensemble_archives([str(small_archive)], str(tmp_path / "ensemble.tar.gz"))
     predictor = Predictor.from_archive(load_archive(file), extra_args={"threshold": 1.0})

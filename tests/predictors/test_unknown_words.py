@@ -2,7 +2,7 @@
 
 import pytest
 
-from allennlp_sentmatch.predictors.unknown_words import unknown_words
+from allennlp_sentmatch.predictors.text_indexing import unknown_words
 
 
 @pytest.fixture

@@ -4,13 +4,12 @@ from typing import Any
 
 from allennlp.training import gradient_descent_trainer
 
-from allennlp_sentmatch.training.callbacks.bfloat16_products import Bfloat16ProductsCallback
-from allennlp_sentmatch.training.callbacks.bleu_signature import BleuSignatureCallback
 from allennlp_sentmatch.training.callbacks.constraint_update import ConstraintUpdate
 from allennlp_sentmatch.training.callbacks.exact_recovery import ExactRecovery
-from allennlp_sentmatch.training.callbacks.label_check import LabelCheckCallback
-from allennlp_sentmatch.training.callbacks.minimum_learning_rate import MinimumLearningRate
-from allennlp_sentmatch.training.callbacks.thread_check import ThreadCheckCallback
+from allennlp_sentmatch.training.callbacks.warnings import LabelCheckCallback, ThreadCheckCallback
+from allennlp_sentmatch.training.learning_rate_schedulers import MinimumLearningRate
+from allennlp_sentmatch.training.metrics.text_metrics import BleuSignatureCallback
+from allennlp_sentmatch.training.trainers import Bfloat16ProductsCallback
 
 __all__ = [
     "Bfloat16ProductsCallback",

@@ -20,8 +20,6 @@ class ConstraintUpdate(TrainerCallback):
     `constrained_parameters` returns. The trainer's `grad_norm` and `grad_clipping` apply to it, its
     learning rate scheduler does not. Distributed training and `use_amp` are not supported.
 
-    Registered as a `TrainerCallback` with name "constraint_update".
-
     # Parameters
 
     serialization_dir : `str`

@@ -43,7 +43,7 @@ class ExactRecovery(TrainerCallback):
     numbers per instance; and, in distributed training, checkpoints within an epoch, after which all
     workers continue from the random state of the first.
 
-    Registered as a `TrainerCallback` with name "exact_recovery". It is one of the trainer's default
+    It is one of the trainer's default
     callbacks wherever this package is imported; with `"enable_default_callbacks": false`, list it
     under `callbacks`.
 

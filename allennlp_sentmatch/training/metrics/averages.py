@@ -2,11 +2,16 @@
 
 from typing import Optional
 
+import torch
+from allennlp.common.checks import ConfigurationError
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Average, Metric
 from torch import Tensor
 
 from allennlp_sentmatch.nn.distillation import cosines
+from allennlp_sentmatch.nn.ranking import average_precision, reciprocal_rank
+
+QUESTIONS = ("all", "answered", "clean")
 
 
 class MaskedAverage(Average):
@@ -25,8 +30,6 @@ class MeanCosine(MaskedAverage):
     """The mean cosine of predicted vectors with the gold ones, such as a teacher's.
 
     The cosine of a zero vector with any other is 0.
-
-    Registered as a `Metric` with name "mean_cosine".
     """
 
     def __call__(  # type: ignore[override]
@@ -46,13 +49,80 @@ class MeanCosine(MaskedAverage):
 
 @Metric.register("mean_squared_error")
 class MeanSquaredError(MaskedAverage):
-    """The mean of (prediction - target)^2.
-
-    Registered as a `Metric` with name "mean_squared_error".
-    """
+    """The mean of (prediction - target)^2."""
 
     def __call__(  # type: ignore[override]
         self, predictions: Tensor, gold_labels: Tensor, mask: Optional[Tensor] = None
     ) -> None:
         """Add predictions and targets of the same shape, and a mask of that shape."""
         self._add((predictions.double() - gold_labels.double()) ** 2, mask)
+
+
+class RankingMetric(MaskedAverage):
+    """The mean over questions of a measure of how their candidates are ranked.
+
+    By trec_eval's conventions: a question without a relevant candidate counts as 0, and of
+    candidates with equal scores the later one ranks first. Not registered itself.
+
+    # Parameters
+
+    questions : `str`, optional (default = `"all"`)
+        Which questions count. `"all"`; `"answered"`: those with a relevant candidate, as is usual
+        for WikiQA (Yang, Yih and Meek 2015); `"clean"`: those with a relevant and an irrelevant
+        candidate, as is usual for TrecQA (Rao, He and Lin 2016).
+    """
+
+    def __init__(self, questions: str = "all") -> None:
+        if questions not in QUESTIONS:
+            raise ConfigurationError(
+                f"questions must be of {', '.join(QUESTIONS)}; got {questions!r}"
+            )
+        super().__init__()
+        self._questions = questions
+
+    def __call__(  # type: ignore[override]
+        self,
+        predictions: Tensor,
+        gold_labels: Tensor,
+        mask: Optional[Tensor] = None,
+    ) -> None:
+        """Add the rankings of B questions.
+
+        # Parameters
+
+        predictions : `Tensor`
+            (B, K), the candidates' scores.
+        gold_labels : `Tensor`
+            (B, K), 1 where a candidate is relevant.
+        mask : `Tensor`, optional (default = `None`)
+            (B, K), bool: `False` where a question has no candidate.
+        """
+        if mask is None:
+            mask = torch.ones_like(predictions, dtype=torch.bool)
+        relevant = gold_labels == 1
+        counted = relevant.new_ones(len(relevant))
+        if self._questions != "all":
+            counted = (relevant & mask).any(dim=1)
+        if self._questions == "clean":
+            counted = counted & (~relevant & mask).any(dim=1)
+        self._add(self._measure(predictions, relevant, mask), counted)
+
+    def _measure(self, scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
+        """The measure (B,) of each question's candidates, (B, K) each."""
+        raise NotImplementedError
+
+
+@Metric.register("mean_average_precision")
+class MeanAveragePrecision(RankingMetric):
+    """Mean average precision (MAP) as trec_eval computes it; see `RankingMetric`."""
+
+    def _measure(self, scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
+        return average_precision(scores, relevant, mask)
+
+
+@Metric.register("mean_reciprocal_rank")
+class MeanReciprocalRank(RankingMetric):
+    """Mean reciprocal rank (MRR) as trec_eval computes it; see `RankingMetric`."""
+
+    def _measure(self, scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
+        return reciprocal_rank(scores, relevant, mask)

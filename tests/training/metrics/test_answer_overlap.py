@@ -4,15 +4,15 @@ import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
-from hypothesis import given
-from hypothesis import strategies as st
-
-from allennlp_sentmatch.training.metrics import AnswerOverlap
 from allennlp_sentmatch.training.metrics.answer_overlap import (
     squad_exact_match,
     squad_f1,
     squad_words,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
+from allennlp_sentmatch.training.metrics import AnswerOverlap
 
 sacrebleu = pytest.importorskip("sacrebleu")
 rouge_scorer = pytest.importorskip("rouge_score.rouge_scorer")

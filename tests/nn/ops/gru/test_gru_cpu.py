@@ -2,10 +2,10 @@
 
 import pytest
 import torch
+from allennlp_sentmatch.nn.ops.gru.tables import GRUTables
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.gru import cpu
-from allennlp_sentmatch.nn.ops.gru.tables import GRUTables
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED

@@ -1,6 +1,5 @@
 import pytest
 import torch
-
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.choices import choose_greedily
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.choices import Choices
-from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.cpu import NativeComposition
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.cpu_gradient import NativeGradient
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.tables import TreeTables
+
+from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.cpu import NativeComposition
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
+from allennlp_sentmatch.nn.ops.lstmn.tables import LSTMNGradients, LSTMNTables, Tapes
 
 from allennlp_sentmatch.nn.ops.common import native
 from allennlp_sentmatch.nn.ops.lstmn.cpu import NativeAttention, NativeAttentionBackward
-from allennlp_sentmatch.nn.ops.lstmn.tables import LSTMNGradients, LSTMNTables, Tapes
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED

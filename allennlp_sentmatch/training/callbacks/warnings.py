@@ -1,9 +1,11 @@
-"""Warnings about labels that cannot be learned."""
+"""Warnings of labels that cannot be learned, and of too many threads."""
 
 import logging
+import os
 from collections import Counter
 from typing import Any, Optional, Union
 
+import torch
 from allennlp.common.util import is_distributed
 from allennlp.data import DataLoader, fields
 from allennlp.training import GradientDescentTrainer, TrainerCallback
@@ -11,6 +13,9 @@ from allennlp.training import GradientDescentTrainer, TrainerCallback
 from allennlp_sentmatch.data.fields import LabelField
 
 logger = logging.getLogger(__name__)
+
+CROWDED = 1.25
+"""The number of runnable threads for each core that is too many."""
 
 
 @TrainerCallback.register("label_check")
@@ -24,8 +29,6 @@ class LabelCheckCallback(TrainerCallback):
     Every training has this callback, unless `enable_default_callbacks` is false in the trainer's
     configuration. It looks at the field `label` of data that are in memory, and at nothing in
     distributed training, where a worker has a part of the data only.
-
-    Registered as a `TrainerCallback` with name "label_check".
     """
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
@@ -70,3 +73,60 @@ class _Labels:
         field = self._first[label]
         source = field.source if isinstance(field, LabelField) else None
         return "" if source is None else f" in {source}"
+
+
+@TrainerCallback.register("thread_check")
+class ThreadCheckCallback(TrainerCallback):
+    """Warns once if the threads of this training run and of other processes need more cores than
+    the machine has.
+
+    The threads of a run synchronize many times in each step: if one of them has to wait for a core,
+    all of them do, and training may become several times slower. Runs with one thread each do not
+    have this problem.
+
+    The load of the last minute is checked when training begins and after each epoch, because
+    another run may begin at the same time or later. It is one of the trainer's default callbacks
+    (`enable_default_callbacks`), and checks runs on a CPU with more than one thread.
+    """
+
+    def __init__(self, serialization_dir: str) -> None:
+        super().__init__(serialization_dir)
+        self._has_warned = False
+
+    def on_start(
+        self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any
+    ) -> None:
+        """Add this training's threads to the load, of which one has been reading the data."""
+        super().on_start(trainer, is_primary, **kwargs)
+        self._check(trainer, is_primary, others=_load() - 1)
+
+    def on_epoch(
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        """Look at the load, which includes this training's threads."""
+        self._check(trainer, is_primary, others=_load() - torch.get_num_threads())
+
+    def _check(self, trainer: GradientDescentTrainer, is_primary: bool, others: float) -> None:
+        own = torch.get_num_threads()
+        cores = os.cpu_count() or 1
+        on_cpu = torch.device(trainer.cuda_device).type == "cpu"
+        if self._has_warned or not is_primary or not on_cpu or own == 1:
+            return
+        if own + others > CROWDED * cores:
+            self._has_warned = True
+            logger.warning(
+                "%d threads of this training and about %.0f of other processes share %d cores: "
+                "threads that wait for each other can make all of them several times slower. Set "
+                "OMP_NUM_THREADS=1 in the environment of each training that runs next to others.",
+                *(own, others, cores),
+            )
+
+
+def _load() -> float:
+    """The number of runnable threads on this machine, on average over the last minute."""
+    return os.getloadavg()[0]

@@ -1,0 +1,192 @@
+"""What models of texts share: their parts, and the trees and the attention that they show."""
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any, Optional
+
+import torch
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.modules import TextFieldEmbedder
+from allennlp.nn import InitializerApplicator
+from allennlp.nn.util import get_text_field_mask
+from torch import Tensor
+
+from allennlp_sentmatch.modules.interpretable_encoder import (
+    InterpretableEncoder,
+    encode_with_internals,
+    trim_attention,
+)
+from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
+from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
+from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.padding import stack_padded
+
+PREFIXES = ("", "premise_", "hypothesis_")
+"""Of the names in the output: of a single text, or of each of two."""
+
+_LENGTHS = "_lengths"
+
+
+class TextModel(Model):
+    """A model that embeds texts and encodes them.
+
+    With the internals of an `InterpretableEncoder` in the output, such as trees: of pairs, they are
+    named `premise_...` and `hypothesis_...`. A subclass calls `_set_encoder` or `_set_embedder`,
+    and at the end of its constructor `self._initializer(self)`. Not registered itself.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
+        Applied to the complete model.
+    regularizer : `ModelRegularizer`, optional (default = `None`)
+    """
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        initializer: InitializerApplicator = InitializerApplicator(),  # noqa: B008
+        regularizer: Optional[ModelRegularizer] = None,
+    ) -> None:
+        super().__init__(vocab, regularizer)
+        self._initializer = initializer
+
+    def _set_embedder(
+        self, text_field_embedder: TextFieldEmbedder, embedding_dropout: float = 0.0
+    ) -> None:
+        self._text_field_embedder = text_field_embedder
+        self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
+
+    def _set_encoder(
+        self,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: torch.nn.Module,
+        embedding_dropout: float = 0.0,
+    ) -> None:
+        check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
+        self._set_embedder(text_field_embedder, embedding_dropout)
+        self._encoder = encoder
+
+    def _embed(self, *texts: TextFieldTensors) -> tuple[Tensor, Tensor]:
+        """The embedded tokens (NB, T, D) and the mask (NB, T) of N times B texts, stacked."""
+        embedded = (self._embedding_dropout(self._text_field_embedder(text)) for text in texts)
+        return reduce(stack_padded, zip(embedded, map(get_text_field_mask, texts)))
+
+    def _vectors(self, tokens: TextFieldTensors) -> Tensor:
+        """The vectors (B, E) of B texts from a `Seq2VecEncoder`."""
+        vectors: Tensor = self._encoder(*self._embed(tokens))
+        return vectors
+
+    def _encode(
+        self, texts: Mapping[str, TextFieldTensors]
+    ) -> tuple[tuple[Tensor, ...], dict[str, Any]]:
+        """The vectors (B, E) of B texts, or of both texts of B pairs, by one call of a
+        `Seq2VecEncoder`, and what the encoder shows, for the output.
+
+        The keys are the prefixes of what is shown, such as `"premise_"`. With it, the internal
+        `merges` becomes `premise_merges`, and `premise_num_tokens` (B,) is added.
+        """
+        # Shape: (NB, T, D) and (NB, T) for N texts
+        embedded, mask = self._embed(*texts.values())
+        # Shape: (NB, E)
+        vectors, internals = encode_with_internals(self._encoder, embedded, mask)
+        shown: dict[str, Any] = {}
+        for part, prefix in enumerate(texts) if internals else ():
+            shown[f"{prefix}num_tokens"] = mask.chunk(len(texts))[part].sum(dim=1)
+            for name, tensor in internals.items():
+                shown[prefix + name] = tensor.chunk(len(texts))[part]
+        return vectors.chunk(len(texts)), shown
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Remove the padding of attention; replace what the encoder shows by its description, its
+        trees for instance.
+        """
+        for key in [key for key in output_dict if key.endswith(f"attention{_LENGTHS}")]:
+            name = key[: -len(_LENGTHS)]
+            lengths = output_dict.pop(key).tolist()
+            output_dict[name] = [
+                trim_attention(weights, *length)
+                for weights, length in zip(output_dict[name], lengths)
+            ]
+        encoder = getattr(self, "_encoder", None)
+        for prefix in PREFIXES if isinstance(encoder, InterpretableEncoder) else ():
+            if f"{prefix}num_tokens" not in output_dict:
+                continue
+            internals = {name: output_dict.pop(prefix + name) for name in encoder.internal_names}
+            for row, tokens in enumerate(_take_tokens(output_dict, prefix)):
+                described = encoder.describe({n: t[row] for n, t in internals.items()}, tokens)
+                for name, value in described.items():
+                    output_dict.setdefault(prefix + name, []).append(value)
+        return output_dict
+
+
+def _take_tokens(output_dict: dict[str, Any], prefix: str) -> list[list[str]]:
+    """The tokens of each sentence of a batch. Removes `num_tokens` from the output.
+
+    This package's readers put them into the metadata, as `premise_tokens` for the prefix
+    `"premise_"`. With another reader, a token is named by its position.
+    """
+    lengths = output_dict.pop(f"{prefix}num_tokens").tolist()
+    all_metadata = output_dict.get("metadata", [{}] * len(lengths))
+    all_tokens = [metadata.get(f"{prefix}tokens", []) for metadata in all_metadata]
+    return [
+        tokens if len(tokens) == length else [str(i) for i in range(length)]
+        for tokens, length in zip(all_tokens, lengths)
+    ]
+
+
+def add_attention(output_dict: dict[str, Any], name: str, weights: Tensor, *masks: Tensor) -> None:
+    """Add attention weights to the output of `forward`.
+
+    # Parameters
+
+    output_dict : `dict[str, Any]`
+    name : `str`
+        The key, such as `"premise_attention"`.
+    weights : `Tensor`
+        A vector (B, T) or a matrix (B, R, C) for each instance.
+    masks : `Tensor`
+        (B, T), or (B, R) and (B, C): the mask of each dimension, right-padded.
+    """
+    output_dict[name] = weights
+    # Shape: (B, 1) or (B, 2)
+    output_dict[name + _LENGTHS] = torch.stack([mask.sum(dim=1) for mask in masks], dim=1)
+
+
+def attend_to_each_other(
+    encoded: Tensor, scored: Tensor, mask: Tensor, matrix_attention: torch.nn.Module
+) -> tuple[Tensor, dict[str, Any]]:
+    """Let each token of B pairs attend to the tokens of the other sentence.
+
+    # Parameters
+
+    encoded : `Tensor`
+        (2B, T, E), the tokens of B premises and then of B hypotheses.
+    scored : `Tensor`
+        (2B, T, F), by which `matrix_attention` scores them against each other.
+    mask : `Tensor`
+        (2B, T)
+    matrix_attention : `MatrixAttention`
+
+    # Returns
+
+    `tuple[Tensor, dict[str, Any]]`
+        The sums (2B, T, E) of what each token attends to, and for the output `premise_attention`
+        and `hypothesis_attention` (B, T, T), a row of weights over the other sentence for each
+        token.
+    """
+    # Shape: (B, T, T)
+    similarity = matrix_attention(*scored.chunk(2))
+    others, other_mask = (torch.cat(x.chunk(2)[::-1]) for x in (encoded, mask))
+    # Shape: (2B, T, T)
+    attention = masked_softmax(
+        torch.cat([similarity, similarity.transpose(1, 2)]), other_mask.unsqueeze(1)
+    )
+    shown: dict[str, Any] = {}
+    masks = mask.chunk(2)
+    for name, weights, own in zip(
+        ("premise", "hypothesis"), attention.chunk(2), (masks, masks[::-1])
+    ):
+        add_attention(shown, f"{name}_attention", weights, *own)
+    return attention.bmm(others), shown

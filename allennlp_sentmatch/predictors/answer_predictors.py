@@ -1,0 +1,106 @@
+"""Answers to questions: parts of passages, and ranked candidates."""
+
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import JsonDict
+from allennlp.predictors import Predictor
+
+from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.predictors.echoing_predictor import (
+    AttentionMap,
+    EchoingPredictor,
+    MarkedText,
+    check_string,
+)
+
+
+@Predictor.register("answer_extractor")
+class AnswerExtractorPredictor(EchoingPredictor):
+    """Answers questions about passages, with an `rnet` model.
+
+    Takes `{"question": "Who sleeps?", "passage": "The fox sleeps."}` and gives both back, with
+    `answer` (a part of the passage), `span` (its first and its last token, counted from 0),
+    `probability`, `n_best` (a list of `answer`, `span` and `probability`, best first),
+    `span_start_probs` and `span_end_probs` (for each token of the passage) and the attention of the
+    answer's tokens: `question_attention`, for each of them the weights of the question's tokens,
+    the mean of both directions, and `passage_attention`, the mean weights of the passage's tokens.
+    """
+
+    input_keys = [("question", "passage")]
+    output_key = "answer"
+
+    def predict(self, question: str, passage: str) -> JsonDict:
+        """Answer one question."""
+        return self.predict_json({"question": question, "passage": passage})
+
+    def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
+        """The attention of each token of the answer to the tokens of the question."""
+        first, last = output["span"]
+        metadata = output["metadata"]
+        answer = metadata["passage_tokens"][first : last + 1]
+        tokens = (answer, metadata["question_tokens"])
+        title = "Attention of the answer to the question"
+        return [AttentionMap(title, output["question_attention"], *tokens)]
+
+    def marked_texts(self, output: JsonDict) -> list[MarkedText]:
+        """The passage with the answer marked, its words weighted by the probability that the answer
+        begins or ends there, and by the attention of the answer.
+        """
+        passage = (output["metadata"]["passage"], output["metadata"]["passage_offsets"])
+        ends = list(map(max, output["span_start_probs"], output["span_end_probs"]))
+        return [
+            MarkedText("Answer in the passage", *passage, ends, output["span"]),
+            MarkedText(
+                "Attention of the answer to the passage",
+                *passage,
+                output["passage_attention"],
+                output["span"],
+            ),
+        ]
+
+
+@Predictor.register("answer_ranker")
+class AnswerRankerPredictor(EchoingPredictor):
+    """Ranks the candidate answers to a question.
+
+    Takes `{"question": ..., "candidates": [...]}`, and gives both back with `scores`, in the
+    candidates' order, `ranking`, a list of `{"candidate", "position", "score"}` with the best
+    first, and the model's other outputs.
+    """
+
+    input_keys = [("question", "candidates")]
+    output_key = "ranking"
+
+    def predict(self, question: str, candidates: list[str]) -> JsonDict:
+        """The ranking for one question."""
+        return self.predict_json({"question": question, "candidates": candidates})
+
+    def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
+        """The attention of the question, a row for each candidate, and of each candidate."""
+        if "question_attention" not in output:
+            return []
+        metadata = output["metadata"]
+        question = (output["question_attention"], metadata["candidates"])
+        candidates = zip(output["candidate_attention"], metadata["candidate_tokens"])
+        return [
+            AttentionMap("Attention of the question", *question, metadata["question_tokens"]),
+            *(
+                AttentionMap(f"Attention of candidate {number}", [weights], [""], tokens)
+                for number, (weights, tokens) in enumerate(candidates, start=1)
+            ),
+        ]
+
+    def _example(self, key: str) -> Any:
+        return ["example"] if key == "candidates" else super()._example(key)
+
+    def _text(self, request: JsonDict, key: str) -> Any:
+        if key != "candidates":
+            return super()._text(request, key)
+        value = request[key]
+        if not isinstance(value, list) or not value:
+            raise ConfigurationError(
+                "'candidates' must be a list of at least one string, got "
+                f"{shorten(value)} in {shorten(request)}"
+            )
+        return [check_string(candidate, "each of 'candidates'", request) for candidate in value]

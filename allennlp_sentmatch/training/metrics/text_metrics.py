@@ -1,0 +1,350 @@
+"""Metrics of generated texts: BLEU, the overlap of answers, and diversity."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Optional
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import is_distributed
+from allennlp.nn.util import dist_reduce_sum
+from allennlp.training import GradientDescentTrainer, TrainerCallback
+from allennlp.training.metrics import Metric
+from nltk.stem.porter import PorterStemmer
+from nltk.translate.meteor_score import single_meteor_score
+from torch import distributed
+
+logger = logging.getLogger(__name__)
+
+MAX_ORDER = 4
+"""The length of the longest n-grams that BLEU counts."""
+
+
+class _BleuCounts:
+    """Of matching and of all n-grams of each length, and the two lengths in words."""
+
+    def __init__(self) -> None:
+        self._counts = [0] * (2 * MAX_ORDER + 2)
+
+    def add(self, score: Any) -> None:
+        counts = [*score.counts, *score.totals, score.sys_len, score.ref_len]
+        self._counts = [total + count for total, count in zip(self._counts, counts)]
+
+    def figure(self, bleu: Any, order: int = MAX_ORDER) -> float:
+        """The score of SacreBLEU's `bleu`, with n-grams of up to `order`, over all workers."""
+        counts = [int(dist_reduce_sum(count)) for count in self._counts]
+        score = bleu.compute_bleu(
+            correct=counts[:order],
+            total=counts[MAX_ORDER : MAX_ORDER + order],
+            sys_len=counts[-2],
+            ref_len=counts[-1],
+            smooth_method=bleu.smooth_method,
+            max_ngram_order=order,
+        )
+        return float(score.score)
+
+
+@Metric.register("sacre_bleu")
+class SacreBleu(Metric):
+    """Corpus-level BLEU of detokenized translations, from 0 to 100.
+
+    [Post (2018)](https://aclanthology.org/W18-6319): the reference's own tokenization plays no
+    part, so that figures compare across papers. Computed by the `sacrebleu` library (the extra
+    `translation`) from counts that are summed over batches and workers, never averaged. The log has
+    SacreBLEU's signature with each figure that ends an evaluation; the callback `bleu_signature`
+    puts it into metrics.json.
+
+    # Parameters
+
+    lowercase : `bool`, optional (default = `False`)
+    tokenize : `str`, optional (default = `"13a"`)
+        SacreBLEU's tokenization.
+
+    # Raises
+
+    `ConfigurationError` where the metric is first used, if the extra is not installed or `tokenize`
+    is unknown.
+    """
+
+    def __init__(self, lowercase: bool = False, tokenize: str = "13a") -> None:
+        self._lowercase = lowercase
+        self._tokenize = tokenize
+        self.reset()
+
+    @cached_property
+    def _bleu(self) -> Any:
+        """The library's metric, loaded with the first use: predicting needs none."""
+        try:
+            from sacrebleu import BLEU
+        except ImportError as error:
+            raise ConfigurationError(
+                "the metric sacre_bleu needs the extra [translation]: pip install sacrebleu "
+                f"({error})"
+            ) from error
+        if self._tokenize not in BLEU.TOKENIZERS:
+            raise ConfigurationError(
+                f"tokenize must be one of {', '.join(BLEU.TOKENIZERS)}, got {self._tokenize!r}"
+            )
+        bleu = BLEU(lowercase=self._lowercase, tokenize=self._tokenize, max_ngram_order=MAX_ORDER)
+        # Its signature has the number of references, which it knows once it has seen some.
+        bleu.corpus_score(["a"], [["a"]])
+        return bleu
+
+    def load_library(self) -> None:
+        """Load `sacrebleu`, to raise an error before the first epoch and not after it."""
+        self._bleu  # noqa: B018  (cached)
+
+    def __call__(  # type: ignore[override]
+        self, translations: Sequence[str], references: Sequence[str]
+    ) -> None:
+        """Count the n-grams of some more translations and of their references, one each."""
+        if not translations:
+            return
+        self._counts.add(self._bleu.corpus_score(list(translations), [list(references)]))
+
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        """`{"BLEU": ...}`, over all workers; 0 where nothing was translated."""
+        score = self._counts.figure(self._bleu)
+        if reset:
+            self.reset()
+            logger.info("BLEU %.2f (%s)", score, self.signature)
+        return {"BLEU": score}
+
+    @property
+    def signature(self) -> str:
+        """The settings behind the figure, to be reported with it."""
+        return str(self._bleu.get_signature())
+
+    def reset(self) -> None:
+        """Remove all translations."""
+        self._counts = _BleuCounts()
+
+
+@TrainerCallback.register("bleu_signature")
+class BleuSignatureCallback(TrainerCallback):
+    """Adds SacreBLEU's signature, as `BLEU_signature`, to the metrics.json of a training run.
+
+    A model's metrics are numbers, since AllenNLP plots and averages them; metrics.json, which it
+    writes when training has ended, may hold text too.
+
+    # Raises
+
+    `ConfigurationError`
+        If the model has no attribute `bleu`, a `SacreBleu`.
+    """
+
+    def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
+        """Check the model."""
+        super().on_start(trainer, *args, **kwargs)
+        if not isinstance(getattr(trainer.model, "bleu", None), SacreBleu):
+            raise ConfigurationError(
+                "the callback bleu_signature needs a model that measures BLEU, as encoder_decoder "
+                f"does, got {type(trainer.model).__name__}"
+            )
+
+    def on_end(
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: Optional[dict[str, Any]] = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        """Add the signature to the metrics that the trainer returns."""
+        bleu: Any = trainer.model.bleu
+        if metrics is not None:  # they are None after an error
+            metrics["BLEU_signature"] = bleu.signature
+
+
+@Metric.register("answer_overlap")
+class AnswerOverlap(Metric):
+    """Compares predicted answers with reference answers in free words; all figures are from 0 to
+    100.
+
+    - `bleu_1`, `bleu_4`: corpus-level BLEU with n-grams of one and of up to four words, in lower
+      case, by `sacrebleu` (tokenization 13a, exponential smoothing). An n-gram counts as often as
+      in the reference that has it most often, and the reference closest in length counts for the
+      brevity penalty.
+    - `rouge_l`: ROUGE-L F1, by `rouge_score` without stemming.
+    - `meteor`: METEOR with the parameters of
+      [Lavie and Agarwal (2007)](https://aclanthology.org/W07-0734), by `nltk`, on the words of
+      `rouge_score` (lower case, no punctuation). Words match exactly or by Porter's stem; synonyms,
+      which need WordNet's data, do not count. An answer of one word scores at most 50.
+    - `exact_match`, `f1`: as in the evaluation script of SQuAD 1.1 ([Rajpurkar et al.
+      2016](https://aclanthology.org/D16-1264), section 6), by `transformers`: neither case nor
+      punctuation nor the articles a, an and the count.
+
+    All but BLEU are means over the questions; the best reference counts for each figure. Every
+    answer is scored once, when it is added: `get_metric` only divides. Sums and counts are added up
+    over batches and workers.
+
+    `sacrebleu` and `rouge_score` are the extra `reading-comprehension`. `rouge_score` knows no
+    other letters than a to z.
+
+    # Raises
+
+    `ConfigurationError` where the metric is first used, if the extra is not installed.
+    """
+
+    def __init__(self) -> None:
+        self._stemmer = PorterStemmer()
+        self.reset()
+
+    @cached_property
+    def _libraries(self) -> "_Libraries":
+        """Loaded with the first use: predicting needs none."""
+        try:
+            from rouge_score.rouge_scorer import RougeScorer
+            from rouge_score.tokenizers import DefaultTokenizer
+            from sacrebleu import BLEU
+            from transformers.data.metrics import squad_metrics
+        except ImportError as error:
+            raise ConfigurationError(
+                "the metric answer_overlap needs the extra [reading-comprehension]: pip install "
+                f"sacrebleu rouge-score ({error})"
+            ) from error
+        tokenizer = DefaultTokenizer()
+        return _Libraries(
+            BLEU(lowercase=True, tokenize="13a", force=True, max_ngram_order=MAX_ORDER),
+            tokenizer,
+            RougeScorer(["rougeL"], tokenizer=tokenizer),
+            squad_metrics,
+        )
+
+    def load_libraries(self) -> None:
+        """Load the libraries, to raise an error before the first epoch and not after it."""
+        self._libraries  # noqa: B018  (cached)
+
+    def __call__(  # type: ignore[override]
+        self, predictions: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> None:
+        """Score some more answers.
+
+        # Parameters
+
+        predictions : `Sequence[str]`
+            A predicted answer for each question; it may be empty.
+        references : `Sequence[Sequence[str]]`
+            At least one right answer for each question.
+        """
+        if len(predictions) != len(references):
+            raise ConfigurationError(
+                f"{len(predictions)} predictions, but references for {len(references)}"
+            )
+        for prediction, answers in zip(predictions, references):
+            self._add(prediction, answers)
+
+    def _add(self, prediction: str, answers: Sequence[str]) -> None:
+        if not answers:
+            raise ConfigurationError(f"there is no reference for the prediction {prediction!r}")
+        bleu = self._libraries.bleu.corpus_score([prediction], [[answer] for answer in answers])
+        self._bleu_counts.add(bleu)
+        words, squad = self._libraries.tokenizer.tokenize(prediction), self._libraries.squad
+        scores = {
+            "rouge_l": self._libraries.rouge.score_multi(answers, prediction)["rougeL"].fmeasure,
+            "meteor": max(self._meteor(words, answer) for answer in answers),
+            "exact_match": max(squad.compute_exact(answer, prediction) for answer in answers),
+            # SQuAD 2.0, which the library follows, gives two empty answers an F1 of 1.
+            "f1": max(squad.compute_f1(answer, prediction) for answer in answers)
+            if squad.normalize_answer(prediction)
+            else 0.0,
+        }
+        for name, score in scores.items():
+            self._sums[name] += float(score)
+        self._num_questions += 1
+
+    def _meteor(self, words: list[str], answer: str) -> float:
+        reference = self._libraries.tokenizer.tokenize(answer)
+        return float(
+            single_meteor_score(reference, words, stemmer=self._stemmer, wordnet=_NoSynonyms())
+        )
+
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        """The figures over all batches and workers; zeros where there was no question."""
+        figures = {
+            f"bleu_{order}": self._bleu_counts.figure(self._libraries.bleu, order)
+            for order in (1, MAX_ORDER)
+        }
+        num_questions = max(dist_reduce_sum(self._num_questions), 1)
+        for name, total in self._sums.items():
+            figures[name] = 100 * dist_reduce_sum(total) / num_questions
+        if reset:
+            self.reset()
+        return figures
+
+    def reset(self) -> None:
+        """Forget all answers."""
+        self._bleu_counts = _BleuCounts()
+        self._sums = dict.fromkeys(("rouge_l", "meteor", "exact_match", "f1"), 0.0)
+        self._num_questions = 0
+
+
+class _Libraries(NamedTuple):
+    bleu: Any
+    tokenizer: Any
+    rouge: Any
+    squad: Any
+
+
+class _NoSynonyms:
+    """A WordNet without words, so that figures do not depend on whether its data is there."""
+
+    def synsets(self, word: str) -> list[str]:
+        return []
+
+
+@Metric.register("distinct-1", constructor="unigrams")
+@Metric.register("distinct-2", constructor="bigrams")
+class Distinct(Metric):
+    """The number of different n-grams, divided by the number of generated tokens.
+
+    Li et al. 2016, "A Diversity-Promoting Objective Function for Neural Conversation Models"
+    (https://arxiv.org/abs/1510.03055). The divisor is the number of tokens for bigrams, too.
+
+    # Parameters
+
+    n : `int`
+        The length of the n-grams, at least 1.
+    """
+
+    def __init__(self, n: int) -> None:
+        if n < 1:
+            raise ConfigurationError(f"n is {n}; it must be at least 1")
+        self._n = n
+        self.reset()
+
+    @classmethod
+    def unigrams(cls) -> "Distinct":
+        """distinct-1."""
+        return cls(1)
+
+    @classmethod
+    def bigrams(cls) -> "Distinct":
+        """distinct-2."""
+        return cls(2)
+
+    def __call__(self, sentences: Iterable[Sequence[str]]) -> None:  # type: ignore[override]
+        """Count some more generated sentences, each a sequence of tokens."""
+        for tokens in sentences:
+            self._num_tokens += len(tokens)
+            shifted = (tokens[i:] for i in range(self._n))
+            self._ngrams.update(zip(*shifted))
+
+    def get_metric(self, reset: bool = False) -> float:
+        """The ratio, over all workers; 0 where nothing was generated."""
+        ngrams, num_tokens = self._ngrams, self._num_tokens
+        if is_distributed():
+            # The workers' n-grams overlap: it takes the sets, not their sizes.
+            parts: list[tuple[set[tuple[str, ...]], int]] = [(set(), 0)] * (
+                distributed.get_world_size()
+            )
+            distributed.all_gather_object(parts, (ngrams, num_tokens))
+            ngrams = set().union(*(part[0] for part in parts))
+            num_tokens = sum(part[1] for part in parts)
+        if reset:
+            self.reset()
+        return len(ngrams) / num_tokens if num_tokens else 0.0
+
+    def reset(self) -> None:
+        """Forget all sentences."""
+        self._ngrams: set[tuple[str, ...]] = set()
+        self._num_tokens = 0
