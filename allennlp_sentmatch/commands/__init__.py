@@ -4,6 +4,7 @@ from allennlp.commands.subcommand import Subcommand
 
 from allennlp_sentmatch.commands import program
 from allennlp_sentmatch.commands.calibrate import Calibrate
+from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.commands.demo import Demo
 from allennlp_sentmatch.commands.encode import Encode
 from allennlp_sentmatch.commands.ensemble import EnsembleArchives
@@ -33,9 +34,5 @@ __all__ = [
 
 if program.is_running():
     program.set_up(
-        [
-            name
-            for name in Subcommand.list_available()
-            if Subcommand.by_name(name).__module__.startswith(f"{__name__}.")
-        ]
+        [n for n in Subcommand.list_available() if issubclass(Subcommand.by_name(n), Command)]
     )

@@ -6,14 +6,15 @@ report as JSON, and a reliability diagram.
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
 
 from allennlp_sentmatch.calibration import calibrate_archive
-from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.data.files.json_lines import parse_json_object
+from allennlp_sentmatch.commands.command import Command, json_or_text
+
+_data_path = partial(json_or_text, where="the data path")
 
 
 @Subcommand.register("calibrate")
@@ -62,8 +63,3 @@ class Calibrate(Command):
         )
         print(*report.lines(), "", sep="\n")
         print(f"wrote {Path(args.output_dir) / 'model.tar.gz'}")
-
-
-def _data_path(text: str) -> Any:
-    is_json = text.lstrip().startswith("{")
-    return parse_json_object(text, "the data path") if is_json else text

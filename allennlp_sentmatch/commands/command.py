@@ -9,6 +9,7 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common import logging as common_logging
 
 from allennlp_sentmatch.commands.program import VERBOSE
+from allennlp_sentmatch.data.files.json_lines import parse_json_object
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "--cuda-device": {"type": int, "default": -1, "help": "the GPU; -1 is the CPU"},
@@ -106,6 +107,12 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
         "--delimiter",
         help="what separates the columns (default: tabs if the first line has one, else commas)",
     )
+
+
+def json_or_text(text: str, where: str) -> Any:
+    """The JSON object that an argument is, or the argument, if it does not begin as an object."""
+    is_json = text.lstrip().startswith("{")
+    return parse_json_object(text, where, "an object") if is_json else text
 
 
 def _column(name: str) -> Union[int, str]:

@@ -7,7 +7,6 @@ nested parentheses.
 import argparse
 import random
 from pathlib import Path
-from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
@@ -15,7 +14,7 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
-from allennlp_sentmatch.data.files.lines import read_lines
+from allennlp_sentmatch.data.files.lines import filled_lines
 from allennlp_sentmatch.inspection import KINDS, SALIENCY_METHODS, draw_into_folder
 from allennlp_sentmatch.models.archival import load_archive
 
@@ -59,7 +58,8 @@ class Inspect(Command):
         folder = Path(args.output_dir)
         if folder.exists():
             raise ConfigurationError(f"{folder} exists already; delete it or name another folder")
-        inputs = _read(args.input_file)
+        lines = filled_lines(args.input_file)
+        inputs = [parse_json_object(line, str(source)) for source, line in lines]
         if args.sample is not None:
             if not 1 <= args.sample <= len(inputs):
                 raise ConfigurationError(
@@ -67,24 +67,13 @@ class Inspect(Command):
                     f"{args.input_file}, got {args.sample}"
                 )
             inputs = random.Random(0).sample(inputs, args.sample)
-        archives = [archive for archive in (args.archive_file, args.beside) if archive is not None]
         predictors = {
             archive: Predictor.from_archive(
                 load_archive(archive, args.cuda_device, args.trust_archive)
             )
-            for archive in archives
+            for archive in filter(None, (args.archive_file, args.beside))
         }
         for tree in draw_into_folder(
             folder, predictors, inputs, args.what, args.saliency_method, args.input_file
         ):
             print(*tree, sep="\t")
-
-
-def _read(input_file: str) -> list[dict[str, Any]]:
-    inputs = []
-    for number, line in read_lines(input_file):
-        if line.strip():
-            inputs.append(parse_json_object(line, f"{input_file}, line {number}"))
-    if not inputs:
-        raise ConfigurationError(f"{input_file} holds no inputs")
-    return inputs

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
@@ -43,12 +42,8 @@ class LearnBpe(Command):
         if output.exists():
             raise ConfigurationError(f"{output} exists already; remove it or choose another name")
 
-        def texts() -> Iterator[tuple[str, str]]:
-            for language, file in args.text:
-                for _, line in read_lines(file):
-                    yield line, language
-
-        encoding = learn_bpe(texts(), args.merges, args.lowercase, args.vocabulary_size)
+        lines = ((line, language) for language, file in args.text for _, line in read_lines(file))
+        encoding = learn_bpe(lines, args.merges, args.lowercase, args.vocabulary_size)
         output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(
             json.dumps(encoding, ensure_ascii=False, indent=0) + "\n", encoding="utf-8"

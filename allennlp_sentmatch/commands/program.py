@@ -58,18 +58,20 @@ def is_running() -> bool:
 
 
 def set_up(own_subcommands: Collection[str]) -> None:
-    """Change the output as this module's docstring describes.
-
-    # Parameters
-
-    own_subcommands : `Collection[str]`
-        The names of this package's subcommands.
-    """
+    """Change the output as this module's docstring describes; the names are this package's."""
     # Before the arguments are parsed: AllenNLP logs that the plugin is available.
     is_own = len(sys.argv) > 1 and sys.argv[1] in own_subcommands
-    if is_own and not (VERBOSE in sys.argv or _level_is_chosen()):
+    chosen = ("ALLENNLP_DEBUG", "ALLENNLP_LOG_LEVEL")
+    if is_own and VERBOSE not in sys.argv and not any(map(os.environ.get, chosen)):
         logging.getLogger().setLevel(logging.WARNING)
-    _report_mistakes()
+    prepare_global_logging = common_logging.prepare_global_logging
+
+    def prepare(*args: Any, **kwargs: Any) -> None:  # by which `allennlp train` replaces the hook
+        prepare_global_logging(*args, **kwargs)
+        sys.excepthook = _hook(sys.excepthook)
+
+    common_logging.prepare_global_logging = prepare
+    sys.excepthook = _hook(sys.excepthook)
 
 
 def mistake(error: BaseException) -> Optional[str]:
@@ -83,7 +85,9 @@ def mistake(error: BaseException) -> Optional[str]:
     values = frames[-1].f_locals if frames else {}
     if isinstance(error, ConfigurationError):
         if code is Params.pop_choice.__code__:
-            return _unknown_choice(str(error), values)
+            hint = did_you_mean(str(values["value"]), values["choices"])
+            unknown = f"{values['key_str']}: there is no {values['value']!r}{hint}"
+            return unknown if hint else str(error)
         if code is create_serialization_dir.__code__:
             return _existing_folder(str(error), values)
         return str(error)
@@ -114,12 +118,6 @@ def mistake(error: BaseException) -> Optional[str]:
     return None
 
 
-def _unknown_choice(message: str, values: Mapping[str, Any]) -> str:
-    """A sentence about a type that is not registered, short where it is like one that is."""
-    hint = did_you_mean(str(values["value"]), values["choices"])
-    return f"{values['key_str']}: there is no {values['value']!r}{hint}" if hint else message
-
-
 def _existing_folder(message: str, values: Mapping[str, Any]) -> str:
     """A sentence about the folder of another training, which may have ended before it began."""
     folder = Path(values["serialization_dir"])
@@ -133,22 +131,6 @@ def _existing_folder(message: str, values: Mapping[str, Any]) -> str:
     return f"{message} Or specify --force to delete it and begin again."
 
 
-def _level_is_chosen() -> bool:
-    return bool(os.environ.get("ALLENNLP_DEBUG") or os.environ.get("ALLENNLP_LOG_LEVEL"))
-
-
-def _report_mistakes() -> None:
-    """Let `sys.excepthook` print mistakes as sentences, also after `allennlp train` replaces it."""
-    prepare_global_logging = common_logging.prepare_global_logging
-
-    def prepare(*args: Any, **kwargs: Any) -> None:
-        prepare_global_logging(*args, **kwargs)
-        sys.excepthook = _hook(sys.excepthook)
-
-    common_logging.prepare_global_logging = prepare
-    sys.excepthook = _hook(sys.excepthook)
-
-
 def _hook(previous: ExceptHook) -> ExceptHook:
     """A hook that prints mistakes as sentences and leaves other errors to the `previous` one."""
 
@@ -159,28 +141,14 @@ def _hook(previous: ExceptHook) -> ExceptHook:
         if sentence is None or VERBOSE in sys.argv or os.environ.get("ALLENNLP_DEBUG"):
             previous(kind, error, traceback)
             return
-        _log_to_files(kind, error, traceback)
+        # `allennlp train` has opened log files.
+        files = logging.Logger("root")
+        handlers = logging.getLogger().handlers
+        files.handlers = [one for one in handlers if isinstance(one, logging.FileHandler)]
+        if files.handlers:
+            files.critical("Uncaught exception", exc_info=(kind, error, traceback))
         is_mistake = issubclass(kind, Exception) and kind is not SigTermReceived
         kind_of_end = "error: " if is_mistake else ""
         print(f"{' '.join(['allennlp', *sys.argv[1:2]])}: {kind_of_end}{sentence}", file=sys.stderr)
 
     return hook
-
-
-def _log_to_files(
-    kind: type[BaseException], error: BaseException, traceback: Optional[TracebackType]
-) -> None:
-    """Write the traceback to the log files that `allennlp train` has opened."""
-    root = logging.getLogger()
-    record = root.makeRecord(
-        root.name,
-        logging.CRITICAL,
-        __file__,
-        0,
-        "Uncaught exception",
-        (),
-        (kind, error, traceback),
-    )
-    for handler in root.handlers:
-        if isinstance(handler, logging.FileHandler):
-            handler.handle(record)

@@ -9,7 +9,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterable, Iterator
-from typing import Optional
+from contextlib import ExitStack
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common import Params
@@ -17,7 +17,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.commands.command import Command, add_table_options
+from allennlp_sentmatch.commands.command import Command, add_table_options, json_or_text
 from allennlp_sentmatch.corpus import SentenceSearch, read_sentences
 from allennlp_sentmatch.corpus.index_kinds import IndexKind
 from allennlp_sentmatch.corpus.sentence_search import lines
@@ -89,10 +89,11 @@ class Search(Command):
                 f"{args.output_file} exists already; delete it or name another file"
             )
         index_kind = None if args.index_kind is None else _index_kind(args.index_kind)
-        encoder = SentenceEncoder.from_archive(
-            args.archive_file, args.cuda_device, args.trust_archive
-        )
-        rescorer = _rescorer(args)
+        archive_options = (args.cuda_device, args.trust_archive)
+        encoder = SentenceEncoder.from_archive(args.archive_file, *archive_options)
+        rescorer = None
+        if isinstance(args.rescore, str):
+            rescorer = Predictor.from_archive(load_archive(args.rescore, *archive_options))
         sentences = list(read_sentences(args.corpus_file, args.column, args.delimiter))
         vectors = map_vectors(args.vectors_file)
         check_sentences(sentences, args.vectors_file)
@@ -107,48 +108,33 @@ class Search(Command):
             queries = (query for query in read_sentences(args.queries) if query.strip())
         else:
             queries, batch_size = _prompt(), 1
-        rescore = args.rescore is not None
-        found = (
-            query_and_neighbors
-            for batch in lazy_groups_of(queries, batch_size)
-            for query_and_neighbors in zip(
-                batch, search.search(batch, args.top_k, rescore, args.candidates)
-            )
-        )
-        if args.output_file:
-            with open(args.output_file, "x", encoding="utf-8") as file:
-                for query, neighbors in found:
+        with ExitStack() as files:
+            file = None
+            if args.output_file:
+                file = files.enter_context(open(args.output_file, "x", encoding="utf-8"))
+            for batch in lazy_groups_of(queries, batch_size):
+                found = search.search(batch, args.top_k, args.rescore is not None, args.candidates)
+                for query, neighbors in zip(batch, found):
+                    unknown = (encoder.unknown_words(query), encoder.knows_no_word(query))
+                    if file is None:
+                        print(*lines(query, neighbors, *unknown), "", sep="\n")
+                        continue
                     answer = {
                         "query": query,
-                        "unknown_words": encoder.unknown_words(query),
-                        "knows_no_word": encoder.knows_no_word(query),
+                        "unknown_words": unknown[0],
+                        "knows_no_word": unknown[1],
                         "neighbors": [dataclasses.asdict(neighbor) for neighbor in neighbors],
                     }
-                    json.dump(answer, file, ensure_ascii=False)
-                    file.write("\n")
-        else:
-            for query, neighbors in found:
-                unknown = (encoder.unknown_words(query), encoder.knows_no_word(query))
-                print(*lines(query, neighbors, *unknown), "", sep="\n")
+                    file.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
 
 def _index_kind(text: str) -> IndexKind:
     """The kind that `--index-kind` names or describes."""
+    settings = json_or_text(text, "--index-kind")
     try:
-        settings = json.loads(text) if text.lstrip().startswith("{") else {"type": text}
-    except json.JSONDecodeError as error:
-        raise ConfigurationError(f"--index-kind {text} is not JSON: {error}") from None
-    try:
-        return IndexKind.from_params(Params(settings))
+        return IndexKind.from_params(Params({"type": text} if settings == text else settings))
     except ConfigurationError as error:
         raise ConfigurationError(f"--index-kind {text}: {error}") from None
-
-
-def _rescorer(args: argparse.Namespace) -> Optional[Predictor]:
-    """The predictor of the archive that `--rescore` names, if it names one."""
-    if not isinstance(args.rescore, str):
-        return None
-    return Predictor.from_archive(load_archive(args.rescore, args.cuda_device, args.trust_archive))
 
 
 def _prompt() -> Iterator[str]:

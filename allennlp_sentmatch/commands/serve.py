@@ -5,12 +5,13 @@ from this machine, unless `--host` is given.
 """
 
 import argparse
-import json
+from functools import partial
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.commands.command import Command, add_address_options
+from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.serving import create_app, serve
 
@@ -27,7 +28,7 @@ class Serve(Command):
         parser.add_argument("--predictor", help="its registered name (default: the model's own)")
         parser.add_argument(
             "--predictor-args",
-            type=_json_object,
+            type=partial(parse_json_object, where="--predictor-args", expected="an object"),
             default={},
             help="JSON with further settings of the predictor, such as '{\"threshold\": 0.8}'",
         )
@@ -43,10 +44,3 @@ class Serve(Command):
         predictor = Predictor.from_archive(archive, args.predictor, extra_args=args.predictor_args)
         app = create_app(predictor, args.batch_size, args.allowed_host)
         serve(app, args.host, args.port, "model")
-
-
-def _json_object(text: str) -> dict[str, object]:
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise ValueError
-    return value

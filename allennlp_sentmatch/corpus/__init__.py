@@ -5,7 +5,7 @@ from allennlp_sentmatch.corpus.index_kinds import IndexKind
 from allennlp_sentmatch.corpus.ray_encoder import RayEncoder
 from allennlp_sentmatch.corpus.sentence_index import SentenceIndex
 from allennlp_sentmatch.corpus.sentence_search import Neighbor, SentenceSearch
-from allennlp_sentmatch.data.files.sentences import read_sentences
+from allennlp_sentmatch.data.files.tables import read_sentences
 
 __all__ = [
     "IndexKind",

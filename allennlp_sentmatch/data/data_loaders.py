@@ -3,13 +3,15 @@
 import logging
 import random
 from collections.abc import Iterator
+from itertools import chain, count, islice
+from math import ceil
 from typing import Optional
 
 import allennlp.nn.util as nn_util
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
-from allennlp.common.util import is_distributed
+from allennlp.common.util import is_distributed, lazy_groups_of
 from allennlp.data import Batch, Instance, Vocabulary
 from allennlp.data.data_loaders import DataLoader, TensorDict
 from allennlp.data.dataset_readers import DatasetReader
@@ -19,7 +21,6 @@ logger = logging.getLogger(__name__)
 
 _LABEL = "label"
 _NOT_LEARNED_FROM = (_LABEL, "score", "metadata")
-_PREFIX = "unlabeled_"
 
 
 @DataLoader.register("semi_supervised")
@@ -102,18 +103,15 @@ class SemiSupervisedDataLoader(DataLoader):
             )
         if epoch not in ("longer", "labeled"):
             raise ConfigurationError(f'epoch is {epoch!r}; expected "longer" or "labeled"')
-        self._epoch = epoch
         self._seed = random.getrandbits(32) if seed is None else seed
         self._quiet = quiet
         self._device: Optional[torch.device] = None
         self._vocab: Optional[Vocabulary] = None
-        self._epochs_begun = 0
 
         labeled = self._read(reader, data_path)
-        if unlabeled_data_path is not None:
-            unlabeled = self._read(reader, unlabeled_data_path)
+        if num_labeled is None:
+            unlabeled = self._read(reader, str(unlabeled_data_path))
         else:
-            assert num_labeled is not None
             labeled, unlabeled = self._split(labeled, num_labeled, data_path)
         for number, instance in enumerate(labeled, start=1):
             if _LABEL not in instance.fields:
@@ -121,19 +119,28 @@ class SemiSupervisedDataLoader(DataLoader):
                     f"{data_path}: labeled example {number} has no label; unlabeled examples go "
                     "into unlabeled_data_path"
                 )
-        unlabeled = [_without_label(instance) for instance in unlabeled]
+        unlabeled = [
+            Instance({k: v for k, v in instance.fields.items() if k not in _NOT_LEARNED_FROM})
+            for instance in unlabeled
+        ]
         if labeled_only:
             unlabeled = []
         elif not unlabeled:
             raise ConfigurationError("no unlabeled examples are left; use another data loader")
         if swap_pairs:
-            labeled += [_swapped(instance) for instance in labeled]
-            unlabeled += [_swapped(instance) for instance in unlabeled]
+            labeled += map(_swapped, labeled[:])
+            unlabeled += map(_swapped, unlabeled[:])
         logger.info("%d labeled and %d unlabeled examples", len(labeled), len(unlabeled))
-        self._labeled = _Stream(labeled, batch_size, f"{self._seed}, labeled", shuffle)
-        self._unlabeled = _Stream(
-            unlabeled, unlabeled_batch_size, f"{self._seed}, unlabeled", shuffle
+        self._labeled, self._unlabeled = labeled, unlabeled
+        self._pass_length = ceil(len(labeled) / batch_size)
+        self._length = self._pass_length
+        if epoch == "longer":
+            self._length = max(self._length, ceil(len(unlabeled) / unlabeled_batch_size))
+        self._batches = zip(
+            _batches(labeled, batch_size, shuffle, f"{self._seed}, labeled"),
+            _batches(unlabeled, unlabeled_batch_size, shuffle, f"{self._seed}, unlabeled"),
         )
+        self._step = 0
 
     def _read(self, reader: DatasetReader, data_path: str) -> list[Instance]:
         instances = []
@@ -164,40 +171,34 @@ class SemiSupervisedDataLoader(DataLoader):
 
     def __len__(self) -> int:
         """The number of steps in an epoch."""
-        if self._epoch == "labeled":
-            return len(self._labeled)
-        return max(len(self._labeled), len(self._unlabeled))
+        return self._length
 
     def __iter__(self) -> Iterator[TensorDict]:
         if self._vocab is None:
             raise ValueError("index_with(vocab) must be called before the batches are used")
-        first_step = self._epochs_begun * len(self)
-        self._epochs_begun += 1
         with Tqdm.tqdm(
-            total=len(self._labeled), position=1, leave=False, disable=self._quiet
+            total=self._pass_length, position=1, leave=False, disable=self._quiet
         ) as labeled_bar:
-            for step in range(first_step, first_step + len(self)):
-                pass_, position = divmod(step, len(self._labeled))
-                if position == 0 or step == first_step:
+            for number, (labeled, unlabeled) in enumerate(islice(self._batches, len(self))):
+                pass_, position = divmod(self._step, self._pass_length)
+                self._step += 1
+                if position == 0 or number == 0:
                     labeled_bar.reset()
                     labeled_bar.set_description(f"labeled data, pass {pass_ + 1}", refresh=False)
                 labeled_bar.update(position + 1 - labeled_bar.n)
-                yield self._batch(step)
+                yield self._tensors(labeled, unlabeled)
 
-    def _batch(self, step: int) -> TensorDict:
-        tensors = Batch(self._labeled.batch(step)).as_tensor_dict()
-        if len(self._unlabeled) > 0:
-            unlabeled = Batch(self._unlabeled.batch(step)).as_tensor_dict()
-            tensors.update({_PREFIX + name: tensor for name, tensor in unlabeled.items()})
-        if self._device is not None:
-            tensors = nn_util.move_to_device(tensors, self._device)
+    def _tensors(self, labeled: list[Instance], unlabeled: list[Instance]) -> TensorDict:
+        tensors = Batch(labeled).as_tensor_dict()
+        if unlabeled:
+            others = Batch(unlabeled).as_tensor_dict()
+            tensors.update({f"unlabeled_{name}": tensor for name, tensor in others.items()})
         batch: TensorDict = tensors
-        return batch
+        return batch if self._device is None else nn_util.move_to_device(batch, self._device)
 
     def iter_instances(self) -> Iterator[Instance]:
         """All instances, the labeled ones first."""
-        yield from self._labeled.instances
-        yield from self._unlabeled.instances
+        return chain(self._labeled, self._unlabeled)
 
     def index_with(self, vocab: Vocabulary) -> None:
         """Index all instances with `vocab`."""
@@ -210,40 +211,15 @@ class SemiSupervisedDataLoader(DataLoader):
         self._device = device
 
 
-class _Stream:
-    """An endless sequence of batches, one pass over the instances after another.
-
-    A batch depends only on its number, so batches can be read in any order.
-    """
-
-    def __init__(
-        self, instances: list[Instance], batch_size: int, seed: str, shuffle: bool
-    ) -> None:
-        self.instances = instances
-        self._batch_size = batch_size
-        self._seed = seed
-        self._shuffle = shuffle
-        self._order = list(range(len(instances)))
-        self._pass = -1
-
-    def __len__(self) -> int:
-        """The number of batches in a pass."""
-        return -(-len(self.instances) // self._batch_size)
-
-    def batch(self, step: int) -> list[Instance]:
-        pass_, position = divmod(step, len(self))
-        if self._shuffle and pass_ != self._pass:
-            self._order = list(range(len(self.instances)))
-            random.Random(f"{self._seed}, pass {pass_}").shuffle(self._order)
-            self._pass = pass_
-        begin = position * self._batch_size
-        return [self.instances[i] for i in self._order[begin : begin + self._batch_size]]
-
-
-def _without_label(instance: Instance) -> Instance:
-    return Instance(
-        {name: field for name, field in instance.fields.items() if name not in _NOT_LEARNED_FROM}
-    )
+def _batches(
+    instances: list[Instance], batch_size: int, shuffle: bool, seed: str
+) -> Iterator[list[Instance]]:
+    """Endless batches, one pass over the instances after another; empty ones of no instances."""
+    for pass_ in count():
+        order = list(instances)
+        if shuffle:
+            random.Random(f"{seed}, pass {pass_}").shuffle(order)
+        yield from lazy_groups_of(order, batch_size) if order else [[]]
 
 
 def _swapped(instance: Instance) -> Instance:

@@ -3,18 +3,24 @@
 Drawing needs the extra [plots].
 """
 
-from allennlp_sentmatch.inspection.attention import draw_attention
-from allennlp_sentmatch.inspection.colored_text import color_words, draw_saliency
-from allennlp_sentmatch.inspection.drawing import SVG, Drawing
+from allennlp_sentmatch.inspection.drawing import (
+    SVG,
+    Drawing,
+    draw_attention,
+    draw_tree,
+    draw_trees,
+)
 from allennlp_sentmatch.inspection.gates import (
     GateHistogram,
     collect_gates,
     draw_gates,
     has_vertical_gates,
 )
-from allennlp_sentmatch.inspection.picture_folder import KINDS, Tree, draw_into_folder
 from allennlp_sentmatch.inspection.prediction import (
+    KINDS,
+    Tree,
     draw_attention_of,
+    draw_into_folder,
     draw_prediction,
     draw_trees_of,
     trees_of,
@@ -22,11 +28,12 @@ from allennlp_sentmatch.inspection.prediction import (
 from allennlp_sentmatch.inspection.saliency import (
     SALIENCY_METHODS,
     Saliency,
+    color_words,
+    draw_saliency,
     has_saliency,
     interpret,
     interpret_instance,
 )
-from allennlp_sentmatch.inspection.trees import draw_tree, draw_trees
 
 __all__ = [
     "KINDS",

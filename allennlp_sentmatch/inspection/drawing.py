@@ -1,12 +1,16 @@
-"""Pictures as text, and the libraries that draw them."""
+"""Pictures as text: attention (by seaborn), trees (by svgling) and colored words."""
 
 import importlib
 import io
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.predictors.echoing_predictor import MarkedText
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,6 +19,18 @@ if TYPE_CHECKING:
 SVG = "image/svg+xml"
 HTML = "text/html"
 EXTENSIONS = {SVG: ".svg", HTML: ".html"}
+
+INCHES_PER_CELL = 0.42
+INCHES_PER_CHARACTER = 0.09
+MAX_LABEL_LENGTH = 40
+#: A larger matrix becomes one image: drawn cell by cell it would take seconds and megabytes.
+MAX_DRAWN_CELLS = 900
+
+# Over white and over near-black, text in the page's own color stays readable on it.
+COLOR = "rgba(255, 140, 0, {opacity:.2f})"
+MAX_OPACITY = 0.6
+
+_MARK = "background:none;color:inherit;font-weight:bold;border-bottom:2px solid"
 
 
 @dataclass(frozen=True)
@@ -70,3 +86,103 @@ def figure_drawing(title: str, figure: "Figure") -> Drawing:
         figure.savefig(file, format="svg", metadata={"Date": None, "Title": title})
     svg = file.getvalue()
     return Drawing(title, svg[svg.index("<svg") :])
+
+
+def draw_attention(
+    title: str,
+    weights: Sequence[Sequence[float]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+) -> Drawing:
+    """Draw a matrix of attention as a heat map; the arguments are those of `AttentionMap`."""
+    row_labels, column_labels = ([_shortened(word) for word in words] for words in (rows, columns))
+    left, bottom = (
+        INCHES_PER_CHARACTER * max(map(len, labels), default=0)
+        for labels in (row_labels, column_labels)
+    )
+    figure = new_figure(
+        2 + left + INCHES_PER_CELL * len(columns), 1 + bottom + INCHES_PER_CELL * len(rows)
+    )
+    axes = figure.subplots()
+    import_plots("seaborn").heatmap(
+        [list(row) for row in weights],
+        ax=axes,
+        vmin=0,
+        cmap="Blues",
+        square=True,
+        linewidths=0.5,
+        rasterized=len(rows) * len(columns) > MAX_DRAWN_CELLS,
+        xticklabels=column_labels,
+        yticklabels=row_labels,
+        cbar_kws={"label": "weight"},
+    )
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set_parse_math(False)  # a word may hold dollar signs
+    axes.tick_params("x", rotation=90)
+    axes.tick_params("y", rotation=0)
+    return figure_drawing(title, figure)
+
+
+def _shortened(word: str) -> str:
+    return word if len(word) <= MAX_LABEL_LENGTH else word[: MAX_LABEL_LENGTH - 1] + "…"
+
+
+def draw_tree(title: str, tree: str) -> Drawing:
+    """Draw a tree of nested parentheses such as "((the cat) (sat down))" (thesis, figure 3.4)."""
+    return _tree_drawing(title, _layout(tree).get_svg())
+
+
+def draw_trees(title: str, trees: Mapping[str, str]) -> Drawing:
+    """Draw the trees that several models built over one sentence, by captions, side by side."""
+    figure = import_plots("svgling.figure")
+    captioned = (figure.Caption(_layout(tree), name) for name, tree in trees.items())
+    return _tree_drawing(title, figure.SideBySide(*captioned).get_svg())
+
+
+def _layout(tree: str) -> Any:
+    svgling, nltk = import_plots("svgling"), import_plots("nltk.tree")
+    # The Penn Treebank's notation needs a label for each node.
+    labeled = tree.replace("(", "(• ") if tree.startswith("(") else f"(• {tree})"
+    return svgling.draw_tree(nltk.Tree.fromstring(labeled))
+
+
+def _tree_drawing(title: str, image: Any) -> Drawing:
+    image.elements.insert(1, image.rect(size=("100%", "100%"), fill="white"))  # after its styles
+    image.set_desc(title=title)
+    return Drawing(title, image.tostring())
+
+
+def draw_marked_text(marked: MarkedText) -> Drawing:
+    """Draw a text as it was written, each token on a background color for its weight; the marked
+    span is bold and underlined.
+    """
+    first, last = marked.span
+    tokens = [_plain(marked.text[start:end]) for start, end in marked.offsets]
+    parts = []
+    previous_end = 0
+    for token, ((start, end), html) in enumerate(
+        zip(marked.offsets, colored(tokens, marked.weights))
+    ):
+        parts.append(_plain(marked.text[previous_end:start]))
+        if token == first:
+            parts.append(f'<mark style="{_MARK}">')
+        parts.append(html)
+        if token == last:
+            parts.append("</mark>")
+        previous_end = end
+    parts.append(_plain(marked.text[previous_end:]))
+    return Drawing(marked.title, f'<p style="line-height:1.8">{"".join(parts)}</p>', HTML)
+
+
+def _plain(text: str) -> str:
+    return escape(text).replace("\n", "<br>")
+
+
+def colored(parts: Iterable[str], weights: Sequence[float], style: str = "") -> list[str]:
+    """Parts of HTML, each on a background color for its weight."""
+    strongest = max(weights, default=0.0) or 1.0
+    return [
+        f'<span style="background:{COLOR.format(opacity=MAX_OPACITY * weight / strongest)};'
+        f'border-radius:0.2em;{style}" title="{weight:.3f}">{html}</span>'
+        for html, weight in zip(parts, weights)
+    ]

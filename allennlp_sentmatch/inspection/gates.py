@@ -11,8 +11,11 @@ over all tokens of a sample of sentences. The two directions of a bidirectional 
 own ranges and share the histograms.
 """
 
+import itertools
 import threading
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,8 +94,8 @@ def collect_gates(
         raise ConfigurationError(
             f"{type(model).__name__} has no vertical gates: no CAS-LSTM of two layers or more"
         )
-    sums: dict[tuple[int, str], _Sums] = {}
-
+    # By layer and quantity, the number of values, their sum, that of their squares, and the counts
+    sums: dict[tuple[int, str], Any] = defaultdict(lambda: numpy.zeros(3 + NUM_BINS))
     thread = threading.get_ident()
 
     def collect(stack: CellAwareLSTM, arguments: tuple[torch.Tensor, torch.Tensor]) -> None:
@@ -104,40 +107,36 @@ def collect_gates(
             for below, here in zip(lower, upper):  # the directions
                 assert here.vertical is not None  # as in every layer from the second on
                 gate = here.vertical[mask]  # (number of tokens, H)
-                for name, values in (
-                    ("gate", gate),
-                    ("range", gate.amax(1) - gate.amin(1)),
-                    ("difference", (gate - below.output[mask]).abs()),
-                ):
-                    sums.setdefault((layer, name), _Sums()).add(values)
+                quantities = {
+                    "gate": gate,
+                    "range": gate.amax(1) - gate.amin(1),
+                    "difference": (gate - below.output[mask]).abs(),
+                }
+                for name, tensor in quantities.items():
+                    values = tensor.double().cpu().numpy().ravel()
+                    counts, _ = numpy.histogram(values, NUM_BINS, (0, 1))
+                    moments = values.size, values.sum(), numpy.square(values).sum()
+                    sums[layer, name] += [*moments, *counts]
 
-    handles = [stack.register_forward_pre_hook(collect) for stack in stacks]
-    try:
-        with evaluation_mode(model):
-            for batch in lazy_groups_of(inputs, batch_size):
-                predictor.predict_batch_json(batch)
-    finally:
-        for handle in handles:
-            handle.remove()
-    if not any(total.number for total in sums.values()):
+    with ExitStack() as hooks, evaluation_mode(model):
+        for stack in stacks:
+            hooks.enter_context(stack.register_forward_pre_hook(collect))
+        for batch in lazy_groups_of(inputs, batch_size):
+            predictor.predict_batch_json(batch)
+    histograms = []
+    for layer, name in itertools.product(sorted({layer for layer, _ in sums}), QUANTITIES):
+        number, total, squares, *counts = sums[layer, name].tolist()
+        if number > 0:
+            mean = total / number
+            deviation = max(0.0, squares / number - mean**2) ** 0.5
+            histograms.append(GateHistogram(layer, name, list(map(int, counts)), mean, deviation))
+    if not histograms:
         raise ConfigurationError("the sentences have no token, and so no gates")
-    layers = sorted({layer for layer, _ in sums})
-    return [sums[layer, name].histogram(layer, name) for layer in layers for name in QUANTITIES]
+    return histograms
 
 
 def draw_gates(title: str, histograms: list[GateHistogram]) -> Drawing:
-    """Draw the histograms, a row for each quantity and a column for each layer.
-
-    # Parameters
-
-    title : `str`
-    histograms : `list[GateHistogram]`
-        From `collect_gates`.
-
-    # Returns
-
-    `Drawing`
-    """
+    """Draw histograms of `collect_gates`, a row for each quantity and a column for each layer."""
     seaborn = import_plots("seaborn")
     layers = sorted({histogram.layer for histogram in histograms})
     figure = new_figure(3.6 * len(layers), 2.4 * len(QUANTITIES))
@@ -162,28 +161,6 @@ def draw_gates(title: str, histograms: list[GateHistogram]) -> Drawing:
             fontsize="medium",
         )
     return figure_drawing(title, figure)
-
-
-class _Sums:
-    """Count, sums and histogram of values that are not kept."""
-
-    def __init__(self) -> None:
-        self.number = 0
-        self.total = 0.0
-        self.squares = 0.0
-        self.counts = numpy.zeros(NUM_BINS, dtype=numpy.int64)
-
-    def add(self, values: torch.Tensor) -> None:
-        array = values.double().cpu().numpy().ravel()
-        self.number += array.size
-        self.total += float(array.sum())
-        self.squares += float(numpy.square(array).sum())
-        self.counts += numpy.histogram(array, bins=NUM_BINS, range=(0, 1))[0]
-
-    def histogram(self, layer: int, quantity: str) -> GateHistogram:
-        mean = self.total / self.number
-        variance = max(0.0, self.squares / self.number - mean**2)
-        return GateHistogram(layer, quantity, self.counts.tolist(), mean, variance**0.5)
 
 
 def _stacks(model: torch.nn.Module) -> Iterator[CellAwareLSTM]:

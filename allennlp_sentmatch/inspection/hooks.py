@@ -1,10 +1,10 @@
 """Changes to a model for a while: evaluation mode, and other word embeddings."""
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Optional
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Callable, Optional
 
 import torch
 from allennlp.data import TextFieldTensors
@@ -25,8 +25,24 @@ def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
             module.training = training
 
 
-class EmbeddingHooks:
-    """Replaces the word embeddings of each text by leaves of the autograd graph.
+@dataclass
+class EmbeddedText:
+    """The word embeddings of a text (N, T, D) and their replacements in each call of the embedder
+    with this text, usually one.
+    """
+
+    embedder: Optional[TextFieldEmbedder] = None
+    originals: list[Tensor] = field(default_factory=list)
+    leaves: list[Tensor] = field(default_factory=list)
+
+
+@contextmanager
+def replaced_embeddings(
+    model: torch.nn.Module,
+    texts: dict[str, TextFieldTensors],
+    replace: Callable[[Tensor], Tensor],
+) -> Iterator[dict[str, EmbeddedText]]:
+    """Replace the word embeddings of each text by leaves of the autograd graph.
 
     A text is recognized by its tensors, not by the order of calls, so that the gradients of one
     text are never combined with the embeddings of another. With a pretrained transformer as the
@@ -42,71 +58,39 @@ class EmbeddingHooks:
         The tensors that the model is called with, by the name of the text.
     replace : `Callable[[Tensor], Tensor]`
         Computes the new embeddings from the original ones, both (N, T, D).
-
-    # Attributes
-
-    originals, leaves : `dict[str, list[Tensor]]`
-        For each text, the original embeddings and their replacements, in each call of the
-        embedder with this text, usually one. Each is (N, T, D).
-    embedders : `dict[str, TextFieldEmbedder]`
-        The embedder of each text.
     """
+    embedded = {name: EmbeddedText() for name in texts}
+    thread = threading.get_ident()
+    current: Optional[EmbeddedText] = None
 
-    def __init__(
-        self,
-        model: torch.nn.Module,
-        texts: dict[str, TextFieldTensors],
-        replace: Callable[[Tensor], Tensor],
-    ) -> None:
-        self._modules = [m for m in model.modules() if isinstance(m, TextFieldEmbedder)]
-        self._texts = texts
-        self._replace = replace
-        self._text: Optional[str] = None
-        self._thread: Optional[int] = None
-        self._handles: list[Any] = []
-        self.embedders: dict[str, TextFieldEmbedder] = {}
-        self.originals: dict[str, list[Tensor]] = {name: [] for name in texts}
-        self.leaves: dict[str, list[Tensor]] = {name: [] for name in texts}
+    def start(module: TextFieldEmbedder, inputs: tuple[Any, ...]) -> None:
+        nonlocal current
+        if threading.get_ident() == thread:
+            names = [name for name, tensors in texts.items() if tensors is inputs[0]]
+            current = embedded[names[0]] if names else None
+            if current is not None:
+                current.embedder = module
 
-    def __enter__(self) -> "EmbeddingHooks":
-        self._thread = threading.get_ident()
-        for embedder in self._modules:
-            layer = embedding_layer(embedder)
-            self._handles += [
-                embedder.register_forward_pre_hook(self._start),
-                layer.register_forward_hook(self._embed),  # first where the layer is the embedder
-                embedder.register_forward_hook(self._end),
-            ]
-        return self
-
-    def __exit__(
-        self,
-        exception_type: Optional[type[BaseException]],
-        exception: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
-        while self._handles:
-            self._handles.pop().remove()
-
-    def _start(self, module: TextFieldEmbedder, inputs: tuple[Any, ...]) -> None:
-        if threading.get_ident() == self._thread:
-            names = [name for name, tensors in self._texts.items() if tensors is inputs[0]]
-            self._text = names[0] if names else None
-            if self._text is not None:
-                self.embedders[self._text] = module
-
-    def _embed(self, module: torch.nn.Module, inputs: Any, output: Tensor) -> Optional[Tensor]:
-        if threading.get_ident() != self._thread or self._text is None:
+    def embed(module: torch.nn.Module, inputs: Any, output: Tensor) -> Optional[Tensor]:
+        if threading.get_ident() != thread or current is None:
             return None
-        original = output.detach()
-        leaf = self._replace(original).requires_grad_()
-        self.originals[self._text].append(original)
-        self.leaves[self._text].append(leaf)
-        return leaf
+        current.originals.append(output.detach())
+        current.leaves.append(replace(output.detach()).requires_grad_())
+        return current.leaves[-1]
 
-    def _end(self, module: torch.nn.Module, inputs: Any, output: Tensor) -> None:
-        if threading.get_ident() == self._thread:
-            self._text = None
+    def end(module: torch.nn.Module, inputs: Any, output: Tensor) -> None:
+        nonlocal current
+        if threading.get_ident() == thread:
+            current = None
+
+    with ExitStack() as hooks:
+        for embedder in model.modules():
+            if isinstance(embedder, TextFieldEmbedder):
+                hooks.enter_context(embedder.register_forward_pre_hook(start))
+                # Before `end`, where the layer is the embedder.
+                hooks.enter_context(embedding_layer(embedder).register_forward_hook(embed))
+                hooks.enter_context(embedder.register_forward_hook(end))
+        yield embedded
 
 
 def embedding_layer(embedder: TextFieldEmbedder) -> torch.nn.Module:

@@ -1,6 +1,7 @@
 """Which words a prediction depends on."""
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any, cast
 
 import torch
@@ -13,7 +14,8 @@ from allennlp.predictors import Predictor
 from torch import Tensor
 
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
-from allennlp_sentmatch.inspection.hooks import EmbeddingHooks, evaluation_mode
+from allennlp_sentmatch.inspection.drawing import HTML, Drawing, colored
+from allennlp_sentmatch.inspection.hooks import evaluation_mode, replaced_embeddings
 from allennlp_sentmatch.inspection.word_pieces import (
     join_word_pieces,
     sum_over_words,
@@ -46,11 +48,6 @@ class Saliency:
     values: list[float]
 
 
-def _unchanged(embedded: Tensor) -> Tensor:
-    """For simple gradients."""
-    return embedded.clone()
-
-
 def _scaled(embedded: Tensor) -> Tensor:
     """For integrated gradients: the midpoints of the steps from zero to the embeddings."""
     steps = torch.arange(len(embedded), dtype=embedded.dtype, device=embedded.device)
@@ -66,7 +63,7 @@ def _noisy(embedded: Tensor) -> Tensor:
 
 #: The number of samples, and how they are computed from the embeddings (samples, N, T, D).
 METHODS = {
-    "simple": (1, _unchanged),
+    "simple": (1, torch.clone),
     "integrated": (NUM_SAMPLES, _scaled),
     "smooth": (NUM_SAMPLES, _noisy),
 }
@@ -154,36 +151,55 @@ def _contributions(predictor: Predictor, instance: Instance, method: str) -> dic
         for name, field in instance.fields.items()
         if isinstance(field, TextField)
     }
-    # A long text has several rows (segments) of word pieces for each sample.
-    hooks = EmbeddingHooks(
-        model, texts, lambda x: sample(x.unflatten(0, (num_samples, -1))).flatten(0, 1)
-    )
+
+    def resample(embedded: Tensor) -> Tensor:
+        # A long text has several rows (segments) of word pieces for each sample.
+        return sample(embedded.unflatten(0, (num_samples, -1))).flatten(0, 1)
+
     # cuDNN has no backward pass of recurrent networks in evaluation mode.
     with evaluation_mode(model), torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
         with torch.no_grad():
             predicted = model(**tensors)
-        with hooks:
+        with replaced_embeddings(model, texts, resample) as embedded:
             output = model(**tensors)
         if "score" in output:
             explained = output["score"].mean()
         else:
             label = predicted["label_logits"].argmax(dim=-1)
             explained = F.cross_entropy(output["label_logits"], label)
-        leaves = [leaf for name in texts for leaf in hooks.leaves[name]]
+        leaves = [leaf for text in embedded.values() for leaf in text.leaves]
         gradients = iter(torch.autograd.grad(explained, leaves))
     contributions = {}
-    for name, text in texts.items():
+    for name, text in embedded.items():
         # Shape: (segments, T), of each call of the embedder with this text
         calls = [
             (original * next(gradients)).sum(-1).unflatten(0, (num_samples, -1)).sum(0)
-            for original in hooks.originals[name]
+            for original in text.originals
         ]
-        contributions[name] = sum_over_words(
-            unfold_segments(torch.stack(calls).sum(0), hooks.embedders[name]), text
-        )
+        assert text.embedder is not None
+        pieces = unfold_segments(torch.stack(calls).sum(0), text.embedder)
+        contributions[name] = sum_over_words(pieces, texts[name])
     return contributions
 
 
 def _normalized(values: list[float]) -> list[float]:
     total = sum(map(abs, values))
     return [abs(value) / total for value in values] if total > 0 else [0.0] * len(values)
+
+
+def draw_saliency(predictor: Predictor, inputs: dict[str, Any], method: str = "simple") -> Drawing:
+    """Draw the texts of one input, each word colored by its share of the saliency.
+
+    Parameters and errors are those of `interpret`.
+    """
+    return color_words(f"Saliency ({method} gradients)", interpret(predictor, inputs, method))
+
+
+def color_words(title: str, texts: list[Saliency]) -> Drawing:
+    """Draw the words of each text on a background color for their saliency."""
+    lines = []
+    for saliency in texts:
+        words = colored(map(escape, saliency.tokens), saliency.values, "padding:0.1em 0.2em")
+        name = escape(saliency.text)
+        lines.append(f'<p style="line-height:1.8"><b>{name}:</b> {" ".join(words)}</p>')
+    return Drawing(title, "\n".join(lines), HTML)

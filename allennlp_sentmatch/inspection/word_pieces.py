@@ -20,21 +20,10 @@ SPECIAL_TOKENS = (START_SYMBOL, END_SYMBOL, DEFAULT_OOV_TOKEN)
 
 
 def unfold_segments(values: Tensor, embedder: TextFieldEmbedder) -> Tensor:
-    """Join the segments of a text that a transformer with `max_length` reads one by one.
+    """Join the segments (segments, T) of a text that a transformer with `max_length` reads one by
+    one, each with special tokens; a shorter text has one segment.
 
-    # Parameters
-
-    values : `Tensor`
-        (number of segments, T): one segment unless the text is longer than `max_length`. Each has
-        special tokens.
-    embedder : `TextFieldEmbedder`
-        The embedder of the text.
-
-    # Returns
-
-    `Tensor`
-        (T,), or for several segments (number of word pieces,), with special tokens at the beginning
-        and at the end only; values of padding may follow.
+    Special tokens remain at the beginning and at the end only; values of padding may follow.
     """
     transformer = transformer_embedder(embedder)
     if len(values) == 1 or transformer is None:
@@ -45,19 +34,8 @@ def unfold_segments(values: Tensor, embedder: TextFieldEmbedder) -> Tensor:
 
 
 def sum_over_words(values: Tensor, tensors: TextFieldTensors) -> Tensor:
-    """Sum the values of each word's pieces, if the words were split by a mismatched indexer.
-
-    # Parameters
-
-    values : `Tensor`
-        (number of word pieces,)
-    tensors : `TextFieldTensors`
-        Of a batch whose first text has these word pieces.
-
-    # Returns
-
-    `Tensor`
-        (number of words,). With another indexer, `values` as they are.
+    """Sum the values (word pieces,) of each word's pieces, if a mismatched indexer has split the
+    first text of a batch into these pieces. With another indexer, they stay as they are.
     """
     for arguments in tensors.values():
         if "offsets" in arguments:
@@ -71,38 +49,24 @@ def sum_over_words(values: Tensor, tensors: TextFieldTensors) -> Tensor:
 def join_word_pieces(
     tokens: Sequence[Token], values: Sequence[float]
 ) -> tuple[list[str], list[float]]:
-    """Join the tokens of AllenNLP's `pretrained_transformer` tokenizer to words.
+    """Join the tokens of AllenNLP's `pretrained_transformer` tokenizer to words; add their values.
 
     Special tokens are left out. A piece that begins or ends with a mark of punctuation is not
-    joined at that side.
-
-    # Parameters
-
-    tokens : `Sequence[Token]`
-        Tokens of another tokenizer are words already.
-    values : `Sequence[float]`
-        One for each token; those of a word's pieces are added.
-
-    # Returns
-
-    `tuple[list[str], list[float]]`
-        The words and their values.
+    joined at that side. Tokens of another tokenizer are words already.
     """
     words: list[str] = []
     sums: list[float] = []
     end = None  # of the last piece, in characters
     for token, value in zip(tokens, values):
         text = str(token.text)
-        if token.text_id is None:  # not a word piece
-            words.append(text)
-            sums.append(value)
-            continue
-        if token.idx is None:  # a special token
+        is_piece = token.text_id is not None
+        if is_piece and token.idx is None:  # a special token
             end = None
             continue
-        text = text[len(CONTINUATION) :] if text.startswith(CONTINUATION) else text
-        text = text.lstrip(SPACES) or text
-        if token.idx == end and words[-1][-1].isalnum() and text[0].isalnum():
+        if is_piece:
+            text = text[len(CONTINUATION) :] if text.startswith(CONTINUATION) else text
+            text = text.lstrip(SPACES) or text
+        if is_piece and token.idx == end and words[-1][-1].isalnum() and text[0].isalnum():
             words[-1] += text
             sums[-1] += value
         else:

@@ -6,7 +6,7 @@ from typing import Union
 
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.files.sentences import read_sentences
+from allennlp_sentmatch.data.files.tables import read_sentences
 from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.data.files.digests import MARK
-from allennlp_sentmatch.data.files.sentences import read_sentences
+from allennlp_sentmatch.data.files.tables import read_sentences
 from allennlp_sentmatch.predictors import SentenceEncoder
 from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 

@@ -79,7 +79,7 @@ def test_trees_of_two_models(allennlp, tree_archives, pairs, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no inputs"),
+        ("", r"pairs\.jsonl is empty"),
         ("{}\n", r"pairs.jsonl, input 1: expected premise/hypothesis"),
         ('{"premise": "a"', r"pairs.jsonl, line 1: not valid JSON"),
         ("[1]\n", r"pairs.jsonl, line 1: expected a JSON object"),

@@ -155,7 +155,7 @@ def test_a_kind_of_index(allennlp, searched, tmp_path, capsys):
         ("hsnw", r"--index-kind hsnw: .*\['flat', 'hnsw', 'ivf', 'ivfpq'\]"),
         ('{"type": "ivf", "probes": 3}', "--index-kind .*probes"),
         ('{"type": "ivf", "nprobe": 0}', "nprobe must be an integer of at least 1, got 0"),
-        ('{"type": "ivf", }', "is not JSON"),
+        ('{"type": "ivf", }', "--index-kind: not valid JSON"),
         ('{"type": "ivf", "nlist": 9}', "nlist must be at most the number of vectors, .* 3; got 9"),
     ],
 )

@@ -185,7 +185,7 @@ def test_swapped_pairs_stay_on_their_side(data_path):
     assert len(made) == 9  # 26 unlabeled
     orders, sides = Counter(), {}
     for side, instances in (("labeled", made._labeled), ("unlabeled", made._unlabeled)):
-        for instance in instances.instances:
+        for instance in instances:
             first, second = (instance[name].tokens for name in ("premise", "hypothesis"))
             assert {first[0].text, second[0].text} == {"premise", "hypothesis"}
             assert first[1].text == second[1].text

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from allennlp_sentmatch.inspection import attention as module
-from allennlp_sentmatch.inspection import draw_attention, draw_attention_of
+from allennlp_sentmatch.inspection import Drawing, draw_attention, draw_attention_of
 
 pytest.importorskip("seaborn")
 
@@ -42,7 +41,7 @@ def drawn(monkeypatch):
     calls = []
     monkeypatch.setattr(
         "allennlp_sentmatch.inspection.prediction.draw_attention",
-        lambda *arguments: calls.append(arguments) or module.Drawing(arguments[0], "<svg/>"),
+        lambda *arguments: calls.append(arguments) or Drawing(arguments[0], "<svg/>"),
     )
     return calls
 

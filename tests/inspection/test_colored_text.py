@@ -3,8 +3,7 @@ import re
 import pytest
 
 from allennlp_sentmatch.inspection import draw_prediction
-from allennlp_sentmatch.inspection.colored_text import draw_marked_text
-from allennlp_sentmatch.inspection.drawing import HTML
+from allennlp_sentmatch.inspection.drawing import HTML, draw_marked_text
 from allennlp_sentmatch.predictors.echoing_predictor import MarkedText
 
 TEXT = 'A <b> fox\n"slept" .'

@@ -8,7 +8,11 @@ import torch
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding, PassThroughTokenEmbedder
 
-from allennlp_sentmatch.inspection.hooks import EmbeddingHooks, embedding_layer, evaluation_mode
+from allennlp_sentmatch.inspection.hooks import (
+    embedding_layer,
+    evaluation_mode,
+    replaced_embeddings,
+)
 
 
 @pytest.fixture
@@ -25,25 +29,26 @@ def text(*ids):
 
 def test_each_text_has_its_own_embeddings_whatever_the_order(embedder):
     first, second, other = text(1, 0), text(0, 1), text(1, 1)
-    with EmbeddingHooks(embedder, {"first": first, "second": second}, lambda x: 3 * x) as hooks:
+    texts = {"first": first, "second": second}
+    with replaced_embeddings(embedder, texts, lambda x: 3 * x) as embedded:
         assert embedder(second).tolist() == [[[0, 0], [3, 6]]]
         assert embedder(other).tolist() == [[[1, 2], [1, 2]]]
         assert embedder(first).tolist() == [[[3, 6], [0, 0]]]
-    assert [x.tolist() for x in hooks.originals["first"]] == [[[[1, 2], [0, 0]]]]
-    assert [x.tolist() for x in hooks.leaves["second"]] == [[[[0, 0], [3, 6]]]]
-    assert all(leaf.is_leaf and leaf.requires_grad for leaf in hooks.leaves["first"])
+    assert [x.tolist() for x in embedded["first"].originals] == [[[[1, 2], [0, 0]]]]
+    assert [x.tolist() for x in embedded["second"].leaves] == [[[[0, 0], [3, 6]]]]
+    assert all(leaf.is_leaf and leaf.requires_grad for leaf in embedded["first"].leaves)
     assert embedder(first).tolist() == [[[1, 2], [0, 0]]]
 
 
 def test_another_thread_sees_the_embeddings_as_they_are(embedder):
     seen = []
     tokens = text(1)
-    with EmbeddingHooks(embedder, {"first": tokens}, lambda x: 3 * x) as hooks:
+    with replaced_embeddings(embedder, {"first": tokens}, lambda x: 3 * x) as embedded:
         thread = threading.Thread(target=lambda: seen.append(embedder(tokens).tolist()))
         thread.start()
         thread.join()
     assert seen == [[[[1, 2]]]]
-    assert hooks.leaves["first"] == []
+    assert embedded["first"].leaves == []
 
 
 def test_the_layer_is_the_embedding_if_it_is_the_only_one(embedder):

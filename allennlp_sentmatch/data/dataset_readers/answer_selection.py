@@ -1,6 +1,6 @@
 """Questions with the sentences that may answer them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional, Union
 
@@ -11,10 +11,8 @@ from allennlp.data.fields import Field, ListField, MetadataField, TensorField
 from allennlp.data.instance import Instance
 
 from allennlp_sentmatch.data.dataset_readers.formats import ANSWERS
-from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import words_of
-from allennlp_sentmatch.data.files.lines import PathOrStr
-from allennlp_sentmatch.data.files.row import AllOrNone, Source
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import FormattedReader, words_of
+from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.text import shorten
 
 
@@ -95,7 +93,7 @@ class AnswerSelectionReader(FormattedReader):
         self._choose_format(columns, optional=("label", "question_id", "candidate_id"))
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        for group in self._shared(file_path, lambda path: [self._groups(path)]):
+        for group in self._shared(file_path):
             yield self.text_to_instance(
                 group.question,
                 group.candidates,
@@ -104,17 +102,14 @@ class AnswerSelectionReader(FormattedReader):
                 group.candidate_ids or None,
             )
 
-    def _groups(self, file_path: PathOrStr) -> list[_Group]:
+    def _parts(self, path: Any) -> Iterable[Iterable[_Group]]:
         """The file's rows by question, in the order in which the questions first appear."""
-        columns = self._format.columns
-        presence = AllOrNone("label")
+        columns = self._columns
         groups: dict[Union[str, tuple[str]], _Group] = {}
-        for row in self._format.rows(file_path, encoding=self._encoding):
-            label = row.label(columns["label"])
-            presence.check(row, label)
+        for row, label in self._rows(path, self._label):
             question = row.text(columns["question"])
             candidate = row.text(columns["candidate"])
-            id = row.joined(columns.get("question_id", ()))
+            id = row.joined(columns["question_id"])
             # An id and a question may be the same string.
             key = (question,) if id is None else id
             group = groups.setdefault(key, _Group(question, id, row.source))
@@ -127,7 +122,7 @@ class AnswerSelectionReader(FormattedReader):
                 if label not in ("0", "1"):
                     raise row.error(f"expected the label 0 or 1, got {shorten(label)}")
                 group.labels.append(int(label))
-            candidate_id = row.joined(columns.get("candidate_id", ()))
+            candidate_id = row.joined(columns["candidate_id"])
             if candidate_id is not None:
                 group.candidate_ids.append(candidate_id)
             if len(group.candidate_ids) not in (0, len(group.candidates)):
@@ -135,7 +130,7 @@ class AnswerSelectionReader(FormattedReader):
                     "either all candidates of a question have an id, or none has; this row "
                     f"{'has' if candidate_id is not None else 'lacks'} one"
                 )
-        return list(groups.values())
+        return [groups.values()]
 
     def text_to_instance(
         self,
@@ -145,19 +140,8 @@ class AnswerSelectionReader(FormattedReader):
         id: Optional[str] = None,
         candidate_ids: Optional[Sequence[str]] = None,
     ) -> Instance:
-        """Make the instance of one question, with the fields listed above.
-
-        # Parameters
-
-        question : `str`
-        candidates : `Sequence[str]`
-            At least one sentence that may answer it.
-        labels : `Sequence[int]`, optional (default = `None`)
-            For each candidate 1 if it is right, 0 if it is wrong.
-        id : `str`, optional (default = `None`)
-            The question's id in its data set.
-        candidate_ids : `Sequence[str]`, optional (default = `None`)
-            The ids of the candidates.
+        """Make the instance of one question and at least one sentence that may answer it, with the
+        fields listed above. The `id` is the question's in its data set.
         """
         if isinstance(candidates, str) or not isinstance(candidates, Sequence) or not candidates:
             raise ConfigurationError(

@@ -1,20 +1,14 @@
-"""The published forms of data sets, by the names that readers have for them.
-
-The columns of `PAIRS` are sentence1, sentence2, label, score and id; of `SENTENCES` text, label and
-id; of `ANSWERS` question, candidate, label, question_id and candidate_id; of `QUESTIONS` question,
-passage, answers, answer_start and id.
-"""
+"""The published forms of data sets, by the names that readers have for them."""
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.dataset_readers.formatted_reader import Format
-from allennlp_sentmatch.data.files.delimited import delimited_rows
 from allennlp_sentmatch.data.files.json_lines import json_rows
 from allennlp_sentmatch.data.files.lines import (
     PathOrStr,
@@ -24,13 +18,65 @@ from allennlp_sentmatch.data.files.lines import (
     read_lines,
     text_rows,
 )
-from allennlp_sentmatch.data.files.row import Row, Source
+from allennlp_sentmatch.data.files.row import Column, Row, Source
 from allennlp_sentmatch.data.files.squad import squad_rows
+from allennlp_sentmatch.data.files.tables import delimited_rows
 from allennlp_sentmatch.data.text import shorten, unescape
+
+
+def _one_part(data_path: Any) -> dict[None, Any]:
+    return {None: data_path}
+
+
+@dataclass(frozen=True)
+class Format:
+    """The form of a data set's files.
+
+    # Parameters
+
+    rows : `Callable[..., Iterator[Row]]`
+        Reads the rows of a path, with the keyword argument `encoding`.
+    columns : `Mapping[str, tuple[Column, ...]]`
+        By the name that the reader has for a value, the columns that may hold it. Of most values
+        the first column that a row has counts; of an id, all together.
+    encoding : `str`, optional (default = `"utf-8"`)
+    parts : `Callable[[Any], Mapping[Any, Any]]`, optional
+        From a data path to the paths of its parts, by their labels. By default there is one part,
+        whose rows have labels of their own.
+    score_range : `tuple[float, float]`, optional (default = `None`)
+        The lowest and the highest score; by default, a score may be any finite number.
+    no_gold_label : `str`, optional (default = `None`)
+        The label of pairs on which the annotators did not agree, which are skipped.
+    rename_label : `Callable[[str], str]`, optional
+        From the label in the file to the label in the instance. By default they are the same.
+    """
+
+    rows: Callable[..., Iterator[Row]]
+    columns: Mapping[str, tuple[Column, ...]]
+    encoding: str = "utf-8"
+    parts: Callable[[Any], Mapping[Any, Any]] = _one_part
+    score_range: Optional[tuple[float, float]] = None
+    no_gold_label: Optional[str] = None
+    rename_label: Callable[[str], str] = str
+
+
+def _columns(
+    names: str, *columns: Union[str, tuple[str, ...], None]
+) -> dict[str, tuple[Column, ...]]:
+    """The columns of a format, one or several for each of the reader's names."""
+    return {
+        name: (column,) if isinstance(column, str) else column
+        for name, column in zip(names.split(), columns)
+        if column is not None
+    }
+
 
 _csv_rows = partial(delimited_rows, delimiter=",", quoted=True)
 
-_TREC_LINE = re.compile(r"(([A-Z]+):[a-z]+)\s+(\S.*)")
+_pair = partial(_columns, "sentence1 sentence2 label score id")
+_sentence = partial(_columns, "text label id")
+_answer = partial(_columns, "question candidate label question_id candidate_id")
+_question = partial(_columns, "question passage answers answer_start id")
 
 
 def _quora_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
@@ -57,71 +103,35 @@ def _scitail_label(label: str) -> str:
     return "entailment" if label == "entails" else label
 
 
-_NLI = Format(
-    json_rows,
-    {
-        "sentence1": ("sentence1", "premise"),
-        "sentence2": ("sentence2", "hypothesis"),
-        "label": ("gold_label", "label"),
-        "id": ("pairID",),
-    },
-    no_gold_label="-",
-)
+# Some rows have two more columns, the sentences' sources.
+_STS = ("genre", "file", "year", "id", "score", "sentence1", "sentence2")
+_NLI = (("sentence1", "premise"), ("sentence2", "hypothesis"), ("gold_label", "label"))
+
+_snli = Format(json_rows, _pair(*_NLI, None, "pairID"), no_gold_label="-")
 
 PAIRS: dict[str, Format] = {
-    "snli": _NLI,
-    "multinli": _NLI,
+    "snli": _snli,
+    "multinli": _snli,
     "sick": Format(
         delimited_rows,
-        {
-            "sentence1": ("sentence_A",),
-            "sentence2": ("sentence_B",),
-            "label": ("entailment_judgment",),
-            "score": ("relatedness_score",),
-            "id": ("pair_ID",),
-        },
+        _pair("sentence_A", "sentence_B", "entailment_judgment", "relatedness_score", "pair_ID"),
         score_range=(1, 5),
         rename_label=str.lower,
     ),
-    "quora": Format(
-        _quora_rows,
-        {
-            "sentence1": ("question1",),
-            "sentence2": ("question2",),
-            "label": ("is_duplicate",),
-            "id": ("id",),
-        },
-    ),
+    "quora": Format(_quora_rows, _pair("question1", "question2", "is_duplicate", None, "id")),
     "msrp": Format(
-        delimited_rows,
-        {
-            "sentence1": ("#1 String",),
-            "sentence2": ("#2 String",),
-            "label": ("Quality",),
-            "id": ("#1 ID", "#2 ID"),
-        },
+        delimited_rows, _pair("#1 String", "#2 String", "Quality", None, ("#1 ID", "#2 ID"))
     ),
-    "scitail": Format(
-        _scitail_rows,
-        {name: columns for name, columns in _NLI.columns.items() if name != "id"},
-        no_gold_label="-",
-        rename_label=_scitail_label,
-    ),
+    "scitail": Format(_scitail_rows, _pair(*_NLI), no_gold_label="-", rename_label=_scitail_label),
     "sts": Format(
-        # Some rows have two more columns, the sentences' sources.
-        partial(
-            delimited_rows,
-            columns=("genre", "file", "year", "id", "score", "sentence1", "sentence2"),
-        ),
-        {
-            "sentence1": ("sentence1",),
-            "sentence2": ("sentence2",),
-            "score": ("score",),
-            "id": ("file", "year", "id"),
-        },
+        partial(delimited_rows, columns=_STS),
+        _pair("sentence1", "sentence2", None, "score", ("file", "year", "id")),
         score_range=(0, 5),
     ),
 }
+
+
+_TREC_LINE = re.compile(r"(([A-Z]+):[a-z]+)\s+(\S.*)")
 
 
 def _trec_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
@@ -143,7 +153,7 @@ def _label_first_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
 def _file_of_each_label(data_path: Any) -> Mapping[str, Any]:
     if isinstance(data_path, dict):
         return data_path
-    entries = _visible(_folder(data_path))
+    entries = _entries(data_path)
     files = {entry.name.removesuffix(".gz").rpartition(".")[2]: entry for entry in entries}
     if len(entries) != 2 or len(files) != 2 or not all(entry.is_file() for entry in entries):
         raise ConfigurationError(
@@ -156,7 +166,7 @@ def _file_of_each_label(data_path: Any) -> Mapping[str, Any]:
 
 
 def _folder_of_each_label(data_path: Any) -> Mapping[str, Path]:
-    entries = _visible(_folder(data_path))
+    entries = _entries(data_path)
     folders = {entry.name: entry for entry in entries if entry.is_dir() and entry.name != "unsup"}
     if not folders:
         raise ConfigurationError(f"{data_path}: expected a folder for each label in it")
@@ -164,41 +174,28 @@ def _folder_of_each_label(data_path: Any) -> Mapping[str, Path]:
 
 
 def _file_rows(folder: Path, encoding: str) -> Iterator[Row]:
-    return not_empty(
-        (
-            Row(
-                Source(path),
-                {
-                    "text": "".join(line for _, line in read_lines(path, encoding)).strip(),
-                    "id": f"{folder.name}/{path.name}",
-                },
-            )
-            for path in _visible(folder)
-        ),
-        folder,
-    )
+    for path in not_empty(iter(_entries(folder)), folder):
+        text = "".join(line for _, line in read_lines(path, encoding)).strip()
+        yield Row(Source(path), {"text": text, "id": f"{folder.name}/{path.name}"})
 
 
-def _folder(data_path: Any) -> Path:
-    if not isinstance(data_path, (str, Path)):
-        raise ConfigurationError(f"expected the path of a folder, got {data_path!r}")
-    folder = Path(local_path(data_path))
-    if not folder.is_dir():
-        raise ConfigurationError(f"{data_path} is a file; expected a folder")
-    return folder
+def _entries(folder: Any) -> list[Path]:
+    """What a folder has, other than hidden files."""
+    if not isinstance(folder, (str, Path)):
+        raise ConfigurationError(f"expected the path of a folder, got {folder!r}")
+    local = Path(local_path(folder))
+    if not local.is_dir():
+        raise ConfigurationError(f"{folder} is a file; expected a folder")
+    return sorted(entry for entry in local.iterdir() if not entry.name.startswith("."))
 
-
-def _visible(folder: Path) -> list[Path]:
-    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-
-
-_TEXT = {"text": ("text",), "label": ("label",)}
 
 SENTENCES: dict[str, Format] = {
-    "trec": Format(_trec_rows, _TEXT, encoding="latin-1"),
-    "label_first": Format(_label_first_rows, _TEXT),
-    "two_files": Format(text_rows, _TEXT, encoding="windows-1252", parts=_file_of_each_label),
-    "directories": Format(_file_rows, {**_TEXT, "id": ("id",)}, parts=_folder_of_each_label),
+    "trec": Format(_trec_rows, _sentence("text"), encoding="latin-1"),
+    "label_first": Format(_label_first_rows, _sentence("text", "label")),
+    "two_files": Format(
+        text_rows, _sentence("text"), encoding="windows-1252", parts=_file_of_each_label
+    ),
+    "directories": Format(_file_rows, _sentence("text", None, "id"), parts=_folder_of_each_label),
 }
 
 
@@ -210,18 +207,9 @@ def _trecqa_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
 
 ANSWERS: dict[str, Format] = {
     "wikiqa": Format(
-        delimited_rows,
-        {
-            "question": ("Question",),
-            "candidate": ("Sentence",),
-            "label": ("Label",),
-            "question_id": ("QuestionID",),
-            "candidate_id": ("SentenceID",),
-        },
+        delimited_rows, _answer("Question", "Sentence", "Label", "QuestionID", "SentenceID")
     ),
-    "trecqa": Format(
-        _trecqa_rows, {"question": ("qtext",), "candidate": ("atext",), "label": ("label",)}
-    ),
+    "trecqa": Format(_trecqa_rows, _answer("qtext", "atext", "label")),
 }
 
 
@@ -255,18 +243,10 @@ def _narrativeqa_rows(data_path: Any, encoding: str) -> Iterator[Row]:
         )
 
 
-_FAIRYTALEQA = {
-    "question": ("question",),
-    "passage": ("context",),
-    "answers": ("answers",),
-    "id": ("id",),
-}
-
 QUESTIONS: dict[str, Format] = {
-    "squad": Format(squad_rows, {**_FAIRYTALEQA, "answer_start": ("answer_start",)}),
+    "squad": Format(squad_rows, _question("question", "context", "answers", "answer_start", "id")),
     "narrativeqa": Format(
-        _narrativeqa_rows,
-        {"question": ("question",), "passage": ("summary",), "answers": ("answer1", "answer2")},
+        _narrativeqa_rows, _question("question", "summary", ("answer1", "answer2"))
     ),
-    "fairytaleqa": Format(json_rows, _FAIRYTALEQA),
+    "fairytaleqa": Format(json_rows, _question("question", "context", "answers", None, "id")),
 }

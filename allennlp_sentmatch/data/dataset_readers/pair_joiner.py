@@ -12,14 +12,11 @@ UNLIMITED = 1_000_000
 
 
 class JoinedPair(NamedTuple):
-    """The tokens of a pair.
-
-    The spans are the positions of the first token of a sentence and of the one after its last.
-    """
+    """The tokens of a pair."""
 
     tokens: list[Token]
-    premise_span: tuple[int, int]
-    hypothesis_span: tuple[int, int]
+    spans: dict[str, tuple[int, int]]
+    """Of each sentence, the positions of its first token and of the one after its last."""
     was_cut: bool
 
 
@@ -86,9 +83,9 @@ class PairJoiner:
         tokens = self._tokenizer.add_special_tokens(first[: lengths[0]], second[: lengths[1]])
         start = len(self._tokenizer.sequence_pair_start_tokens)
         middle = start + lengths[0] + len(self._tokenizer.sequence_pair_mid_tokens)
-        return JoinedPair(
-            tokens, (start, start + lengths[0]), (middle, middle + lengths[1]), was_cut
-        )
+        starts = {"premise": start, "hypothesis": middle}
+        spans = {name: (at, at + length) for (name, at), length in zip(starts.items(), lengths)}
+        return JoinedPair(tokens, spans, was_cut)
 
     def _word_pieces(self, text: str) -> list[Token]:
         tokens = self._tokenizer.tokenize(text)

@@ -78,13 +78,15 @@ class ParallelTextReader(ConfiguredReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(max_length, **kwargs)
-        self._source_tokenizer = source_tokenizer or SpacyBlankTokenizer()
-        self._target_tokenizer = target_tokenizer or self._source_tokenizer
-        self._source_token_indexers = source_token_indexers or {
-            "tokens": SingleIdTokenIndexer("source_tokens")
+        source_tokenizer = source_tokenizer or SpacyBlankTokenizer()
+        self._tokenizers = {
+            "source": source_tokenizer,
+            "target": target_tokenizer or source_tokenizer,
         }
-        self._target_token_indexers = target_token_indexers or {
-            "tokens": SingleIdTokenIndexer("target_tokens")
+        given = {"source_tokens": source_token_indexers, "target_tokens": target_token_indexers}
+        self._token_indexers = {
+            name: indexers or {"tokens": SingleIdTokenIndexer(name)}
+            for name, indexers in given.items()
         }
         self._encoding = check_encoding(encoding)
         self._skip_incomplete = skip_incomplete
@@ -97,15 +99,11 @@ class ParallelTextReader(ConfiguredReader):
             longest = max(len(metadata["source_tokens"]), len(metadata["target_tokens"]))
             if self._max_length is not None and longest > self._max_length:
                 num_long += 1
-                continue
-            yield instance
+            else:
+                yield instance
         if num_long:
-            logger.info(
-                "%s: left out %d pairs of more than %d tokens",
-                file_path,
-                num_long,
-                self._max_length,
-            )
+            message = "%s: left out %d pairs of more than %d tokens"
+            logger.info(message, file_path, num_long, self._max_length)
 
     def _pairs(self, file_path: str) -> Iterator[tuple[str, str]]:
         """The sentences of a path, without the blank ones."""
@@ -118,28 +116,25 @@ class ParallelTextReader(ConfiguredReader):
         is_empty = True
         num_incomplete = 0
         for where, source, target in pairs:
-            if not source and not target:
-                continue
-            if self._skip_incomplete and not (source and target):
+            if source and target:
+                is_empty = False
+                yield source, target
+            elif source or target:
                 num_incomplete += 1
-                continue
-            if not source or not target:
-                blank = "sentence" if target else "translation"
-                raise ConfigurationError(
-                    f"{where}: the {blank} is blank, but its pair is not; set skip_incomplete to "
-                    "leave out such pairs"
-                )
-            is_empty = False
-            yield source, target
+                if not self._skip_incomplete:
+                    blank = "sentence" if target else "translation"
+                    raise ConfigurationError(
+                        f"{where}: the {blank} is blank, but its pair is not; set skip_incomplete "
+                        "to leave out such pairs"
+                    )
         if num_incomplete:
             logger.info("%s: left out %d pairs with a blank side", file_path, num_incomplete)
         if is_empty:
             raise ConfigurationError(f"{file_path} is empty")
 
     def _aligned(self, source_path: str, target_path: str) -> Iterator[tuple[Source, str, str]]:
-        sources = read_lines(source_path, self._encoding)
-        targets = read_lines(target_path, self._encoding)
-        for number, (source, target) in enumerate(zip_longest(sources, targets), start=1):
+        sides = (read_lines(path, self._encoding) for path in (source_path, target_path))
+        for number, (source, target) in enumerate(zip_longest(*sides), start=1):
             if source is None or target is None:
                 shorter, longer = (
                     (source_path, target_path) if source is None else (target_path, source_path)
@@ -161,38 +156,28 @@ class ParallelTextReader(ConfiguredReader):
             yield Source(file_path, number), cells[0].strip(), cells[1].strip()
 
     def text_to_instance(self, source: str, target: Optional[str] = None) -> Instance:
-        """Make the instance of a sentence, with the fields listed above.
-
-        # Parameters
-
-        source : `str`
-        target : `str`, optional (default = `None`)
-            Its translation; `None` to translate it.
+        """Make the instance of a sentence and its translation, or of one to translate, with the
+        fields listed above.
         """
-        source_tokens = self._source_tokenizer.tokenize(check_text(source, "the source"))
-        source_tokens = source_tokens or [Token(DEFAULT_OOV_TOKEN)]
-        metadata: dict[str, Any] = {
-            "source": source,
-            "source_tokens": [token.text for token in source_tokens],
-        }
+        source_tokens = self._tokens("source", source) or [Token(DEFAULT_OOV_TOKEN)]
+        metadata = {"source": source, "source_tokens": [token.text for token in source_tokens]}
         fields: dict[str, Field[Any]] = {
             "source_tokens": TextField(without_padding_word(source_tokens, DEFAULT_OOV_TOKEN)),
             "metadata": MetadataField(metadata),
         }
         if target is not None:
-            target_tokens = self._target_tokenizer.tokenize(check_text(target, "the target"))
-            metadata["target"] = target
-            metadata["target_tokens"] = [token.text for token in target_tokens]
-            words = without_padding_word(target_tokens, DEFAULT_OOV_TOKEN)
+            tokens = self._tokens("target", target)
+            metadata.update(target=target, target_tokens=[token.text for token in tokens])
+            words = without_padding_word(tokens, DEFAULT_OOV_TOKEN)
             fields["target_tokens"] = TextField([Token(START_SYMBOL), *words, Token(END_SYMBOL)])
         return Instance(fields)
 
+    def _tokens(self, side: str, text: str) -> list[Token]:
+        return self._tokenizers[side].tokenize(check_text(text, f"the {side}"))
+
     def apply_token_indexers(self, instance: Instance) -> None:
         """Give the text fields of the `instance` their token indexers."""
-        for name, indexers in (
-            ("source_tokens", self._source_token_indexers),
-            ("target_tokens", self._target_token_indexers),
-        ):
+        for name, indexers in self._token_indexers.items():
             field = instance.fields.get(name)
             if isinstance(field, TextField):
                 field.token_indexers = indexers

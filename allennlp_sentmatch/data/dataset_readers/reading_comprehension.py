@@ -1,9 +1,9 @@
 """Questions about passages."""
 
 import logging
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Optional, Union
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
@@ -18,9 +18,7 @@ from allennlp_sentmatch.data.dataset_readers.answer_spans import (
     verbatim_span,
 )
 from allennlp_sentmatch.data.dataset_readers.formats import QUESTIONS
-from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import words_of
-from allennlp_sentmatch.data.files.row import AllOrNone, Row
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import FormattedReader, words_of
 from allennlp_sentmatch.data.text import shorten
 
 logger = logging.getLogger(__name__)
@@ -32,48 +30,6 @@ class _Passage(NamedTuple):
     tokens: list[str]
     offsets: list[tuple[int, int]]
     is_cut: bool
-
-
-class _Target(NamedTuple):
-    """The span to learn, and by which of the reader's three rules."""
-
-    span: AnswerSpan
-    rule: Literal["offset", "verbatim", "overlap"]
-
-
-@dataclass
-class _Counts:
-    """Counts of a file's questions, for the log."""
-
-    offset: int = 0
-    verbatim: int = 0
-    overlaps: list[float] = field(default_factory=list)
-    without_answer: int = 0
-    cut: int = 0
-    left_out: int = 0
-
-    def add(self, target: Optional[_Target]) -> None:
-        if target is None:
-            self.without_answer += 1
-        elif target.rule == "overlap":
-            self.overlaps.append(target.span.overlap)
-        elif target.rule == "offset":
-            self.offset += 1
-        else:
-            self.verbatim += 1
-
-    def __str__(self) -> str:
-        num_overlaps = len(self.overlaps)
-        mean = sum(self.overlaps) / max(num_overlaps, 1)
-        num_without_words = self.overlaps.count(0)
-        total = self.offset + self.verbatim + num_overlaps + self.without_answer
-        return (
-            f"{total} questions, {self.without_answer} of them without answers; the target is the "
-            f"answer at its offset for {self.offset}, an answer that the passage has word for word "
-            f"for {self.verbatim}, the span with the best ROUGE-L F1 for {num_overlaps} (mean F1 "
-            f"{mean:.3f}, {num_without_words} share no word with their passage); {self.left_out} "
-            f"questions left out, {self.cut} with a passage that was cut"
-        )
 
 
 @DatasetReader.register("reading_comprehension")
@@ -171,35 +127,37 @@ class ReadingComprehensionReader(FormattedReader):
         self._min_overlap = min_overlap
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        columns = self._format.columns
-        counts = _Counts()
+        columns = self._columns
+        counts: Counter[str] = Counter()
+        overlaps = []
         passage: Optional[_Passage] = None
-        for row, answers in self._shared(file_path, lambda path: [self._answered_rows(path)]):
+        for row, answers in self._shared(file_path):
             question = row.text(columns["question"])
             text = row.text(columns["passage"])
             if passage is None or passage.text != text:
                 passage = self._passage(text)
-            target = None
+            span, rule = None, "none"
             if answers is not None:
-                target = self._given_target(row, passage, answers[0])
-                target = target or self._searched_target(passage, answers)
-            counts.add(target)
-            counts.cut += passage.is_cut
-            span = target and target.span
+                span, rule = self._target(passage, answers, row.find(columns["answer_start"]))
+                if rule == "overlap":
+                    overlaps.append(span.overlap)
+            counts.update(["all", rule, *["cut"] * passage.is_cut])
             if span and self._min_overlap is not None and span.overlap < self._min_overlap:
-                counts.left_out += 1
+                counts["left out"] += 1
                 continue
-            id = row.joined(columns.get("id", ()))
-            yield self._instance(question, passage, answers, span, id)
-        logger.info("%s: %s", file_path, counts)
+            yield self._instance(question, passage, answers, span, row.joined(columns["id"]))
+        logger.info(
+            f"{file_path}: {counts['all']} questions, {counts['none']} of them without answers; "
+            f"the target is the answer at its offset for {counts['offset']}, an answer that the "
+            f"passage has word for word for {counts['verbatim']}, the span with the best ROUGE-L "
+            f"F1 for {len(overlaps)} (mean F1 {sum(overlaps) / max(len(overlaps), 1):.3f}, "
+            f"{overlaps.count(0)} share no word with their passage); {counts['left out']} "
+            f"questions left out, {counts['cut']} with a passage that was cut"
+        )
 
-    def _answered_rows(self, file_path: Any) -> Iterator[tuple[Row, Optional[list[str]]]]:
-        """The rows, each with its answers; `None` where it has none."""
-        presence = AllOrNone("right answer")
-        for row in self._format.rows(file_path, encoding=self._encoding):
-            answers = row.texts(self._format.columns["answers"])
-            presence.check(row, answers)
-            yield row, answers
+    def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
+        answers = self._columns["answers"]
+        return [self._rows(path, lambda row: row.texts(answers), "right answer")]
 
     def text_to_instance(
         self,
@@ -210,14 +168,8 @@ class ReadingComprehensionReader(FormattedReader):
     ) -> Instance:
         """Make the instance of one question, with the fields listed above.
 
-        # Parameters
-
-        question, passage : `str`
-            Untokenized.
-        answers : `Sequence[str]`, optional (default = `None`)
-            At least one right answer; `None` to predict it.
-        id : `str`, optional (default = `None`)
-            The question's id in its data set.
+        There is at least one right answer, or `None` to predict it; the `id` is the question's in
+        its data set.
         """
         tokenized = self._passage(passage)
         span = None
@@ -231,7 +183,7 @@ class ReadingComprehensionReader(FormattedReader):
                 raise ConfigurationError(
                     f"answers must be a list of at least one string, not {shorten(answers)}"
                 )
-            span = self._searched_target(tokenized, answers).span
+            span, _ = self._target(tokenized, answers)
         return self._instance(question, tokenized, answers, span, id)
 
     def _passage(self, text: str) -> _Passage:
@@ -259,30 +211,29 @@ class ReadingComprehensionReader(FormattedReader):
             previous_end = end
         return offsets
 
-    def _given_target(self, row: Row, passage: _Passage, answer: str) -> Optional[_Target]:
-        """The span of the answer at the offset that the data gives; `None` if it gives none, or if
-        the passage is cut before the answer ends.
-        """
-        start = row.find(self._format.columns.get("answer_start", ()))
-        if start is None:
-            return None
-        end = start + len(answer)
-        if passage.is_cut and end > passage.offsets[-1][1]:
-            return None
-        span = covering_span(passage.offsets, start, end)
-        return None if span is None else _Target(AnswerSpan(*span, overlap=1.0), "offset")
+    def _target(
+        self, passage: _Passage, answers: Sequence[str], start: Optional[int] = None
+    ) -> tuple[AnswerSpan, str]:
+        """The span to learn, and by which of the reader's three rules.
 
-    def _searched_target(self, passage: _Passage, answers: Sequence[str]) -> _Target:
-        """The span to learn where the data gives no offset."""
+        The first answer begins at the character `start`, if that is given; the passage may be cut
+        before it ends.
+        """
+        if start is not None:
+            end = start + len(answers[0])
+            if not (passage.is_cut and end > passage.offsets[-1][1]):
+                span = covering_span(passage.offsets, start, end)
+                if span is not None:
+                    return AnswerSpan(*span, overlap=1.0), "offset"
         for answer in answers:
             span = verbatim_span(passage.text, passage.offsets, answer)
             if span is not None:
-                return _Target(AnswerSpan(*span, overlap=1.0), "verbatim")
+                return AnswerSpan(*span, overlap=1.0), "verbatim"
         tokens = [
             [token.text or "" for token in self._tokenize(answer, "an answer")]
             for answer in answers
         ]
-        return _Target(best_overlap_span(passage.tokens, tokens), "overlap")
+        return best_overlap_span(passage.tokens, tokens), "overlap"
 
     def _instance(
         self,

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Optional, Union
 
@@ -14,9 +14,12 @@ from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import PretrainedTransformerIndexer
 
 from allennlp_sentmatch.data.dataset_readers.formats import PAIRS
-from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import PairJoiner
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import checked_string, words_of
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
+    FormattedReader,
+    checked_string,
+    words_of,
+)
 from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.files.lines import PathOrStr
 from allennlp_sentmatch.data.files.row import AllOrNone, Row, Source
@@ -110,15 +113,16 @@ class SentencePairReader(FormattedReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(format, **kwargs)
-        columns = {
-            "sentence1": sentence1,
-            "sentence2": sentence2,
-            "label": label,
-            "id": id,
-            "score": score,
-        }
-        _check_range(score_range)
-        self._choose_format(columns, ("label", "id", "score"), score_range=score_range)
+        if score_range is not None and not (
+            len(score_range) == 2 and -math.inf < score_range[0] < score_range[1] < math.inf
+        ):
+            raise ConfigurationError(
+                f"score_range={list(score_range)}: expected the lowest and the highest score"
+            )
+        columns = {"sentence1": sentence1, "sentence2": sentence2, "label": label, "id": id}
+        self._choose_format(
+            {**columns, "score": score}, ("label", "id", "score"), score_range=score_range
+        )
         self._swap_pairs = swap_pairs
         self._joiner = None
         if combine_input_fields:
@@ -131,39 +135,37 @@ class SentencePairReader(FormattedReader):
                     )
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        columns = self._format.columns
-        for row, label, score in self._shared(file_path, self._one_part):
-            premise = row.text(columns["sentence1"])
-            hypothesis = row.text(columns["sentence2"])
-            id = row.joined(columns.get("id", ()))
-            yield self.text_to_instance(premise, hypothesis, label, score, id, row.source)
+        columns = self._columns
+        for row, label, score in self._shared(file_path):
+            pair = row.text(columns["sentence1"]), row.text(columns["sentence2"])
+            others = (label, score, row.joined(columns["id"]), row.source)
+            yield self.text_to_instance(*pair, *others)
             if self._swap_pairs:
-                yield self.text_to_instance(hypothesis, premise, label, score, id, row.source)
+                yield self.text_to_instance(*pair[::-1], *others)
 
-    def _one_part(self, path: Any) -> list[Iterator[tuple[Row, Optional[str], Optional[float]]]]:
-        return [chain.from_iterable(map(self._rows, path if isinstance(path, list) else [path]))]
+    def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
+        return [chain.from_iterable(map(self._pairs, path if isinstance(path, list) else [path]))]
 
-    def _rows(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
+    def _pairs(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
         """The rows that are to be read, with labels and scores; `None` for what a row lacks."""
         read = skipped = unlabeled = 0
         labels, scores = AllOrNone("label"), AllOrNone("score")
-        columns = self._format.columns
-        for row in self._format.rows(file_path, encoding=self._encoding):
-            label = row.label(columns.get("label", ()))
-            if label is not None and label == self._format.no_gold_label:
+        form = self._format
+        for row in form.rows(file_path, encoding=self._encoding):
+            label = self._label(row)
+            if label is not None and label == form.no_gold_label:
                 skipped += 1
                 continue
             read += 1
             unlabeled += label is None
-            score = row.number(columns.get("score", ()), self._format.score_range)
+            score = row.number(self._columns["score"], form.score_range)
             labels.check(row, label)
             scores.check(row, score)
-            yield row, None if label is None else self._format.rename_label(label), score
+            yield row, None if label is None else form.rename_label(label), score
         if not read:
             raise ConfigurationError(
-                f"{file_path}: all {skipped} pairs have the label "
-                f"{self._format.no_gold_label!r}, which means "
-                "that there is no gold label; to predict on them, leave the label out"
+                f"{file_path}: all {skipped} pairs have the label {form.no_gold_label!r}, which "
+                "means that there is no gold label; to predict on them, leave the label out"
             )
         logger.info(
             "%s: %d pairs, %d of them unlabeled; %d pairs without a gold label skipped",
@@ -184,19 +186,10 @@ class SentencePairReader(FormattedReader):
     ) -> Instance:
         """Make the instance of one pair, with the fields listed above.
 
-        # Parameters
-
-        premise, hypothesis : `str`
-            The sentences, untokenized.
-        label : `str`, optional (default = `None`)
-        score : `float`, optional (default = `None`)
-            How similar the sentences are, on the data's scale.
-        id : `str`, optional (default = `None`)
-            The pair's id in its data set.
-        source : `Source`, optional (default = `None`)
-            The pair's file and line, for errors.
+        The `id` is the pair's in its data set, and `source` its file and line, for errors.
         """
-        fields, metadata = self._texts(premise, hypothesis)
+        metadata: dict[str, Any] = {"premise": premise, "hypothesis": hypothesis}
+        fields = self._texts(metadata)
         if label is not None:
             fields["label"] = LabelField(label, source=source)
         if score is not None:
@@ -209,35 +202,23 @@ class SentencePairReader(FormattedReader):
         fields["metadata"] = MetadataField(metadata)
         return Instance(fields)
 
-    def _texts(self, premise: str, hypothesis: str) -> tuple[dict[str, Field[Any]], dict[str, Any]]:
-        """The fields of the sentences, and the metadata about them."""
+    def _texts(self, metadata: dict[str, Any]) -> dict[str, Field[Any]]:
+        """The fields of the sentences, which the metadata have; adds to the metadata."""
         fields: dict[str, Field[Any]] = {}
-        metadata: dict[str, Any] = {"premise": premise, "hypothesis": hypothesis}
         if self._joiner is None:
             for name in ("premise", "hypothesis"):
                 fields[name] = field = self._text_field(metadata[name], name)
                 metadata[f"{name}_tokens"] = words_of(field)
-            return fields, metadata
-        pair = self._joiner.join(
-            checked_string(premise, "premise"), checked_string(hypothesis, "hypothesis")
+            return fields
+        premise, hypothesis = (
+            checked_string(metadata[name], name) for name in ("premise", "hypothesis")
         )
+        pair = self._joiner.join(premise, hypothesis)
         if pair.was_cut:
             self._log_cut(max(premise, hypothesis, key=len), len(pair.tokens))
         fields["tokens"] = joined = TextField(pair.tokens)
         metadata["tokens"] = words_of(joined)
-        for name, (start, end) in (
-            ("premise", pair.premise_span),
-            ("hypothesis", pair.hypothesis_span),
-        ):
-            metadata[f"{name}_tokens"] = metadata["tokens"][start:end]
-            metadata[f"{name}_span"] = [start, end]
-        return fields, metadata
-
-
-def _check_range(score_range: Optional[tuple[float, float]]) -> None:
-    if score_range is not None and not (
-        len(score_range) == 2 and -math.inf < score_range[0] < score_range[1] < math.inf
-    ):
-        raise ConfigurationError(
-            f"score_range={list(score_range)}: expected the lowest and the highest score"
-        )
+        for name, span in pair.spans.items():
+            metadata[f"{name}_tokens"] = metadata["tokens"][span[0] : span[1]]
+            metadata[f"{name}_span"] = [*span]
+        return fields

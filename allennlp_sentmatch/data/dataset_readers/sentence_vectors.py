@@ -1,8 +1,8 @@
 """Sentences with the vectors that a teacher gave them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Optional, Union
 
 import numpy
 import torch
@@ -17,13 +17,8 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
 )
 from allennlp_sentmatch.data.files.lines import PathOrStr
 from allennlp_sentmatch.data.files.row import Source
-from allennlp_sentmatch.data.files.sentences import located_sentences
+from allennlp_sentmatch.data.files.tables import located_sentences, read_sentences
 from allennlp_sentmatch.data.files.vectors import Vectors, check_sentences, map_vectors
-
-
-class _Example(NamedTuple):
-    sentence: str
-    vector: Optional[Vectors]
 
 
 @DatasetReader.register("sentence_vectors")
@@ -71,23 +66,30 @@ class SentenceVectorsReader(TokenizingReader):
         self._column = column
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        for example in self._shared(file_path, lambda path: [self._examples(*_files(path))]):
-            yield self.text_to_instance(*example)
+        for sentence, vector in self._shared(file_path):
+            yield self.text_to_instance(sentence, vector)
 
-    def _examples(
-        self, sentences_file: PathOrStr, vectors_file: Optional[PathOrStr]
-    ) -> Iterator[_Example]:
-        sentences = located_sentences(sentences_file, self._column)
-        if vectors_file is None:
-            yield from (_Example(sentence, None) for _, sentence in sentences)
-            return
+    def _parts(self, path: Any) -> Iterable[Iterable[tuple[str, Optional[Vectors]]]]:
+        if not isinstance(path, Mapping):
+            name = str(path)
+            stem = Path(name[:-3] if name.endswith(".gz") else name)
+            return [self._pairs(path, str(stem.with_suffix(".npy")))]
+        if "sentences" not in path or not set(path) <= {"sentences", "vectors"}:
+            raise ConfigurationError(
+                'expected a data path as {"sentences": "train.txt", "vectors": "train.npy"}, got '
+                f"an object with {', '.join(map(repr, path)) or 'nothing'}"
+            )
+        if path.get("vectors") is not None:
+            return [self._pairs(path["sentences"], path["vectors"])]
+        return [((text, None) for text in read_sentences(path["sentences"], self._column))]
+
+    def _pairs(
+        self, sentences_file: PathOrStr, vectors_file: PathOrStr
+    ) -> Iterator[tuple[str, Vectors]]:
         vectors = map_vectors(vectors_file)
-        check_sentences(
-            (sentence for _, sentence in located_sentences(sentences_file, self._column)),
-            vectors_file,
-        )
+        check_sentences(read_sentences(sentences_file, self._column), vectors_file)
         row = -1
-        for row, (source, sentence) in enumerate(sentences):
+        for row, (source, sentence) in enumerate(located_sentences(sentences_file, self._column)):
             if row == len(vectors):
                 raise ConfigurationError(
                     f"{vectors_file} has {len(vectors)} rows, but {source} is a further sentence; "
@@ -101,7 +103,7 @@ class SentenceVectorsReader(TokenizingReader):
                     f"{vectors_file}, row {row} ({source}): a number is not finite, or too large "
                     "for float32"
                 )
-            yield _Example(sentence, vector)
+            yield sentence, vector
         if row + 1 < len(vectors):
             raise ConfigurationError(
                 f"{vectors_file} has {len(vectors)} rows, but {Source(sentences_file)} has only "
@@ -111,28 +113,8 @@ class SentenceVectorsReader(TokenizingReader):
     def text_to_instance(
         self, sentence: str, teacher_vector: Optional[Union[Vectors, torch.Tensor]] = None
     ) -> Instance:
-        """Make the instance of one sentence, with the fields listed above.
-
-        # Parameters
-
-        sentence : `str`
-        teacher_vector : `Union[numpy.ndarray, Tensor]`, optional (default = `None`)
-            (E,)
-        """
+        """Make the instance of one sentence and its vector (E,), with the fields listed above."""
         instance = sentence_instance(sentence, self._text_field(sentence, "sentence"))
         if teacher_vector is not None:
             instance.add_field("teacher_vector", TensorField(teacher_vector))
         return instance
-
-
-def _files(path: Any) -> tuple[PathOrStr, Optional[PathOrStr]]:
-    """The files of the sentences and of the vectors."""
-    if isinstance(path, Mapping):
-        if "sentences" not in path or not set(path) <= {"sentences", "vectors"}:
-            raise ConfigurationError(
-                'expected a data path as {"sentences": "train.txt", "vectors": "train.npy"}, got '
-                f"an object with {', '.join(map(repr, path)) or 'nothing'}"
-            )
-        return path["sentences"], path.get("vectors")
-    name = str(path)
-    return path, str(Path(name[:-3] if name.endswith(".gz") else name).with_suffix(".npy"))

@@ -93,8 +93,8 @@ class SentimentTreesReader(TokenizingReader):
     def _read(self, file_path: Any) -> Iterator[Instance]:
         path, in_folds = split_data_path(file_path)
         phrases = chain.from_iterable(map(self._phrases, in_folds(text_rows(path))))
-        for tokens, label, source in self.shard_iterable(phrases):
-            yield self.text_to_instance(tokens, label, source)
+        for example in self.shard_iterable(phrases):
+            yield self.text_to_instance(*example)
 
     def _phrases(self, row: Row) -> Iterator[tuple[list[Token], str, Source]]:
         """The tokens and labels of a sentence and its phrases, if they are to be read."""
@@ -125,27 +125,19 @@ class SentimentTreesReader(TokenizingReader):
         label: Optional[str] = None,
         source: Optional[Source] = None,
     ) -> Instance:
-        """Make the instance of one sentence, with the fields listed above.
+        """Make the instance of one sentence or its tokens, with the fields listed above.
 
-        # Parameters
-
-        tokens : `Union[str, Sequence[Union[str, Token]]]`
-            A sentence, or its tokens.
-        label : `str`, optional (default = `None`)
-            The label at the reader's granularity.
-        source : `Source`, optional (default = `None`)
-            The sentence's file and line, for errors.
+        The `label` is one of the reader's granularity, and `source` the sentence's file and line,
+        for errors.
         """
+        keep = False
         if isinstance(tokens, str) or not isinstance(tokens, Sequence):
             text = tokens
-            field = self._text_field(text, "tokens")
         else:
             own = [token if isinstance(token, Token) else _token(token) for token in tokens]
             text = " ".join(token.ensure_text() for token in own)
-            if self._keep_tokens and own:
-                field = self._field_of_tokens(own)
-            else:
-                field = self._text_field(text, "tokens")
+            keep = self._keep_tokens and bool(own)
+        field = self._field_of_tokens(own) if keep else self._text_field(text, "tokens")
         return sentence_instance(text, field, label, source)
 
 

@@ -8,9 +8,11 @@ from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.instance import Instance
 
 from allennlp_sentmatch.data.dataset_readers.formats import SENTENCES
-from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import sentence_instance
-from allennlp_sentmatch.data.files.row import AllOrNone, Row, Source
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
+    FormattedReader,
+    sentence_instance,
+)
+from allennlp_sentmatch.data.files.row import Row, Source
 
 
 @DatasetReader.register("single_sentence")
@@ -72,25 +74,19 @@ class SingleSentenceReader(FormattedReader):
             raise ConfigurationError(f"granularity={granularity!r}: expected 'coarse' or 'fine'")
         self._check_use("trec", {"granularity": granularity})
         self._choose_format({"text": text, "label": label, "id": id}, optional=("label", "id"))
-        self._label = (granularity,) if format == "trec" else self._format.columns["label"]
+        if format == "trec":
+            self._columns["label"] = (granularity,)
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        columns = self._format.columns
-        for row, label in self._shared(file_path, self._parts):
-            id = row.joined(columns.get("id", ()))
+        columns = self._columns
+        for row, label in self._shared(file_path):
+            id = row.joined(columns["id"])
             yield self.text_to_instance(row.text(columns["text"]), label, id, row.source)
 
-    def _parts(self, data_path: Any) -> Iterator[Iterator[tuple[Row, Optional[str]]]]:
-        for label, path in self._format.parts(data_path).items():
-            yield self._rows(path, label)
-
-    def _rows(self, path: Any, part_label: Optional[str]) -> Iterator[tuple[Row, Optional[str]]]:
-        """The rows of a part of the data, with the part's label or their own."""
-        presence = AllOrNone("label")
-        for row in self._format.rows(path, encoding=self._encoding):
-            label = row.label(self._label) if part_label is None else part_label
-            presence.check(row, label)
-            yield row, label
+    def _parts(self, path: Any) -> Iterator[Iterator[tuple[Row, Optional[str]]]]:
+        for label, part in self._format.parts(path).items():
+            known = None if label is None else (lambda row, label=label: label)
+            yield self._rows(part, known or self._label)
 
     def text_to_instance(
         self,
@@ -101,13 +97,6 @@ class SingleSentenceReader(FormattedReader):
     ) -> Instance:
         """Make the instance of one text, with the fields listed above.
 
-        # Parameters
-
-        text : `str`
-        label : `str`, optional (default = `None`)
-        id : `str`, optional (default = `None`)
-            The text's id in its data set.
-        source : `Source`, optional (default = `None`)
-            The text's file and line, for errors.
+        The `id` is the text's in its data set, and `source` its file and line, for errors.
         """
         return sentence_instance(text, self._text_field(text, "text"), label, source, id)

@@ -1,10 +1,11 @@
 """The base classes of this package's readers."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from inspect import signature
 from itertools import chain
-from typing import Any, Optional, TypeVar
+from typing import Any, Callable, ClassVar, Optional, TypeVar
 
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
@@ -20,9 +21,12 @@ from allennlp.data.token_indexers import (
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer, Token, Tokenizer
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN, DEFAULT_PADDING_TOKEN
 
+from allennlp_sentmatch.data.dataset_readers.formats import Format
 from allennlp_sentmatch.data.fields import LabelField
 from allennlp_sentmatch.data.files.folds import split_data_path
-from allennlp_sentmatch.data.files.row import Source
+from allennlp_sentmatch.data.files.lines import check_encoding
+from allennlp_sentmatch.data.files.row import AllOrNone, Column, Row, Source
+from allennlp_sentmatch.data.files.tables import Table
 from allennlp_sentmatch.data.text import check_text, shorten
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 
@@ -81,20 +85,15 @@ class ConfiguredReader(DatasetReader):
                 "its own)"
             ) from error
 
-    def _shared(self, data_path: Any, parts: Callable[[Any], Iterable[Iterable[T]]]) -> Iterator[T]:
-        """The examples that this worker reads of those in the folds of a data path.
-
-        # Parameters
-
-        data_path : `Any`
-            With or without folds; see `Folds`.
-        parts : `Callable[[Any], Iterable[Iterable[T]]]`
-            From a path to the examples of its parts, each of which is dealt into the folds.
-        """
+    def _shared(self, data_path: Any) -> Iterator[Any]:
+        """The examples of a data path, with or without folds, that this worker reads."""
         path, in_folds = split_data_path(data_path)
-        examples: Iterator[T] = chain.from_iterable(map(in_folds, parts(path)))
-        shared: Iterator[T] = self.shard_iterable(examples)
-        return shared
+        examples: Iterator[Any] = chain.from_iterable(map(in_folds, self._parts(path)))
+        return iter(self.shard_iterable(examples))
+
+    def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
+        """The examples of each part of a path; each part is dealt into the folds."""
+        raise NotImplementedError
 
 
 class TokenizingReader(ConfiguredReader):
@@ -167,6 +166,90 @@ class TokenizingReader(ConfiguredReader):
             for text_field in field.field_list if isinstance(field, ListField) else [field]:
                 if isinstance(text_field, TextField):
                     text_field.token_indexers = self._token_indexers
+
+
+class FormattedReader(TokenizingReader):
+    """Reads published data sets, and any `table`: tsv, csv or JSON lines. Not registered itself.
+
+    Files may be gzip-compressed, URLs, or `archive!member`. For a part of a file, see `Folds`. The
+    settings that name the columns of a table take names (the file has a header, or is JSON lines)
+    or positions counted from 0 (it has no header).
+
+    # Parameters
+
+    format : `str`
+        The name of a published form, or `table`.
+    delimiter : `str`, optional (default = `None`)
+        `table`: the string that separates the columns. By default the first line decides: `{`
+        begins JSON lines, otherwise a tab if there is one, otherwise a comma.
+    quoted : `bool`, optional (default = `None`)
+        `table`: whether double quotes around a value protect its content; by default, if the
+        delimiter is a comma.
+    encoding : `str`, optional (default = `None`)
+        The files' encoding. By default the published one, mostly UTF-8.
+    max_length, tokenizer, token_indexers : optional
+        As in `TokenizingReader`.
+    """
+
+    FORMATS: ClassVar[Mapping[str, Format]]
+
+    def __init__(
+        self,
+        format: str,
+        delimiter: Optional[str] = None,
+        quoted: Optional[bool] = None,
+        encoding: Optional[str] = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if format not in (*self.FORMATS, "table"):
+            raise ConfigurationError(
+                f"format={format!r}: expected one of {', '.join([*self.FORMATS, 'table'])}"
+            )
+        self._format_name = format
+        self._table_form: dict[str, Any] = {"delimiter": delimiter, "quoted": quoted}
+        self._given_encoding = encoding and check_encoding(encoding)
+
+    def _choose_format(
+        self, columns: Mapping[str, Optional[Column]], optional: Collection[str], **others: Any
+    ) -> None:
+        """Set `_format`, `_columns` and `_encoding`.
+
+        `columns` are those of a table, by the names of the settings, of which `optional` may be
+        null; `others` are further settings that only a table has.
+        """
+        self._check_use("table", {**columns, **self._table_form, **others})
+        if self._format_name == "table":
+            table = Table(columns, **self._table_form, optional=optional)
+            given = {name: (column,) for name, column in columns.items() if column is not None}
+            self._format = Format(table.rows, given, **others)
+        else:
+            self._format = self.FORMATS[self._format_name]
+        self._columns: dict[str, Any] = defaultdict(tuple, self._format.columns)
+        self._encoding = self._given_encoding or self._format.encoding
+
+    def _check_use(self, needed: str, settings: Mapping[str, Any]) -> None:
+        """Raise an error if settings of the format `needed` are set for another one."""
+        defaults = defaults_of(type(self))
+        ignored = [name for name, value in settings.items() if value != defaults[name]]
+        if ignored and self._format_name != needed:
+            raise ConfigurationError(
+                f"format={self._format_name!r} does not use {', '.join(ignored)}, which only "
+                f"format={needed!r} has; leave it out, or set the other format"
+            )
+
+    def _rows(
+        self, path: Any, value_of: Callable[[Row], Optional[T]], name: str = "label"
+    ) -> Iterator[tuple[Row, Optional[T]]]:
+        """The rows of a path, each with its value, which all of them have or none has."""
+        presence = AllOrNone(name)
+        for row in self._format.rows(path, encoding=self._encoding):
+            value = value_of(row)
+            presence.check(row, value)
+            yield row, value
+
+    def _label(self, row: Row) -> Optional[str]:
+        return row.label(self._columns["label"])
 
 
 def checked_string(text: str, name: str) -> str:

@@ -1,13 +1,14 @@
 """JSON lines: an object on each line."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.files.lines import PathOrStr, not_empty, read_lines
-from allennlp_sentmatch.data.files.row import Row, Source, first_repeated
+from allennlp_sentmatch.data.files.lines import PathOrStr, filled_lines
+from allennlp_sentmatch.data.files.row import Row
 from allennlp_sentmatch.data.text import printable, shorten
 
 # Python's own limit since 3.11.
@@ -25,18 +26,19 @@ def parse_json_object(
     a key twice, an integer of more than 4,300 digits, or deeper nesting than Python can follow.
     """
     shown = printable(text.strip()[:80])
+    remedy = "a JSON array becomes JSON lines by `jq -c '.[]'`"
     try:
         parsed = json.loads(text, object_pairs_hook=_distinct, parse_int=_integer)
     except RecursionError:
         raise ConfigurationError(f"{where}: JSON that is nested too deeply: {shown}") from None
     except ValueError as error:
-        array = " (a JSON array becomes JSON lines by `jq -c '.[]'`)" if shown[:1] == "[" else ""
+        array = f" ({remedy})" if shown[:1] == "[" else ""
         raise ConfigurationError(
             f"{where}: not valid JSON ({printable(str(error))}); expected {expected}{array}: "
             f"{shown}"
         ) from None
     if not isinstance(parsed, dict):
-        array = "; a JSON array becomes JSON lines by `jq -c '.[]'`" * isinstance(parsed, list)
+        array = f"; {remedy}" if isinstance(parsed, list) else ""
         raise ConfigurationError(
             f'{where}: expected a JSON object, as in {{"key": "value"}}, got {shown}{array}'
         )
@@ -46,7 +48,7 @@ def parse_json_object(
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        key = first_repeated(key for key, _ in pairs)
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
         raise ValueError(f"the key {shorten(key)} occurs twice in an object")
     return values
 
@@ -59,11 +61,5 @@ def _integer(digits: str) -> int:
 
 def json_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
     """Yield the rows of JSON lines: an object a line, its keys are the columns."""
-    return not_empty(_json_rows(file_path, encoding), file_path)
-
-
-def _json_rows(file_path: PathOrStr, encoding: str) -> Iterator[Row]:
-    for number, line in read_lines(file_path, encoding):
-        if line.strip():
-            source = Source(file_path, number)
-            yield Row(source, parse_json_object(line, str(source)))
+    for source, line in filled_lines(file_path, encoding):
+        yield Row(source, parse_json_object(line, str(source)))

@@ -10,10 +10,7 @@ Every error about a file's content is a `ConfigurationError` that names the file
 import codecs
 import gzip
 import io
-import lzma
 import string
-import tarfile
-import zipfile
 import zlib
 from collections.abc import Iterator
 from os import PathLike, path
@@ -77,17 +74,7 @@ def local_path(file_path: PathOrStr) -> str:
         return str(cached_path(file_path, extract_archive="!" in str(file_path)))
     except FileNotFoundError as error:
         raise FileNotFoundError(printable(str(error))) from None
-    except (
-        OSError,
-        ValueError,
-        EOFError,
-        # An encrypted zip archive is a RuntimeError, one of an unknown compression is its subclass.
-        RuntimeError,
-        tarfile.TarError,
-        zipfile.BadZipFile,
-        zlib.error,
-        lzma.LZMAError,
-    ) as error:
+    except Exception as error:  # each kind of archive has its own
         reason = printable(f"{type(error).__name__}: {error}")
         raise ConfigurationError(
             f"{Source(file_path)} cannot be opened ({reason}); is the path right, and the "
@@ -109,10 +96,18 @@ def read_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[
     number = 0
     try:
         with open(local, "rb") as file, _decompressed(file) as content:
-            encoding = _marked_encoding(content) or encoding
+            beginning = content.read(4)
+            content.seek(0)
+            marks = (name for mark, name in _BYTE_ORDER_MARKS.items() if beginning.startswith(mark))
+            encoding = next(marks, encoding)
             for number, line in enumerate(_decoded(content, encoding), start=1):
-                if number == 1:
-                    _check_width(line, file_path, encoding)
+                # In UTF-16 without a mark, every second byte of English text is null.
+                if number == 1 and line.count("\0") * 4 > len(line):
+                    raise ConfigurationError(
+                        f"{Source(file_path, 1)}: null characters, so that the encoding is not "
+                        f"{encoding}; it may be UTF-16: convert the file to UTF-8, or name its "
+                        "encoding where the reader has that setting"
+                    )
                 yield number, line
     except UnicodeError as error:
         raise ConfigurationError(
@@ -128,16 +123,7 @@ def read_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[
 def _decompressed(file: BinaryIO) -> BinaryIO:
     compressed = file.read(2) == b"\x1f\x8b"
     file.seek(0)
-    # Both can look ahead.
     return cast(BinaryIO, gzip.open(file)) if compressed else file
-
-
-def _marked_encoding(content: BinaryIO) -> str:
-    """The encoding that a byte order mark says; an empty string where there is none."""
-    beginning = content.read(4)
-    content.seek(0)
-    marks = (name for mark, name in _BYTE_ORDER_MARKS.items() if beginning.startswith(mark))
-    return next(marks, "")
 
 
 def _decoded(content: BinaryIO, encoding: str) -> Iterator[str]:
@@ -152,22 +138,6 @@ def _decoded(content: BinaryIO, encoding: str) -> Iterator[str]:
         yield line.decode("utf-8" if number and encoding == "utf-8-sig" else encoding)
 
 
-def _check_width(line: str, file_path: PathOrStr, encoding: str) -> None:
-    """Raise an error for UTF-16 without a mark: every second byte of English text is null."""
-    if line.count("\0") * 4 > len(line):
-        raise ConfigurationError(
-            f"{Source(file_path, 1)}: null characters, so that the encoding is not {encoding}; it "
-            "may be UTF-16: convert the file to UTF-8, or name its encoding where the reader has "
-            "that setting"
-        )
-
-
-def first_line(file_path: PathOrStr, encoding: str = "utf-8") -> str:
-    """The first line that is not blank, without its line end, by which forms are told apart."""
-    lines = (line.rstrip("\r\n") for _, line in read_lines(file_path, encoding) if line.strip())
-    return next(not_empty(lines, file_path))
-
-
 def not_empty(rows: Iterator[T], file_path: PathOrStr) -> Iterator[T]:
     """Yield the `rows`; raise an error if there were none."""
     empty = True
@@ -178,13 +148,21 @@ def not_empty(rows: Iterator[T], file_path: PathOrStr) -> Iterator[T]:
         raise ConfigurationError(f"{Source(file_path)} is empty: there is no row to read")
 
 
+def filled_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[Source, str]]:
+    """Yield the place and the text of each line that is not blank; an error if there is none."""
+    lines = (
+        (Source(file_path, number), line.rstrip("\r\n"))
+        for number, line in read_lines(file_path, encoding)
+        if line.strip()
+    )
+    return not_empty(lines, file_path)
+
+
+def first_line(file_path: PathOrStr, encoding: str = "utf-8") -> str:
+    """The first line that is not blank, by which forms are told apart."""
+    return next(filled_lines(file_path, encoding))[1]
+
+
 def text_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
     """Yield a row for each line that is not blank, the line itself as its column "text"."""
-    return not_empty(
-        (
-            Row(Source(file_path, number), {"text": line.rstrip("\r\n")})
-            for number, line in read_lines(file_path, encoding)
-            if line.strip()
-        ),
-        file_path,
-    )
+    return (Row(source, {"text": line}) for source, line in filled_lines(file_path, encoding))

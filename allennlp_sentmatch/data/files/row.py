@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, NamedTuple, Optional, Union
 
@@ -12,16 +12,6 @@ from allennlp_sentmatch.data.text import check_text, printable, shorten
 
 Column = Union[int, str]
 """A column's name, or its position counted from 0."""
-
-
-def first_repeated(names: Iterable[str]) -> Optional[str]:
-    """The first of the names that has occurred before; `None` if they are all different."""
-    seen = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
 
 
 class Source(NamedTuple):
@@ -46,8 +36,8 @@ class Source(NamedTuple):
 class Row:
     """The values of one example and their source.
 
-    The methods take several columns where forms of a data set differ in a column's name. Their
-    errors name the file and the line.
+    The methods take several columns where forms of a data set differ in a column's name, and return
+    `None` for a value that the row lacks. Their errors name the file and the line.
 
     # Parameters
 
@@ -69,16 +59,13 @@ class Row:
         return ConfigurationError(f"{self.source}: {problem}")
 
     def find(self, columns: Sequence[Column]) -> Optional[Any]:
-        """The value of the first of the `columns` that the row has; `None` if it has none."""
-        for column in columns:
-            if column in self.values:
-                return self.values[column]
-        return None
+        """The value of the first of the `columns` that the row has."""
+        return next((self.values[column] for column in columns if column in self.values), None)
 
     def require(self, columns: Sequence[Column], remedy: str = "") -> None:
         """Raise an error that lists the row's columns if none of `columns` is among them."""
         if not any(column in self.values for column in columns):
-            wanted = " or ".join(repr(column) for column in columns)
+            wanted = " or ".join(map(repr, columns))
             present = ", ".join(map(shorten, self.values))[:500]
             raise self.error(f"there is no column {wanted}; the columns are {present}{remedy}")
 
@@ -87,12 +74,12 @@ class Row:
         value = self.find(columns)
         if not isinstance(value, str):
             self.require(columns)
-            raise self.error(f"{_named(columns)} must be a string, not {shorten(value)}")
-        return check_text(value, f"{self.source}: {_named(columns)}")
+            raise self._wrong(columns, "a string", value)
+        return self._checked(value, columns)
 
     def label(self, columns: Sequence[Column]) -> Optional[str]:
-        """The label's name in the first of the `columns` that the row has; `None` where the row has
-        none of them, or a JSON null. JSON's integers and booleans become strings: "1", "true".
+        """The label's name in the first of the `columns` that the row has; `None` also for a JSON
+        null. JSON's integers and booleans become strings: "1", "true".
         """
         value = self.find(columns)
         if value is None:
@@ -100,26 +87,23 @@ class Row:
         if isinstance(value, int):
             return json.dumps(value)
         if not isinstance(value, str):
-            raise self.error(f"{_named(columns)} must be a label, not {shorten(value)}")
-        label = value.strip()
-        if not label:
+            raise self._wrong(columns, "a label", value)
+        if not value.strip():
             raise self.error(
                 f"{_named(columns)} is empty: expected a label; give the row one or delete it "
                 "(a file without any labels has no such column)"
             )
-        return check_text(label, f"{self.source}: {_named(columns)}")
+        return self._checked(value.strip(), columns)
 
     def texts(self, columns: Sequence[Column]) -> Optional[list[str]]:
         """The strings in all of the `columns` that the row has; a column holds one or, in JSON, a
-        list of them. `None` where the row has none of the columns, or nulls only.
+        list of them. `None` also where there are nulls only.
 
         # Raises
 
         `ConfigurationError` for an empty list, a blank string, or anything else.
         """
         present = [column for column in columns if self.values.get(column) is not None]
-        if not present:
-            return None
         texts = []
         for column in present:
             value = self.values[column]
@@ -128,18 +112,15 @@ class Row:
                     raise self.error(f"{_named([column])} must hold strings, not {shorten(text)}")
                 if not text.strip():
                     raise self.error(f"{_named([column])} holds a blank text")
-                texts.append(check_text(text, f"{self.source}: {_named([column])}"))
-        if not texts:
+                texts.append(self._checked(text, [column]))
+        if present and not texts:
             raise self.error(f"{_named(columns)} is an empty list")
-        return texts
+        return texts or None
 
     def number(
         self, columns: Sequence[Column], limits: Optional[tuple[float, float]] = None
     ) -> Optional[float]:
-        """The finite number in the first of the `columns`; `None` if the row has none of them.
-
-        With `limits`, the number must be between them.
-        """
+        """The finite number in the first of the `columns`, which is between the `limits`."""
         value = self.find(columns)
         if value is None:
             return None
@@ -148,11 +129,9 @@ class Row:
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            raise self.error(f"{_named(columns)} must be a finite number, not {shorten(value)}")
+            raise self._wrong(columns, "a finite number", value)
         if limits is not None and not limits[0] <= number <= limits[1]:
-            raise self.error(
-                f"{_named(columns)} must be between {limits[0]} and {limits[1]}, not {number}"
-            )
+            raise self._wrong(columns, f"between {limits[0]} and {limits[1]}", number)
         return number
 
     def joined(self, columns: Sequence[Column]) -> Optional[str]:
@@ -163,41 +142,40 @@ class Row:
         values = [self.values.get(column) for column in columns]
         for column, value in zip(columns, values):
             if isinstance(value, (dict, list)):
-                raise self.error(f"{_named([column])} must be an id, not {shorten(value)}")
+                raise self._wrong([column], "an id", value)
         if not values or any(value is None or value == "" for value in values):
             return None
-        return check_text("-".join(map(str, values)), f"{self.source}: {_named(columns)}")
+        return self._checked("-".join(map(str, values)), columns)
+
+    def _wrong(self, columns: Sequence[Column], expected: str, value: Any) -> ConfigurationError:
+        return self.error(f"{_named(columns)} must be {expected}, not {shorten(value)}")
+
+    def _checked(self, text: str, columns: Sequence[Column]) -> str:
+        return check_text(text, f"{self.source}: {_named(columns)}")
 
 
 class AllOrNone:
-    """A check that all rows of a file have a value, or none has.
+    """A check that all rows of a file have a value, called `name` in errors, or none has.
 
     AllenNLP cannot put examples with and without a label into one batch, and its own error names
     neither the file nor the line.
-
-    # Parameters
-
-    name : `str`
-        The name of the value in errors: "label", "score".
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._first: Optional[tuple[Row, Any]] = None
+        self._first: Optional[tuple[Source, bool]] = None
 
     def check(self, row: Row, value: Optional[Any]) -> None:
-        """Raise an error if `row` has a value where the first row has none, or has none where the
-        first row has one.
-        """
-        self._first = self._first or (row, value)
-        first_row, first_value = self._first
-        if (value is None) != (first_value is None):
+        """Raise an error if of `row` and the first row only one has a value."""
+        self._first = self._first or (row.source, value is None)
+        place, is_missing = self._first
+        if (value is None) != is_missing:
             has, first_has = ("no", "one") if value is None else ("a", "none")
             raise row.error(
-                f"{has} {self._name}, but {first_row.source.position} has {first_has}; give one to "
-                "all rows of a file, or to none"
+                f"{has} {self._name}, but {place.position} has {first_has}; give one to all rows "
+                "of a file, or to none"
             )
 
 
 def _named(columns: Sequence[Column]) -> str:
-    return "column " + " or ".join(repr(column) for column in columns)
+    return "column " + " or ".join(map(repr, columns))

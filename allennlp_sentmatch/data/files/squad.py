@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
-from allennlp_sentmatch.data.files.lines import PathOrStr, first_line, not_empty, read_lines
+from allennlp_sentmatch.data.files.lines import PathOrStr, not_empty, read_lines
 from allennlp_sentmatch.data.files.row import Row, Source
 from allennlp_sentmatch.data.text import shorten
 
@@ -21,8 +21,7 @@ def squad_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:
     question with an empty list of answers (SQuAD 2.0 has them) and for an answer that its paragraph
     does not have at its offset.
     """
-    first_line(file_path, encoding)  # an error of its own for an empty file
-    text = "".join(line for _, line in read_lines(file_path, encoding))
+    text = "".join(not_empty((line for _, line in read_lines(file_path, encoding)), file_path))
     source = Source(file_path)
     document = Row(source, parse_json_object(text, str(source), "a JSON document of SQuAD's form"))
     return not_empty(_questions(document), file_path)

@@ -1,6 +1,5 @@
 """Tokenizers."""
 
-from allennlp_sentmatch.data.tokenizers import spacy_model as spacy_model
 from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import BpeTokenizer
 from allennlp_sentmatch.data.tokenizers.spacy_blank_tokenizer import SpacyBlankTokenizer
 

@@ -1,9 +1,11 @@
 """Moses tokenization and byte pair encoding."""
 
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -81,23 +83,17 @@ class BpeTokenizer(Tokenizer):
         self._lowercase = lowercase
 
     def tokenize(self, text: str) -> list[Token]:
-        """Split a text into subwords. A character that is not in the encoding becomes an
-        out-of-vocabulary token.
-        """
+        """Split a text into subwords. A character that the encoding lacks is out of vocabulary."""
         words = " ".join(_words(self._moses, text, self._lowercase))
         return [Token(subword) for subword in self._subwords.encode(words).tokens]
 
     def detokenize(self, subwords: Iterable[str]) -> str:
         """The text of a list of subwords, with spaces where Moses' detokenizer puts them."""
-        text = ""
-        for subword in subwords:
-            if subword == DEFAULT_OOV_TOKEN:
-                text += f"{subword} "
-            elif subword.endswith(END_OF_WORD):
-                text += subword[: -len(END_OF_WORD)] + " "
-            else:
-                text += subword
-        return str(self._detokenizer.detokenize(text.split()))
+        words = "".join(
+            f"{subword} " if subword == DEFAULT_OOV_TOKEN else re.sub("</w>$", " ", subword)
+            for subword in subwords
+        )
+        return str(self._detokenizer.detokenize(words.split()))
 
 
 def learn_bpe(
@@ -134,13 +130,11 @@ def learn_bpe(
     for name, number in (("merges", num_merges), ("vocabulary size", vocabulary_size)):
         if number is not None and number < 1:
             raise ConfigurationError(f"{name}: expected at least 1, got {number}")
-    moses: dict[str, MosesTokenizer] = {}
+    moses = cache(MosesTokenizer)
     counts: Counter[str] = Counter()
     for position, (text, language) in enumerate(texts, start=1):
         check_text(text, f"text {position}")
-        if language not in moses:
-            moses[language] = MosesTokenizer(language)
-        counts.update(_words(moses[language], text, lowercase))
+        counts.update(_words(moses(language), text, lowercase))
     if not counts:
         raise ConfigurationError("the texts have no words to learn an encoding from")
     # The library counts subwords. Its alphabet has every character, and those that end a word once

@@ -1,17 +1,17 @@
 """spaCy's rule-based tokenizer without a trained model."""
 
+import functools
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, Callable, Optional
 
 import spacy
 from allennlp.common.checks import ConfigurationError
-from allennlp.data.tokenizers import Token, Tokenizer
+from allennlp.data.tokenizers import Token, Tokenizer, spacy_tokenizer
+from spacy.attrs import ORTH, intify_attrs
 from spacy.tokens import Doc
 
 from allennlp_sentmatch.data.text import check_text
-from allennlp_sentmatch.data.tokenizers.spacy_rules import rule_splitter
 from allennlp_sentmatch.standalone.splitters import RuleSplitter
 
 
@@ -56,41 +56,30 @@ class SpacyBlankTokenizer(Tokenizer):
             raise ConfigurationError(f"max_word_length={max_word_length}: expected at least 1")
         self._language = language
         self._max_word_length = max_word_length
-        self._long_word = re.compile(rf"\S{{{max_word_length + 1},}}")
+        self._piece_of_a_word = re.compile(rf"\S{{{max_word_length}}}(?=\S)")
         self._start_tokens = list(start_tokens or [])
         self._end_tokens = list(end_tokens or [])
         self._split = _rules(language)
 
     def tokenize(self, text: str) -> list[Token]:
-        """Split a text.
-
-        # Parameters
-
-        text : `str`
-            Any text; an empty one gives the start and end tokens alone.
-
-        # Returns
-
-        `list[Token]`
-            With `text` and the character offsets `idx` and `idx_end`.
+        """The tokens of any text, with `text` and the character offsets `idx` and `idx_end`.
 
         # Raises
 
         `ConfigurationError` for a lone surrogate, which spaCy cannot take.
         """
         check_text(text, "the text to tokenize")
-        tokens = []
-        for piece_start, piece in self._pieces(text):
-            for spacy_token in self._split(piece):
-                if not spacy_token.is_space:
-                    word = spacy_token.text
-                    start = piece_start + spacy_token.idx
-                    tokens.append(Token(word, start, start + len(word)))
-        if self._start_tokens:
-            tokens = [Token(word, 0) for word in self._start_tokens] + tokens
         # The offsets of what is not in the text are SpacyTokenizer's: 0 before it, -1 after it.
-        tokens.extend(Token(word, -1) for word in self._end_tokens)
-        return tokens
+        tokens = [Token(word, 0) for word in self._start_tokens]
+        start = 0
+        for end in [*(cut.end() for cut in self._piece_of_a_word.finditer(text)), len(text)]:
+            tokens += [
+                Token(token.text, start + token.idx, start + token.idx + len(token))
+                for token in self._split(text[start:end])
+                if not token.is_space
+            ]
+            start = end
+        return tokens + [Token(word, -1) for word in self._end_tokens]
 
     def splitter(self) -> RuleSplitter:
         """A splitter into the same words, for texts of which many words recur.
@@ -103,17 +92,6 @@ class SpacyBlankTokenizer(Tokenizer):
         if self._start_tokens or self._end_tokens:
             raise ConfigurationError("the tokenizer spacy_blank has start_tokens or end_tokens")
         return rule_splitter(self._language, self._max_word_length)
-
-    def _pieces(self, text: str) -> Iterator[tuple[int, str]]:
-        """Pieces of the text, in order, with their offsets; usually one, the whole text."""
-        start = 0
-        for match in self._long_word.finditer(text):
-            for end in range(
-                match.start() + self._max_word_length, match.end(), self._max_word_length
-            ):
-                yield start, text[start:end]
-                start = end
-        yield start, text[start:]
 
     def __getstate__(self) -> dict[str, Any]:
         # spaCy's object is rebuilt where a copy lands: a pickled one carries the whole vocabulary
@@ -145,3 +123,80 @@ def _rules(language: str) -> Callable[[str], Doc]:
             "such as 'en' (a trained model such as 'en_core_web_sm' goes with the tokenizer "
             f"'spacy'). spaCy says: {error}"
         ) from error
+
+
+@cache
+def rule_splitter(language: str, max_word_length: int) -> RuleSplitter:
+    """A splitter whose words are those of `SpacyBlankTokenizer(language)`, without spaCy's objects.
+
+    # Raises
+
+    `ConfigurationError` for a language that spaCy does not split by rules, such as Chinese.
+    """
+    tokenizer: Any = spacy.blank(language).tokenizer
+    if type(tokenizer) is not spacy.tokenizer.Tokenizer:
+        raise ConfigurationError(
+            f"the tokenizer spacy_blank splits the language {language!r} with "
+            f"{type(tokenizer).__name__}, which is more than rules"
+        )
+    expressions: dict[str, Any] = {
+        "prefix": _pattern(tokenizer.prefix_search),
+        "suffix": _pattern(tokenizer.suffix_search),
+        "infix": _pattern(tokenizer.infix_finditer),
+        "token_match": _pattern(tokenizer.token_match),
+        "url_match": _pattern(tokenizer.url_match),
+    }
+    strings = tokenizer.vocab.strings
+    cases = {
+        text: [strings[intify_attrs(token, strings, _do_deprecated=True)[ORTH]] for token in tokens]
+        for text, tokens in tokenizer.rules.items()
+        if not re.search(r"\s", text)
+    }
+    affixes = RuleSplitter(**expressions)
+    rejoined = {
+        text: affixes.split_affixes(text)
+        for text in cases
+        if not tokenizer.faster_heuristics
+        or tokenizer.find_prefix(text)
+        or tokenizer.find_infix(text)
+        or tokenizer.find_suffix(text)
+    }
+    return RuleSplitter(
+        **expressions, special_cases=cases, rejoined=rejoined, max_word_length=max_word_length
+    )
+
+
+def _pattern(method: Optional[Callable[..., Any]]) -> Optional[str]:
+    """The expression of a compiled one's method."""
+    if method is None:
+        return None
+    expression = getattr(method, "__self__", None)
+    if not isinstance(expression, re.Pattern) or expression.flags & ~(re.UNICODE | re.IGNORECASE):
+        raise ConfigurationError("a rule of spaCy's tokenizer is not a plain regular expression")
+    return ("(?i)" if expression.flags & re.IGNORECASE else "") + str(expression.pattern)
+
+
+def _explain_missing_model() -> None:
+    """Let AllenNLP's tokenizer `spacy` say what to do if its model is not there.
+
+    AllenNLP downloads the model then. Without a connection it ends in an error of the network's or
+    pip's, or in an exit of the process, far from the configuration's `tokenizer`.
+    """
+    get_spacy_model = spacy_tokenizer.get_spacy_model
+
+    @functools.wraps(get_spacy_model)
+    def get_or_explain(name: str, *options: Any, **named_options: Any) -> Any:
+        try:
+            return get_spacy_model(name, *options, **named_options)
+        # OSError includes the network's errors; spaCy exits where pip fails.
+        except (OSError, ImportError, SystemExit) as error:
+            raise ConfigurationError(
+                f"the tokenizer 'spacy' needs spaCy's model {name!r}, which is not installed and "
+                "could not be downloaded; use the tokenizer 'spacy_blank', which has the same "
+                f"tokens without a model, or install it: python -m spacy download {name}"
+            ) from error
+
+    spacy_tokenizer.get_spacy_model = get_or_explain  # type: ignore[assignment]
+
+
+_explain_missing_model()

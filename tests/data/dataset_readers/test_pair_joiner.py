@@ -34,15 +34,15 @@ def test_a_pair_is_that_of_the_transformers_library(tokenizer, tiny_bert, pair, 
 def test_the_spans_are_those_of_the_sentences(tokenizer):
     joined = PairJoiner(tokenizer, 9).join("is dog a dog", SHORT)
     texts = [token.text for token in joined.tokens]
-    assert texts[slice(*joined.premise_span)] == ["is", "dog", "a"]
-    assert texts[slice(*joined.hypothesis_span)] == ["a", "man", "sleep"]
+    assert texts[slice(*joined.spans["premise"])] == ["is", "dog", "a"]
+    assert texts[slice(*joined.spans["hypothesis"])] == ["a", "man", "sleep"]
     assert [texts[i] for i in (0, 4, 8)] == ["[CLS]", "[SEP]", "[SEP]"]
 
 
 def test_a_sentence_may_be_empty(tokenizer):
     joined = PairJoiner(tokenizer).join(SHORT, "")
     assert [token.text for token in joined.tokens[-2:]] == ["[SEP]", "[SEP]"]
-    assert joined.hypothesis_span == (6, 6)
+    assert joined.spans["hypothesis"] == (6, 6)
 
 
 def test_by_default_a_pair_is_as_long_as_the_transformer_can_read(tokenizer, monkeypatch):

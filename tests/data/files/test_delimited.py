@@ -1,7 +1,7 @@
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.files.delimited import delimited_rows
+from allennlp_sentmatch.data.files.tables import delimited_rows
 
 
 def values(rows):

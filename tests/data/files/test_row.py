@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.files.row import Row, Source, first_repeated
+from allennlp_sentmatch.data.files.row import Row, Source
 
 ROW = Row(Source("f.jsonl", 7), {"s": "text", "n": 3, "t": True, "z": None, "e": " ", "l": ["x"]})
 
@@ -111,11 +111,6 @@ def test_a_value_of_any_size_is_cut_short_in_errors():
             with pytest.raises(ConfigurationError, match="column 'x' must be") as error:
                 read(row, ["x"])
             assert len(str(error.value)) < 400
-
-
-def test_first_repeated():
-    assert first_repeated(["a", "b", "c", "b", "a"]) == "b"
-    assert first_repeated(["a", "b"]) is None
 
 
 def test_a_source_as_text():

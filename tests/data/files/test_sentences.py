@@ -3,7 +3,7 @@
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.files.sentences import read_sentences
+from allennlp_sentmatch.data.files.tables import read_sentences
 
 
 def test_text_keeps_empty_lines(tmp_path):

@@ -1,7 +1,7 @@
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.data.files.table import Table
+from allennlp_sentmatch.data.files.tables import Table
 
 
 def values(rows):
