@@ -59,6 +59,7 @@ setup(
         "allennlp_sentmatch": [
             "py.typed",
             "demo/*.css",
+            "demo/*.json",
             "pretrained/sentence_encoder/*",
             "site_packages/*.py",
         ]

@@ -14,11 +14,14 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from scipy.special import softmax
 
-from allennlp_sentmatch.calibration.diagram import draw_reliability
-from allennlp_sentmatch.calibration.predicted_logits import LabeledLogits, predict_logits
-from allennlp_sentmatch.calibration.reliability import measure_reliability
+from allennlp_sentmatch.calibration.reliability import draw_reliability, measure_reliability
 from allennlp_sentmatch.calibration.report import CalibrationReport, ChosenThreshold, DataReport
-from allennlp_sentmatch.calibration.temperature import FloatArray, fit_temperature
+from allennlp_sentmatch.calibration.temperature import (
+    FloatArray,
+    LabeledLogits,
+    fit_temperature,
+    predict_logits,
+)
 from allennlp_sentmatch.calibration.thresholds import (
     best_f1_threshold,
     decide,
@@ -151,18 +154,14 @@ def _overlap(first: Any, second: Any) -> bool:
         if os.path.realpath(one) == os.path.realpath(other):
             if not set(in_first(examples)).isdisjoint(in_second(examples)):
                 return True
-        elif os.path.isfile(one) and os.path.isfile(other) and _share_lines(one, other):
-            return True
+        elif os.path.isfile(one) and os.path.isfile(other):
+            try:
+                lines, others = ([x for _, x in read_lines(y, "latin-1")] for y in (one, other))
+            except ConfigurationError:  # of an encoding that only the reader knows
+                continue
+            if sum(map(set(others).__contains__, lines)) > MOST_SHARED * len(lines):
+                return True
     return False
-
-
-def _share_lines(one: str, other: str) -> bool:
-    try:
-        lines = [line for _, line in read_lines(one, "latin-1")]
-        others = {line for _, line in read_lines(other, "latin-1")}
-    except ConfigurationError:  # of an encoding that only the reader knows
-        return False
-    return sum(line in others for line in lines) > MOST_SHARED * len(lines)
 
 
 def _files(path: Any) -> list[str]:
@@ -195,9 +194,23 @@ def _choose_thresholds(
     held_out: LabeledLogits,
     test: Optional[LabeledLogits],
 ) -> list[ChosenThreshold]:
+    positive = None if positive_label is None else labels.index(positive_label)
+    if positive is not None and positive not in held_out.labels:
+        logger.warning(
+            "no calibration example has the label %r, so that no threshold is chosen for it",
+            positive_label,
+        )
+        return []
     probs = _probs(held_out, temperature)
-
-    def chosen(aim: str, threshold: Optional[Threshold]) -> ChosenThreshold:
+    thresholds: dict[str, Optional[Threshold]] = {}
+    if positive is not None and len(labels) == 2:
+        number = best_f1_threshold(probs, held_out.labels, positive)
+        other_number = float(f"{1 - number:.15g}")  # 0.7 rather than 0.7000000000000001
+        thresholds["f1"] = {labels[positive]: number, labels[1 - positive]: other_number}
+    if precision is not None:
+        thresholds["precision"] = precision_threshold(probs, held_out.labels, precision, positive)
+    chosen = []
+    for aim, threshold in thresholds.items():
         decisions = [
             None
             if threshold is None or data is None
@@ -205,29 +218,8 @@ def _choose_thresholds(
             for data in (held_out, test)
         ]
         wanted = precision if aim == "precision" else None
-        return ChosenThreshold(aim, positive_label, wanted, threshold, *decisions)
-
-    if positive_label is None:
-        if precision is None:
-            return []
-        return [chosen("precision", precision_threshold(probs, held_out.labels, precision))]
-    positive = labels.index(positive_label)
-    if positive not in held_out.labels:
-        logger.warning(
-            "no calibration example has the label %r, so that no threshold is chosen for it",
-            positive_label,
-        )
-        return []
-    thresholds = []
-    if len(labels) == 2:
-        number = best_f1_threshold(probs, held_out.labels, positive)
-        other_number = float(f"{1 - number:.15g}")  # 0.7 rather than 0.7000000000000001
-        by_label = {positive_label: number, labels[1 - positive]: other_number}
-        thresholds.append(chosen("f1", by_label))
-    if precision is not None:
-        reached = precision_threshold(probs, held_out.labels, precision, positive)
-        thresholds.append(chosen("precision", reached))
-    return thresholds
+        chosen.append(ChosenThreshold(aim, positive_label, wanted, threshold, *decisions))
+    return chosen
 
 
 def _draw(report: CalibrationReport, file: Path) -> None:

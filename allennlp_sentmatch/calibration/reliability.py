@@ -1,12 +1,13 @@
-"""The agreement of probabilities with frequencies."""
+"""The agreement of probabilities with frequencies, and diagrams of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy
 from sklearn.metrics import log_loss
 
 from allennlp_sentmatch.calibration.temperature import FloatArray, IntArray
+from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, new_figure
 
 NUM_BINS = 15
 
@@ -60,57 +61,79 @@ class Reliability:
 
 
 def measure_reliability(probs: FloatArray, labels: IntArray) -> Reliability:
-    """Measure the reliability of probabilities (N, K), N > 0, given the labels' indices (N,)."""
+    """Measure the reliability of probabilities (N, K), N > 0, given the labels' indices (N,).
+
+    If the examples cannot be divided evenly into bins of equal counts, the first bins have one more
+    (Nguyen and O'Connor 2015, https://aclanthology.org/D15-1182).
+    """
     confidences = probs.max(-1)
     correct = probs.argmax(-1) == labels
+    edges = numpy.linspace(0, 1, NUM_BINS + 1)
+    indices = numpy.searchsorted(edges[1:-1], confidences)
+    parts = [numpy.flatnonzero(indices == index) for index in range(NUM_BINS)]
+    equal_counts = numpy.array_split(numpy.argsort(confidences, kind="stable"), NUM_BINS)
     one_hot = numpy.eye(probs.shape[1])[labels]
-    bins = equal_width_bins(confidences, correct)
     return Reliability(
-        calibration_error(bins),
-        calibration_error(equal_mass_bins(confidences, correct)),
+        _calibration_error(confidences, correct, parts),
+        _calibration_error(confidences, correct, equal_counts),
         float(log_loss(labels, probs, labels=range(probs.shape[1]))),
         float(numpy.square(probs - one_hot).sum(-1).mean()),
-        bins,
+        [
+            Bin(
+                float(edges[index]),
+                float(edges[index + 1]),
+                len(part),
+                float(confidences[part].mean()) if len(part) else 0.0,
+                float(correct[part].mean()) if len(part) else 0.0,
+            )
+            for index, part in enumerate(parts)
+        ],
     )
 
 
-def equal_width_bins(
-    confidences: FloatArray, correct: IntArray, num_bins: int = NUM_BINS
-) -> list[Bin]:
-    """Divide (0, 1] into bins of equal width."""
-    edges = numpy.linspace(0, 1, num_bins + 1)
-    indices = numpy.searchsorted(edges[1:-1], confidences)
-    return [
-        _bin(edges[i], edges[i + 1], confidences[indices == i], correct[indices == i])
-        for i in range(num_bins)
-    ]
+def _calibration_error(
+    confidences: FloatArray, correct: IntArray, parts: Sequence[IntArray]
+) -> float:
+    """The mean absolute difference of accuracy and confidence, weighted by the parts' counts."""
+    difference = confidences - correct
+    return float(sum(abs(difference[part].sum()) for part in parts) / len(difference))
 
 
-def equal_mass_bins(
-    confidences: FloatArray, correct: IntArray, num_bins: int = NUM_BINS
-) -> list[Bin]:
-    """Divide the examples, in the order of their confidence, into bins of equal counts.
+def draw_reliability(title: str, panels: Mapping[str, Reliability]) -> Drawing:
+    """Draw the accuracy in each bin of confidence, and below it how many examples are in the bin.
 
-    If they cannot be divided evenly, the first bins have one more (Nguyen and O'Connor 2015,
-    https://aclanthology.org/D15-1182).
+    Each caption has a panel, in which a bin's bar is as high as its accuracy, and a dot at its mean
+    confidence (Niculescu-Mizil and Caruana 2005; Guo et al. 2017, figure 1).
     """
-    order = numpy.argsort(confidences, kind="stable")
-    bins = []
-    lower = 0.0
-    for part in numpy.array_split(order, num_bins):
-        upper = float(confidences[part[-1]]) if len(part) else lower
-        bins.append(_bin(lower, upper, confidences[part], correct[part]))
-        lower = upper
-    return bins
-
-
-def calibration_error(bins: Sequence[Bin]) -> float:
-    """The mean absolute difference of accuracy and confidence, weighted by the bins' counts."""
-    total = sum(bin.count for bin in bins)
-    return sum(bin.count * abs(bin.accuracy - bin.confidence) for bin in bins) / total
-
-
-def _bin(lower: float, upper: float, confidences: FloatArray, correct: IntArray) -> Bin:
-    count = len(confidences)
-    means = (float(confidences.mean()), float(correct.mean())) if count else (0.0, 0.0)
-    return Bin(float(lower), float(upper), count, *means)
+    figure = new_figure(3.6 * len(panels), 4.4)
+    all_axes = figure.subplots(
+        2,
+        len(panels),
+        squeeze=False,
+        sharex=True,
+        sharey="row",
+        gridspec_kw={"height_ratios": (3, 1)},
+    )
+    for column, (caption, reliability) in enumerate(panels.items()):
+        accuracy_axes, share_axes = all_axes[:, column]
+        bins = [bin for bin in reliability.bins if bin.count]
+        total = sum(bin.count for bin in bins)
+        lowers = [bin.lower for bin in bins]
+        width = {"width": [bin.upper - bin.lower for bin in bins], "align": "edge"}
+        accuracy_axes.plot((0, 1), (0, 1), color="gray", linestyle="--", linewidth=1)
+        accuracy_axes.bar(
+            lowers, [bin.accuracy for bin in bins], label="accuracy", edgecolor="white", **width
+        )
+        confidences = [bin.confidence for bin in bins]
+        accuracy_axes.plot(
+            confidences, confidences, "o", color="darkorange", markersize=4, label="confidence"
+        )
+        error = reliability.expected_calibration_error
+        accuracy_axes.set_title(f"{caption}: ECE {100 * error:.1f} %", fontsize="medium")
+        accuracy_axes.set(xlim=(0, 1), ylim=(0, 1))
+        share_axes.bar(lowers, [bin.count / total for bin in bins], edgecolor="white", **width)
+        share_axes.set(xlabel="probability of the predicted label")
+    all_axes[0, 0].set_ylabel("accuracy")
+    all_axes[0, 0].legend(loc="upper left", fontsize="small")
+    all_axes[1, 0].set_ylabel("share")
+    return figure_drawing(title, figure)

@@ -1,5 +1,6 @@
-r"""Temperature scaling (Guo et al. 2017, https://arxiv.org/abs/1706.04599, section 4.2).
+"""The logits of labeled examples, and their temperature.
 
+Temperature scaling is from Guo et al. 2017, https://arxiv.org/abs/1706.04599, section 4.2.
 With the logits z_i of example i and its label y_i, the temperature T > 0 minimizes the negative
 log-likelihood of p_i = softmax(z_i / T) (eq. 9). In b = 1/T, the negative log-likelihood is convex,
 with the derivative
@@ -11,12 +12,19 @@ its logits (g < 0 for all b), or if the labels' logits are no larger than the me
 average (g(0) >= 0).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
+import torch
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.tqdm import Tqdm
+from allennlp.common.util import lazy_groups_of
+from allennlp.data import Batch, DatasetReader
+from allennlp.nn.util import move_to_device
 from scipy.optimize import brentq
 from scipy.special import softmax
+
+from allennlp_sentmatch.models.classification_model import ClassificationModel
 
 TOLERANCE = 1e-12
 """Of the derivative, in units of the logits, and of the temperature, relative to it."""
@@ -25,19 +33,59 @@ FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float64]]
 IntArray = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
 
 
+class LabeledLogits(NamedTuple):
+    """Logits (N, K), not divided by the model's temperature, and the labels' indices (N,)."""
+
+    logits: FloatArray
+    labels: IntArray
+
+
+@torch.no_grad()
+def predict_logits(
+    model: ClassificationModel, reader: DatasetReader, data_path: Any, batch_size: int = 64
+) -> LabeledLogits:
+    """Predict the logits of the examples that a reader finds, with a model in evaluation mode.
+
+    # Raises
+
+    `ConfigurationError` for an example without a label, with one that is not in the vocabulary, or
+    with logits that are not finite, and if there are no examples.
+    """
+    device = model.temperature.device
+    logits, labels = [], []
+    instances = enumerate(Tqdm.tqdm(reader.read(data_path), desc="predicting"), start=1)
+    for group in lazy_groups_of(instances, batch_size):
+        for number, instance in group:
+            if "label" not in instance.fields:
+                raise ConfigurationError(
+                    f"{data_path}, example {number} has no label; calibration compares "
+                    "probabilities with labels"
+                )
+        batch = Batch([instance for _, instance in group])
+        try:
+            batch.index_instances(model.vocab)
+        except KeyError as error:  # of a reader that is not from this package
+            raise ConfigurationError(
+                f"{data_path}: {error.args[0]}; the model's labels are {model.labels}"
+            ) from None
+        tensors = move_to_device(batch.as_tensor_dict(), device)
+        labels.append(tensors.pop("label").cpu().numpy())
+        output = model(**tensors)["label_logits"].double() * model.temperature.double()
+        logits.append(output.cpu().numpy())
+        finite = numpy.isfinite(logits[-1]).all(-1)
+        if not finite.all():
+            raise ConfigurationError(
+                f"{data_path}, example {group[finite.argmin()][0]}: the model's logits are not "
+                "finite (NaN or infinite); its weights are spoilt: train it again, with a lower "
+                "learning rate"
+            )
+    if not logits:
+        raise ConfigurationError(f"{data_path} has no examples to calibrate with")
+    return LabeledLogits(numpy.concatenate(logits), numpy.concatenate(labels))
+
+
 def fit_temperature(logits: FloatArray, labels: IntArray) -> float:
-    """Fit the temperature by which to divide logits.
-
-    # Parameters
-
-    logits : `numpy.ndarray`
-        (N, K), of examples that the model was not trained on.
-    labels : `numpy.ndarray`
-        (N,), their labels' indices.
-
-    # Returns
-
-    `float`
+    """Fit the temperature by which to divide the logits (N, K) of examples with `labels` (N,).
 
     # Raises
 

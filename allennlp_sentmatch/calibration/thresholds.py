@@ -35,22 +35,10 @@ class Decisions:
 
 
 def best_f1_threshold(probs: FloatArray, labels: IntArray, positive: int) -> float:
-    """The probability of the positive label that best separates two labels, by F1.
+    """The probability from which on to give the label `positive`, and below it the other, by F1.
 
-    # Parameters
-
-    probs : `numpy.ndarray`
-        (N, 2)
-    labels : `numpy.ndarray`
-        (N,), the labels' indices; some of them are `positive`.
-    positive : `int`
-        The positive label's index.
-
-    # Returns
-
-    `float`
-        An example is given the positive label if its probability is at least this, and the other
-        label otherwise.
+    `probs` (N, 2) are those of examples with the labels' indices `labels` (N,), some of which are
+    `positive`.
     """
     positives = probs[:, positive]
     precisions, recalls, scores = precision_recall_curve(labels == positive, positives)
@@ -66,22 +54,10 @@ def precision_threshold(
 ) -> Optional[float]:
     """The smallest probability of the predicted label with which it is right often enough.
 
-    # Parameters
-
-    probs : `numpy.ndarray`
-        (N, K)
-    labels : `numpy.ndarray`
-        (N,), the labels' indices.
-    precision : `float`
-        The wanted share of right ones among the examples whose predicted label has at least the
-        returned probability.
-    positive : `int`, optional (default = `None`)
-        Count the examples alone for which this label is predicted.
-
-    # Returns
-
-    `Optional[float]`
-        0 if all examples reach the precision; `None` if no threshold does.
+    `precision` is the wanted share of right ones among the examples whose predicted label has at
+    least this probability: 0 if all examples reach it, `None` if no threshold does. `probs` (N, K)
+    are those of examples with the labels' indices `labels` (N,); with `positive`, only the examples
+    count for which this label is predicted.
     """
     predicted, confidences = probs.argmax(-1), probs.max(-1)
     counted = numpy.full(len(labels), True) if positive is None else predicted == positive
@@ -107,20 +83,9 @@ def decide(
     names: list[str],
     positive: Optional[str] = None,
 ) -> Decisions:
-    """Apply a predictor's threshold to labeled examples.
+    """Apply the threshold of a `ClassificationPredictor` to labeled examples.
 
-    # Parameters
-
-    probs : `numpy.ndarray`
-        (N, K)
-    labels : `numpy.ndarray`
-        (N,), the labels' indices.
-    threshold : `Union[float, Mapping[str, float]]`
-        The argument of a `ClassificationPredictor`.
-    names : `list[str]`
-        The K labels' names.
-    positive : `str`, optional (default = `None`)
-        The positive label.
+    `probs` (N, K) are those of the labels `names`, and `labels` (N,) their indices.
     """
     rule = LabelThreshold(threshold, names)
     chosen = [rule.choose(dict(zip(names, row))) for row in probs.tolist()]

@@ -1,35 +1,42 @@
 """Encoding a corpus of any size into a `.npy` file, interruptible at any moment."""
 
+import fcntl
 import hashlib
+import io
+import json
 import logging
 import os
+import shutil
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
 import numpy
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
 from allennlp.common.util import lazy_groups_of
+from numpy.lib.format import write_array_header_1_0
 
 from allennlp_sentmatch.corpus.ray_encoder import RayEncoder
-from allennlp_sentmatch.corpus.vectors_file import VectorsFile
-from allennlp_sentmatch.corpus.work_folder import VECTORS, naming, work_folder
-from allennlp_sentmatch.data.files.digests import SentencesDigest, sentences_digest
+from allennlp_sentmatch.data.files.digests import SentencesDigest, ending, sentences_digest
+from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
 
 logger = logging.getLogger(__name__)
 
-DIGESTS = "digests"
-"""The file of the finished blocks' digests."""
+# The files of the folder with the work of an encoding that is not complete yet.
+VECTORS = "vectors.npy"
+DIGESTS = "digests"  # of the finished blocks
+DATABASE = "seen.sqlite"
+SETTINGS = "settings.json"
+PARTIAL_SETTINGS = "settings.json.partial"
+LOCK = "lock"
 
 DIGEST_SIZE = 32
-
-DATABASE = "seen.sqlite"
 
 
 def encode_corpus(
@@ -89,7 +96,7 @@ def encode_corpus(
         "block_size": block_size,
     }
     with (
-        work_folder(output, settings) as folder,
+        _work_folder(output, settings) as folder,
         closing(_open_database(folder / DATABASE)) as seen,
         Tqdm.tqdm(
             total=survey.num_sentences,
@@ -98,7 +105,7 @@ def encode_corpus(
             disable=not show_progress,
         ) as progress,
     ):
-        vectors = VectorsFile(
+        vectors = _VectorsFile(
             folder / VECTORS, survey.num_sentences, encoder.vector_size, survey.hexdigest()
         )
         finished = _finished_blocks(folder / DIGESTS, vectors)
@@ -110,7 +117,7 @@ def encode_corpus(
             rest = islice(sentences(), survey.num_sentences)
             for number, block_sentences in enumerate(lazy_groups_of(rest, block_size)):
                 read.update(block_sentences)
-                with naming(folder / DATABASE):
+                with _naming(folder / DATABASE):
                     block = _next_block(block_sentences, number * block_size, seen)
                 if number < len(finished) and _is_finished(block, vectors, finished[number]):
                     progress.update(len(block_sentences))
@@ -121,12 +128,77 @@ def encode_corpus(
         for new_vectors in encoder.encode_blocks(new_sentences(), batch_size):
             number, block = unfinished.popleft()
             digest = _write(block, vectors, new_vectors)
-            _add_digest(folder / DIGESTS, number, digest)
+            with _naming(folder / DIGESTS), open(folder / DIGESTS, "r+b") as file:
+                _write_to_disk(file, number * DIGEST_SIZE, digest)
             progress.update(len(block.first_rows))
         if read.hexdigest() != survey.hexdigest():
             raise ConfigurationError(
                 f"the sentences were changed while they were encoded; delete the folder {folder} "
                 "to start again"
+            )
+
+
+@contextmanager
+def _work_folder(output: Path, settings: dict[str, Any]) -> Iterator[Path]:
+    """The folder `{output}.partial`, for this process and for work with these settings alone.
+
+    At the end of the context, the file `VECTORS` in the folder becomes `output`, and the folder is
+    deleted. After an error or an interruption, the folder stays.
+    """
+    folder = output.absolute().with_name(f"{output.name}.partial")
+    with _naming(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with _naming(folder / LOCK):
+        lock = open(folder / LOCK, "w")  # noqa: SIM115
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigurationError(f"{folder}: another process is writing there") from None
+        with _naming(folder / SETTINGS):
+            _check_settings(folder, settings)
+        yield folder
+        with _naming(folder / VECTORS):
+            os.replace(folder / VECTORS, output)
+            shutil.rmtree(folder)
+
+
+@contextmanager
+def _naming(file: Path) -> Iterator[None]:
+    """Name the file in errors of the disk and of a database that the next run makes again."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise ConfigurationError(
+            f"{file} cannot be written: {reason or error}; once this is resolved, the same "
+            "command continues"
+        ) from error
+
+
+def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
+    """Write the settings of a new run, or compare them with those of an interrupted one."""
+    path = folder / SETTINGS
+    remedy = f"delete the folder {folder} to start again"
+    if not path.exists():
+        if not {LOCK, PARTIAL_SETTINGS}.issuperset(os.listdir(folder)):
+            raise ConfigurationError(
+                f"{path} is missing, which says whose work the folder holds; {remedy}"
+            )
+        (folder / PARTIAL_SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
+        os.replace(folder / PARTIAL_SETTINGS, path)
+        return
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(before, dict):
+            raise ValueError("it is not a JSON object")
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{path} is damaged: {error}; {remedy}") from error
+    for name, value in settings.items():
+        if before.get(name) != value:
+            raise ConfigurationError(
+                f"{folder} holds an interrupted run with another setting of {name!r} "
+                f"({shorten(before.get(name))}, now {value}); delete the folder to start again"
             )
 
 
@@ -141,6 +213,21 @@ class _Block(NamedTuple):
     new: list[str]
     #: Their digests and rows.
     digests: dict[bytes, int]
+
+
+def _open_database(path: Path) -> sqlite3.Connection:
+    """An empty table of the sentences that were met.
+
+    Nothing protects it from an interruption: the next run fills a new one.
+    """
+    with _naming(path):
+        path.unlink(missing_ok=True)
+        database = sqlite3.connect(path, isolation_level=None)
+        database.execute("PRAGMA journal_mode = OFF")
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute("CREATE TABLE seen (digest BLOB PRIMARY KEY, row INTEGER) WITHOUT ROWID")
+        database.execute("BEGIN")
+    return database
 
 
 def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) -> _Block:
@@ -161,27 +248,85 @@ def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) 
     return block
 
 
-def _finished_blocks(digests_file: Path, vectors: VectorsFile) -> list[bytes]:
+class _VectorsFile(NamedTuple):
+    """A `.npy` file of vectors (N, E), float32, and the digest of their sentences at its end.
+
+    It is not mapped: all its pages that were ever touched would count as this process's memory,
+    and pages that two machines write to would be lost.
+    """
+
+    path: Path
+    num_vectors: int
+    vector_size: int
+    sentences_digest: str
+
+    def create(self) -> None:
+        with open(self.path, "wb") as file:
+            file.write(self._header)
+            file.seek(self._position(self.num_vectors))  # zeros as vectors
+            file.write(ending(self.sentences_digest))
+
+    def is_whole(self) -> bool:
+        """Whether the file has all but the values of its vectors as `create` wrote it."""
+        if not self.path.exists():
+            return False
+        with open(self.path, "rb") as file:
+            header = file.read(len(self._header))
+            file.seek(self._position(self.num_vectors))
+            return header == self._header and file.read() == ending(self.sentences_digest)
+
+    def read(self, rows: Sequence[int]) -> FloatArray:
+        vectors = numpy.empty((len(rows), self.vector_size), numpy.float32)
+        with open(self.path, "rb") as file:
+            for vector, row in zip(vectors, rows):
+                file.seek(self._position(row))
+                if file.readinto(vector.data) != vector.nbytes:
+                    raise OSError("it was shortened")
+        return vectors
+
+    def write(self, row: int, vectors: FloatArray) -> None:
+        with open(self.path, "r+b") as file:
+            _write_to_disk(file, self._position(row), vectors.tobytes())
+
+    @property
+    def _header(self) -> bytes:
+        header = io.BytesIO()
+        shape = (self.num_vectors, self.vector_size)
+        write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": shape})
+        return header.getvalue()
+
+    def _position(self, row: int) -> int:
+        return len(self._header) + row * self.vector_size * 4
+
+
+def _write_to_disk(file: Any, position: int, content: bytes) -> None:
+    file.seek(position)
+    file.write(content)
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _finished_blocks(digests_file: Path, vectors: _VectorsFile) -> list[bytes]:
     """The digests of finished blocks; makes a new file of vectors unless there is a whole one."""
-    with naming(digests_file):
+    with _naming(digests_file):
         content = digests_file.read_bytes() if digests_file.exists() else b""
-    with naming(vectors.path):
+    with _naming(vectors.path):
         if not vectors.is_whole():
             if content:
                 logger.warning("%s is missing or damaged: encoding starts again", vectors.path)
             vectors.create()
             content = b""
-    with naming(digests_file):
+    with _naming(digests_file):
         digests_file.write_bytes(content)
     # An interruption may have left a part of a digest at the end.
     ends = range(DIGEST_SIZE, len(content) + 1, DIGEST_SIZE)
     return [content[end - DIGEST_SIZE : end] for end in ends]
 
 
-def _is_finished(block: _Block, vectors: VectorsFile, digest: bytes) -> bool:
+def _is_finished(block: _Block, vectors: _VectorsFile, digest: bytes) -> bool:
     """Whether the block's sentences and vectors are those that were written, by their digest."""
     rows = range(block.start, block.start + len(block.first_rows))
-    with naming(vectors.path):
+    with _naming(vectors.path):
         is_finished = _digest(block, vectors.read(rows)) == digest
     if not is_finished:
         logger.warning(
@@ -191,7 +336,7 @@ def _is_finished(block: _Block, vectors: VectorsFile, digest: bytes) -> bool:
     return is_finished
 
 
-def _write(block: _Block, vectors: VectorsFile, new_vectors: FloatArray) -> bytes:
+def _write(block: _Block, vectors: _VectorsFile, new_vectors: FloatArray) -> bytes:
     """Fill the block's rows with the vectors of its new sentences and with earlier rows.
 
     Returns the digest of what is on the disk then.
@@ -201,7 +346,7 @@ def _write(block: _Block, vectors: VectorsFile, new_vectors: FloatArray) -> byte
     first_rows = numpy.array(block.first_rows)
     is_here = first_rows >= block.start
     filled[is_here] = filled[first_rows[is_here] - block.start]
-    with naming(vectors.path):
+    with _naming(vectors.path):
         filled[~is_here] = vectors.read(first_rows[~is_here].tolist())
         vectors.write(block.start, filled)
     return _digest(block, filled)
@@ -213,27 +358,3 @@ def _digest(block: _Block, vectors: FloatArray) -> bytes:
     digest.update(numpy.array(block.first_rows).data)
     digest.update(vectors.data)
     return digest.digest()
-
-
-def _add_digest(digests_file: Path, number: int, digest: bytes) -> None:
-    """Count a block as finished, once its vectors are on the disk."""
-    with naming(digests_file), open(digests_file, "r+b") as file:
-        file.seek(number * DIGEST_SIZE)
-        file.write(digest)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _open_database(path: Path) -> sqlite3.Connection:
-    """An empty table of the sentences that were met.
-
-    Nothing protects it from an interruption: the next run fills a new one.
-    """
-    with naming(path):
-        path.unlink(missing_ok=True)
-        database = sqlite3.connect(path, isolation_level=None)
-        database.execute("PRAGMA journal_mode = OFF")
-        database.execute("PRAGMA synchronous = OFF")
-        database.execute("CREATE TABLE seen (digest BLOB PRIMARY KEY, row INTEGER) WITHOUT ROWID")
-        database.execute("BEGIN")
-    return database

@@ -72,11 +72,13 @@ class IndexKind(Registrable):
     search_parameters: str = ""
     """The settings that a built index can be searched with, for FAISS's `ParameterSpace`."""
 
+    num_training_vectors: ClassVar[int] = 0
+    """The least number of vectors that the index learns from before vectors are added."""
+
     @classmethod
     def kind_name(cls) -> str:
         """The name that the class is registered by."""
-        names = {IndexKind.by_name(name): name for name in IndexKind.list_available()}
-        return names[cls]
+        return next(name for name in IndexKind.list_available() if IndexKind.by_name(name) is cls)
 
     def description(self, vector_size: int, num_vectors: int) -> str:
         """The argument of `faiss.index_factory` for an index of this many vectors.
@@ -92,13 +94,14 @@ class IndexKind(Registrable):
         faiss = faiss_library()
         description = self.description(vector_size, num_vectors)
         try:
-            return faiss.index_factory(vector_size, description, faiss.METRIC_INNER_PRODUCT)
+            index = faiss.index_factory(vector_size, description, faiss.METRIC_INNER_PRODUCT)
         except RuntimeError as error:
             raise ConfigurationError(f"FAISS cannot make {description}: {error}") from error
-
-    def num_training_vectors(self, index: Any) -> int:
-        """The number of vectors that `index` learns from before vectors are added."""
-        return 0
+        for part in (index, getattr(index, "pq", None)):
+            # FAISS prints a warning where a centroid has fewer, as few as the corpus may have.
+            if hasattr(part, "cp"):
+                part.cp.min_points_per_centroid = 1
+        return index
 
     def prepare_search(self, index: Any) -> None:
         """Apply the settings that an index can be searched with, once it is built."""
@@ -159,7 +162,7 @@ class HnswKind(IndexKind):
         return f"HNSW{self._m}"
 
     def create(self, vector_size: int, num_vectors: int) -> Any:
-        """An empty index."""
+        """An empty index with the graph's settings."""
         index = super().create(vector_size, num_vectors)
         index.hnsw.efConstruction = self._ef_construction
         return index
@@ -198,7 +201,8 @@ class IvfKind(IndexKind):
         self.search_parameters = f"nprobe={nprobe}"
 
     def description(self, vector_size: int, num_vectors: int) -> str:
-        """The lists, with the vectors as they are."""
+        """The lists, and what they have of the vectors."""
+        codes = self._codes(vector_size, num_vectors)
         nlist = self._nlist or max(
             1, min(round(4 * math.sqrt(num_vectors)), num_vectors // MIN_VECTORS_PER_LIST)
         )
@@ -206,18 +210,11 @@ class IvfKind(IndexKind):
             raise ConfigurationError(
                 f"nlist must be at most the number of vectors, which is {num_vectors}; got {nlist}"
             )
-        return f"IVF{nlist},Flat"
+        return f"IVF{nlist},{codes}"
 
-    def create(self, vector_size: int, num_vectors: int) -> Any:
-        """An empty index, to be trained."""
-        index = super().create(vector_size, num_vectors)
-        # FAISS prints a warning where a centroid has fewer, as few as the corpus may have.
-        index.cp.min_points_per_centroid = 1
-        return index
-
-    def num_training_vectors(self, index: Any) -> int:
-        """64 for each list."""
-        return int(index.nlist) * TRAINING_VECTORS_PER_LIST
+    def _codes(self, vector_size: int, num_vectors: int) -> str:
+        """The form in which the lists have the vectors."""
+        return "Flat"
 
 
 @IndexKind.register("ivfpq")
@@ -245,11 +242,13 @@ class IvfPqKind(IvfKind):
 
     # Raises
 
-    `ConfigurationError` for a number below 1.
+    `ConfigurationError` for a number below 1; from `create` if there are fewer than 256 vectors or
+    more lists than vectors, or if `code_size` does not divide the vectors' size.
     """
 
     magic = b"IwPQ"
     compressed = True
+    num_training_vectors = NUM_CODES * 100
 
     def __init__(
         self,
@@ -265,50 +264,27 @@ class IvfPqKind(IvfKind):
         self._code_size = code_size
         self.refine_factor = refine_factor
 
-    def description(self, vector_size: int, num_vectors: int) -> str:
-        """The lists, with a byte for each part of a vector.
-
-        # Raises
-
-        `ConfigurationError` if there are fewer than 256 vectors or more lists than vectors, or
-        if `code_size` does not divide the vectors' size.
-        """
+    def _codes(self, vector_size: int, num_vectors: int) -> str:
+        """A byte for each part of a vector."""
         if num_vectors < NUM_CODES:
             raise ConfigurationError(
                 f"ivfpq learns {NUM_CODES} codes from at least as many vectors, got {num_vectors}; "
                 "choose the kind flat"
             )
-        lists, _, _ = super().description(vector_size, num_vectors).partition(",")
-        # "np": the training for Hamming distances, which searches do not use, takes half a minute.
-        return f"{lists},PQ{self._parts(vector_size)}x8np"
-
-    def create(self, vector_size: int, num_vectors: int) -> Any:
-        """An empty index, to be trained."""
-        index = super().create(vector_size, num_vectors)
-        index.pq.cp.min_points_per_centroid = 1
-        return index
-
-    def _parts(self, vector_size: int) -> int:
-        """The number of parts, of a byte each, of a vector of this size."""
-        if self._code_size is not None:
-            if vector_size % self._code_size:
-                raise ConfigurationError(
-                    f"code_size must divide the vectors' size, which is {vector_size}; got "
-                    f"{self._code_size}"
-                )
-            return self._code_size
         most = min(vector_size, max(USUAL_CODE_SIZE, vector_size // MAX_PART_SIZE))
-        parts = next(size for size in range(most, 0, -1) if vector_size % size == 0)
-        if vector_size > parts * MAX_PART_SIZE:
+        usual = next(size for size in range(most, 0, -1) if vector_size % size == 0)
+        if self._code_size is None and vector_size > usual * MAX_PART_SIZE:
             raise ConfigurationError(
                 f"ivfpq cannot divide vectors of size {vector_size} into equal parts of at most "
                 f"{MAX_PART_SIZE} components; choose the kind ivf or hnsw, or set code_size"
             )
-        return parts
-
-    def num_training_vectors(self, index: Any) -> int:
-        """64 for each list, and enough for the codes."""
-        return max(super().num_training_vectors(index), NUM_CODES * 100)
+        code_size = self._code_size or usual
+        if vector_size % code_size:
+            raise ConfigurationError(
+                f"code_size must divide the vectors' size, which is {vector_size}; got {code_size}"
+            )
+        # "np": the training for Hamming distances, which searches do not use, takes half a minute.
+        return f"PQ{code_size}x8np"
 
 
 def default_kind(num_vectors: int) -> IndexKind:

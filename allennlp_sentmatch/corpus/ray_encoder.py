@@ -59,7 +59,12 @@ class RayEncoder:
         for name, number in (("num_workers", num_workers), ("num_threads", num_threads)):
             if number is not None and number < 1:
                 raise ConfigurationError(f"{name} must be at least 1, got {number}")
-        self._ray = _ray()
+        try:
+            import ray
+        except ImportError as error:
+            message = "the engine ray needs the extra [ray]: pip install ray"
+            raise ConfigurationError(message) from error
+        self._ray: Any = ray
         archive_file = os.fspath(archive_file)
         # Workers have another working directory; a URL stays as it is.
         is_here = os.path.exists(archive_file)
@@ -133,11 +138,3 @@ def _loaded(
     return SentenceEncoder.from_archive(
         archive_file, min(cuda_device, 0), trust, overrides, bfloat16
     )
-
-
-def _ray() -> Any:
-    try:
-        import ray
-    except ImportError as error:
-        raise ConfigurationError("the engine ray needs the extra [ray]: pip install ray") from error
-    return ray

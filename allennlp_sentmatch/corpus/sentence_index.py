@@ -10,7 +10,12 @@ from typing import Any, Optional, Union
 import numpy
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.corpus.index_kinds import IndexKind, default_kind, faiss_library
+from allennlp_sentmatch.corpus.index_kinds import (
+    TRAINING_VECTORS_PER_LIST,
+    IndexKind,
+    default_kind,
+    faiss_library,
+)
 from allennlp_sentmatch.data.files.digests import (
     content_digest,
     ending,
@@ -112,22 +117,15 @@ class SentenceIndex:
         index = kind.create(vectors.shape[1], len(chosen))
         logger.info("building an index of kind %s for %d vectors", kind.kind_name(), len(chosen))
         if not index.is_trained:
-            sample = chosen[_evenly(len(chosen), kind.num_training_vectors(index))]
-            index.train(_read(vectors, sample))
+            needed = max(index.nlist * TRAINING_VECTORS_PER_LIST, kind.num_training_vectors)
+            index.train(_read(vectors, chosen[evenly(len(chosen), needed)]))
         for start in range(0, len(chosen), block_size):
             index.add(_read(vectors, chosen[start : start + block_size]))
         kind.prepare_search(index)
         return cls(index, kind, vectors, rows)
 
     def search(self, vectors: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
-        """The nearest neighbors of vectors.
-
-        # Parameters
-
-        vectors : `numpy.ndarray`
-            (Q, E)
-        k : `int`
-            How many neighbors each gets; fewer where the index has fewer vectors.
+        """The `k` nearest neighbors of vectors (Q, E).
 
         # Returns
 
@@ -147,23 +145,17 @@ class SentenceIndex:
                 f"{vectors.shape}"
             )
         k = min(k, len(self))
-        if k == 0 or len(vectors) == 0:
-            return numpy.empty((len(vectors), k), "f4"), numpy.empty((len(vectors), k), "i8")
+        cosines = numpy.full((len(vectors), k), -numpy.inf, numpy.float32)
+        positions = numpy.full((len(vectors), k), -1, numpy.int64)
+        if cosines.size == 0:
+            return cosines, positions
         queries = normalized(vectors)
         if not self._kind.compressed or self._vectors is None:
             cosines, positions = self._index.search(queries, k)
             return cosines, positions
         num_candidates = min(k * self._kind.refine_factor, len(self))
         _, candidates = self._index.search(queries, num_candidates)
-        return self._refined(queries, candidates, k)
-
-    def _refined(
-        self, queries: FloatArray, candidates: IntArray, k: int
-    ) -> tuple[FloatArray, IntArray]:
-        """The nearest `k` of each query's candidates by their own vectors."""
-        assert self._vectors is not None
-        cosines = numpy.full((len(queries), k), -numpy.inf, numpy.float32)
-        positions = numpy.full((len(queries), k), -1, numpy.int64)
+        # The nearest of each query's candidates by their own vectors.
         for row, (query, found) in enumerate(zip(queries, candidates)):
             # In the order of the file.
             found = numpy.sort(found[found >= 0])
@@ -205,11 +197,8 @@ class SentenceIndex:
     ) -> None:
         """Write the index to a file, which FAISS's own tools read as well.
 
-        # Parameters
-
-        path : `Union[str, os.PathLike]`
-        sentences_digest : `str`, optional (default = `None`)
-            Of the sentences whose vectors the index has; see `check_sentences`.
+        The file has the digest of the sentences whose vectors the index has, if it is given; see
+        `check_sentences`.
 
         # Raises
 
@@ -262,7 +251,18 @@ class SentenceIndex:
         """
         faiss = faiss_library()
         expected = f"{path} is not an index that `allennlp search` wrote"
-        file_kind = _kind_of_file(path, expected)
+        registered: list[Any] = [IndexKind.by_name(name) for name in IndexKind.list_available()]
+        kinds: dict[bytes, type[IndexKind]] = {one.magic: one for one in registered}
+        try:
+            with open(path, "rb") as file:
+                magic = file.read(4)
+        except OSError as error:
+            raise ConfigurationError(f"{path} cannot be read: {error}") from error
+        if magic not in kinds:
+            raise ConfigurationError(
+                f"{expected}: it begins with {magic!r}, not with one of {sorted(kinds)}"
+            )
+        file_kind = kinds[magic]
         if kind is not None and type(kind) is not file_kind:
             raise ConfigurationError(
                 f"{path} is an index of kind {file_kind.kind_name()}, not {kind.kind_name()}; name "
@@ -282,7 +282,7 @@ class SentenceIndex:
             if hasattr(index, "invlists") and index.invlists.compute_ntotal() != index.ntotal:
                 raise RuntimeError(f"its lists do not have {index.ntotal} vectors")
             loaded = cls(index, kind or file_kind(), vectors, rows)
-            sample = loaded.vectors(_evenly(len(loaded), NUM_CHECKED))
+            sample = loaded.vectors(evenly(len(loaded), NUM_CHECKED))
         except (RuntimeError, MemoryError) as error:
             raise ConfigurationError(f"{expected}, or it is damaged: {error}; {remedy}") from error
         with numpy.errstate(over="ignore", invalid="ignore"):  # of what is refused below
@@ -295,23 +295,7 @@ class SentenceIndex:
         return loaded
 
 
-def _kind_of_file(path: Union[str, "os.PathLike[str]"], expected: str) -> type[IndexKind]:
-    """The kind of index that a file begins like."""
-    registered: list[Any] = [IndexKind.by_name(name) for name in IndexKind.list_available()]
-    kinds: dict[bytes, type[IndexKind]] = {kind.magic: kind for kind in registered}
-    try:
-        with open(path, "rb") as file:
-            magic = file.read(4)
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from error
-    if magic not in kinds:
-        raise ConfigurationError(
-            f"{expected}: it begins with {magic!r}, not with one of {sorted(kinds)}"
-        )
-    return kinds[magic]
-
-
-def _evenly(number: int, limit: int) -> IntArray:
+def evenly(number: int, limit: int) -> IntArray:
     """At most `limit` of the positions from 0 to `number` - 1, the first and the last included."""
     return numpy.unique(numpy.linspace(0, number - 1, min(number, limit)).astype(numpy.int64))
 

@@ -14,7 +14,12 @@ from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.corpus.index_kinds import IndexKind
-from allennlp_sentmatch.corpus.sentence_index import TOLERANCE, SentenceIndex, normalized
+from allennlp_sentmatch.corpus.sentence_index import (
+    TOLERANCE,
+    SentenceIndex,
+    evenly,
+    normalized,
+)
 from allennlp_sentmatch.data.files.digests import sentences_digest
 from allennlp_sentmatch.data.files.vectors import check_sentences
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
@@ -201,58 +206,43 @@ class SentenceSearch:
             for (query, neighbor), prediction in zip(batch, predictions):
                 rescored[query].append(replace(neighbor, **prediction))
         for neighbors in rescored:  # equal scores, or none, stay in the order of the cosines
-            neighbors.sort(key=_score, reverse=True)
+            neighbors.sort(
+                key=lambda one: -math.inf if one.score is None else one.score, reverse=True
+            )
         return rescored
 
-    def _sample(self) -> list[int]:
-        """Positions among the distinct sentences, the first and the last one included."""
-        return (
-            numpy.unique(numpy.linspace(0, len(self._rows) - 1, NUM_SAMPLES).astype(int)).tolist()
-            if self._rows
-            else []
-        )
-
     def _compare_sample_with_encoder(self) -> None:
-        positions = self._sample()
+        positions = evenly(len(self._rows), NUM_SAMPLES)
         encoded = self._encoder.encode([self._sentences[i] for i in positions], show_progress=False)
         found = normalized(self._vectors[[self._rows[position] for position in positions]])
-        for position, same in zip(
-            positions, (numpy.abs(found - normalized(encoded)) <= TOLERANCE).all(axis=1)
-        ):
-            if not same:
-                raise ConfigurationError(
-                    f"{self._vector_name(position)} is not the model's for this sentence; was the "
-                    "corpus encoded with another model, or changed since?"
-                )
+        same = (numpy.abs(found - normalized(encoded)) <= TOLERANCE).all(axis=1)
+        for position in positions[~same]:
+            raise ConfigurationError(
+                f"{self._vector_name(position)} is not the model's for this sentence; was the "
+                "corpus encoded with another model, or changed since?"
+            )
 
     def _compare_sample_with_index(self, index_file: Union[str, "os.PathLike[str]"]) -> None:
-        if (len(self._index), self._index.vector_size) != (
-            len(self._rows),
-            self._vectors.shape[1],
-        ):
+        index, size = self._index, self._vectors.shape[1]
+        if (len(index), index.vector_size) != (len(self._rows), size):
             raise ConfigurationError(
-                f"{index_file} has {len(self._index)} vectors of size {self._index.vector_size}, "
-                f"but the corpus has {len(self._rows)} distinct sentences with vectors of size "
-                f"{self._vectors.shape[1]}; name another file, to build its index there"
+                f"{index_file} has {len(index)} vectors of size {index.vector_size}, but the "
+                f"corpus has {len(self._rows)} distinct sentences with vectors of size {size}; "
+                "name another file, to build its index there"
             )
-        positions = self._sample()
+        positions = evenly(len(self._rows), NUM_SAMPLES)
         vectors = self._vectors[[self._rows[position] for position in positions]]
-        for position, same in zip(positions, self._index.holds(vectors, positions)):
-            if not same:
-                raise ConfigurationError(
-                    f"{self._vector_name(position)} is not the one in {index_file}; name another "
-                    "file, to build the index there"
-                )
+        for position in positions[~index.holds(vectors, positions)]:
+            raise ConfigurationError(
+                f"{self._vector_name(position)} is not the one in {index_file}; name another "
+                "file, to build the index there"
+            )
 
     def _vector_name(self, position: int) -> str:
         return (
             f"the vector in row {self._rows[position]} (counted from 0; the sentence "
             f"{self._sentences[position]!r})"
         )
-
-
-def _score(neighbor: Neighbor) -> float:
-    return -math.inf if neighbor.score is None else neighbor.score
 
 
 def lines(

@@ -1,16 +1,17 @@
-"""The functions of the page's buttons, which report errors as sentences."""
+"""The functions of the page's buttons, which report errors as sentences, and its HTML fragments."""
 
+import base64
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import wraps
+from html import escape
 from typing import Any, Callable, Union
 
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.demo.demo_model import DemoModel, Prediction
-from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
-from allennlp_sentmatch.demo.markup import figures, message, table
-from allennlp_sentmatch.demo.tasks import Table
-from allennlp_sentmatch.demo.text_input import InputError
+from allennlp_sentmatch.demo.demo_model import DemoModel, InMemorySearch, Prediction
+from allennlp_sentmatch.demo.tasks import InputError, Table
+from allennlp_sentmatch.inspection import SVG, Drawing
 
 logger = logging.getLogger(__name__)
 
@@ -18,19 +19,10 @@ SENTENCES_PER_LABEL = 5
 
 
 def predictions(model: DemoModel, *columns: Sequence[str]) -> tuple[list[str], list[Any]]:
-    """The predictions for the texts of several callers, in one batch.
+    """The predictions for the texts of several callers, in one batch: a column for each input.
 
-    # Parameters
-
-    model : `DemoModel`
-    columns : `Sequence[str]`
-        For each of the task's inputs, the texts of all callers.
-
-    # Returns
-
-    `tuple[list[str], list[Any]]`
-        For each caller a message, and the labels' probabilities or a table. After an error, the
-        message alone.
+    Each caller gets a message, and the labels' probabilities or a table; after an error, the
+    message alone.
     """
     rows = list(zip(*columns))
     results: Sequence[Union[Prediction, Exception]]
@@ -43,39 +35,52 @@ def predictions(model: DemoModel, *columns: Sequence[str]) -> tuple[list[str], l
     return list(notes), list(shown)
 
 
+def _reports_errors(function: Callable[..., str]) -> Callable[..., str]:
+    @wraps(function)
+    def reporting(*arguments: Any) -> str:
+        try:
+            return function(*arguments)
+        except Exception as error:
+            return _sentence(error)
+
+    return reporting
+
+
+@_reports_errors
 def drawings(model: DemoModel, *texts: str) -> str:
-    """The pictures of a prediction; empty if a text is not accepted."""
-    return _or_nothing(lambda: figures(model.draw(*texts)))
+    """The pictures of a prediction; empty if a text is not accepted: the prediction says why."""
+    try:
+        return figures(model.draw(*texts))
+    except InputError:
+        return ""
 
 
+@_reports_errors
 def explanation(model: DemoModel, method: str, *texts: str) -> str:
     """The saliency of the texts; empty if one of them is not accepted."""
-    return _or_nothing(lambda: figures([model.explain(*texts, method=method)]))
+    try:
+        return figures([model.explain(*texts, method=method)])
+    except InputError:
+        return ""
 
 
+@_reports_errors
 def generated(model: DemoModel, source: str, sample: bool) -> str:
     """The sentences that the model generates for each label."""
-
-    def show() -> str:
-        rows = [
-            (label, sentence)
-            for label, sentences in model.generate(source, sample).items()
-            for sentence in sentences[:SENTENCES_PER_LABEL]
-        ]
-        return table("Sentences for each label, the best first", ["Label", "Sentence"], rows)
-
-    return _or_sentence(show)
+    rows = [
+        (label, sentence)
+        for label, sentences in model.generate(source, sample).items()
+        for sentence in sentences[:SENTENCES_PER_LABEL]
+    ]
+    return table("Sentences for each label, the best first", ["Label", "Sentence"], rows)
 
 
+@_reports_errors
 def neighbors(search: InMemorySearch, query: str) -> str:
     """The sentences of the corpus that are nearest to a query."""
-
-    def show() -> str:
-        note = message(_note(search.unknown_words(query)))
-        rows = [(f"{cosine:.3f}", sentence) for sentence, cosine in search.nearest(query)]
-        return note + table("Nearest sentences", ["Cosine", "Sentence"], rows)
-
-    return _or_sentence(show)
+    note = message(_note(search.unknown_words(query)))
+    rows = [(f"{cosine:.3f}", sentence) for sentence, cosine in search.nearest(query)]
+    return note + table("Nearest sentences", ["Cosine", "Sentence"], rows)
 
 
 def _describe(model: DemoModel, result: Union[Prediction, Exception]) -> tuple[str, Any]:
@@ -100,23 +105,6 @@ def _result_or_error(model: DemoModel, texts: Sequence[str]) -> Union[Prediction
         return error
 
 
-def _or_nothing(show: Callable[[], str]) -> str:
-    """The result, or nothing for texts that are not accepted: the prediction reports the reason."""
-    try:
-        return show()
-    except InputError:
-        return ""
-    except Exception as error:
-        return _sentence(error)
-
-
-def _or_sentence(show: Callable[[], str]) -> str:
-    try:
-        return show()
-    except Exception as error:
-        return _sentence(error)
-
-
 def _sentence(error: Exception) -> str:
     """The error for the person at the page. An unexpected one is logged as well."""
     if isinstance(error, InputError):
@@ -125,3 +113,44 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, ConfigurationError):
         return message(str(error.message), is_error=True)
     return message("Sorry, the model failed on this input; the server's log says why.", True)
+
+
+def heading(title: str, description: str) -> str:
+    """The page's title and a line below it; all text is escaped, as in the other fragments."""
+    return f'<h1>{escape(title)}</h1><p class="subtitle">{escape(description)}</p>'
+
+
+def message(text: str, is_error: bool = False) -> str:
+    """A sentence that screen readers announce."""
+    role, css_class = ("alert", "error") if is_error else ("status", "note")
+    return f'<p role="{role}" class="{css_class}">{escape(text)}</p>' if text else ""
+
+
+def figures(drawings: Iterable[Drawing]) -> str:
+    """Drawings with their titles."""
+    shown = "".join(
+        f"<figure><figcaption>{escape(drawing.title)}</figcaption>{_picture(drawing)}</figure>"
+        for drawing in drawings
+    )
+    return f'<div class="figures">{shown}</div>' if shown else ""
+
+
+def _picture(drawing: Drawing) -> str:
+    if drawing.media_type != SVG:
+        return drawing.content
+    # In an image, style sheets and identifiers do not affect the page, and no script runs.
+    data = base64.b64encode(drawing.content.encode()).decode()
+    source = f"data:image/svg+xml;base64,{data}"
+    return f'<div class="picture"><img alt="{escape(drawing.title)}" src="{source}"></div>'
+
+
+def table(caption: str, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table with a caption."""
+    head = "".join(f'<th scope="col">{escape(header)}</th>' for header in headers)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return (
+        f"<table><caption>{escape(caption)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )

@@ -1,4 +1,4 @@
-"""A trained model for the demo page, shared by many visitors."""
+"""A trained model for the demo page, shared by many visitors, and the search with it."""
 
 import os
 from collections.abc import Sequence
@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Union
 
+import numpy
 from allennlp.data import Instance
 from allennlp.data.fields import ListField, TextField
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.corpus.sentence_index import normalized
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
-from allennlp_sentmatch.demo.tasks import Answer, task_of
-from allennlp_sentmatch.demo.text_input import InputError, checked_text
+from allennlp_sentmatch.demo.tasks import Answer, InputError, checked_text, task_of
 from allennlp_sentmatch.inspection import (
     Drawing,
     color_words,
@@ -209,6 +210,39 @@ class DemoModel:
             self._reader.apply_token_indexers(instance)
             instance.index_fields(self._model.vocab)
         return instance
+
+
+class InMemorySearch:
+    """Finds the sentences of a small corpus nearest to a query, by the cosine of their vectors.
+
+    # Parameters
+
+    model : `DemoModel`
+        Encodes the corpus in the constructor, and the queries later.
+    sentences : `Sequence[str]`
+        The corpus.
+
+    # Raises
+
+    `ConfigurationError` if the model has no encoder of single sentences.
+    """
+
+    def __init__(self, model: DemoModel, sentences: Sequence[str]) -> None:
+        self._model = model
+        self.sentences = list(sentences)
+        # Shape: (N, E)
+        self._vectors = normalized(model.encode(self.sentences, show_progress=True))
+
+    def nearest(self, query: str, count: int = 10) -> list[tuple[str, float]]:
+        """The `count` nearest sentences and their cosines, the nearest first."""
+        vector = normalized(self._model.encode([checked_text(query, "sentence")]))[0]
+        cosines = self._vectors @ vector
+        order = numpy.argsort(-cosines, kind="stable")[:count]
+        return [(self.sentences[i], float(cosines[i])) for i in order]
+
+    def unknown_words(self, query: str) -> list[str]:
+        """The words of a query that are not in the model's vocabulary."""
+        return self._model.unknown_words_of_sentence(checked_text(query, "sentence"))
 
 
 def _parts(config: dict[str, Any]) -> list[str]:

@@ -1,16 +1,15 @@
 """ASGI middleware: a filter of requests, and security headers."""
 
+import json
 import re
 from collections.abc import Collection, Container
 from typing import Any
 
-from allennlp_sentmatch.demo.request_body import Functions, check_body
 from allennlp_sentmatch.serving.requests import (
+    MAX_TEXT,
     RequestError,
+    RequestLimits,
     check_names,
-    read_body,
-    receive_again,
-    refuse,
 )
 
 POLICY = "; ".join(
@@ -54,14 +53,28 @@ MAX_PATH = 200
 """The length of the longest path of a file; systems refuse much longer ones."""
 
 
-class RequestFilter:
-    """Refuses requests that the page does not make.
+MAX_SESSION = 64
+"""The length of the longest name of a browser tab; Gradio's have 11 letters and digits."""
 
-    - Requests for another host and of other origins, such as pages at other ports of this machine
-      (see `check_names`).
+Functions = dict[int, list[dict[str, Any]]]
+"""For the index of each of the page's functions, the JSON schemas of its inputs."""
+
+OPTIONAL = type(None)
+FIELDS: dict[str, Any] = {
+    "data": list,
+    "event_data": OPTIONAL,
+    "fn_index": int,
+    "session_hash": str,
+    "trigger_id": (int, OPTIONAL),
+}
+
+
+class RequestFilter(RequestLimits):
+    """Refuses requests that the page does not make, besides those that `RequestLimits` refuses.
+
     - Requests for Gradio's other routes: they redirect to any address, take uploads, record or
       describe themselves.
-    - Bodies that are large, slow or not the page's (see `check_body`).
+    - Bodies that are not the page's (see `check_body`).
 
     Queries and the headers of proxies are not passed on, since anybody can send them, except for
     the queue's session, and `X-Forwarded-Proto` under an allowed name: that may be a proxy's.
@@ -85,33 +98,11 @@ class RequestFilter:
         sessions: Container[str],
         allowed_hosts: Collection[str] = (),
     ) -> None:
-        self._app = app
+        super().__init__(app, allowed_hosts)
         self._functions = functions
         self._sessions = sessions
-        self._allowed_hosts = {host.lower() for host in allowed_hosts}
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Handle one request."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        try:
-            scope = self._checked(scope)
-            body = await read_body(receive)
-            if scope["path"] == JOIN:
-                check_body(body, self._functions)
-        except RequestError as error:
-            await refuse(send, error)
-        else:
-            await self._app(scope, receive_again(body, receive), send)
-
-    def _checked(self, scope: Any) -> Any:
-        """The scope of a request, with the headers and the query that are passed on.
-
-        # Raises
-
-        `RequestError` if the page does not make such a request.
-        """
+    def _checked_scope(self, scope: Any) -> Any:
         path = scope["path"]
         name = check_names(scope, self._allowed_hosts)
         is_file = path.startswith(FOLDERS) and path.isascii() and len(path) <= MAX_PATH
@@ -130,6 +121,58 @@ class RequestFilter:
             or (header == b"x-forwarded-proto" and name in self._allowed_hosts)
         ]
         return {**scope, "query_string": query, "headers": headers}
+
+    def _check_body(self, scope: Any, body: bytes) -> None:
+        if scope["path"] == JOIN:
+            check_body(body, self._functions)
+
+
+def check_body(body: bytes, functions: Functions) -> None:
+    """Check that a body is one that the page sends: texts and choices for one of its functions.
+
+    Anything else could reach code of Gradio that the page does not need. It takes some objects for
+    files of the server, for example, which it then copies.
+
+    # Raises
+
+    `RequestError` for any other body.
+    """
+    try:
+        form = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(400, "The body is not valid JSON.") from error
+    if not (
+        isinstance(form, dict)
+        and form.keys() <= FIELDS.keys()
+        and all(isinstance(form.get(name), kind) for name, kind in FIELDS.items())
+    ):
+        raise RequestError(400, "The page does not send such a request.")
+    session = form["session_hash"]
+    if not (session.isascii() and session.isalnum() and len(session) <= MAX_SESSION):
+        raise RequestError(400, "The session's name is not one that the page makes.")
+    schemas = functions.get(form["fn_index"])
+    if schemas is None:
+        raise RequestError(404, "The page has no such function.")
+    if len(form["data"]) != len(schemas):
+        raise RequestError(400, f"This function has {len(schemas)} inputs.")
+    for value, schema in zip(form["data"], schemas):
+        _check_value(value, schema)
+
+
+def _check_value(value: Any, schema: dict[str, Any]) -> None:
+    if "enum" in schema:
+        is_valid = value in schema["enum"]
+    elif schema["type"] == "boolean":
+        is_valid = isinstance(value, bool)
+    else:
+        is_valid = isinstance(value, str)
+    if not is_valid:
+        raise RequestError(400, "An input is not of its type.")
+    if isinstance(value, str):
+        if len(value) > MAX_TEXT:
+            raise RequestError(413, f"A text has {len(value):,} characters, which is too long.")
+        if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+            raise RequestError(400, "A text is not valid Unicode: it has half of a character.")
 
 
 class SecurityHeaders:

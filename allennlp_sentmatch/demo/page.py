@@ -10,12 +10,12 @@ from allennlp_sentmatch.demo.callbacks import (
     drawings,
     explanation,
     generated,
+    heading,
+    message,
     neighbors,
     predictions,
 )
-from allennlp_sentmatch.demo.demo_model import DemoModel
-from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
-from allennlp_sentmatch.demo.markup import heading, message
+from allennlp_sentmatch.demo.demo_model import DemoModel, InMemorySearch
 
 with suppress(ImportError):  # AllenNLP imports every module; `server` says what is missing
     import gradio

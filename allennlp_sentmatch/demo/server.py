@@ -9,8 +9,7 @@ from typing import Any, Callable, Optional
 
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.demo.demo_model import DemoModel
-from allennlp_sentmatch.demo.in_memory_search import InMemorySearch
+from allennlp_sentmatch.demo.demo_model import DemoModel, InMemorySearch
 from allennlp_sentmatch.demo.middleware import RequestFilter, SecurityHeaders
 
 MISSING_GRADIO = (

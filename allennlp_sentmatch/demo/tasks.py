@@ -1,25 +1,17 @@
-"""The demo's tasks: the input texts of the page for each kind of predictor, and its answer."""
+"""The demo's tasks: the texts that visitors enter for each kind of predictor, and its answer."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, Union
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, NamedTuple, Optional, Union
 
 import numpy
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.demo.example_texts import (
-    ANSWERS,
-    CAPTIONS,
-    GERMAN_CAPTIONS,
-    PARAPHRASES,
-    PASSAGES,
-    QUESTIONS,
-    QUICK_START,
-    REVIEWS,
-)
-from allennlp_sentmatch.demo.text_input import TextInput
 from allennlp_sentmatch.models import ScoreModel
 from allennlp_sentmatch.predictors import (
     AnswerExtractorPredictor,
@@ -30,13 +22,128 @@ from allennlp_sentmatch.predictors import (
 )
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
 
+MAX_CHARACTERS = 1000
+"""The length of the longest text that is accepted."""
+
+MAX_TOKENS = 60
+"""The largest number of tokens in a text: a picture has a row or a column for each."""
+
+MAX_CANDIDATES = 10
+"""The largest number of answers that are ranked."""
+
 MAX_TRANSLATIONS = 5
+
+Example = tuple[str, ...]
+
+_TEXTS = json.loads(Path(__file__).with_name("examples.json").read_text(encoding="utf-8"))
+"""Texts to try a model with, all written for this page."""
+
+
+def _examples(name: str) -> list[Example]:
+    return [tuple(texts) for texts in _TEXTS[name]]
+
+
+CAPTIONS = _examples("captions")
+CAPTION = list(dict.fromkeys((first,) for first, _ in CAPTIONS))
+PARAPHRASES = _examples("paraphrases")
+QUESTIONS = _examples("questions")
+QUICK_START = _examples("quick_start")
+REVIEWS = _examples("reviews")
+
+CORPUS: list[str] = [
+    *dict.fromkeys(text for pair in CAPTIONS + QUICK_START for text in pair),
+    *_TEXTS["more_to_search"],
+]
+"""Sentences to search."""
+
+
+class InputError(ValueError):
+    """An entered text is not accepted; the message says why."""
+
+
+@dataclass(frozen=True)
+class TextInput:
+    """A text that a model reads.
+
+    # Parameters
+
+    name : `str`
+        Its key in the predictor's JSON.
+    label : `str`
+        Its name on the page.
+    noun : `str`, optional (default = `name`)
+        The word for it, or for an element of a list, in messages.
+    field : `str`, optional (default = `name`)
+        Its field in the predictor's instances.
+    lines : `int`, optional (default = `1`)
+        The height of its box, which grows up to 10 lines.
+    one_per_line : `bool`, optional (default = `False`)
+        Whether the text is a list, with one element a line.
+    max_characters : `int`, optional (default = `MAX_CHARACTERS`)
+    max_tokens : `int`, optional (default = `MAX_TOKENS`)
+    """
+
+    name: str
+    label: str
+    noun: str = ""
+    field: str = ""
+    lines: int = 1
+    one_per_line: bool = False
+    max_characters: int = MAX_CHARACTERS
+    max_tokens: int = MAX_TOKENS
+
+    def read(self, text: Optional[str]) -> Union[str, list[str]]:
+        """The predictor's value for a typed text.
+
+        # Raises
+
+        `InputError` if the text, or an element of a list, is empty or too long.
+        """
+        if not self.one_per_line:
+            return checked_text(text, self.noun or self.name, self.max_characters)
+        lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
+        if not lines:
+            raise InputError("Please write at least one possible answer, each on its own line.")
+        if len(lines) > MAX_CANDIDATES:
+            raise InputError(
+                f"There are {len(lines)} possible answers; at most {MAX_CANDIDATES} are ranked."
+            )
+        return [checked_text(line, self.noun or self.name, self.max_characters) for line in lines]
+
+    def check_length(self, num_tokens: int) -> None:
+        """Check the number of tokens of the text, or of an element of a list.
+
+        # Raises
+
+        `InputError` if there are too many.
+        """
+        if num_tokens > self.max_tokens:
+            raise InputError(
+                f"The {self.noun or self.name} has {num_tokens} words and marks; at most "
+                f"{self.max_tokens} are read here."
+            )
+
+
+def checked_text(text: Optional[str], name: str, max_characters: int = MAX_CHARACTERS) -> str:
+    """Remove the white space around a text.
+
+    # Raises
+
+    `InputError` for one that is empty or too long.
+    """
+    text = (text or "").strip()
+    if not text:
+        raise InputError(f"Please write a {name}: there is nothing to read yet.")
+    if len(text) > max_characters:
+        raise InputError(
+            f"The {name} has {len(text):,} characters; at most {max_characters:,} are read here."
+        )
+    return text
+
 
 PREMISE = TextInput("premise", "First sentence (premise)")
 HYPOTHESIS = TextInput("hypothesis", "Second sentence (hypothesis)")
 SENTENCE = TextInput("sentence", "Sentence", field="tokens")
-
-Example = tuple[str, ...]
 
 
 class Table(NamedTuple):
@@ -125,7 +232,7 @@ class AnswerRanking(Task):
             one_per_line=True,
         ),
     ]
-    texts = ANSWERS
+    texts = _examples("answers")
 
     def answer(self, output: JsonDict) -> Answer:
         """The answers with their scores, the best first."""
@@ -194,7 +301,7 @@ class Encoding(Task):
     title = "Sentence vectors"
     verb = "Encode"
     inputs = [SENTENCE]
-    texts = [*dict.fromkeys((first,) for first, _ in CAPTIONS), *QUESTIONS]
+    texts = [*CAPTION, *QUESTIONS]
 
     def answer(self, output: JsonDict) -> Answer:
         """The vector's size, and its first numbers."""
@@ -214,10 +321,7 @@ class Translation(Task):
 
     def examples(self) -> Sequence[Example]:
         """Sentences in the source language, or in English and German if it is not known."""
-        by_language = {
-            "de": GERMAN_CAPTIONS,
-            "en": list(dict.fromkeys((first,) for first, _ in CAPTIONS)),
-        }
+        by_language = {"de": _examples("german_captions"), "en": CAPTION}
         tokenizer = getattr(self._predictor._dataset_reader, "_source_tokenizer", None)
         language = getattr(tokenizer, "language", None)
         return by_language.get(str(language), [*by_language["de"], *by_language["en"]])
@@ -243,7 +347,7 @@ class ReadingComprehension(Task):
         TextInput("passage", "Passage", lines=6, max_characters=5000, max_tokens=800),
         TextInput("question", "Question"),
     ]
-    texts = PASSAGES
+    texts = _examples("passages")
 
     def answer(self, output: JsonDict) -> Answer:
         """The most probable answers; spans with the same text are shown once."""

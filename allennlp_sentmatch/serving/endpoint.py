@@ -14,14 +14,7 @@ from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, EchoingPredictor
 from allennlp_sentmatch.serving.batcher import Batcher
-from allennlp_sentmatch.serving.requests import (
-    MAX_TEXT,
-    RequestError,
-    check_names,
-    read_body,
-    receive_again,
-    refuse,
-)
+from allennlp_sentmatch.serving.requests import MAX_TEXT, RequestError, RequestLimits
 from allennlp_sentmatch.version import __version__
 
 MISSING_FASTAPI = "serving needs the extra [serve]: pip install fastapi uvicorn"
@@ -107,44 +100,13 @@ def create_app(
             answer = batcher(checked, [_size(one) for one in checked])
             predictions = await asyncio.wait_for(answer, ANSWER_SECONDS)
         except asyncio.TimeoutError:
-            return _error(RequestError(503, "The model is too busy; try again later."))
+            return JSONResponse({"detail": "The model is too busy; try again later."}, 503)
         except RequestError as error:
-            return _error(error)
+            return JSONResponse({"detail": str(error)}, error.status)
         return JSONResponse({"predictions": predictions} if are_several else predictions[0])
 
-    def _error(error: RequestError) -> JSONResponse:
-        return JSONResponse({"detail": str(error)}, error.status)
-
-    app.add_middleware(Limits, allowed_hosts=allowed_hosts)
+    app.add_middleware(RequestLimits, allowed_hosts=allowed_hosts)
     return app
-
-
-class Limits:
-    """Refuses requests under other names or of pages elsewhere, and large or slow bodies.
-
-    # Parameters
-
-    app : `Any`
-        An ASGI application.
-    allowed_hosts : `Collection[str]`, optional (default = `()`)
-        See `check_names`.
-    """
-
-    def __init__(self, app: Any, allowed_hosts: Collection[str] = ()) -> None:
-        self._app = app
-        self._allowed_hosts = {host.lower() for host in allowed_hosts}
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Handle one request."""
-        if scope["type"] == "http":
-            try:
-                check_names(scope, self._allowed_hosts)
-                body = await read_body(receive)
-            except RequestError as error:
-                await refuse(send, error)
-                return
-            receive = receive_again(body, receive)
-        await self._app(scope, receive, send)
 
 
 def _inputs(body: bytes) -> tuple[list[JsonDict], bool]:
@@ -168,12 +130,7 @@ def _inputs(body: bytes) -> tuple[list[JsonDict], bool]:
 
 
 def _check(predictor: EchoingPredictor, inputs: JsonDict, number: int) -> CheckedRequest:
-    """An input with its texts.
-
-    # Raises
-
-    `RequestError` for an input that is not valid or too long.
-    """
+    """An input with its texts; raises a `RequestError` for one that is not valid or too long."""
     try:
         checked = predictor.check(inputs)
     except ConfigurationError as error:

@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import json
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -34,23 +35,12 @@ class RequestError(Exception):
 
 
 def check_names(scope: Any, allowed_hosts: Collection[str]) -> str:
-    """Check the name that a request was sent to, and the page that sends it.
+    """The name, without the port, that a request was sent to.
 
     A web page elsewhere can have its own name resolve to this machine's address (DNS rebinding) and
     then read from here as if from its own server: the browser still sends that name as `Host`.
-
-    # Parameters
-
-    scope : `Any`
-        The ASGI scope of the request.
-    allowed_hosts : `Collection[str]`
-        Names, in lower case, in addition to the address that the request arrived at, and to
-        "localhost" if that is a loopback address.
-
-    # Returns
-
-    `str`
-        The name, without the port.
+    Accepted are the names `allowed_hosts`, in lower case, and the address that the request arrived
+    at, or "localhost" if that is a loopback address.
 
     # Raises
 
@@ -59,7 +49,12 @@ def check_names(scope: Any, allowed_hosts: Collection[str]) -> str:
     hosts = _values(scope, b"host")
     host = hosts[0].lower() if len(hosts) == 1 else ""
     name = _host_name(f"//{host}")
-    if not (name in allowed_hosts or name in _own_names(scope)):
+    address = str((scope.get("server") or ("",))[0]).lower()
+    own_names = {address}
+    with suppress(ValueError):
+        if ipaddress.ip_address(address).is_loopback:
+            own_names.add("localhost")
+    if not (name in allowed_hosts or name in own_names):
         raise RequestError(
             421,
             f"Nothing is served here under the name {name!r}. Start the server with --allowed-host "
@@ -84,27 +79,52 @@ def _host_name(address: str) -> str:
         return ""
 
 
-def _own_names(scope: Any) -> set[str]:
-    """The address that the request arrived at, and its name if it is a loopback address."""
-    address = str((scope.get("server") or ("",))[0]).lower()
-    try:
-        is_loopback = ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        is_loopback = False
-    return {address, "localhost"} if is_loopback else {address}
+class RequestLimits:
+    """ASGI middleware that refuses requests under other names or of pages elsewhere, and large or
+    slow bodies.
 
+    # Parameters
 
-async def read_body(receive: Any) -> bytes:
-    """The body of a request.
-
-    # Raises
-
-    `RequestError` for a body that is too large, too slow or incomplete.
+    app : `Any`
+        An ASGI application.
+    allowed_hosts : `Collection[str]`, optional (default = `()`)
+        See `check_names`.
     """
-    try:
-        return await asyncio.wait_for(_whole_body(receive), REQUEST_SECONDS)
-    except asyncio.TimeoutError:
-        raise RequestError(408, "The body did not arrive in time.") from None
+
+    def __init__(self, app: Any, allowed_hosts: Collection[str] = ()) -> None:
+        self._app = app
+        self._allowed_hosts = {host.lower() for host in allowed_hosts}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Handle one request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        try:
+            scope = self._checked_scope(scope)
+            body = await asyncio.wait_for(_whole_body(receive), REQUEST_SECONDS)
+            self._check_body(scope, body)
+        except asyncio.TimeoutError:
+            await _refuse(send, RequestError(408, "The body did not arrive in time."))
+        except RequestError as error:
+            await _refuse(send, error)
+        else:
+            events = [{"type": "http.request", "body": body}]
+
+            async def receive_again() -> Any:
+                return events.pop() if events else await receive()
+
+            await self._app(scope, receive_again, send)
+
+    def _checked_scope(self, scope: Any) -> Any:
+        """The scope that is passed on; raises a `RequestError` for one that is refused."""
+        check_names(scope, self._allowed_hosts)
+        if scope["type"] != "http":
+            raise RequestError(404, "Not found.")
+        return scope
+
+    def _check_body(self, scope: Any, body: bytes) -> None:
+        """Raise a `RequestError` for a body that is refused."""
 
 
 async def _whole_body(receive: Any) -> bytes:
@@ -120,17 +140,7 @@ async def _whole_body(receive: Any) -> bytes:
             return bytes(body)
 
 
-def receive_again(body: bytes, receive: Any) -> Any:
-    """The function `receive` as it was before the body was read."""
-    events = [{"type": "http.request", "body": body}]
-
-    async def again() -> Any:
-        return events.pop() if events else await receive()
-
-    return again
-
-
-async def refuse(send: Any, error: RequestError) -> None:
+async def _refuse(send: Any, error: RequestError) -> None:
     """Send an error in the form of FastAPI's own, which is also Gradio's."""
     headers = [(b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": error.status, "headers": headers})

@@ -2,10 +2,12 @@
 
 from allennlp_sentmatch.transfer.benchmark import TransferBenchmark
 from allennlp_sentmatch.transfer.report import TransferReport
-from allennlp_sentmatch.transfer.sentence_vectors import SentenceVectors
-from allennlp_sentmatch.transfer.stored_vectors import StoredVectors
+from allennlp_sentmatch.transfer.sentence_vectors import (
+    SentenceVectors,
+    StoredVectors,
+    WordVectorAverage,
+)
 from allennlp_sentmatch.transfer.tasks import TASKS, Task, own_task
-from allennlp_sentmatch.transfer.word_vector_average import WordVectorAverage
 
 __all__ = [
     "TASKS",

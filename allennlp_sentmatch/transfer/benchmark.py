@@ -9,14 +9,18 @@ from typing import Union
 
 import numpy
 from allennlp.common.checks import ConfigurationError
-from scipy.stats import spearmanr
-from sklearn.metrics import f1_score
+from scipy.stats import pearsonr, spearmanr
+from sklearn.metrics import accuracy_score, f1_score
 
-from allennlp_sentmatch.transfer.logistic_regression import LABELS, Array, correlation
+from allennlp_sentmatch.transfer.classifiers import (
+    Data,
+    LabelClassifier,
+    correlation,
+    predict_with_best_penalty,
+)
 from allennlp_sentmatch.transfer.report import TaskResult, TransferReport, metric_key
-from allennlp_sentmatch.transfer.selection import Data, Predictions, Selection
 from allennlp_sentmatch.transfer.sentence_vectors import SentenceVectors
-from allennlp_sentmatch.transfer.tasks import TASKS, Examples, Splits, Task
+from allennlp_sentmatch.transfer.tasks import TASKS, Examples, Task
 
 logger = logging.getLogger(__name__)
 
@@ -96,39 +100,41 @@ class TransferBenchmark:
         splits = task.read(self._folder)
         vectors.add(task.data_set, splits.sentences())
         start = time.perf_counter()
-        predicted, l2_penalties = self._predict(task, splits, vectors)
-        targets = (splits.train if splits.test is None else splits.test).targets
-        is_label = task.prediction is LABELS
-        metrics = {"accuracy" if is_label else "pearson": task.prediction.score(predicted, targets)}
+        train, validation, test = (
+            part and _data(part, vectors) for part in (splits.train, splits.validation, splits.test)
+        )
+        assert train is not None
+        predicted, l2_penalties = predict_with_best_penalty(
+            task.estimator,
+            train,
+            validation,
+            test and test[0],
+            self._num_folds,
+            self._seed,
+            task.name,
+        )
+        targets = (test or train)[1]
+        if isinstance(task.estimator, LabelClassifier):
+            metrics = {"accuracy": accuracy_score(targets, predicted)}
+        else:
+            metrics = {
+                "pearson": correlation(pearsonr, predicted, targets),
+                "spearman": correlation(spearmanr, predicted, targets),
+            }
         if task.positive_label is not None:
             metrics["f1"] = f1_score(targets, predicted, pos_label=task.positive_label)
-        if not is_label:
-            metrics["spearman"] = correlation(spearmanr, predicted, targets)
         return TaskResult(
             {metric: float(value) for metric, value in metrics.items()},
             l2_penalties,
-            len(splits.train.targets),
+            len(train[1]),
             len(targets),
             time.perf_counter() - start,
         )
 
-    def _predict(self, task: Task, splits: Splits, vectors: SentenceVectors) -> Predictions:
-        select = Selection(task.prediction, self._num_folds, self._seed, task.name)
-        train = Data(_features(splits.train, vectors), splits.train.targets)
-        if splits.test is None:
-            return select.with_nested_cross_validation(train)
-        test_features = _features(splits.test, vectors)
-        if splits.validation is None:
-            return select.with_cross_validation(train, test_features)
-        validation = Data(_features(splits.validation, vectors), splits.validation.targets)
-        return select.with_validation_data(train, validation, test_features)
 
-
-def _features(examples: Examples, vectors: SentenceVectors) -> Array:
-    """The features (N, D) of sentences or of pairs."""
-    columns = list(zip(*examples.sentences))
-    first = vectors.of(columns[0])
-    if len(columns) == 1:
-        return first
-    second = vectors.of(columns[1])
-    return numpy.concatenate([numpy.abs(first - second), first * second], axis=1)
+def _data(examples: Examples, vectors: SentenceVectors) -> Data:
+    """The features (N, D) of sentences or of pairs, and their targets (N,)."""
+    first, *others = (vectors.of(column) for column in zip(*examples.sentences))
+    for second in others:
+        first = numpy.concatenate([numpy.abs(first - second), first * second], axis=1)
+    return first, examples.targets

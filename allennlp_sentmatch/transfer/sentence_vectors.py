@@ -1,4 +1,4 @@
-"""The vectors of the tasks' sentences, each encoded once and kept in files where that is wanted."""
+"""The vectors of the tasks' sentences: encoded once, read from a file, or averaged from words."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,10 +7,14 @@ from typing import Optional, Union
 
 import numpy
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.tqdm import Tqdm
 
 from allennlp_sentmatch.data.files.digests import is_whole, sentences_digest
-from allennlp_sentmatch.data.files.vectors import map_vectors, save_array
+from allennlp_sentmatch.data.files.tables import read_sentences
+from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors, save_array
+from allennlp_sentmatch.data.files.word_vectors import read_word_vectors
 from allennlp_sentmatch.data.text import shorten
+from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 
 Encode = Callable[[list[str]], FloatArray]
@@ -116,3 +120,108 @@ class SentenceVectors:
     def _file_name(self, data_set: str, sentences: list[str]) -> str:
         digest = sentences_digest([self._fingerprint, *sentences]).hexdigest()
         return f"{data_set.lower()}-{digest[:16]}.npy"
+
+
+class StoredVectors:
+    """Looks up the vectors of sentences.
+
+    # Parameters
+
+    sentences : `Sequence[str]`
+    vectors : `numpy.ndarray`
+        (len(sentences), E)
+
+    # Raises
+
+    `ConfigurationError` for an array of another shape.
+    """
+
+    def __init__(self, sentences: Sequence[str], vectors: FloatArray) -> None:
+        if vectors.ndim != 2 or len(vectors) != len(sentences):
+            raise ConfigurationError(
+                f"there are {len(sentences)} sentences, but the vectors have the shape "
+                f"{vectors.shape}; expected a row for each sentence"
+            )
+        self._rows = {sentence: row for row, sentence in enumerate(sentences)}
+        self._vectors = vectors
+
+    @classmethod
+    def from_files(
+        cls,
+        sentences_file: Union[str, "os.PathLike[str]"],
+        vectors_file: Union[str, "os.PathLike[str]"],
+    ) -> "StoredVectors":
+        """The vectors of a text file's sentences, one per line, in the rows of a `.npy` file.
+
+        # Raises
+
+        `ConfigurationError` for a file that cannot be read as such, and for vectors that `allennlp
+        encode` made of other sentences.
+        """
+        sentences = list(read_sentences(sentences_file))
+        vectors = map_vectors(vectors_file)
+        stored = cls(sentences, vectors)
+        check_sentences(sentences, vectors_file)
+        return stored
+
+    def encode(self, sentences: Sequence[str]) -> FloatArray:
+        """The vectors (N, E) of N sentences.
+
+        # Raises
+
+        `ConfigurationError` for a sentence without a vector.
+        """
+        missing = [sentence for sentence in sentences if sentence not in self._rows]
+        if missing:
+            raise ConfigurationError(
+                f"{len(missing)} of {len(sentences)} sentences have no vector, for instance "
+                f"{shorten(missing[0])}"
+            )
+        vectors: FloatArray = self._vectors[[self._rows[sentence] for sentence in sentences]]
+        return vectors
+
+
+class WordVectorAverage:
+    """Averages the vectors of the words that a file of word vectors has.
+
+    A word of spaCy's rules for English is looked up as it is written and, if it is not there, in
+    lower case. The vector of a sentence without a known word is zero.
+
+    # Parameters
+
+    vectors : `dict[str, numpy.ndarray]`
+        By word, (E,).
+    """
+
+    def __init__(self, vectors: dict[str, FloatArray]) -> None:
+        self._rows = {word: row for row, word in enumerate(vectors)}
+        self._vectors = numpy.stack(list(vectors.values()))
+        self._splitter = SpacyBlankTokenizer().splitter()
+
+    @classmethod
+    def from_file(cls, file_path: Union[str, "os.PathLike[str]"]) -> "WordVectorAverage":
+        """The average of a file's vectors; see
+        `allennlp_sentmatch.data.files.word_vectors.read_word_vectors`.
+
+        # Raises
+
+        `ConfigurationError` for a line of another form, naming it.
+        """
+        vectors: dict[str, FloatArray] = {}
+        for word, vector in read_word_vectors(file_path):
+            vectors.setdefault(word, vector)
+        if not vectors:
+            raise ConfigurationError(f"{file_path} has no word vectors")
+        return cls(vectors)
+
+    def encode(self, sentences: Sequence[str], show_progress: bool = False) -> FloatArray:
+        """The vectors (N, E) of N sentences."""
+        encoded = numpy.zeros((len(sentences), self._vectors.shape[1]), numpy.float32)
+        progress = Tqdm.tqdm(sentences, desc="averaging", disable=not show_progress)
+        for sentence, mean in zip(progress, encoded):
+            words = self._splitter.words(sentence)
+            found = (self._rows.get(word, self._rows.get(word.lower())) for word in words)
+            rows = [row for row in found if row is not None]
+            if rows:
+                mean[:] = self._vectors[rows].mean(axis=0)
+        return encoded

@@ -22,7 +22,12 @@ from allennlp_sentmatch.data.dataset_readers import (
     SingleSentenceReader,
 )
 from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.transfer.logistic_regression import LABELS, Array, Prediction, grades
+from allennlp_sentmatch.transfer.classifiers import (
+    Array,
+    Estimator,
+    GradeRegressor,
+    LabelClassifier,
+)
 
 SUBFOLDERS = {
     "MR": ("mr",),
@@ -77,8 +82,8 @@ class Task:
         Tasks of one data set have the same sentences.
     read : `Callable[[Path], Splits]`
         Reads the examples from a folder of data sets, which is not used by a task of one's own.
-    prediction : `Prediction`, optional (default = `LABELS`)
-        Labels, or scores between two grades.
+    estimator : `Union[LabelClassifier, GradeRegressor]`, optional (default = `LabelClassifier()`)
+        Predicts labels, or scores between two grades.
     positive_label : `str`, optional (default = `None`)
         The label of which F1 is reported, too.
     """
@@ -86,7 +91,7 @@ class Task:
     name: str
     data_set: str
     read: Callable[[Path], Splits]
-    prediction: Prediction = LABELS
+    estimator: Estimator = LabelClassifier()  # noqa: RUF009  (never fitted, but clones of it)
     positive_label: Optional[str] = None
 
 
@@ -197,7 +202,7 @@ def _two_files(data_set: str, name: str, labels: tuple[str, str] = ("neg", "pos"
 
 
 def _pairs(name: str, data_set: str, format: str, files: list[str], **settings: Any) -> Task:
-    target = "score" if "prediction" in settings else "label"
+    target = "score" if "estimator" in settings else "label"
     read = partial(_read_pairs, data_set=data_set, format=format, names=files, target=target)
     return Task(name, data_set, read, **settings)
 
@@ -210,9 +215,9 @@ TASKS = (
     Task("SST", "SST", partial(_read_sst, phrases=True)),
     Task("TREC", "TREC", _read_trec),
     _pairs("MRPC", "MRPC", "msrp", _MRPC, positive_label="1"),
-    _pairs("SICK-R", "SICK", "sick", _SICK, prediction=grades(1, 5)),
+    _pairs("SICK-R", "SICK", "sick", _SICK, estimator=GradeRegressor(1, 5)),
     _pairs("SICK-E", "SICK", "sick", _SICK),
-    _pairs("STSB", "STS-B", "sts", _STS, prediction=grades(0, 5)),
+    _pairs("STSB", "STS-B", "sts", _STS, estimator=GradeRegressor(0, 5)),
 )
 """The tasks in the order of the table."""
 
@@ -247,9 +252,10 @@ def own_task(settings: Mapping[str, Any]) -> Task:
     if files[1] is not None and files[2] is None:
         raise ConfigurationError('a task with the file "validation" needs the file "test", too')
     name = rest.pop("name", None) or Path(files[0]).name.partition(".")[0]
-    prediction, target = LABELS, "label"
+    estimator: Estimator = LabelClassifier()
+    target = "label"
     if rest.get("score") is not None:
-        prediction, target = grades(*_whole_range(rest.get("score_range"))), "score"
+        estimator, target = GradeRegressor(*_whole_range(rest.get("score_range"))), "score"
         rest.setdefault("label", None)
     rest = {"type": "single_sentence" if "text" in rest else "sentence_pair", **rest}
     reader = DatasetReader.from_params(
@@ -259,7 +265,7 @@ def own_task(settings: Mapping[str, Any]) -> Task:
     def read(folder: Path) -> Splits:
         return Splits(*(file and _examples(reader, file, target) for file in files))
 
-    return Task(str(name), "own", read, prediction)
+    return Task(str(name), "own", read, estimator)
 
 
 def _whole_range(score_range: Any) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from datetime import date
 from importlib.metadata import version
 from typing import Any, Optional
 
-from allennlp_sentmatch.tuning.optuna_library import optuna_library
+from allennlp_sentmatch.tuning.search_space import optuna_library
 from allennlp_sentmatch.version import __version__
 
 DIGITS = 4
@@ -18,13 +18,9 @@ SETTINGS = "settings"
 
 
 def study_report(study: Any, threads: Optional[int] = None) -> dict[str, Any]:
-    """Describe a study by what `json.dumps` accepts.
+    """Describe an `optuna.Study` by what `json.dumps` accepts.
 
-    # Parameters
-
-    study : `optuna.Study`
-    threads : `int`, optional (default = `None`)
-        Of each training; by default, what the environment says.
+    `threads` are those of each training; by default, what the environment says.
 
     # Returns
 

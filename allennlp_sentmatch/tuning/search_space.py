@@ -1,7 +1,7 @@
 """The settings that a study searches, and the values that it chooses from."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from numbers import Integral, Real
 from os import PathLike
@@ -12,14 +12,28 @@ from allennlp.common.file_utils import cached_path
 from allennlp.common.params import evaluate_file
 
 from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.tuning.optuna_library import optuna_library
 
 DISTRIBUTIONS = {
     "float": "FloatDistribution",
     "int": "IntDistribution",
     "categorical": "CategoricalDistribution",
 }
-"""Optuna's class for each type of parameter; it has the arguments of `Trial.suggest_<type>`."""
+"""Optuna's class for each type of parameter."""
+
+
+def optuna_library() -> Any:
+    """Import Optuna, with its own log of each trial switched off.
+
+    # Raises
+
+    `ConfigurationError` if it is not installed.
+    """
+    try:
+        import optuna
+    except ImportError as error:
+        raise ConfigurationError("tuning needs the extra [tune]: pip install optuna") from error
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna
 
 
 class SearchSpace:
@@ -60,9 +74,7 @@ class SearchSpace:
         # Of the parameters whose choices have names: the overrides of each choice.
         self._named: dict[str, dict[str, dict[str, Any]]] = {}
         # Of every parameter: Optuna's distribution.
-        self.distributions: dict[str, Any] = {}
-        # Of every parameter: the arguments of `optuna.Trial`'s method for its type.
-        self._arguments = {
+        self.distributions = {
             name: self._read(name, values) for name, values in self.parameters.items()
         }
 
@@ -83,13 +95,6 @@ class SearchSpace:
         except ConfigurationError as error:
             raise ConfigurationError(f"{path}: {error}") from error
 
-    def suggest(self, trial: Any) -> dict[str, Any]:
-        """Let an `optuna.Trial` choose the value of each parameter."""
-        return {
-            name: getattr(trial, f"suggest_{self.parameters[name]['type']}")(name, **arguments)
-            for name, arguments in self._arguments.items()
-        }
-
     def overrides(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The overrides that the parameters' values stand for."""
         overrides: dict[str, Any] = {}
@@ -101,7 +106,7 @@ class SearchSpace:
         """The choices of each parameter; `None` if one of them is not categorical."""
         if any(values["type"] != "categorical" for values in self.parameters.values()):
             return None
-        return {name: list(arguments["choices"]) for name, arguments in self._arguments.items()}
+        return {name: list(values.choices) for name, values in self.distributions.items()}
 
     def check(self, configuration: Mapping[str, Any]) -> None:
         """Compare the space with the configuration that it is for.
@@ -113,7 +118,8 @@ class SearchSpace:
         """
         owners: dict[str, str] = {}
         for name in self.parameters:
-            for setting in self._settings(name):
+            choices = self._named.get(name, {"": {name: None}}).values()
+            for setting in dict.fromkeys(key for choice in choices for key in choice):
                 missing = _first_missing(configuration, setting)
                 if missing is not None:
                     part, names = missing
@@ -130,14 +136,8 @@ class SearchSpace:
                         raise ConfigurationError(f"{owner} and {name} both override {other}")
                 owners[setting] = name
 
-    def _settings(self, name: str) -> Iterator[str]:
-        """The settings that a parameter overrides."""
-        if name not in self._named:
-            return iter([name])
-        return iter(dict.fromkeys(key for choice in self._named[name].values() for key in choice))
-
-    def _read(self, name: str, values: Any) -> dict[str, Any]:
-        """Check a parameter; its arguments without the type."""
+    def _read(self, name: str, values: Any) -> Any:
+        """Optuna's distribution for a parameter, which is checked here."""
         if not isinstance(values, Mapping) or values.get("type") not in list(DISTRIBUTIONS):
             raise ConfigurationError(
                 f"{name}: expected an object whose type is one of {', '.join(DISTRIBUTIONS)}, "
@@ -167,12 +167,10 @@ class SearchSpace:
                 expected = "true or false" if kind is bool else f"a number of type {values['type']}"
                 raise ConfigurationError(f"{name}: {key} must be {expected}, got {shorten(value)}")
         try:
-            self.distributions[name] = getattr(
-                optuna_library().distributions, DISTRIBUTIONS[values["type"]]
-            )(**arguments)
+            distribution = getattr(optuna_library().distributions, DISTRIBUTIONS[values["type"]])
+            return distribution(**arguments)
         except (TypeError, ValueError, OverflowError) as error:
             raise ConfigurationError(f"{name}: {error}") from error
-        return arguments
 
 
 def _first_missing(configuration: Any, setting: str) -> Optional[tuple[str, list[str]]]:

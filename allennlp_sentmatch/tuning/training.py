@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from threading import Event
@@ -33,25 +33,13 @@ def training(
 ) -> Iterator[Iterator[dict[str, Any]]]:
     """Start a training run, and kill it when the `with` block ends before it does.
 
-    Next to its folder are its configuration, with the suffix `.json`, and its output, `.log`.
+    Next to its `folder`, the serialization directory, which does not exist yet, are its
+    configuration, with the suffix `.json`, and its output, `.log`. By default, it has as many
+    threads as the environment says.
 
-    # Parameters
-
-    configuration : `dict[str, Any]`
-    folder : `Path`
-        The serialization directory, which does not exist yet.
-    include_packages : `Sequence[str]`, optional (default = `()`)
-        As `allennlp train --include-package`.
-    threads : `int`, optional (default = `None`)
-        By default, as the environment says.
-    stop : `Event`, optional (default = `None`)
-        Ends the iteration with `KeyboardInterrupt` once it is set, in whatever thread it is.
-
-    # Returns
-
-    `Iterator[dict[str, Any]]`
-        The metrics after each epoch, as AllenNLP writes them. Its end is that of the training; it
-        raises `TrainingError` if that did not succeed.
+    The result iterates over the metrics after each epoch, as AllenNLP writes them, until training
+    ends. It raises `TrainingError` if that did not succeed, and `KeyboardInterrupt` once `stop` is
+    set, in whatever thread it is.
     """
     file = folder.with_suffix(".json")
     file.write_text(json.dumps(configuration, indent=2), encoding="utf-8")
@@ -89,9 +77,9 @@ def _epochs(
         path = folder / f"metrics_epoch_{epoch}.json"
         while True:
             has_ended = process.poll() is not None  # asked first: what it has written is complete
-            metrics = _read(path)
-            if metrics is not None:
-                yield metrics
+            # Before they have been written to the end, they are no JSON.
+            with suppress(FileNotFoundError, json.JSONDecodeError):
+                yield json.loads(path.read_text(encoding="utf-8"))
                 break
             if has_ended:
                 if process.returncode != 0:
@@ -99,15 +87,6 @@ def _epochs(
                 return
             if stop.wait(POLLING_SECONDS):
                 raise KeyboardInterrupt
-
-
-def _read(path: Path) -> Optional[dict[str, Any]]:
-    """The metrics of an epoch; `None` before they have been written to the end."""
-    try:
-        metrics: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
-        return None
-    return metrics
 
 
 def _reason(status: int, log: Path) -> str:

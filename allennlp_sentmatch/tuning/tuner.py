@@ -14,9 +14,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import with_overrides
 from filelock import FileLock, Timeout
 
-from allennlp_sentmatch.tuning.optuna_library import optuna_library
 from allennlp_sentmatch.tuning.report import SETTINGS, describe_trial, is_interrupted, study_report
-from allennlp_sentmatch.tuning.search_space import SearchSpace
+from allennlp_sentmatch.tuning.search_space import SearchSpace, optuna_library
 from allennlp_sentmatch.tuning.training import TrainingError, interruptible, training
 
 SAMPLERS = ("grid", "tpe", "random")
@@ -94,7 +93,7 @@ class Tuner:
         self.configuration = configuration
         self.space = space
         self.folder = Path(folder)
-        self.metric = _metric(configuration) if metric is None else _with_direction(metric)
+        self.metric = _metric(configuration, metric)
         self._sampler_name = _sampler_name(space, sampler)
         self._seed = seed
         self._pruning_after = pruning_after
@@ -104,6 +103,8 @@ class Tuner:
         # More threads than cores would wait for each other.
         cores = os.cpu_count() or 1
         self.threads = None if num_jobs == 1 else max(1, cores // num_jobs)
+        self._direction = "maximize" if self.metric[0] == "+" else "minimize"
+        self._database = self.folder / "study.db"
         self._stop = threading.Event()
         self._optuna = optuna_library()
 
@@ -132,7 +133,15 @@ class Tuner:
         `ConfigurationError` if another process runs the study, or if no trial was complete.
         `KeyboardInterrupt` after Ctrl-C and SIGTERM; the report has been written then.
         """
-        num_trials = self._num_trials(num_trials)
+        if num_trials is None:
+            grid = self.space.grid() if self._sampler_name == "grid" else None
+            if grid is None:
+                raise ConfigurationError(
+                    f"the sampler {self._sampler_name} needs a number of trials: give --n-trials"
+                )
+            num_trials = math.prod(map(len, grid.values()))
+        if num_trials < 1:
+            raise ConfigurationError(f"the number of trials must be at least 1, got {num_trials}")
         self._stop.clear()
         if self.folder.is_dir() and not self._database.exists() and any(self.folder.iterdir()):
             raise ConfigurationError(f"{self.folder} is not empty and has no study.db")
@@ -142,14 +151,6 @@ class Tuner:
                 return self._run(num_trials, on_trial)
         except Timeout:
             raise ConfigurationError(f"another process runs the study in {self.folder}") from None
-
-    @property
-    def _direction(self) -> str:
-        return "maximize" if self.metric[0] == "+" else "minimize"
-
-    @property
-    def _database(self) -> Path:
-        return self.folder / "study.db"
 
     def _run(self, num_trials: int, on_trial: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         study = self._open()
@@ -197,9 +198,16 @@ class Tuner:
             study = self._load()
             self._check(study)
             self._repeat_interrupted(study)
-            study.sampler = self._sampler(study)
+            samplers = self._optuna.samplers
+            # With the same seed, a continued study would draw the values of its first trials again.
+            seed = self._seed + len(study.trials)
             if self._sampler_name == "grid":
+                study.sampler = samplers.GridSampler(self.space.grid(), seed=self._seed)
                 study.sampler.is_exhausted(study)  # reads the combinations of all trials
+            elif self._sampler_name == "random":
+                study.sampler = samplers.RandomSampler(seed=seed)
+            else:
+                study.sampler = samplers.TPESampler(seed=seed)
         except ConfigurationError:
             raise
         except Exception as error:
@@ -246,7 +254,13 @@ class Tuner:
         study.set_user_attr(SETTINGS, settings)
         # Two threads that ask at the same time could get the same waiting trial: SQLite does not
         # lock the row between Optuna's reading and writing of its state.
-        study.ask = _one_at_a_time(study.ask)
+        lock, ask = threading.Lock(), study.ask
+
+        def ask_alone() -> Any:
+            with lock:
+                return ask(self.space.distributions)
+
+        study.ask = ask_alone
         return study
 
     def _check(self, study: Any) -> None:
@@ -297,22 +311,16 @@ class Tuner:
                     )
                 )
 
-    def _sampler(self, study: Any) -> Any:
-        samplers = self._optuna.samplers
-        if self._sampler_name == "grid":
-            return samplers.GridSampler(self.space.grid(), seed=self._seed)
-        # With the same seed, a continued study would draw the values of its first trials again.
-        seed = self._seed + len(study.trials)
-        if self._sampler_name == "random":
-            return samplers.RandomSampler(seed=seed)
-        return samplers.TPESampler(seed=seed)
-
     def _train(self, trial: Any) -> float:
         """The objective: the best validation figure of a run."""
-        values = self.space.suggest(trial)
-        configuration = with_overrides(
-            _without_test_data(self.configuration, self.metric), self.space.overrides(values)
-        )
+        # A run does not read the test data, and selects the epoch by the metric of the study.
+        configuration = deepcopy(dict(self.configuration))
+        configuration.pop("test_data_path", None)
+        configuration["evaluate_on_test"] = False
+        if "test" in configuration.get("datasets_for_vocab_creation", ()):
+            configuration["datasets_for_vocab_creation"].remove("test")
+        configuration.setdefault("trainer", {})["validation_metric"] = self.metric
+        configuration = with_overrides(configuration, self.space.overrides(trial.params))
         name = self.metric[1:]
         metrics: dict[str, Any] = {}
         try:
@@ -346,40 +354,16 @@ class Tuner:
             _write_json(self.folder / "best_config.json", best)
         return report
 
-    def _num_trials(self, num_trials: Optional[int]) -> int:
-        grid = self.space.grid() if self._sampler_name == "grid" else None
-        if num_trials is None:
-            if grid is None:
-                raise ConfigurationError(
-                    f"the sampler {self._sampler_name} needs a number of trials: give --n-trials"
-                )
-            return math.prod(map(len, grid.values()))
-        if num_trials < 1:
-            raise ConfigurationError(f"the number of trials must be at least 1, got {num_trials}")
-        return num_trials
 
-
-def _one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
-    lock = threading.Lock()
-
-    def locked(*args: Any, **kwargs: Any) -> Any:
-        with lock:
-            return function(*args, **kwargs)
-
-    return locked
-
-
-def _metric(configuration: Mapping[str, Any]) -> str:
-    metric = configuration.get("trainer", {}).get("validation_metric", "-loss")
+def _metric(configuration: Mapping[str, Any], metric: Optional[str]) -> str:
+    """The metric with its direction, by default the trainer's."""
+    if metric is None:
+        metric = configuration.get("trainer", {}).get("validation_metric", "-loss")
     if not isinstance(metric, str):
         raise ConfigurationError(
             f"the configuration's validation_metric is the sum of several, {metric}: name one "
             "with --metric"
         )
-    return _with_direction(metric)
-
-
-def _with_direction(metric: str) -> str:
     if metric[:1] not in ("+", "-") or len(metric) < 2:
         raise ConfigurationError(
             'the metric begins with "+" if it is to be large and with "-" if it is to be small, '
@@ -396,17 +380,6 @@ def _sampler_name(space: SearchSpace, sampler: Optional[str]) -> str:
     if sampler == "grid" and space.grid() is None:
         raise ConfigurationError("the sampler grid needs categorical parameters only")
     return sampler
-
-
-def _without_test_data(configuration: Mapping[str, Any], metric: str) -> dict[str, Any]:
-    """The configuration of a trial, which selects the epoch by the metric of the study."""
-    trial = deepcopy(dict(configuration))
-    trial.pop("test_data_path", None)
-    trial["evaluate_on_test"] = False
-    if "test" in trial.get("datasets_for_vocab_creation", ()):
-        trial["datasets_for_vocab_creation"].remove("test")
-    trial.setdefault("trainer", {})["validation_metric"] = metric
-    return trial
 
 
 def _write_json(path: Path, content: Any) -> None:

@@ -17,7 +17,7 @@ from allennlp.predictors import Predictor
 from scipy.special import softmax
 
 from allennlp_sentmatch.calibration import calibrate_archive
-from allennlp_sentmatch.calibration.predicted_logits import predict_logits
+from allennlp_sentmatch.calibration.temperature import predict_logits
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.ensemble import ensemble_archives
 from tests.conftest import REPOSITORY, SMALL_QUICK_START

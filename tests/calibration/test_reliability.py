@@ -1,21 +1,14 @@
-"""Measures of calibration, against their definitions and scikit-learn."""
+"""Measures of calibration, against their definitions and scikit-learn, and their diagrams."""
 
 import math
+import re
 
 import numpy
 import pytest
 from sklearn.calibration import calibration_curve
 
-from allennlp_sentmatch.calibration.reliability import (
-    Bin,
-    calibration_error,
-    equal_mass_bins,
-    equal_width_bins,
-    measure_reliability,
-)
-
-CONFIDENCES = numpy.array([0.5, 0.6, 0.75, 0.8, 1.0])
-CORRECT = numpy.array([1, 0, 1, 0, 1])
+from allennlp_sentmatch.calibration import reliability
+from allennlp_sentmatch.calibration.reliability import draw_reliability, measure_reliability
 
 
 @pytest.fixture
@@ -26,47 +19,6 @@ def predictions():
     return probs, generator.integers(3, size=500)
 
 
-def test_bins_of_equal_width():
-    """Quarters; a confidence on an edge is in the bin below it."""
-    empty = Bin(0.0, 0.25, 0, 0.0, 0.0)
-    second, third = Bin(0.25, 0.5, 1, 0.5, 1.0), Bin(0.5, 0.75, 2, 0.675, 0.5)
-    fourth = Bin(0.75, 1.0, 2, 0.9, 0.5)
-    assert equal_width_bins(CONFIDENCES, CORRECT, 4) == [empty, second, third, fourth]
-    expected = (1 * 0.5 + 2 * 0.175 + 2 * 0.4) / 5
-    assert calibration_error([empty, second, third, fourth]) == pytest.approx(expected)
-
-
-def test_bins_of_equal_counts():
-    """Five examples in two bins; their order in the data does not matter."""
-    order = [3, 0, 4, 2, 1]
-    first, second = equal_mass_bins(CONFIDENCES[order], CORRECT[order], 2)
-    assert (first.lower, first.upper, first.count) == (0.0, 0.75, 3)
-    assert (second.lower, second.upper, second.count) == (0.75, 1.0, 2)
-    assert first.confidence == pytest.approx(1.85 / 3)
-    assert first.accuracy == pytest.approx(2 / 3)
-    assert (second.confidence, second.accuracy) == pytest.approx((0.9, 0.5))
-
-
-def test_fewer_examples_than_bins():
-    bins = equal_mass_bins(CONFIDENCES, CORRECT, 15)
-    assert [bin.count for bin in bins] == [1] * 5 + [0] * 10
-    assert calibration_error(bins) == pytest.approx((0.5 + 0.6 + 0.25 + 0.8 + 0) / 5)
-
-
-@pytest.mark.parametrize(
-    ("strategy", "make_bins"), [("uniform", equal_width_bins), ("quantile", equal_mass_bins)]
-)
-def test_bins_agree_with_scikit_learn(predictions, strategy, make_bins):
-    probs, labels = predictions
-    correct = probs.argmax(-1) == labels
-    accuracies, confidences = calibration_curve(
-        correct, probs.max(-1), n_bins=10, strategy=strategy
-    )
-    bins = [bin for bin in make_bins(probs.max(-1), correct, 10) if bin.count]
-    assert [bin.accuracy for bin in bins] == pytest.approx(list(accuracies))
-    assert [bin.confidence for bin in bins] == pytest.approx(list(confidences))
-
-
 def test_measures_of_three_labels(predictions):
     probs, labels = predictions
     measured = measure_reliability(probs, labels)
@@ -75,18 +27,72 @@ def test_measures_of_three_labels(predictions):
     assert measured.negative_log_likelihood == pytest.approx(-likelihood)
     brier = sum((p - (k == label)) ** 2 for row, label in rows for k, p in enumerate(row))
     assert measured.brier_score == pytest.approx(brier / len(rows))
-    assert len(measured.bins) == 15
-    assert sum(bin.count for bin in measured.bins) == len(rows)
-    error = 0.0
-    for number in range(15):
-        inside = [(r, label) for r, label in rows if number / 15 < max(r) <= (number + 1) / 15]
-        error += abs(sum((r.index(max(r)) == label) - max(r) for r, label in inside))
-    assert measured.expected_calibration_error == pytest.approx(error / len(rows))
+
+    def error(part):
+        return abs(sum((row.index(max(row)) == label) - max(row) for row, label in part))
+
+    inside = [[r for r in rows if i / 15 < max(r[0]) <= (i + 1) / 15] for i in range(15)]
+    assert measured.expected_calibration_error == pytest.approx(sum(map(error, inside)) / 500)
+    rows.sort(key=lambda row: max(row[0]))  # 500 = 5 * 34 + 10 * 33
+    starts = [*range(0, 170, 34), *range(170, 501, 33)]
+    equal = sum(error(rows[a:b]) for a, b in zip(starts, starts[1:]))
+    assert measured.adaptive_calibration_error == pytest.approx(equal / 500)
+    assert [bin.count for bin in measured.bins] == list(map(len, inside))
+    correct = probs.argmax(-1) == labels
+    accuracies, confidences = calibration_curve(correct, probs.max(-1), n_bins=15)
+    bins = [bin for bin in measured.bins if bin.count]
+    assert [bin.accuracy for bin in bins] == pytest.approx(list(accuracies))
+    assert [bin.confidence for bin in bins] == pytest.approx(list(confidences))
+
+
+def test_fewer_examples_than_bins():
+    """A confidence on an edge is in the bin below it, and empty bins have zeros."""
+    confidences = numpy.array([0.6, 0.7, 1.0])
+    measured = measure_reliability(
+        numpy.stack([confidences, 1 - confidences], 1), numpy.eye(3, dtype=int)[1]
+    )
+    counts = {round(15 * bin.upper): bin.count for bin in measured.bins if bin.count}
+    assert counts == {9: 1, 11: 1, 15: 1}
+    empty = measured.bins[0]
+    assert (empty.lower, empty.upper) == (0, pytest.approx(1 / 15))
+    assert (empty.count, empty.confidence, empty.accuracy) == (0, 0.0, 0.0)
+    expected = pytest.approx((0.4 + 0.7 + 0) / 3)
+    assert measured.adaptive_calibration_error == expected
+    assert measured.expected_calibration_error == expected
 
 
 def test_a_label_that_no_example_has_counts(predictions):
     probs, _ = predictions
-    labels = numpy.zeros(len(probs), dtype=int)
-    measured = measure_reliability(probs, labels)
+    measured = measure_reliability(probs, numpy.zeros(len(probs), dtype=int))
     expected = -numpy.log(probs[:, 0]).mean()
     assert measured.negative_log_likelihood == pytest.approx(expected)
+
+
+def measured(confidence):
+    """Of 20 examples with one confidence, 15 of which are right."""
+    labels = numpy.array([0] * 15 + [1] * 5)
+    return measure_reliability(numpy.tile([confidence, 1 - confidence], (20, 1)), labels)
+
+
+def test_a_diagram_has_a_panel_for_each_with_bars_as_high_as_the_accuracy(monkeypatch):
+    pytest.importorskip("matplotlib")
+    figures = []
+    draw = reliability.figure_drawing
+    monkeypatch.setattr(
+        reliability,
+        "figure_drawing",
+        lambda title, figure: figures.append(figure) or draw(title, figure),
+    )
+    panels = {"before": measured(0.95), "after": measured(0.75)}
+    drawing = draw_reliability("Reliability <diagram>", panels)
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>", drawing.content)
+    assert "before: ECE 20.0 %" in texts
+    assert "after: ECE 0.0 %" in texts
+    assert texts.count("probability of the predicted label") == 2
+    assert "<title>Reliability &lt;diagram&gt;</title>" in drawing.content
+    accuracy_axes, _, share_axes, _ = figures[0].axes
+    (bar,) = accuracy_axes.patches
+    assert (bar.get_x(), bar.get_height()) == pytest.approx((14 / 15, 0.75))
+    assert [bar.get_height() for bar in share_axes.patches] == [1.0]
+    *_, confidence = accuracy_axes.lines
+    assert list(confidence.get_xdata()) == list(confidence.get_ydata()) == pytest.approx([0.95])

@@ -1,4 +1,4 @@
-"""Temperature scaling, against its closed form and another optimizer."""
+"""Logits of examples, and temperatures against their closed form and another optimizer."""
 
 import math
 
@@ -7,7 +7,8 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.calibration.temperature import fit_temperature
+from allennlp_sentmatch.calibration.temperature import fit_temperature, predict_logits
+from allennlp_sentmatch.models.archival import load_archive
 
 
 def overconfident(seed, num_examples=400, num_labels=4):
@@ -55,12 +56,6 @@ def test_it_is_proportional_to_the_logits():
         )
 
 
-def test_faultless_examples_are_refused():
-    logits, _ = overconfident(0)
-    with pytest.raises(ConfigurationError, match="all 400 examples correctly"):
-        fit_temperature(logits, logits.argmax(-1))
-
-
 @pytest.mark.parametrize("logits", [(0.5, 0.2, 0.1), (0.0, 0.0, 0.0), (1e20, 1.0, -1e20)])
 def test_one_pair_with_each_label_is_refused(logits):
     """Its probabilities are those of the labels at infinite temperature only."""
@@ -70,11 +65,116 @@ def test_one_pair_with_each_label_is_refused(logits):
             fit_temperature(numpy.tile(logits, (len(labels), 1)), labels)
 
 
-def test_a_model_without_a_clue_is_refused():
+def test_faultless_and_clueless_models_are_refused():
     logits, _ = overconfident(0)
+    with pytest.raises(ConfigurationError, match="all 400 examples correctly"):
+        fit_temperature(logits, logits.argmax(-1))
     share = numpy.bincount(logits.argmin(-1)).max()
-    with pytest.raises(
-        ConfigurationError,
-        match=rf"accuracy 0\.00; the most frequent label has {share} of",
-    ):
+    message = rf"accuracy 0\.00; the most frequent label has {share} of"
+    with pytest.raises(ConfigurationError, match=message):
         fit_temperature(logits, logits.argmin(-1))
+
+
+HEADER = "sentence1\tsentence2\tlabel\n"
+PAIRS = ["A cat sits.\tA dog runs.\tneutral\n", "Nobody sits in the garden.\tHe is.\tentailment\n"]
+
+
+@pytest.fixture
+def archive(small_archive):
+    archive = load_archive(small_archive)
+    archive.model.eval()
+    return archive
+
+
+@pytest.fixture
+def predict(archive, tmp_path):
+    def predict(text, **options):
+        file = tmp_path / "pairs.tsv"
+        file.write_text(text)
+        return predict_logits(
+            archive.model, archive.validation_dataset_reader, str(file), **options
+        )
+
+    return predict
+
+
+def test_the_model_s_logits_in_the_order_of_the_data(archive, predict):
+    archive.model.temperature.fill_(4.0)
+    logits, labels = predict(HEADER + "".join(PAIRS * 2), batch_size=3)
+    assert [archive.model.labels[label] for label in labels] == ["neutral", "entailment"] * 2
+    assert archive.model._accuracy.total_count == 0
+    archive.model.temperature.fill_(1.0)
+    reader = archive.validation_dataset_reader
+    for pair, row in zip(PAIRS, logits[2:]):
+        instance = reader.text_to_instance(*pair.split("\t")[:2])
+        reader.apply_token_indexers(instance)
+        expected = archive.model.forward_on_instance(instance)["label_logits"]
+        assert row == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '{"sentence1": "A cat sits.", "sentence2": "A dog runs.", "label": null}\n',
+            r"pairs\.tsv, example 1 has no label",
+        ),
+        (HEADER + PAIRS[0] + "A cat.\tA dog.\tunknown\n", "line 3: the label 'unknown'"),
+    ],
+)
+def test_labels_that_are_missing_or_unknown(predict, text, message):
+    with pytest.raises(ConfigurationError, match=message):
+        predict(text)
+
+
+def test_logits_that_are_not_finite(archive, predict):
+    *_, bias = archive.model.parameters()
+    with torch.no_grad():
+        bias[0] = math.nan
+    with pytest.raises(ConfigurationError, match=r"pairs\.tsv, example 1: .* not finite"):
+        predict(HEADER + PAIRS[0])
+
+
+def test_no_examples(archive, tmp_path):
+    file = tmp_path / "pairs.tsv"
+    file.write_text(HEADER + PAIRS[0])
+    data = {"path": str(file), "folds": {"number": 10**30, "keep": [1]}}
+    with pytest.raises(ConfigurationError, match="has no examples to calibrate with"):
+        predict_logits(archive.model, archive.validation_dataset_reader, data)
+
+
+def test_a_label_of_another_reader(archive):
+    from allennlp.data import Instance
+    from allennlp.data.fields import LabelField
+
+    class Reader:
+        def read(self, path):
+            yield Instance({"label": LabelField("unknown")})
+
+    with pytest.raises(ConfigurationError, match=r"file: 'unknown' not found.*; the model's"):
+        predict_logits(archive.model, Reader(), "file")
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("bcn", "trec.label"),
+        ("cs_lvm", "snli.jsonl"),
+        ("esim", "snli.jsonl"),
+        ("lstmn_classifier", "snli.jsonl"),
+        ("rcrn_entailment", "snli.jsonl"),
+        ("sentence_classifier", "trec.label"),
+        ("vae_siamese", "snli.jsonl"),
+    ],
+)
+def test_every_classifier_has_logits(untrained_predictor, fixtures, name, file):
+    """As its predictor gives them, which knows no label."""
+    predictor = untrained_predictor(name)
+    data = str(fixtures / "data" / file)
+    logits, labels = predict_logits(predictor._model, predictor._dataset_reader, data)
+    instances = list(predictor._dataset_reader.read(data))
+    outputs = predictor._model.forward_on_instances(instances)
+    expected = numpy.stack([output["label_logits"] for output in outputs])
+    assert logits == pytest.approx(expected, abs=1e-5)
+    names = [predictor._model.labels[label] for label in labels]
+    assert names == [instance["label"].label for instance in instances]

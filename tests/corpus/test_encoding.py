@@ -53,6 +53,9 @@ def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path):
     numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy", mmap_mode="r"), expected())
     assert sorted(encoder.encoded) == sorted(set(SENTENCES))
     assert [path.name for path in tmp_path.iterdir()] == ["v.npy"]
+    check_sentences(SENTENCES, tmp_path / "v.npy")
+    with pytest.raises(ConfigurationError, match=r"v\.npy was made from other sentences"):
+        check_sentences(SENTENCES[::-1], tmp_path / "v.npy")
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
@@ -119,94 +122,84 @@ def test_two_processes_cannot_write_the_same_file(tmp_path):
     numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy"), expected())
 
 
-class TestOfDamage:
-    """After an interruption."""
+def flipped(position):
+    """Changes a bit."""
 
-    @pytest.fixture
-    def folder(self, tmp_path):
-        with pytest.raises(KeyboardInterrupt):
-            encode(FakeEncoder(dies_at=28), tmp_path / "v.npy")
-        assert numpy.load(tmp_path / "v.npy.partial" / "vectors.npy")[20].any()
-        return tmp_path / "v.npy.partial"
+    def change(content):
+        changed = bytearray(content)
+        changed[position] ^= 1
+        return bytes(changed)
 
-    def finish(self, tmp_path):
-        """Continue, and return how many sentences were encoded again; all bytes must be right."""
-        encoder = FakeEncoder()
-        encode(encoder, tmp_path / "v.npy")
-        encode(FakeEncoder(), tmp_path / "whole.npy")
-        assert (tmp_path / "v.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
-        return len(encoder.encoded)
+    return change
 
-    def test_without_damage(self, folder, tmp_path, caplog):
-        assert self.finish(tmp_path) == len(set(SENTENCES)) - 28
-        assert caplog.records == []
 
-    @pytest.mark.parametrize("row", [0, 6, 7, 20])
-    def test_a_changed_vector(self, folder, tmp_path, caplog, row):
-        """Its block of seven is encoded again, and no other."""
-        content = bytearray((folder / "vectors.npy").read_bytes())
-        content[128 + 8 * row] ^= 1
-        (folder / "vectors.npy").write_bytes(content)
-        assert self.finish(tmp_path) == len(set(SENTENCES)) - 28 + 7
-        start = row // 7 * 7
-        assert f"damaged: rows {start} to {start + 6} " in caplog.text
+def shortened(length):
+    return lambda content: (content + b"?")[:length]
 
-    @pytest.mark.parametrize("keep", [0, 20, 130, -1])
-    def test_shortened_vectors(self, folder, tmp_path, caplog, keep):
-        content = (folder / "vectors.npy").read_bytes()
-        (folder / "vectors.npy").write_bytes(content[:keep])
-        assert self.finish(tmp_path) == len(set(SENTENCES))
-        assert "vectors.npy is missing or damaged: encoding starts again" in caplog.text
 
-    @pytest.mark.parametrize("position", [1, 50, 126, -1, -70])
-    def test_a_changed_byte_that_is_not_of_a_vector(self, folder, tmp_path, caplog, position):
-        content = bytearray((folder / "vectors.npy").read_bytes())
-        content[position] ^= 1
-        (folder / "vectors.npy").write_bytes(content)
-        assert self.finish(tmp_path) == len(set(SENTENCES))
+STARTS_AGAIN = "vectors.npy is missing or damaged: encoding starts again"
 
-    def test_missing_vectors(self, folder, tmp_path):
-        (folder / "vectors.npy").unlink()
-        assert self.finish(tmp_path) == len(set(SENTENCES))
 
-    def test_a_changed_digest(self, folder, tmp_path):
-        content = bytearray((folder / "digests").read_bytes())
-        content[33] ^= 1
-        (folder / "digests").write_bytes(content)
-        assert self.finish(tmp_path) == len(set(SENTENCES)) - 28 + 7
+@pytest.fixture
+def folder(tmp_path):
+    """The work of a run that was interrupted after four blocks."""
+    with pytest.raises(KeyboardInterrupt):
+        encode(FakeEncoder(dies_at=28), tmp_path / "v.npy")
+    assert numpy.load(tmp_path / "v.npy.partial" / "vectors.npy")[20].any()
+    assert (tmp_path / "v.npy.partial" / "digests").stat().st_size == 4 * 32
+    return tmp_path / "v.npy.partial"
 
-    @pytest.mark.parametrize("length", [0, 31, 32, 127, 128, 129])
-    def test_shorter_and_longer_digests(self, folder, tmp_path, length):
-        content = (folder / "digests").read_bytes()
-        assert len(content) == 4 * 32
-        (folder / "digests").write_bytes((content + b"?")[:length])
-        assert self.finish(tmp_path) == len(set(SENTENCES)) - length // 32 * 7
 
-    @pytest.mark.parametrize("content", [None, b"", b"not a database" * 100])
-    def test_the_database_is_made_again(self, folder, tmp_path, content):
-        if content is None:
-            (folder / "seen.sqlite").unlink()
-        else:
-            (folder / "seen.sqlite").write_bytes(content)
-        assert self.finish(tmp_path) == len(set(SENTENCES)) - 28
+@pytest.mark.parametrize(
+    ("name", "change", "encoded_again", "log"),
+    [
+        ("digests", bytes, 0, ""),
+        # The block of a vector is encoded again, and no other.
+        ("vectors.npy", flipped(128), 7, "damaged: rows 0 to 6 "),
+        ("vectors.npy", flipped(128 + 8 * 6), 7, "damaged: rows 0 to 6 "),
+        ("vectors.npy", flipped(128 + 8 * 7), 7, "damaged: rows 7 to 13 "),
+        ("vectors.npy", flipped(128 + 8 * 20), 7, "damaged: rows 14 to 20 "),
+        *(("vectors.npy", shortened(length), 28, STARTS_AGAIN) for length in (0, 20, 130, -2)),
+        # Bytes that are not of a vector.
+        *(("vectors.npy", flipped(at), 28, STARTS_AGAIN) for at in (1, 50, 126, -1, -70)),
+        ("vectors.npy", None, 28, STARTS_AGAIN),
+        ("digests", flipped(33), 7, "damaged: rows 7 to 13 "),
+        *(
+            ("digests", shortened(length), 28 - length // 32 * 7, "")
+            for length in (0, 31, 32, 127, 129)
+        ),
+        ("seen.sqlite", None, 0, ""),
+        ("seen.sqlite", lambda content: b"not a database" * 100, 0, ""),
+    ],
+)
+def test_a_damaged_file_of_an_interrupted_run(
+    folder, tmp_path, caplog, name, change, encoded_again, log
+):
+    """What it had is encoded again, and all bytes are right."""
+    content = (folder / name).read_bytes()
+    (folder / name).unlink()
+    if change is not None:
+        (folder / name).write_bytes(change(content))
+    encoder = FakeEncoder()
+    encode(encoder, tmp_path / "v.npy")
+    encode(FakeEncoder(), tmp_path / "whole.npy")
+    assert (tmp_path / "v.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+    assert len(encoder.encoded) == len(set(SENTENCES)) - 28 + encoded_again
+    assert log in caplog.text
+    assert bool(log) == bool(caplog.records)
 
-    @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 100_000])
-    def test_settings(self, folder, tmp_path, content):
+
+@pytest.mark.parametrize("content", [None, b"", b"[]", b"{", b"\xff", b"[" * 100_000])
+def test_damaged_settings(folder, tmp_path, content):
+    """Without settings, such as in earlier versions, it is not known whose vectors there are."""
+    (folder / "settings.json").unlink()
+    if content is not None:
         (folder / "settings.json").write_bytes(content)
-        with pytest.raises(
-            ConfigurationError, match=r"settings\.json is damaged: .*delete the folder"
-        ):
-            encode(FakeEncoder(), tmp_path / "v.npy")
-
-    def test_missing_settings(self, folder, tmp_path):
-        """Such as those of earlier versions: whose vectors are they?"""
-        (folder / "settings.json").unlink()
-        with pytest.raises(
-            ConfigurationError, match=r"settings\.json is missing.*delete the folder"
-        ):
-            encode(FakeEncoder(), tmp_path / "v.npy")
-        shutil.rmtree(folder)
-        assert self.finish(tmp_path) == len(set(SENTENCES))
+    problem = "missing" if content is None else "damaged: "
+    with pytest.raises(
+        ConfigurationError, match=rf"settings\.json is {problem}.*delete the folder"
+    ):
+        encode(FakeEncoder(), tmp_path / "v.npy")
 
 
 def test_a_run_that_died_while_it_wrote_its_settings(tmp_path):
@@ -259,13 +252,6 @@ def test_a_damaged_page_of_the_database(tmp_path):
     assert len(second.encoded) < 90_000 - 8192
     expected = [[len(sentence), sum(sentence.encode())] for sentence in many]
     numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy"), expected)
-
-
-def test_vectors_know_their_sentences(tmp_path):
-    encode(FakeEncoder(), tmp_path / "v.npy")
-    check_sentences(SENTENCES, tmp_path / "v.npy")
-    with pytest.raises(ConfigurationError, match=r"v\.npy was made from other sentences"):
-        check_sentences(SENTENCES[::-1], tmp_path / "v.npy")
 
 
 def test_a_folder_that_vanishes(tmp_path):

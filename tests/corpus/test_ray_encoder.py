@@ -163,7 +163,7 @@ class PretendedRay:
 @pytest.fixture
 def ray(monkeypatch):
     pretended = PretendedRay()
-    monkeypatch.setattr(ray_encoder, "_ray", lambda: pretended)
+    monkeypatch.setitem(sys.modules, "ray", pretended)
     ray_encoder._loaded.cache_clear()
     yield pretended
     ray_encoder._loaded.cache_clear()

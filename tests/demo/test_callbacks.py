@@ -1,5 +1,6 @@
-"""The functions behind the page, without a browser."""
+"""The functions behind the page, without a browser, and HTML fragments."""
 
+import base64
 import logging
 
 import pytest
@@ -8,10 +9,15 @@ from allennlp_sentmatch.demo import InMemorySearch
 from allennlp_sentmatch.demo.callbacks import (
     drawings,
     explanation,
+    figures,
     generated,
+    heading,
+    message,
     neighbors,
     predictions,
+    table,
 )
+from allennlp_sentmatch.inspection import Drawing
 
 PAIR = ("A small kitten is carrying a red rose.", "A cat is moving a flower.")
 ATTACK = "<script>alert(1)</script> <img src=x onerror=alert(1)>"
@@ -105,9 +111,9 @@ def test_a_failure_shows_a_sentence_to_the_one_whose_text_failed(pair_model, mon
 
 def test_generated_sentences_are_a_table(untrained):
     model = untrained("cs_lvm")
-    table = generated(model, "A woman waits .", False)
+    shown = generated(model, "A woman waits .", False)
     for label, sentences in model.generate("A woman waits .").items():
-        assert f"<td>{label}</td><td>{sentences[0]}</td>" in table
+        assert f"<td>{label}</td><td>{sentences[0]}</td>" in shown
     assert "Please write a sentence" in generated(model, " ", False)
 
 
@@ -121,3 +127,25 @@ def test_a_translation_is_a_table_with_a_picture(untrained):
     assert pictures.count("<figure>") == 2
     assert "<figcaption>Alignment</figcaption>" in pictures
     assert predictions(model, [""])[1] == [""]
+
+
+def test_an_svg_becomes_an_image_that_runs_no_script():
+    svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert("ä")</script></svg>'
+    shown = figures([Drawing('The "tree" of a<b', svg)])
+    title = "The &quot;tree&quot; of a&lt;b"
+    assert f"<figure><figcaption>{title}</figcaption>" in shown
+    assert f'<img alt="{title}"' in shown
+    data = shown.split('src="data:image/svg+xml;base64,')[1].split('"')[0]
+    assert base64.b64decode(data).decode() == svg
+
+
+def test_html_stays_as_it_is():
+    shown = figures([Drawing("Words", "<p>a &lt; b</p>", "text/html")])
+    assert shown == (
+        '<div class="figures"><figure><figcaption>Words</figcaption><p>a &lt; b</p></figure></div>'
+    )
+    assert figures([]) == message("") == ""
+
+
+def test_texts_are_escaped():
+    assert "<i>" not in message("<i>") + heading("<i>", "<i>") + table("<i>", ["<i>"], [["<i>"]])

@@ -1,16 +1,19 @@
-"""The model behind the page: what it accepts and says, and that its callers are kept apart."""
+"""The model behind the page: what it accepts and says, and that its callers are kept apart; the
+search with it.
+"""
 
 import math
 import threading
 
+import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.demo import DemoModel, InputError
-from allennlp_sentmatch.demo.text_input import MAX_CANDIDATES, MAX_CHARACTERS
+from allennlp_sentmatch.demo import DemoModel, InMemorySearch, InputError
+from allennlp_sentmatch.demo.tasks import MAX_CANDIDATES, MAX_CHARACTERS
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors import PairGenerator
+from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
 
 PAIR = ("A small kitten is carrying a red rose.", "A cat is moving a flower.")
 QUESTION = "how do bees make honey"
@@ -158,3 +161,32 @@ def test_a_prediction_does_not_wait_for_saliency_nor_change_it(pair_model, monke
     finally:
         handle.remove()
     assert results == [saliency]
+
+
+SENTENCES = ["A cat is moving a flower.", "A dog is moving a rose.", "Nobody is asleep.", "A cat."]
+
+
+def test_the_nearest_sentences_by_cosine(pair_model, small_archive):
+    query = "A dog is moving a flower."
+    encoder = SentenceEncoder.from_archive(small_archive)
+    (vector,) = encoder.encode([query], show_progress=False)
+    expected = {
+        sentence: vector @ other / numpy.linalg.norm(vector) / numpy.linalg.norm(other)
+        for sentence, other in zip(SENTENCES, encoder.encode(SENTENCES, show_progress=False))
+    }
+    search = InMemorySearch(pair_model, SENTENCES)
+    found = search.nearest(query, count=3)
+    assert [sentence for sentence, _ in found] == sorted(expected, key=expected.get)[:0:-1]
+    assert dict(found) == pytest.approx({s: expected[s] for s, _ in found}, abs=1e-5)
+    found = search.nearest(SENTENCES[1])
+    assert len(found) == len(SENTENCES)
+    assert found[0] == (SENTENCES[1], pytest.approx(1, abs=1e-5))
+    with pytest.raises(InputError, match="Please write a sentence"):
+        search.nearest(" ")
+
+
+def test_a_model_without_an_encoder_is_refused(untrained):
+    with pytest.raises(ConfigurationError, match="holds no sentence encoder"):
+        InMemorySearch(untrained("esim"), SENTENCES)
+    with pytest.raises(ConfigurationError, match="attentive pooling"):
+        InMemorySearch(untrained("attentive_ranker"), SENTENCES)

@@ -1,12 +1,15 @@
-"""Which requests are answered."""
+"""Which requests are answered, and which bodies reach Gradio: texts and choices for the page's own
+functions.
+"""
 
 import asyncio
+import json
 
 import pytest
 
-from allennlp_sentmatch.demo.middleware import RequestFilter, SecurityHeaders
+from allennlp_sentmatch.demo.middleware import RequestFilter, SecurityHeaders, check_body
 from allennlp_sentmatch.serving import requests
-from allennlp_sentmatch.serving.requests import MAX_BYTES
+from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT, RequestError
 
 JOIN = "/gradio_api/queue/join"
 ANSWERS = "/gradio_api/queue/data"
@@ -60,43 +63,30 @@ def respond(
     return status
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:7860", "localhost:7860", "LocalHost"])
-def test_the_address_itself_is_answered(host):
-    assert respond(host) == 200
-
-
 @pytest.mark.parametrize(
-    "host",
+    ("status", "hosts", "server"),
     [
-        "evil.example",
-        "evil.example:7860",
-        "127.0.0.1.evil.example",
-        "127.0.0.2",
-        "",
-        "[",
-        "0.0.0.0",
+        # The address itself.
+        *((200, [host], "127.0.0.1") for host in ("127.0.0.1:7860", "localhost:7860", "LocalHost")),
+        (200, ["192.0.2.7:80"], "192.0.2.7"),
+        (200, ["[::1]:80"], "::1"),
+        (200, ["localhost"], "::1"),
+        (200, ["Demo.Example:443"], "127.0.0.1"),
+        # Another name, no name and two names.
+        *((421, [host], "127.0.0.1") for host in ("evil.example:7860", "127.0.0.2", "", "[")),
+        (421, ["127.0.0.1.evil.example"], "127.0.0.1"),
+        (421, ["demo.example.evil.example"], "127.0.0.1"),
+        (421, ["0.0.0.0"], "127.0.0.1"),
+        (421, ["localhost"], "192.0.2.7"),
+        (421, [], "127.0.0.1"),
+        (421, ["127.0.0.1", "evil.example"], "127.0.0.1"),
     ],
 )
-def test_another_name_is_refused(host):
-    assert respond(host) == 421
-    assert respond(host, kind="websocket") == 421
-
-
-def test_no_name_and_two_names_are_refused():
-    assert respond() == 421
-    assert respond("127.0.0.1", "evil.example") == 421
-
-
-def test_other_addresses_than_loopback_are_not_localhost():
-    assert respond("192.0.2.7:80", server=("192.0.2.7", 80)) == 200
-    assert respond("localhost", server=("192.0.2.7", 80)) == 421
-    assert respond("[::1]:80", server=("::1", 80)) == 200
-    assert respond("localhost", server=("::1", 80)) == 200
-
-
-def test_allowed_names_are_answered():
-    assert respond("Demo.Example:443", allowed_hosts=["demo.example"]) == 200
-    assert respond("demo.example.evil.example", allowed_hosts=["demo.example"]) == 421
+def test_names_that_are_answered(status, hosts, server):
+    settings = {"server": (server, 7860), "allowed_hosts": ["demo.example"]}
+    assert respond(*hosts, **settings) == status
+    # No socket is open.
+    assert respond(*hosts, kind="websocket", **settings) == (404 if status == 200 else 421)
 
 
 @pytest.mark.parametrize(
@@ -125,10 +115,6 @@ def test_routes_that_the_page_does_not_need_are_closed(path):
 @pytest.mark.parametrize("path", ["/", "/theme.css", "/assets/index.js"])
 def test_routes_of_the_page_are_open(path):
     assert respond("127.0.0.1", path=path) == 200
-
-
-def test_no_socket_is_open():
-    assert respond("127.0.0.1", kind="websocket") == 404
 
 
 @pytest.mark.parametrize(
@@ -194,3 +180,74 @@ def test_a_body_is_limited():
 def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.05)
     assert respond("localhost", path=JOIN, chunks=[]) == 408
+
+
+TEXT = {"type": "string"}
+FUNCTIONS = {
+    0: [TEXT, TEXT],
+    3: [{"type": "string", "enum": ["simple", "smooth"]}, TEXT],
+    4: [TEXT, {"type": "boolean"}],
+}
+FORM = {"data": ["a cat", ""], "fn_index": 0, "trigger_id": 8, "session_hash": "4cz5se8l4c4"}
+FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
+
+
+def body(**changes):
+    return json.dumps({**FORM, **changes}).encode()
+
+
+def status(content):
+    """The status of the refusal."""
+    with pytest.raises(RequestError) as refusal:
+        check_body(content, FUNCTIONS)
+    return refusal.value.status
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        {"event_data": None, "trigger_id": None},
+        {"fn_index": 3, "data": ["smooth", "é \U0001f600"]},
+        {"fn_index": 4, "data": ["a" * MAX_TEXT, False]},
+    ],
+)
+def test_what_the_page_sends_is_accepted(form):
+    check_body(body(**form), FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *({"fn_index": index} for index in (None, "0", 0.0, [0], {})),
+        *({"session_hash": name} for name in (None, "", 7, "a" * 65, "../x", "a\0", "é")),
+        *({"trigger_id": target} for target in ("8", [8], 8.5)),
+        *({"event_data": data} for data in ({}, FILE, "x", 0)),
+        *({"data": data} for data in (None, {}, "ab", [], ["a"], ["a", "b", "c"])),
+        *({"data": ["a", value]} for value in (None, 1, True, ["a"], {}, FILE, {"a": [FILE]})),
+        {"data": ["a \ud800", ""]},  # half of a character, which Gradio could not send back
+        {"fn_index": 3, "data": ["integrated", "a"]},
+        {"fn_index": 3, "data": [["simple"], "a"]},
+        {"fn_index": 4, "data": ["a", 1]},
+        {"batched": True},
+        {"files": [FILE]},
+    ],
+)
+def test_any_other_form_is_refused(form):
+    assert status(body(**form)) == 400
+
+
+@pytest.mark.parametrize("index", [1, -1, 10**30])
+def test_an_unknown_function_is_not_found(index):
+    assert status(body(fn_index=index)) == 404
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"null", b'"a"', b"\xff\xfe", b"[" * 500_000, b"1" * 5000, b"NaN"]
+)
+def test_other_json_is_refused(content):
+    assert status(content) == 400
+
+
+def test_a_long_text_is_refused():
+    assert status(body(data=["a" * (MAX_TEXT + 1), ""])) == 413

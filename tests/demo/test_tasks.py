@@ -5,8 +5,8 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.demo import CORPUS
 from allennlp_sentmatch.demo.demo_model import NUMBER_OF_EXAMPLES
-from allennlp_sentmatch.demo.example_texts import QUICK_START
 from allennlp_sentmatch.demo.tasks import (
+    QUICK_START,
     AnswerRanking,
     Classification,
     ReadingComprehension,

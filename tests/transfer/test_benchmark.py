@@ -5,8 +5,8 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.transfer import TASKS, SentenceVectors, TransferBenchmark, own_task
-from allennlp_sentmatch.transfer.benchmark import _features
-from allennlp_sentmatch.transfer.logistic_regression import correlation
+from allennlp_sentmatch.transfer.benchmark import _data
+from allennlp_sentmatch.transfer.classifiers import correlation
 from allennlp_sentmatch.transfer.tasks import Examples
 from tests.transfer.small_data import encode_words, write_small_data
 
@@ -93,9 +93,9 @@ def test_the_features_of_pairs():
     vectors = SentenceVectors(lambda sentences: numpy.array([[1, -2], [3, 5]], "f4"))
     vectors.add("", ["a", "b"])
     pairs = Examples([("a", "b"), ("b", "b")], numpy.array(["0", "1"]))
-    assert _features(pairs, vectors).tolist() == [[2, 7, 3, -10], [0, 0, 9, 25]]
+    assert _data(pairs, vectors)[0].tolist() == [[2, 7, 3, -10], [0, 0, 9, 25]]
     alone = Examples([("b",)], numpy.array(["0"]))
-    assert _features(alone, vectors).tolist() == [[3, 5]]
+    assert _data(alone, vectors)[0].tolist() == [[3, 5]]
 
 
 def test_correlations_that_are_not_defined_are_zero():

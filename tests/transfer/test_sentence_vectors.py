@@ -1,10 +1,13 @@
-"""Sentences are encoded once, whatever asks for their vectors, and kept in files."""
+"""Sentences are encoded once, and kept in files; vectors from files of sentences or of words."""
+
+import gzip
 
 import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.transfer import SentenceVectors
+from allennlp_sentmatch.data.files.digests import ending, sentences_digest
+from allennlp_sentmatch.transfer import SentenceVectors, StoredVectors, WordVectorAverage
 
 
 @pytest.fixture
@@ -107,3 +110,64 @@ def test_all_vectors_have_the_same_width():
     vectors.add("one", ["a"])
     with pytest.raises(ConfigurationError, match=r"shape \(1, 1\), got \(1, 2\)"):
         vectors.add("two", ["bb"])
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "s.txt").write_text("A dog.\n\nTwo cats \n")
+    numpy.save(tmp_path / "v.npy", numpy.arange(6, dtype="f4").reshape(3, 2))
+    return tmp_path / "s.txt", tmp_path / "v.npy"
+
+
+def test_sentences_are_looked_up(files):
+    stored = StoredVectors.from_files(*files)
+    assert stored.encode(["Two cats ", "A dog.", ""]).tolist() == [[4, 5], [0, 1], [2, 3]]
+
+
+def test_a_sentence_without_a_vector_is_named(files):
+    with pytest.raises(ConfigurationError, match=r"1 of 2 sentences have no vector.*'Two cats'"):
+        StoredVectors.from_files(*files).encode(["A dog.", "Two cats"])
+
+
+def test_other_files_are_refused(files):
+    numpy.save(files[1], numpy.zeros((2, 2), "f4"))
+    with pytest.raises(ConfigurationError, match=r"3 sentences.*\(2, 2\)"):
+        StoredVectors.from_files(*files)
+    files[1].write_text("0.1 0.2")
+    with pytest.raises(ConfigurationError, match=r"v\.npy is not a whole NumPy file"):
+        StoredVectors.from_files(*files)
+
+
+def test_vectors_of_other_sentences(files):
+    with open(files[1], "ab") as file:
+        file.write(ending(sentences_digest(["A dog.", "", "Two cats "]).hexdigest()))
+    StoredVectors.from_files(*files)
+    files[0].write_text("A dog.\n\nTwo cats\n")
+    with pytest.raises(ConfigurationError, match=r"v\.npy was made from other sentences"):
+        StoredVectors.from_files(*files)
+
+
+WORD_VECTORS = "the 1 0\nThe 0 1\ndog 3 -2.5\n. . 5 5\nthe 9 9\n"
+
+
+@pytest.mark.parametrize(("name", "header"), [("v.txt", ""), ("v.txt.gz", ""), ("v.vec", "5 2\n")])
+def test_known_words_are_averaged(tmp_path, name, header):
+    opened = gzip.open if name.endswith(".gz") else open
+    with opened(tmp_path / name, "wt") as file:
+        file.write(header + WORD_VECTORS)
+    average = WordVectorAverage.from_file(tmp_path / name)
+    sentences = ["the dog", "The DOG barks", "nothing known", "", "dog dog the"]
+    expected = [[2, -1.25], [1.5, -0.75], [0, 0], [0, 0], [7 / 3, -5 / 3]]
+    encoded = average.encode(sentences)
+    assert encoded.dtype == numpy.float32
+    numpy.testing.assert_allclose(encoded, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("a 1 2\nb 1\n", "v.txt, line 2: expected a word and 2"), ("2 3\n", "has no word vectors")],
+)
+def test_a_file_of_another_form_is_an_error(tmp_path, text, message):
+    (tmp_path / "v.txt").write_text(text)
+    with pytest.raises(ConfigurationError, match=message):
+        WordVectorAverage.from_file(tmp_path / "v.txt")

@@ -7,7 +7,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark
-from allennlp_sentmatch.transfer.logistic_regression import LABELS
+from allennlp_sentmatch.transfer.classifiers import LabelClassifier
 from allennlp_sentmatch.transfer.tasks import SST_SENTENCES, TASKS, find_file, own_task
 from tests.transfer.small_data import NUM_EXAMPLES, write_small_data
 
@@ -38,7 +38,7 @@ def test_published_sizes(task, shared_data):
     for part in (splits.train, splits.validation, splits.test):
         if part is not None:
             assert len(part.sentences) == len(part.targets)
-            assert (part.targets.dtype.kind == "f") == (task.prediction is not LABELS)
+            assert (part.targets.dtype.kind == "f") != isinstance(task.estimator, LabelClassifier)
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ def training(monkeypatch):
     """In place of trainings: the figure is the learning rate."""
 
     def train(self, trial):
-        figure = self.space.suggest(trial)[LR]
+        figure = trial.params[LR]
         trial.set_user_attr("metrics", metrics_of(figure))
         (self.folder / "trials" / f"{trial.number}.json").write_text("{}")
         return figure
@@ -129,7 +129,7 @@ def test_search_spaces(tmp_path, num_cases):
         except Exception as error:
             check_sentence(error, most_bytes=20_000)  # values may be shown whole
             return
-        values = space.suggest(optuna.create_study().ask())
+        values = optuna.create_study().ask(space.distributions).params
         json.dumps(space.overrides(values))
 
     spaces = st.sampled_from(SPACES)

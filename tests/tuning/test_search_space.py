@@ -24,7 +24,7 @@ def test_values_come_from_the_distributions():
     )
     space.check(CONFIGURATION)
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
-    drawn = [space.suggest(study.ask()) for _ in range(20)]
+    drawn = [study.ask(space.distributions).params for _ in range(20)]
     assert {values["model.encoder.hidden_size"] for values in drawn} == {4, 6, 8}
     assert {values["model.layers.0.p"] for values in drawn} == {0.1, None}
     rates = [values["trainer.optimizer.lr"] for values in drawn]

@@ -1,0 +1,225 @@
+"""Logistic regression on standardized features, of labels and of scores, and its L2 penalty.
+
+For N examples with the weights w_n (1 unless they are given), the standardized features z_n and the
+labels y_n, the weights W and biases b of the classes minimize
+
+    sum_n w_n (- log softmax(W z_n + b)[y_n]) / sum_n w_n + l2 / 2 * ||W||^2
+
+The features are standardized to mean 0 and standard deviation 1 over the training examples, so that
+a penalty means the same for vectors of any scale, and so that L-BFGS converges within a few dozen
+iterations.
+
+The penalty is chosen on validation data or by cross-validation, as SentEval does; test data have no
+part in it. Of equally good penalties, the strongest is chosen.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Optional, Union
+
+import numpy
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.tqdm import Tqdm
+from scipy.stats import pearsonr
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from allennlp_sentmatch.nn.similarity import grade_distribution
+
+Array = numpy.ndarray[Any, Any]
+Data = tuple[Array, Array]
+
+L2_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)
+"""The penalties that are compared, the strongest first."""
+
+MAX_ITERATIONS = 100
+"""Of L-BFGS. With weak penalties on wide vectors, most of the time goes into the last digits of the
+weights, which change no prediction."""
+
+BLOCK_SIZE = 1024
+"""The number of examples that are held in double precision at a time."""
+
+
+def fit_pipeline(
+    features: Array, labels: Array, l2: float, weights: Optional[Array] = None
+) -> Pipeline:
+    """A classifier of features (N, D) with labels (N,), and weights (N,) of 1 by default."""
+    scaler = StandardScaler()
+    for start in range(0, len(features), BLOCK_SIZE):
+        scaler.partial_fit(features[start : start + BLOCK_SIZE])
+    total = len(labels) if weights is None else weights.sum()
+    regression = LogisticRegression(C=1 / (l2 * total), max_iter=MAX_ITERATIONS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # see MAX_ITERATIONS
+        regression.fit(scaler.transform(features), labels, weights)
+    return make_pipeline(scaler, regression)
+
+
+class LabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """scikit-learn's estimator of labels.
+
+    # Parameters
+
+    l2 : `float`, optional (default = `1.0`)
+        The penalty.
+    """
+
+    def __init__(self, l2: float = 1.0) -> None:
+        self.l2 = l2
+
+    def fit(self, features: Array, labels: Array) -> "LabelClassifier":
+        """Learn the labels (N,) of features (N, D)."""
+        self.pipeline_ = fit_pipeline(features, labels, self.l2)
+        self.classes_ = self.pipeline_.classes_
+        return self
+
+    def predict(self, features: Array) -> Array:
+        """The labels (N,) of features (N, D)."""
+        labels: Array = self.pipeline_.predict(features)
+        return labels
+
+
+class GradeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """scikit-learn's estimator of scores between the grades `lowest` and `highest`.
+
+    A score is a distribution over the two nearest grades, which a classifier learns under the KL
+    divergence (Tai, Socher and Manning 2015; see `allennlp_sentmatch.nn.similarity`). But for a
+    constant, this is the cross-entropy of a logistic regression in which an example has a row for
+    each of its grades, with the grade's probability as the weight. The prediction is the expected
+    grade.
+
+    # Parameters
+
+    lowest, highest : `int`
+    l2 : `float`, optional (default = `1.0`)
+        The penalty.
+    """
+
+    def __init__(self, lowest: int, highest: int, l2: float = 1.0) -> None:
+        self.lowest = lowest
+        self.highest = highest
+        self.l2 = l2
+
+    def fit(self, features: Array, scores: Array) -> "GradeRegressor":
+        """Learn the scores (N,) of features (N, D).
+
+        # Raises
+
+        `ConfigurationError` for a score that is not between the grades.
+        """
+        outside = (scores < self.lowest) | (scores > self.highest)
+        if outside.any():
+            raise ConfigurationError(
+                f"expected scores between {self.lowest} and {self.highest}, got "
+                f"{scores[outside.argmax()]}"
+            )
+        # Shape: (N, highest - lowest + 1)
+        distributions = grade_distribution(
+            torch.from_numpy(scores), self.lowest, self.highest
+        ).numpy()
+        examples, columns = numpy.nonzero(distributions)
+        self.pipeline_ = fit_pipeline(
+            features[examples], columns + self.lowest, self.l2, distributions[examples, columns]
+        )
+        return self
+
+    def predict(self, features: Array) -> Array:
+        """The scores (N,) of features (N, D)."""
+        probs = self.pipeline_.predict_proba(features)
+        scores: Array = probs @ self.pipeline_.classes_.astype(float)
+        return scores
+
+    def score(self, features: Array, scores: Array) -> float:
+        """Pearson's correlation of the predictions and the scores."""
+        return correlation(pearsonr, self.predict(features), scores)
+
+
+Estimator = Union[LabelClassifier, GradeRegressor]
+
+
+def correlation(function: Callable[..., Any], predicted: Array, targets: Array) -> float:
+    """A correlation; 0 where all predictions or targets are the same and it is not defined."""
+    if numpy.ptp(predicted) == 0 or numpy.ptp(targets) == 0:
+        return 0.0
+    return float(function(predicted, targets)[0])
+
+
+def predict_with_best_penalty(
+    estimator: Estimator,
+    train: Data,
+    validation: Optional[Data],
+    test_features: Optional[Array],
+    num_folds: int = 10,
+    seed: int = 1111,
+    description: str = "",
+) -> tuple[Array, list[float]]:
+    """Choose the penalty, and predict with it.
+
+    # Parameters
+
+    estimator : `Union[LabelClassifier, GradeRegressor]`
+    train : `tuple[numpy.ndarray, numpy.ndarray]`
+        Features (N, D) and targets (N,).
+    validation : `tuple[numpy.ndarray, numpy.ndarray]`, optional
+        Those that the penalty is chosen on. `None`: by the mean over the folds of `train`; then all
+        of them are trained on.
+    test_features : `numpy.ndarray`, optional
+        (M, D). `None`: each fold of `train` is tested by a classifier of the others, whose penalty
+        is chosen by cross-validation over them.
+    num_folds : `int`, optional (default = `10`)
+        At least 3.
+    seed : `int`, optional (default = `1111`)
+        Of the folds.
+    description : `str`, optional (default = `""`)
+        Of the progress bar.
+
+    # Returns
+
+    `tuple[numpy.ndarray, list[float]]`
+        The predictions (M,) or (N,), and the penalties that were chosen: one, or one for each fold.
+    """
+    features, targets = train
+    if validation is not None:
+        fitted = [
+            clone(estimator).set_params(l2=l2).fit(features, targets)
+            for l2 in Tqdm.tqdm(L2_PENALTIES, desc=description)
+        ]
+        best = max(fitted, key=lambda one: one.score(*validation))
+        return best.predict(test_features), [best.l2]
+    folds = _folds(targets, num_folds, seed)
+    if test_features is not None:
+        search = _search(estimator, folds).fit(features, targets)
+        return search.predict(test_features), [search.best_params_["l2"]]
+    predicted, chosen = numpy.empty_like(targets), []
+    for fold in Tqdm.tqdm(range(num_folds), desc=description):
+        rest, tested = folds != fold, folds == fold
+        search = _search(estimator, folds[rest]).fit(features[rest], targets[rest])
+        predicted[tested] = search.predict(features[tested])
+        chosen.append(search.best_params_["l2"])
+    return predicted, chosen
+
+
+def _search(estimator: Estimator, folds: Array) -> GridSearchCV:
+    grid = {"l2": L2_PENALTIES}
+    return GridSearchCV(estimator, grid, cv=PredefinedSplit(folds), error_score="raise")
+
+
+def _folds(targets: Array, num_folds: int, seed: int) -> Array:
+    """The fold of each example (N,): all folds have about the same share of every label."""
+    is_score = targets.dtype.kind == "f"
+    smallest = len(targets) if is_score else numpy.unique(targets, return_counts=True)[1].min()
+    if smallest < num_folds:
+        raise ConfigurationError(
+            f"{'there are' if is_score else 'a label has'} {smallest} examples, too few for "
+            f"{num_folds} folds: each needs one"
+        )
+    splitter = (KFold if is_score else StratifiedKFold)(num_folds, shuffle=True, random_state=seed)
+    folds = numpy.empty(len(targets), int)
+    for fold, (_, held_out) in enumerate(splitter.split(targets, targets)):
+        folds[held_out] = fold
+    return folds
