@@ -377,18 +377,23 @@ def test_training_is_that_of_the_authors_code(name: str):
         assert reader["tokenizer"] == "whitespace"
 
 
-def assert_cosine(trainer: dict[str, Any], batches_per_epoch: int, period: int) -> None:
-    """Check the learning rate of every batch: half a cosine of `period` batches, and the next."""
-    parameter = torch.nn.Parameter(torch.zeros(1))
-    optimizer = Optimizer.from_params(
-        Params(deepcopy(trainer["optimizer"])), model_parameters=[("a", parameter)]
-    )
+def schedule(trainer: dict[str, Any], batches_per_epoch: int, **changes: Any) -> tuple[Any, Any]:
+    """The optimizer of one weight and the scheduler that a trainer's settings make."""
+    weight = [("weight", torch.nn.Parameter(torch.zeros(1)))]
+    settings = Params({**deepcopy(trainer["optimizer"]), **changes})
+    optimizer = Optimizer.from_params(settings, model_parameters=weight)
     scheduler = LearningRateScheduler.from_params(
         Params(dict(trainer["learning_rate_scheduler"])),
         optimizer=optimizer,
         num_epochs=trainer["num_epochs"],
         num_steps_per_epoch=batches_per_epoch,
     )
+    return optimizer, scheduler
+
+
+def assert_cosine(trainer: dict[str, Any], batches_per_epoch: int, period: int) -> None:
+    """Check the learning rate of every batch: half a cosine of `period` batches, and the next."""
+    optimizer, scheduler = schedule(trainer, batches_per_epoch)
     rates = []
     for batch in range(trainer["num_epochs"] * batches_per_epoch):
         rates.append(optimizer.param_groups[0]["lr"])
@@ -525,14 +530,7 @@ def test_without_layers_the_whole_transformer_has_one_learning_rate(tmp_path: Pa
     for name, (rate, _) in groups_of(trainer).items():
         expected = 1e-5 if TRANSFORMER in name else 1e-3
         assert rate == (None if "pooler" in name else expected), name
-    weight = [("weight", torch.nn.Parameter(torch.zeros(1)))]
-    optimizer = Optimizer.from_params(Params({"type": "adam", "lr": 1e-5}), model_parameters=weight)
-    scheduler = LearningRateScheduler.from_params(
-        Params(trainer["learning_rate_scheduler"]),
-        optimizer=optimizer,
-        num_epochs=trainer["num_epochs"],
-        num_steps_per_epoch=10,
-    )
+    optimizer, scheduler = schedule(trainer, 10, parameter_groups=None)
     passed = []
     for _ in range(trainer["num_epochs"]):
         for _ in range(10):
@@ -570,16 +568,7 @@ def test_esim_is_trained_as_in_its_authors_code():
     """
     trainer = experiment_models.on_fixtures(CONFIGURATIONS / "snli/esim_bilstm.jsonnet")["trainer"]
     assert trainer["grad_norm"] == 10
-    optimizer = Optimizer.from_params(
-        Params(trainer["optimizer"]),
-        model_parameters=[("weight", torch.nn.Parameter(torch.zeros(1)))],
-    )
-    scheduler = LearningRateScheduler.from_params(
-        Params(trainer["learning_rate_scheduler"]),
-        optimizer=optimizer,
-        num_epochs=trainer["num_epochs"],
-        num_steps_per_epoch=1,
-    )
+    optimizer, scheduler = schedule(trainer, 1)
     (settings,) = trainer["callbacks"]
     callback = TrainerCallback.from_params(Params(settings), serialization_dir="")
     tracker = SimpleNamespace(_patience=None)
