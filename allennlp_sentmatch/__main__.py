@@ -16,19 +16,6 @@ from allennlp_sentmatch.installation import InstallationError, install_allennlp
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:
     """Run the command that `arguments` name."""
-    options = _parser().parse_args(arguments)
-    if options.command is None:
-        print(describe_environment())
-    else:
-        try:
-            install_allennlp(options.constraint, options.dry_run)
-        except InstallationError as error:
-            sys.exit(f"install-allennlp: {error}.")
-    if not has_compiled_steps():
-        print(WITHOUT_COMPILED_STEPS)
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m allennlp_sentmatch",
         description="Without a command: print what to paste into a bug report.",
@@ -43,7 +30,16 @@ def _parser() -> argparse.ArgumentParser:
         "--constraint", type=Path, metavar="FILE", help="pip constraints file, for exact versions"
     )
     install.add_argument("--dry-run", action="store_true", help="only say what would be installed")
-    return parser
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        print(describe_environment())
+    else:
+        try:
+            install_allennlp(options.constraint, options.dry_run)
+        except InstallationError as error:
+            sys.exit(f"install-allennlp: {error}.")
+    if not has_compiled_steps():
+        print(WITHOUT_COMPILED_STEPS)
 
 
 if __name__ == "__main__":

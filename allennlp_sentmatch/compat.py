@@ -11,11 +11,10 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from multiprocessing.connection import Connection
+from multiprocessing import get_context
 from multiprocessing.context import BaseContext
-from multiprocessing.process import BaseProcess
 from types import SimpleNamespace
-from typing import Any, Union
+from typing import Any
 
 import numpy
 import torch
@@ -23,55 +22,35 @@ from allennlp.commands import find_learning_rate, predict
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path, open_compressed
-from allennlp.common.tqdm import Tqdm
-from allennlp.data import DataLoader, TensorDict
-from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.data import TensorDict
+from allennlp.data.data_loaders import MultiProcessDataLoader, multiprocess_data_loader
 from allennlp.training import gradient_descent_trainer
 from allennlp.training import util as training_util
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
-from allennlp.training.optimizers import Optimizer
 
 from allennlp_sentmatch.data.text import did_you_mean
-
-Workers = tuple[list[BaseProcess], list[Connection]]
 
 
 def patch_reduce_on_plateau() -> None:
     """Construct `reduce_on_plateau` without `verbose`.
 
     AllenNLP passes `verbose` to torch's `ReduceLROnPlateau`, and torch 2.7 removed it: "got an
-    unexpected keyword argument 'verbose'". The signature stays, since `from_params` reads it.
+    unexpected keyword argument 'verbose'".
     """
     plateau: Any = torch.optim.lr_scheduler.ReduceLROnPlateau
     if "verbose" in inspect.signature(plateau).parameters:
         return
+    scheduler: Any = ReduceOnPlateauLearningRateScheduler
+    construct = scheduler.__init__
 
-    def construct(
-        self: ReduceOnPlateauLearningRateScheduler,
-        optimizer: Optimizer,
-        mode: str = "min",
-        factor: float = 0.1,
-        patience: int = 10,
-        verbose: bool = False,
-        threshold_mode: str = "rel",
-        threshold: float = 1e-4,
-        cooldown: int = 0,
-        min_lr: Union[float, list[float]] = 0,
-        eps: float = 1e-8,
-    ) -> None:
-        self.lr_scheduler = plateau(
-            optimizer,
-            mode=mode,
-            factor=factor,
-            patience=patience,
-            threshold=threshold,
-            threshold_mode=threshold_mode,
-            cooldown=cooldown,
-            min_lr=min_lr,
-            eps=eps,
-        )
+    @functools.wraps(construct)  # `from_params` reads the signature
+    def construct_without_verbose(self: Any, *args: Any, **kwargs: Any) -> None:
+        settings = inspect.signature(construct).bind(self, *args, **kwargs).arguments
+        del settings["self"]
+        settings.pop("verbose", None)
+        self.lr_scheduler = plateau(**settings)
 
-    ReduceOnPlateauLearningRateScheduler.__init__ = construct  # type: ignore[method-assign]
+    scheduler.__init__ = construct_without_verbose
 
 
 def patch_recovery() -> None:
@@ -96,28 +75,17 @@ def patch_worker_locks() -> None:
     spawn context".
     """
 
-    def start_workers(work: str) -> Callable[..., Workers]:
-        def start(self: MultiProcessDataLoader, queue: Any, ctx: BaseContext) -> Workers:
-            Tqdm.set_lock(ctx.RLock())
-            workers: list[BaseProcess] = []
-            senders: list[Connection] = []
-            for worker_id in range(self.num_workers):
-                receiver, sender = ctx.Pipe(duplex=False)
-                worker = ctx.Process(  # type: ignore[attr-defined]
-                    target=getattr(self, work),
-                    args=(worker_id, queue, Tqdm.get_lock(), receiver),
-                    daemon=True,
-                )
-                worker.start()
-                workers.append(worker)
-                senders.append(sender)
-            return workers, senders
+    def with_the_context_s_lock(start: Callable[..., Any]) -> Callable[..., Any]:
+        def start_workers(self: MultiProcessDataLoader, queue: Any, ctx: BaseContext) -> Any:
+            module: Any = multiprocess_data_loader
+            module.mp = SimpleNamespace(get_context=get_context, RLock=ctx.RLock)
+            return start(self, queue, ctx)
 
-        return start
+        return start_workers
 
     loader: Any = MultiProcessDataLoader
-    loader._start_instance_workers = start_workers("_instance_worker")
-    loader._start_batch_workers = start_workers("_batch_worker")
+    for name in ("_start_instance_workers", "_start_batch_workers"):
+        setattr(loader, name, with_the_context_s_lock(getattr(loader, name)))
 
 
 def patch_mixed_precision() -> None:
@@ -145,15 +113,14 @@ def patch_absent_data() -> None:
     """
     data_loaders_from_params = training_util.data_loaders_from_params
 
-    def data_loaders(params: Params, *args: Any, **kwargs: Any) -> dict[str, DataLoader]:
+    def data_loaders(params: Params, *args: Any, **kwargs: Any) -> Any:
         for name in ("validation_data_path", "test_data_path"):
             if params.get(name, None) is None:
                 params.pop(name, None)
-        loaders: dict[str, DataLoader] = data_loaders_from_params(params, *args, **kwargs)
-        return loaders
+        return data_loaders_from_params(params, *args, **kwargs)
 
-    training_util.data_loaders_from_params = data_loaders
-    find_learning_rate.data_loaders_from_params = data_loaders
+    for module in (training_util, find_learning_rate):
+        module.data_loaders_from_params = data_loaders
 
 
 def patch_dropped_batches() -> None:

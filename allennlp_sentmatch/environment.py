@@ -9,7 +9,6 @@ from importlib import import_module, metadata
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 
 from allennlp_sentmatch.installation import installed_version, why_broken
 from allennlp_sentmatch.registration import INSTALL_COMMAND
@@ -28,12 +27,22 @@ WITHOUT_COMPILED_STEPS = (
 
 def describe_environment() -> str:
     """The versions, what is compiled, the GPU, the threads and the extras, one per line."""
-    return "\n".join(f"{name:<16}{value}" for name, value in _lines())
+    return "\n".join(f"{name:<15} {value}" for name, value in _lines())
 
 
 def has_compiled_steps() -> bool:
     """Whether this installation has the library of compiled steps."""
     return any((PACKAGE / f"nn/ops/native/_steps{x}").is_file() for x in EXTENSION_SUFFIXES)
+
+
+def processor() -> str:
+    """The name of the processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = (line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
 
 
 def _lines() -> Iterator[tuple[str, object]]:
@@ -45,40 +54,23 @@ def _lines() -> Iterator[tuple[str, object]]:
     else:
         torch = import_module("torch")
         yield "torch", torch.__version__
-        yield "GPU", _gpus(torch)
-        yield "CPU", f"{os.cpu_count()} cores, instructions {_cpu_capability(torch)}"
-        yield "threads", f"{torch.get_num_threads()} ({_thread_settings()})"
+        cuda = f"with CUDA {torch.version.cuda}" if torch.version.cuda else "without CUDA"
+        gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+        yield "GPU", f"{', '.join(gpus) or 'none'} (torch is built {cuda})"
+        cpu = getattr(torch.backends, "cpu", None)  # since torch 2.0
+        capability = cpu.get_cpu_capability() if cpu is not None else "unknown"
+        yield "CPU", f"{processor()}, {os.cpu_count()} cores, instructions {capability}"
+        names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+        settings = [f"{name}={os.environ[name]}" for name in names if name in os.environ]
+        described = ", ".join(settings) or "OMP_NUM_THREADS is not set"
+        yield "threads", f"{torch.get_num_threads()} ({described})"
     for name in ("numpy", "triton", "torchvision", "transformers", "spacy"):
         yield name, installed_version(name) or "not installed"
     yield "AllenNLP", _allennlp()
     yield "compiled", _compiled()
-    extras = _extras()
-    extras.pop("allennlp", None)  # has a line of its own
-    for extra, packages in extras.items():
+    for extra, packages in _extras().items():
         found = [f"{name} {installed_version(name) or 'missing'}" for name in packages]
         yield f"[{extra}]", ", ".join(found)
-
-
-def _gpus(torch: ModuleType) -> str:
-    if not torch.cuda.is_available():
-        return f"none (torch is built {_cuda(torch)})"
-    names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
-    return f"{', '.join(names)} (torch is built {_cuda(torch)})"
-
-
-def _cuda(torch: ModuleType) -> str:
-    return f"with CUDA {torch.version.cuda}" if torch.version.cuda else "without CUDA"
-
-
-def _cpu_capability(torch: ModuleType) -> str:
-    cpu = getattr(torch.backends, "cpu", None)  # since torch 2.0
-    return cpu.get_cpu_capability() if cpu is not None else "unknown"
-
-
-def _thread_settings() -> str:
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    settings = [f"{name}={os.environ[name]}" for name in names if name in os.environ]
-    return ", ".join(settings) or "OMP_NUM_THREADS is not set"
 
 
 def _allennlp() -> str:
@@ -102,15 +94,14 @@ def _compiled() -> str:
 
 
 def _extras() -> dict[str, list[str]]:
-    """The packages of each extra, as the installed metadata name them."""
-    extras: dict[str, list[str]] = {}
+    """The packages of each extra but AllenNLP's, as the installed metadata name them."""
     try:
         requirements = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
-        return extras
+        return {}
+    extras: dict[str, list[str]] = {}
     for requirement in requirements:
-        extra = re.search(r"extra == [\"']([\w-]+)[\"']", requirement)
-        name = re.match(r"[\w.-]+", requirement)
-        if extra is not None and name is not None:
-            extras.setdefault(extra.group(1), []).append(name.group())
+        found = re.match(r"([\w.-]+).* extra == [\"']([\w-]+)[\"']", requirement)
+        if found is not None and found[2] != "allennlp":  # which has a line of its own
+            extras.setdefault(found[2], []).append(found[1])
     return extras

@@ -66,8 +66,8 @@ OLDEST_TORCH = (1, 12)
 TORCH_WITH_NUMPY_2 = (2, 3)
 OLDEST_PIP = (22, 2)  # the first with `--dry-run` and `--report`
 
-SUPPORT = "allennlp_torch_support"
-SUPPORT_SOURCE = Path(__file__).with_name("site_packages") / f"{SUPPORT}.py"
+SUPPORT = "allennlp-torch-support"
+SUPPORT_SOURCE = Path(__file__).with_name("site_packages") / "allennlp_torch_support.py"
 
 
 class InstallationError(Exception):
@@ -119,7 +119,11 @@ def install_allennlp(constraints: Optional[Path] = None, dry_run: bool = False) 
     if dry_run:
         return
     _apply(changes)
-    _check_imports()
+    reason = _failure_of("import allennlp.commands, allennlp_sentmatch.commands")
+    if reason is not None:
+        raise InstallationError(
+            f"everything is installed, and yet AllenNLP cannot be imported: {reason}"
+        )
     print(explain_conflicts(_pip("check", check=False).stdout.splitlines()))
 
 
@@ -137,12 +141,6 @@ def check_environment() -> None:
         raise InstallationError(
             f"torch {found}; install torch {_dotted(OLDEST_TORCH)} or later first"
         )
-    _check_pip()
-    _check_folder(Path(sysconfig.get_path("purelib")))
-    _check_torchvision(torch)
-
-
-def _check_pip() -> None:
     pip = installed_version("pip") if importlib.util.find_spec("pip") else None
     if pip is None:
         raise InstallationError(
@@ -152,6 +150,14 @@ def _check_pip() -> None:
     if _release(pip) < OLDEST_PIP:
         raise InstallationError(
             f"pip {pip} is too old; type `python -m pip install --upgrade pip` first"
+        )
+    _check_folder(Path(sysconfig.get_path("purelib")))
+    torchvision = installed_version("torchvision")
+    reason = torchvision and _failure_of("import torchvision")
+    if reason:
+        raise InstallationError(
+            f"torchvision {torchvision} does not work beside torch {torch} ({reason}); uninstall "
+            "it, since text needs none, or install the torchvision that matches"
         )
 
 
@@ -163,8 +169,7 @@ def _check_folder(folder: Path) -> None:
             "make an environment of your own with `python -m venv`"
         )
     try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise InstallationError(
             f"nothing can be written to {folder} ({error.strerror}); make an environment of your "
@@ -172,32 +177,8 @@ def _check_folder(folder: Path) -> None:
         ) from error
 
 
-def _check_torchvision(torch: str) -> None:
-    torchvision = installed_version("torchvision")
-    if torchvision is None:
-        return
-    reason = _failure_of("import torchvision")
-    if reason is not None:
-        raise InstallationError(
-            f"torchvision {torchvision} does not work beside torch {torch} ({reason}); uninstall "
-            "it, since text needs none, or install the torchvision that matches"
-        )
-
-
 def plan(constraints: Optional[Path] = None) -> list[Change]:
     """Everything that is missing or has to change, as pip resolves it; torch stays as it is."""
-    changes = _resolve(constraints)
-    before = installed_version("allennlp")
-    if before != ALLENNLP_VERSION:
-        changes.append(Change("allennlp", ALLENNLP_VERSION, before))
-    name = SUPPORT.replace("_", "-")
-    installed = Path(sysconfig.get_path("purelib"), SUPPORT_SOURCE.name)
-    if not installed.is_file() or installed.read_bytes() != SUPPORT_SOURCE.read_bytes():
-        changes.append(Change(name, __version__, installed_version(name)))
-    return changes
-
-
-def _resolve(constraints: Optional[Path]) -> list[Change]:
     torch = metadata.version("torch")
     limits = [f"torch=={torch}"]
     if _release(torch) < TORCH_WITH_NUMPY_2:
@@ -211,21 +192,23 @@ def _resolve(constraints: Optional[Path]) -> list[Change]:
         _pip("install", "--quiet", "--dry-run", "--report", str(report), *files, *REQUIREMENTS)
         installs = json.loads(report.read_text(encoding="utf-8"))["install"]
     found = [(item["metadata"]["name"], item["metadata"]["version"]) for item in installs]
-    changes = [Change(name, version, installed_version(name)) for name, version in found]
-    return sorted(changes, key=lambda change: change.name.lower())
+    wanted = sorted(found, key=lambda named: named[0].lower())
+    if installed_version("allennlp") != ALLENNLP_VERSION:
+        wanted.append(("allennlp", ALLENNLP_VERSION))
+    support = Path(sysconfig.get_path("purelib"), SUPPORT_SOURCE.name)
+    if not support.is_file() or support.read_bytes() != SUPPORT_SOURCE.read_bytes():
+        wanted.append((SUPPORT, __version__))
+    return [Change(name, version, installed_version(name)) for name, version in wanted]
 
 
 def _apply(changes: Sequence[Change]) -> None:
-    ours = SUPPORT.replace("_", "-")
-    theirs = [change.pin for change in changes if change.name != ours]
+    theirs = [change.pin for change in changes if change.name != SUPPORT]
     if theirs:
         _pip("install", "--quiet", "--no-deps", *theirs)
     if len(theirs) < len(changes):
         with tempfile.TemporaryDirectory() as folder:
-            wheel = build_support_wheel(Path(folder))
-            _pip(
-                *("install", "--quiet", "--no-deps", "--no-index", "--force-reinstall", str(wheel))
-            )
+            wheel = str(build_support_wheel(Path(folder)))
+            _pip("install", "--quiet", "--no-deps", "--no-index", "--force-reinstall", wheel)
 
 
 def build_support_wheel(folder: Path) -> Path:
@@ -233,12 +216,13 @@ def build_support_wheel(folder: Path) -> Path:
 
     The wheel is written directly, because building one needs setuptools, which may be missing.
     """
-    information = f"{SUPPORT}-{__version__}.dist-info"
+    module = SUPPORT_SOURCE.stem
+    information = f"{module}-{__version__}.dist-info"
     contents = {
         SUPPORT_SOURCE.name: SUPPORT_SOURCE.read_text(encoding="utf-8"),
-        f"{SUPPORT}.pth": f"import {SUPPORT}\n",
+        f"{module}.pth": f"import {module}\n",
         f"{information}/METADATA": (
-            f"Metadata-Version: 2.1\nName: {SUPPORT.replace('_', '-')}\nVersion: {__version__}\n"
+            f"Metadata-Version: 2.1\nName: {SUPPORT}\nVersion: {__version__}\n"
             "Summary: Lets AllenNLP start on a later torch and without torchvision.\n"
         ),
         f"{information}/WHEEL": (
@@ -251,25 +235,17 @@ def build_support_wheel(folder: Path) -> Path:
         digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=")
         record += f"{name},sha256={digest.decode()},{len(text.encode())}\n"
     contents[f"{information}/RECORD"] = record + f"{information}/RECORD,,\n"
-    wheel = folder / f"{SUPPORT}-{__version__}-py3-none-any.whl"
+    wheel = folder / f"{module}-{__version__}-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         for name, text in contents.items():
             archive.writestr(name, text)
     return wheel
 
 
-def _check_imports() -> None:
-    reason = _failure_of("import allennlp.commands, allennlp_sentmatch.commands")
-    if reason is not None:
-        raise InstallationError(
-            f"everything is installed, and yet AllenNLP cannot be imported: {reason}"
-        )
-
-
 def explain_conflicts(lines: Sequence[str]) -> str:
     """Say which of `pip check`'s lines are expected, and why."""
     expected = [line for line in lines if line.startswith("allennlp ")]
-    others = [line for line in lines if not line.startswith("allennlp ") and " has " in line]
+    others = [line for line in lines if line not in expected and " has " in line]
     text = f"AllenNLP {ALLENNLP_VERSION} is ready: `allennlp --help`."
     if expected:
         text += (

@@ -6,45 +6,27 @@ times as long to import as torch.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
+from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Optional
-
-PARTS = (
-    "calibration",
-    "commands",
-    "compat",
-    "corpus",
-    "data",
-    "demo",
-    "estimators.fine_tuning",
-    "inspection",
-    "models",
-    "modules",
-    "predictors",
-    "serving",
-    "training",
-    "transfer",
-    "transformers_compat",
-    "tuning",
-)
-"""The parts of this package that need AllenNLP."""
+from typing import Any, Optional
 
 REGISTERING_PARTS = (
-    "commands",
-    "compat",
-    "data",
-    "models",
-    "modules",
-    "predictors",
-    "training",
+    *("commands", "compat", "data", "models", "modules", "predictors", "training"),
     "transformers_compat",
 )
-"""The parts whose import registers every component."""
+"""The parts of this package whose import registers every component."""
+
+PARTS = (
+    *REGISTERING_PARTS,
+    *("calibration", "corpus", "demo", "estimators.fine_tuning", "inspection", "serving"),
+    *("transfer", "tuning"),
+)
+"""The parts that need AllenNLP."""
 
 INSTALL_COMMAND = "python -m allennlp_sentmatch install-allennlp"
 
@@ -66,10 +48,9 @@ def _import_components() -> None:
 
 
 class _RegisteringFinder(MetaPathFinder):
-    """Register the components after the first import of AllenNLP or of a part that needs it."""
+    """Registers the components after the first import of AllenNLP or of a part that needs it."""
 
-    def __init__(self) -> None:
-        self._searching = False
+    _searching = False
 
     def find_spec(
         self,
@@ -77,7 +58,7 @@ class _RegisteringFinder(MetaPathFinder):
         path: Optional[Sequence[str]] = None,
         target: Optional[ModuleType] = None,
     ) -> Optional[ModuleSpec]:
-        """The spec that the other finders give, with a loader that registers the components."""
+        """The spec that the other finders give, whose loader then registers the components."""
         if self._searching or fullname not in _WATCHED:
             return None
         self._searching = True
@@ -85,34 +66,19 @@ class _RegisteringFinder(MetaPathFinder):
             spec = find_spec(fullname)
         finally:
             self._searching = False
-        if spec is not None and spec.loader is not None:
-            spec.loader = _RegisteringLoader(spec.loader, self)
+        loader: Any = spec and spec.loader
+        if loader is not None:
+            loader.exec_module = partial(self._execute, loader.exec_module)
         return spec
 
-
-class _RegisteringLoader(Loader):
-    """Load a module as `loader` does, then register the components."""
-
-    def __init__(self, loader: Loader, finder: _RegisteringFinder) -> None:
-        self._loader = loader
-        self._finder = finder
-
-    def create_module(self, spec: ModuleSpec) -> Optional[ModuleType]:
-        """The module that the wrapped loader makes."""
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Execute the module, whose own imports are no longer watched, and register."""
+    def _execute(self, execute: Callable[[ModuleType], None], module: ModuleType) -> None:
         if find_spec("allennlp") is None:
             raise ModuleNotFoundError(
                 f"{module.__name__} needs AllenNLP, which is not installed; type "
                 f"`{INSTALL_COMMAND}`",
                 name="allennlp",
             )
-        if self._finder in sys.meta_path:
-            sys.meta_path.remove(self._finder)
-        module.__loader__ = self._loader
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        self._loader.exec_module(module)
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)  # the module's own imports are no longer watched
+        execute(module)
         _import_components()

@@ -7,10 +7,9 @@ says what failed.
 
 import functools
 import inspect
-import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import torch
 from allennlp.common import cached_transformers
@@ -37,9 +36,7 @@ def patch_special_tokens() -> None:
         return
     get_tokenizer = cached_transformers.get_tokenizer
 
-    def get(
-        model_name: str, *, add_special_tokens: bool = True, **kwargs: Any
-    ) -> PreTrainedTokenizerBase:
+    def get(model_name: str, *, add_special_tokens: bool = True, **kwargs: Any) -> Any:
         return get_tokenizer(model_name, **kwargs)
 
     cached_transformers.get_tokenizer = get
@@ -56,10 +53,7 @@ def patch_gradient_checkpointing() -> None:
 
     @functools.wraps(construct)
     def construct_and_set(
-        self: PretrainedTransformerEmbedder,
-        *args: Any,
-        gradient_checkpointing: Optional[bool] = None,
-        **kwargs: Any,
+        self: Any, *args: Any, gradient_checkpointing: Optional[bool] = None, **kwargs: Any
     ) -> None:
         construct(self, *args, gradient_checkpointing=gradient_checkpointing, **kwargs)
         transformer = self.transformer_model
@@ -82,9 +76,7 @@ def patch_position_ids() -> None:
     "Unexpected key(s) in state_dict: ...embeddings.position_ids".
     """
 
-    def load(
-        self: PretrainedTransformerEmbedder, state_dict: dict[str, Any], prefix: str, *args: Any
-    ) -> None:
+    def load(self: Any, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         own = {prefix + key for key in self.state_dict()}
         for key in [key for key in state_dict if key.startswith(prefix)]:
             if key.endswith(".position_ids") and key not in own:
@@ -106,24 +98,17 @@ def patch_segments() -> None:
     indexer: Any = PretrainedTransformerIndexer
     divide = indexer._postprocess_output
 
-    def divide_if_any(
-        self: PretrainedTransformerIndexer, output: IndexedTokenList
-    ) -> IndexedTokenList:
+    def divide_if_any(self: Any, output: IndexedTokenList) -> Any:
         special = self._num_added_start_tokens + self._num_added_end_tokens
         if self._max_length is None or len(output["token_ids"]) > special:
-            divided: IndexedTokenList = divide(self, output)
-            return divided
+            return divide(self, output)
         return {**output, "segment_concat_mask": [True] * len(output["token_ids"])}
 
     embedder: Any = PretrainedTransformerEmbedder
     join = embedder._unfold_long_sequences
 
     def join_if_any(
-        self: PretrainedTransformerEmbedder,
-        embeddings: torch.Tensor,
-        mask: torch.Tensor,
-        batch_size: int,
-        length: int,
+        self: Any, embeddings: torch.Tensor, mask: torch.Tensor, batch_size: int, *args: Any
     ) -> torch.Tensor:
         special = self._num_added_tokens
         # Shape: (batch_size, segments * max_length)
@@ -132,9 +117,7 @@ def patch_segments() -> None:
         # Give such a text one word piece while vectors are joined.
         is_piece = torch.arange(whole_mask.size(1), device=mask.device) == special
         whole_mask = whole_mask | (without_pieces[:, None] & is_piece)
-        joined: torch.Tensor = join(
-            self, embeddings, whole_mask.reshape(mask.shape), batch_size, length
-        )
+        joined = join(self, embeddings, whole_mask.reshape(mask.shape), batch_size, *args)
         # Shape: (batch_size, special, D)
         first = embeddings.reshape(batch_size, -1, embeddings.size(-1))[:, :special]
         first = torch.where(without_pieces[:, None, None], first, joined[:, :special])
@@ -156,26 +139,17 @@ def patch_pretrained_modules() -> None:
     read = module._get_pretrained_state_dict.__func__
 
     def read_either(
-        cls: type[TransformerModule],
-        model_name: str,
-        weights_path: Optional[Union[str, "os.PathLike[str]"]] = None,
-        relevant_module: Optional[Union[str, list[str]]] = None,
-        ignore: Optional[list[str]] = None,
+        cls: type[TransformerModule], model_name: str, weights_path: Any = None, **settings: Any
     ) -> dict[str, torch.Tensor]:
         file = Path(model_name, "model.safetensors")
+        is_old = weights_path is not None or file.with_name("pytorch_model.bin").exists()
         with TemporaryDirectory() as folder:
-            if (
-                weights_path is None
-                and file.is_file()
-                and not file.with_name("pytorch_model.bin").exists()
-            ):
+            if file.is_file() and not is_old:
                 from safetensors.torch import load_file
 
                 weights_path = Path(folder, "pytorch_model.bin")
                 torch.save(load_file(file), weights_path)
-            state: dict[str, torch.Tensor] = read(
-                cls, model_name, weights_path, relevant_module, ignore
-            )
+            state: dict[str, torch.Tensor] = read(cls, model_name, weights_path, **settings)
             # transformers 4.30 and earlier save the numbers of the positions with the embeddings.
             state.pop("position_ids", None)
             return state

@@ -197,7 +197,6 @@ def main(arguments: Optional[list[str]] = None) -> None:
         shorter[series] = record
         records.append(record)
     info["run once, warm"] = f"what takes longer than {options.seconds:g} seconds"
-    info["load_after"] = machine(device)["load"]
     output = options.output or RESULTS / f"encoders_{device.type}"
     write(output, info, records, COLUMNS)
     plot(output, info, records)

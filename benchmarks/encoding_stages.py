@@ -8,11 +8,11 @@ AllenNLP's instances in place of remembered indices. CPU time, the median over t
 
 import argparse
 import statistics
-import time
 from pathlib import Path
 from typing import Any, Callable
 
 import torch
+from measure import processor_times
 from report import RESULTS, machine, write
 
 from allennlp_sentmatch.corpus import read_sentences
@@ -34,14 +34,10 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     info = machine(torch.device("cpu"))
-    sentences = list(
-        dict.fromkeys(
-            sentence
-            for file in FILES
-            for column in ("sentence_A", "sentence_B")
-            for sentence in read_sentences(options.sick / file, column)
-        )
-    )
+    columns = [
+        (options.sick / file, name) for file in FILES for name in ("sentence_A", "sentence_B")
+    ]
+    sentences = list(dict.fromkeys(s for column in columns for s in read_sentences(*column)))
     info["sentences"] = len(sentences)
     encoder, slow = (SentenceEncoder.from_archive(options.archive) for _ in range(2))
     slow.__dict__["_indexer"] = None  # the cached property: no short cut
@@ -68,12 +64,7 @@ def main() -> None:
         "network, products in bfloat16": network_in_bfloat16,
         "all, with AllenNLP's instances": lambda: slow.encode(sentences, options.batch_size, False),
     }
-    times: dict[str, list[float]] = {name: [] for name in stages}
-    for _ in range(options.rounds):
-        for name, stage in stages.items():
-            start = time.process_time()
-            stage()
-            times[name].append(time.process_time() - start)
+    times = processor_times(stages, options.rounds)
     medians = {name: statistics.median(runs) for name, runs in times.items()}
     records = [
         {

@@ -40,21 +40,16 @@ SNLI = 549_367
 WARM_UP = 3
 
 
-class Parts:
-    """The records of the parts of a training run."""
+Records = dict[str, dict[str, Any]]
 
-    def __init__(self) -> None:
-        self.records: list[dict[str, Any]] = []
-        self.seconds: dict[str, float] = {}
 
-    @contextmanager
-    def part(self, name: str) -> Iterator[None]:
-        """Measure the processor time of the context, and the memory after it."""
-        start = time.process_time()
-        yield
-        self.seconds[name] = time.process_time() - start
-        megabytes = status("VmRSS") / 1e6
-        self.records.append({"part": name, "seconds": self.seconds[name], "megabytes": megabytes})
+@contextmanager
+def part(records: Records, name: str) -> Iterator[None]:
+    """Record the processor time of the context, and the memory after it."""
+    start = time.process_time()
+    yield
+    seconds = time.process_time() - start
+    records[name] = {"part": name, "seconds": seconds, "megabytes": status("VmRSS") / 1e6}
 
 
 def repeat(source: Path, target: Path, number: int) -> None:
@@ -81,17 +76,17 @@ def main() -> None:
     params = Params.from_file(options.config, overrides)
     params["data_loader"].pop("batches_per_epoch", None)  # an epoch is a pass
 
-    parts = Parts()
+    records: Records = {}
     before = status("VmRSS")
     with TemporaryDirectory() as folder:
         data = Path(folder, "pairs.jsonl")
         repeat(options.data, data, options.pairs)
-        with parts.part("reading"):
+        with part(records, "reading"):
             reader = DatasetReader.from_params(params["dataset_reader"])
             loader = DataLoader.from_params(params["data_loader"], reader=reader, data_path=data)
-    with parts.part("vocabulary"):
+    with part(records, "vocabulary"):
         vocabulary = Vocabulary.from_instances(loader.iter_instances())
-    with parts.part("indexing"):
+    with part(records, "indexing"):
         loader.index_with(vocabulary)
     indexed = status("VmRSS")
     num_pairs = sum(1 for _ in loader.iter_instances())
@@ -101,7 +96,7 @@ def main() -> None:
     )
     chosen = set(random.Random(0).sample(range(len(loader)), min(options.steps, len(loader))))
     batches = []
-    with parts.part("epoch: input pipeline"):
+    with part(records, "epoch: input pipeline"):
         for position, batch in enumerate(loader):
             if position in chosen:
                 batches.append(batch)
@@ -112,27 +107,24 @@ def main() -> None:
         optimizer.zero_grad()
         model(**batch)["loss"].backward()
         optimizer.step()
-    model_seconds = (time.process_time() - start) / len(batches) * len(loader)
-    parts.records.append(
-        {"part": "epoch: model", "seconds": model_seconds, "megabytes": status("VmRSS") / 1e6}
-    )
-    epoch = parts.seconds["epoch: input pipeline"] + model_seconds
-    for record in parts.records[-2:]:
-        record["share"] = f"{record['seconds'] / epoch:.1%}"
-    largest = status("VmHWM")
-    parts.records.append({"part": "largest memory", "megabytes": largest / 1e6})
+    seconds = (time.process_time() - start) / len(batches) * len(loader)
+    of_model = {"part": "epoch: model", "seconds": seconds, "megabytes": status("VmRSS") / 1e6}
+    records["epoch: model"] = of_model
+    epoch = [record for name, record in records.items() if name.startswith("epoch")]
+    for record in epoch:
+        record["share"] = f"{record['seconds'] / sum(one['seconds'] for one in epoch):.1%}"
+    largest = {"largest memory": status("VmHWM")}
     if num_pairs < SNLI:
-        expected = largest + (indexed - before) * (SNLI / num_pairs - 1)
-        title = f"largest memory with {SNLI} pairs, expected"
-        parts.records.append({"part": title, "megabytes": expected / 1e6})
+        expected = status("VmHWM") + (indexed - before) * (SNLI / num_pairs - 1)
+        largest[f"largest memory with {SNLI} pairs, expected"] = round(expected)
+    rows = [*records.values(), *({"part": n, "megabytes": x / 1e6} for n, x in largest.items())]
     info["pairs"] = num_pairs
     info["batches"] = len(loader)
     info["batches_of_the_model"] = len(batches)
     info["vocabulary"] = vocabulary.get_vocab_size("tokens")
     info["configuration"] = options.config.as_posix()
-    info["load_after"] = machine(torch.device("cpu"))["load"]
     name = "_".join(["large_training", *options.config.with_suffix("").parts[-2:]])
-    write(RESULTS / name, info, parts.records, COLUMNS)
+    write(RESULTS / name, info, rows, COLUMNS)
 
 
 if __name__ == "__main__":

@@ -110,11 +110,29 @@ def interleave(
 
 
 def _run(step: Callable[[], object], device: torch.device) -> float:
-    _synchronize(device)
+    synchronize = torch.cuda.synchronize if device.type == "cuda" else str
+    synchronize(device)
     start = time.perf_counter()
     step()
-    _synchronize(device)
+    synchronize(device)
     return time.perf_counter() - start
+
+
+def processor_seconds(step: Callable[[], object]) -> float:
+    """The processor's time for a step, which other processes lengthen less than wall-clock time."""
+    start = time.process_time()
+    step()
+    return time.process_time() - start
+
+
+def processor_times(
+    steps: Mapping[Step, Callable[[], object]], rounds: int
+) -> dict[Step, list[float]]:
+    """Run the steps in turn; return the processor's seconds of every run but the first."""
+    runs = [
+        {name: processor_seconds(step) for name, step in steps.items()} for _ in range(1 + rounds)
+    ]
+    return {name: [run[name] for run in runs[1:]] for name in steps}
 
 
 def median_ratio(times: list[float], others: list[float]) -> float:
@@ -164,8 +182,3 @@ def status(name: str) -> int:
     match = re.search(rf"^{name}:\s+(\d+) kB$", status, re.MULTILINE)
     assert match is not None
     return int(match.group(1)) * 1024
-
-
-def _synchronize(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)

@@ -12,16 +12,15 @@ written to benchmarks/results/ after each size.
 
 import argparse
 import math
-import time
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Callable
+from typing import Any
 
 import faiss
 import numpy
 import torch
-from measure import peak_memory
+from measure import peak_memory, processor_seconds
 from numpy.lib.format import open_memmap
 from report import RESULTS, machine, write
 
@@ -74,13 +73,6 @@ def write_perturbed(path: Path, real: Array, number: int) -> None:
         block[: len(own)] = own
         output[start : start + size] = block
     output.flush()
-
-
-def processor_seconds(step: Callable[[], Any]) -> float:
-    """The processor time of a step."""
-    start = time.process_time()
-    step()
-    return time.process_time() - start
 
 
 def measure(kind: str, vectors: Array, queries: Array, expected: Array, folder: Path) -> Any:
@@ -170,7 +162,6 @@ def main() -> None:
             for kind in options.kinds:
                 record = measure(kind, vectors, queries, expected, Path(folder))
                 records[kind].append(record)
-            info["load_after"] = machine(torch.device("cpu"))["load"]
             write(RESULTS / "nearest_neighbors_cpu", info, with_projections(records), COLUMNS)
 
 

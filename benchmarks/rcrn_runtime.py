@@ -12,12 +12,11 @@ are written to benchmarks/results/.
 
 import argparse
 import statistics
-import time
 from functools import partial
-from typing import Any, Callable
+from typing import Any
 
 import torch
-from measure import Candidate, keep_freed_memory, median_ratio
+from measure import Candidate, keep_freed_memory, median_ratio, processor_times
 from report import RESULTS, machine, write
 
 from allennlp_sentmatch.nn import RecurrentlyControlledRNN
@@ -83,13 +82,6 @@ def candidates(num_tokens: int) -> dict[str, Candidate]:
     }
 
 
-def seconds(step: Callable[[], None]) -> float:
-    """The processor's time for a step."""
-    start = time.process_time()
-    step()
-    return time.process_time() - start
-
-
 def measure(kind: str, index: int, rounds: int) -> dict[str, Any]:
     """Measure one row of the table, of the length with this index."""
     num_tokens = LENGTHS[index]
@@ -99,12 +91,7 @@ def measure(kind: str, index: int, rounds: int) -> dict[str, Any]:
         name: partial(getattr(candidate, kind), inputs)
         for name, candidate in candidates(num_tokens).items()
     }
-    times: dict[str, list[float]] = {name: [] for name in steps}
-    for number in range(1 + rounds):
-        for name, step in steps.items():
-            duration = seconds(step)
-            if number > 0:  # the first is a warm-up
-                times[name].append(duration)
+    times = processor_times(steps, rounds)
     record = {
         "pass": {"training": "training step", "forward": "inference"}[kind],
         "num_tokens": num_tokens,
@@ -127,7 +114,6 @@ def main() -> None:
     records = [
         measure(kind, index, options.rounds) for kind in PUBLISHED for index in range(len(LENGTHS))
     ]
-    info["load_after"] = machine(torch.device("cpu"))["load"]
     write(RESULTS / "rcrn_runtime_cpu", info, records, COLUMNS)
 
 

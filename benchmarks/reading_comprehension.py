@@ -10,13 +10,12 @@ results are written to benchmarks/results/.
 
 import argparse
 import statistics
-import time
 from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
 import torch
 from allennlp.modules import Seq2SeqEncoder
-from measure import keep_freed_memory
+from measure import keep_freed_memory, median_ratio, processor_times
 from report import RESULTS, machine, write
 from torch import Tensor
 
@@ -128,24 +127,17 @@ def main() -> None:
     keep_freed_memory()
     info = machine(torch.device("cpu"))
     measured = dict(cases())
-    seconds: dict[str, list[float]] = {name: [] for name in measured}
-    for number in range(1 + options.rounds):
-        for name, (_, step) in measured.items():
-            start = time.process_time()
-            step()
-            if number > 0:  # the first is a warm-up
-                seconds[name].append(time.process_time() - start)
+    seconds = processor_times({name: step for name, (_, step) in measured.items()}, options.rounds)
     baseline = next(iter(seconds.values()))
     records = [
         {
             "part": name,
             "parameters": sum(p.numel() for p in measured[name][0].parameters()),
             "step_ms": 1000 * statistics.median(times),
-            "ratio": statistics.median(a / b for a, b in zip(times, baseline)),
+            "ratio": median_ratio(times, baseline),
         }
         for name, times in seconds.items()
     ]
-    info["load_after"] = machine(torch.device("cpu"))["load"]
     write(RESULTS / "reading_comprehension_cpu", info, records, COLUMNS)
 
 

@@ -4,7 +4,6 @@
 """
 
 import json
-import math
 import os
 import platform
 import subprocess
@@ -15,6 +14,7 @@ from typing import Any, Optional
 
 import torch
 
+from allennlp_sentmatch.environment import processor
 from allennlp_sentmatch.nn.ops.backends import COMPILED
 
 HERE = Path(__file__).resolve().parent
@@ -29,7 +29,7 @@ def machine(device: torch.device) -> dict[str, Any]:
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "commit": _commit(),
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
-        "processor": _processor(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "load": os.getloadavg()[0],
@@ -53,6 +53,7 @@ def write(
     path: Path, info: dict[str, Any], records: list[dict[str, Any]], columns: dict[str, str]
 ) -> None:
     """Print the results, and write them to `path` with the ending .json."""
+    info["load_after"] = os.getloadavg()[0]
     path.parent.mkdir(parents=True, exist_ok=True)
     data = {"machine": info, "columns": columns, "records": records}
     path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
@@ -66,64 +67,45 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
 
     A hollow point marks a step that ran only once after its warm-up.
     """
-    from matplotlib.figure import Figure
+    import pandas
+    import seaborn
 
-    encoders = list(dict.fromkeys(record["encoder"] for record in records))
-    batch_sizes = sorted({record["batch_size"] for record in records})
-    num_columns = min(3, len(encoders))
-    num_rows = -(-len(encoders) // num_columns)
-    figure = Figure(figsize=(3.6 * num_columns + 1.4, 3 * num_rows), layout="constrained")
-    grid = figure.subplots(num_rows, num_columns, squeeze=False)
-    for axes, encoder in zip(grid.flat, encoders):
-        for index, batch_size in enumerate(batch_sizes):
-            selected = [
-                record
-                for record in records
-                if record["encoder"] == encoder and record["batch_size"] == batch_size
-            ]
-            lengths = [record["num_tokens"] for record in selected]
-            for key, style, label in (
-                ("training_ratio", "o-", "default"),
-                ("naive_training_ratio", "s:", "naive"),
-            ):
-                ratios = [record.get(key) or math.nan for record in selected]  # NaN: not measured
-                color = f"C{index}"
-                axes.plot(lengths, ratios, style, color=color, label=f"{label}, {batch_size}")
-                rounds = (key.replace("ratio", "rounds"), "baseline_training_rounds")
-                ran_once = [1 in map(record.get, rounds) for record in selected]
-                first_runs = [ratio if once else math.nan for ratio, once in zip(ratios, ran_once)]
-                axes.plot(lengths, first_runs, style[0], color=color, markerfacecolor="white")
-        limits = {
-            r["num_tokens"]: r["arithmetic_ratio"] for r in records if r["encoder"] == encoder
+    keys = {
+        "default": "training_ratio",
+        "naive": "naive_training_ratio",
+        "arithmetic": "arithmetic_ratio",
+    }
+    points = pandas.DataFrame(
+        {
+            "encoder": f"{record['encoder']} / {record['baseline']}",
+            "batch size": str(record["batch_size"]),
+            "backend": backend,
+            "tokens in a sentence": record["num_tokens"],
+            "training step, ratio": record.get(key),
+            "ran once": backend != "arithmetic"
+            and 1
+            in (record.get(key.replace("ratio", "rounds")), record["baseline_training_rounds"]),
         }
-        axes.plot(list(limits), list(limits.values()), "k--", label="arithmetic")
-        baseline = next(r["baseline"] for r in records if r["encoder"] == encoder)
-        axes.set_title(f"{encoder} / {baseline}", fontsize=9)
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log", base=2)
-        axes.set_xticks(sorted(limits), labels=sorted(limits))
-        axes.yaxis.set_major_formatter("{x:g}")
-        low, high = axes.get_ylim()
-        axes.set_ylim(min(low, 0.7), max(high, 2.5))  # at least two ticks
-        axes.grid(alpha=0.3)
-    for axes in list(grid.flat)[len(encoders) :]:
-        axes.remove()
-    figure.legend(
-        *grid[0, 0].get_legend_handles_labels(),
-        loc="outside right upper",
-        title="backend, batch size\n(hollow: ran once)",
-        title_fontsize=7,
-        fontsize=7,
+        for record in records
+        for backend, key in keys.items()
+        for rounds in [(key.replace("ratio", "rounds"), "baseline_training_rounds")]
     )
-    figure.supxlabel("tokens in a sentence")
-    figure.supylabel("training step, ratio")
-    figure.suptitle(
-        f"{info['processor']}, {info['threads']} threads, torch {info['torch']}"
-        if info["device"] == "cpu"
-        else f"{info['device']}, torch {info['torch']}",
-        fontsize=9,
+    x, y = "tokens in a sentence", "training step, ratio"
+    grid = seaborn.relplot(
+        points,
+        **{"x": x, "y": y, "hue": "batch size", "style": "backend", "markers": True},
+        **{"kind": "line", "height": 3, "col": "encoder", "col_wrap": 3},
+        facet_kws={"sharex": False, "sharey": False},
     )
-    figure.savefig(path.with_suffix(".png"), dpi=120)
+    for name, panel in grid.axes_dict.items():
+        once = points[points["ran once"] & (points["encoder"] == name)]
+        panel.plot(once[x], once[y], "o", color="white", markersize=3, zorder=3)
+        panel.set_xscale("log", base=2)
+        panel.set_yscale("log", base=2)
+    grid.set_titles("{col_name}")
+    machine = f"{info['processor']}, {info['threads']} threads, torch {info['torch']}"
+    grid.figure.suptitle(f"{machine} (hollow: ran once)", y=1.02)
+    grid.savefig(path.with_suffix(".png"), dpi=120)
 
 
 def _cell(value: Any) -> str:
@@ -137,21 +119,8 @@ def _cell(value: Any) -> str:
 
 
 def _commit() -> Optional[str]:
+    command = ["git", "-C", str(HERE), "describe", "--always", "--dirty"]
     try:
-        return subprocess.run(
-            ["git", "describe", "--always", "--dirty"],
-            cwd=HERE,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.strip()
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), "unknown")

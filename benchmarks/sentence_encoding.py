@@ -117,7 +117,6 @@ def main() -> None:
         for batch_size in options.batch_sizes
     }
     times = interleave(steps, options.seconds, torch.device("cpu"))
-    info["load_after"] = machine(torch.device("cpu"))["load"]
     records = []
     for name, encode in encoders.items():
         best = {

@@ -115,7 +115,6 @@ def main() -> None:
         {**setting._asdict(), **{encoder: times[encoder, setting] for encoder in ENCODERS}}
         for setting in settings
     ]
-    info["load_after"] = machine(torch.device("cpu"))["load"]
     write(RESULTS / "shared_machine_cpu", info, records, COLUMNS)
 
 

@@ -104,7 +104,6 @@ def main() -> None:
     columns["target"] = "target"
     info["threads"] = options.threads
     info["runs"] = options.runs
-    info["load_after"] = machine(device)["load"]
     write(RESULTS / f"targets_{device.type}", info, list(records.values()), columns)
 
 

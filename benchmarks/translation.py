@@ -10,8 +10,8 @@ them as they do wall-clock times. The results are written to benchmarks/results/
 
 import argparse
 import statistics
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from allennlp.common import Params
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data import Vocabulary
 from allennlp.models import Model
-from measure import keep_freed_memory
+from measure import keep_freed_memory, median_ratio, processor_times
 from report import RESULTS, machine, write
 
 import allennlp_sentmatch  # noqa: F401  (registers the model)
@@ -93,14 +93,12 @@ def main() -> None:
         "step": lambda model: training_step(model, trained),
         "decoding": lambda model: decode(model, decoded),
     }
-    seconds: dict[tuple[str, str], list[float]] = {}
-    for number in range(1 + options.rounds):
-        for task, run in tasks.items():
-            for title, model in models.items():
-                start = time.process_time()
-                run(model)
-                if number > 0:  # the first is a warm-up
-                    seconds.setdefault((task, title), []).append(time.process_time() - start)
+    steps = {
+        (task, title): partial(run, model)
+        for task, run in tasks.items()
+        for title, model in models.items()
+    }
+    seconds = processor_times(steps, options.rounds)
     baseline = next(iter(models))
     num_targets = int((trained["target_tokens"]["tokens"]["tokens"][:, 1:] > 0).sum())
     records = []
@@ -108,12 +106,11 @@ def main() -> None:
         record: dict[str, Any] = {"model": title}
         record["parameters"] = sum(p.numel() for p in model.parameters())
         for task in tasks:
-            times, others = seconds[task, title], seconds[task, baseline]
+            times = seconds[task, title]
             record[f"{task}_ms"] = 1000 * statistics.median(times)
-            record[f"{task}_ratio"] = statistics.median(a / b for a, b in zip(times, others))
+            record[f"{task}_ratio"] = median_ratio(times, seconds[task, baseline])
         record["training_tokens_per_second"] = 1000 * num_targets / record["step_ms"]
         records.append(record)
-    info["load_after"] = machine(torch.device("cpu"))["load"]
     write(RESULTS / "translation_cpu", info, records, COLUMNS)
 
 

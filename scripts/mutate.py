@@ -76,6 +76,8 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="write the result to this JSON file")
     parser.add_argument("--cosmic-ray", default="cosmic-ray", help="the program")
     arguments = parser.parse_args()
+    paths = list(map(Path, arguments.paths))
+    folders = dict.fromkeys(path.parent if path.suffix else path for path in paths)
     program = Path(shutil.which(arguments.cosmic_ray) or arguments.cosmic_ray).absolute()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "repository").resolve()
@@ -83,28 +85,17 @@ def main() -> None:
         shutil.copytree(REPOSITORY, copy, ignore=ignored)
         # By hash: a mutation may leave a file's size as it is, and its time to the second.
         compileall.compile_dir(copy, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
-        tests = CoveringTests(copy, PACKAGE, tests_of(arguments.paths), LIBRARIES)
-        modules = modules_of(copy, arguments.paths)
+        tests = CoveringTests(copy, PACKAGE, [f"tests/{path}" for path in folders], LIBRARIES)
+        found = [copy / PACKAGE / path for path in paths]
+        modules = [m for x in found for m in (sorted(x.rglob("*.py")) if x.is_dir() else [x])]
         session = mutate(program, copy, modules, tests, arguments.sample, arguments.seed)
         result = {"seed": arguments.seed, **summary(session)}
-    print_summary(result)
+    for survivor in result["survivors"]:
+        print(survivor["place"], survivor["operator"], f"({survivor['tests']})")
+        print(*survivor["change"], sep="\n")
+    print(f"{result['killed']} of {result['mutations']} mutations were killed")
     if arguments.output is not None:
         arguments.output.write_text(json.dumps(result, indent=2) + "\n")
-
-
-def modules_of(root: Path, paths: Sequence[str]) -> list[Path]:
-    """The modules of paths under the package."""
-    modules: list[Path] = []
-    for path in paths:
-        found = root / PACKAGE / path
-        modules.extend(sorted(found.rglob("*.py")) if found.is_dir() else [found])
-    return modules
-
-
-def tests_of(paths: Sequence[str]) -> list[str]:
-    """The folders of the tests of modules or folders."""
-    folders = [Path(path).parent if path.endswith(".py") else Path(path) for path in paths]
-    return list(dict.fromkeys(f"tests/{folder.as_posix()}" for folder in folders))
 
 
 def mutate(
@@ -120,14 +111,12 @@ def mutate(
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(copy.with_name("socket")))
         server.listen()
-        command = shlex.join([sys.executable, "-S", "-c", CLIENT, server.getsockname()])
-        names = [str(module) for module in modules]
-        configuration.write_text(
-            CONFIGURATION.format(modules=json.dumps(names), command=json.dumps(command))
-        )
+        command = json.dumps(shlex.join([sys.executable, "-S", "-c", CLIENT, server.getsockname()]))
+        names = json.dumps(list(map(str, modules)))
+        configuration.write_text(CONFIGURATION.format(modules=names, command=command))
         skip = program.with_name("cr-filter-operators")
-        subprocess.run([program, "init", configuration, session], cwd=copy, check=True)
-        subprocess.run([skip, session, configuration], cwd=copy, check=True)
+        for words in ([program, "init", configuration, session], [skip, session, configuration]):
+            subprocess.run(words, cwd=copy, check=True)
         keep_a_sample(session, sample, seed)
         process = subprocess.Popen([program, "exec", configuration, session], cwd=copy)
         try:
@@ -179,8 +168,9 @@ def keep_a_sample(session: Path, size: Optional[int], seed: int) -> None:
             "SELECT job_id, module_path, start_pos_row, start_pos_col, operator_name, occurrence"
             " FROM mutation_specs WHERE job_id NOT IN (SELECT job_id FROM work_results)"
         ):
-            path = Path(*Path(place[0]).parts[Path(place[0]).parts.index(PACKAGE) :])
-            places[(str(path), *place[1:])].append((operator, occurrence, job))
+            parts = Path(place[0]).parts
+            path = "/".join(parts[parts.index(PACKAGE) :])
+            places[(path, *place[1:])].append((operator, occurrence, job))
         kept = {job for mutations in places.values() for *_, job in mutations}
         if size is not None:
             draw = random.Random(seed)
@@ -213,14 +203,6 @@ def summary(session: Path) -> dict[str, Any]:
         if outcome == "SURVIVED"
     ]
     return {"mutations": len(rows), "killed": len(rows) - len(survivors), "survivors": survivors}
-
-
-def print_summary(result: dict[str, Any]) -> None:
-    """Print what `summary` returns."""
-    for survivor in result["survivors"]:
-        print(survivor["place"], survivor["operator"], f"({survivor['tests']})")
-        print(*survivor["change"], sep="\n")
-    print(f"{result['killed']} of {result['mutations']} mutations were killed")
 
 
 if __name__ == "__main__":

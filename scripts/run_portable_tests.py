@@ -9,127 +9,70 @@ CPUs. Arguments go to pytest. A table ends the output, and the status is 1 if an
 """
 
 import argparse
-import multiprocessing
 import os
 import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Optional
 
 import torch
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-CAPABILITIES = ("default", "avx2", "avx512")
-"""The values of `ATEN_CPU_CAPABILITY`, from the oldest instructions to the newest."""
-OLDER_INSTRUCTIONS = {
-    "default": ("SSE41", "SSE4_2"),
-    "avx2": ("AVX2", "AVX2"),
-    "avx512": ("AVX512_CORE", "AVX512"),
+VARIABLES = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
+INSTRUCTIONS = {
+    "DEFAULT": ("default", "SSE41", "SSE4_2"),
+    "AVX2": ("avx2", "AVX2", "AVX2"),
+    "AVX512": ("avx512", "AVX512_CORE", "AVX512"),
 }
-"""`ONEDNN_MAX_CPU_ISA` and `MKL_ENABLE_INSTRUCTIONS` of the same generation."""
-THREADS = (1, 2)
+"""The values of `VARIABLES` for what torch calls the capability of a CPU, the oldest first."""
+UNSET = (None, None, None)
+"""The libraries use all that the CPU has."""
 
-
-@dataclass(frozen=True)
-class Run:
-    """One run of the suite; `None` leaves a variable unset, so that a library uses all it can."""
-
-    aten: Optional[str]
-    onednn: Optional[str]
-    mkl: Optional[str]
-    threads: int
-    busy: bool = False
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """The environment of the tests."""
-        settings = {
-            "ATEN_CPU_CAPABILITY": self.aten,
-            "ONEDNN_MAX_CPU_ISA": self.onednn,
-            "MKL_ENABLE_INSTRUCTIONS": self.mkl,
-            "OMP_NUM_THREADS": str(self.threads),
-            "MKL_NUM_THREADS": str(self.threads),
-        }
-        environment = {name: value for name, value in os.environ.items() if name not in settings}
-        environment.update((name, value) for name, value in settings.items() if value is not None)
-        return environment
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """The settings as cells of the table."""
-        instructions = (name or "unset" for name in (self.aten, self.onednn, self.mkl))
-        return *instructions, str(self.threads), "yes" if self.busy else "no"
+Run = tuple[tuple[Optional[str], ...], int, bool]
+"""The values of `VARIABLES`, the number of threads, and whether other processes use the cores."""
 
 
 def runs() -> list[Run]:
     """The whole matrix, as far as this CPU has the instructions, and one run on busy cores."""
-    newest = torch.backends.cpu.get_cpu_capability().lower()
-    count = CAPABILITIES.index(newest) + 1 if newest in CAPABILITIES else 1
-    older = [(name, *OLDER_INSTRUCTIONS[name]) for name in CAPABILITIES[:count]]
-    matrix = [
-        Run(*instructions, threads)
-        for instructions in [*older, (None, None, None)]
-        for threads in THREADS
-    ]
-    return [*matrix, Run(None, None, None, 2, busy=True)]
+    newest = torch.backends.cpu.get_cpu_capability()
+    known = list(INSTRUCTIONS)
+    count = known.index(newest) + 1 if newest in known else 1
+    older = [INSTRUCTIONS[name] for name in known[:count]]
+    return [*((*run, False) for run in product([*older, UNSET], (1, 2))), (UNSET, 2, True)]
 
 
-def keep_busy() -> None:
-    """Use one core until the process is ended."""
-    while True:
-        sum(range(10_000))
+def environment(run: Run) -> dict[str, str]:
+    """The environment of the tests."""
+    values, threads, _ = run
+    settings = {name: value for name, value in zip(VARIABLES, values) if value is not None}
+    threads_settings = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))
+    others = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    return {**others, **settings, **threads_settings}
 
 
-def run_tests(run: Run, arguments: list[str]) -> tuple[int, str, float]:
-    """Pytest's status, its last line and the seconds it took."""
-    disturbers = [
-        multiprocessing.Process(target=keep_busy, daemon=True)
-        for _ in range((os.cpu_count() or 1) if run.busy else 0)
-    ]
-    for disturber in disturbers:
-        disturber.start()
-    start = time.monotonic()
+def run_tests(run: Run, arguments: list[str]) -> tuple[int, str]:
+    """Pytest's status and its last line."""
+    busy = [sys.executable, "-c", "while True: sum(range(10_000))"]
+    disturbers = [subprocess.Popen(busy) for _ in range((os.cpu_count() or 1) * run[2])]
+    lines = ["no output"]
+    command = [sys.executable, "-m", "pytest", "-q", *arguments]
+    pipe = subprocess.PIPE
     try:
         with subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-q", *arguments],
-            cwd=REPOSITORY,
-            env=run.environment,
-            stdout=subprocess.PIPE,
-            text=True,
+            command, cwd=REPOSITORY, env=environment(run), stdout=pipe, text=True
         ) as process:
-            lines = []
-            for line in process.stdout or ():
+            for line in filter(str.strip, process.stdout or ()):
                 if re.match(r"(FAILED|ERROR)\b", line):
                     print(f"    {line.rstrip()}", flush=True)
                 lines.append(line.strip())
     finally:
         for disturber in disturbers:
-            disturber.terminate()
-            disturber.join()
-    summary = next((line for line in reversed(lines) if line), "no output")
-    return process.returncode, summary, time.monotonic() - start
-
-
-def table(rows: list[tuple[str, ...]]) -> str:
-    """A Markdown table whose columns are aligned."""
-    header = (
-        "ATEN_CPU_CAPABILITY",
-        "ONEDNN_MAX_CPU_ISA",
-        "MKL_ENABLE_INSTRUCTIONS",
-        "threads",
-        "busy",
-        "minutes",
-        "result",
-    )
-    widths = [max(map(len, column)) for column in zip(header, *rows)]
-    rule = tuple("-" * width for width in widths)
-    return "\n".join(
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |"
-        for row in (header, rule, *rows)
-    )
+            disturber.kill()
+            disturber.wait()
+    return process.returncode, lines[-1]
 
 
 def main() -> None:
@@ -138,14 +81,19 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="pytest's processes")
     options, arguments = parser.parse_known_args()
     arguments = ["-n", str(options.jobs), "-m", "not slow and not browser", *arguments]
-    matrix, rows, failed = runs(), [], False
+    titles = (*VARIABLES, "threads", "busy", "minutes", "result")
+    matrix, failed = runs(), False
+    rows = [" | ".join(titles), " | ".join("---" for _ in titles)]
     for number, run in enumerate(matrix, 1):
-        print(f"== Run {number} of {len(matrix)}: {', '.join(run.cells)}", flush=True)
-        status, summary, seconds = run_tests(run, arguments)
+        values, threads, busy = run
+        cells = [*(value or "unset" for value in values), str(threads), "yes" if busy else "no"]
+        print(f"== Run {number} of {len(matrix)}: {', '.join(cells)}", flush=True)
+        start = time.monotonic()
+        status, summary = run_tests(run, arguments)
         failed = failed or status != 0
         print(f"    {summary}", flush=True)
-        rows.append((*run.cells, f"{seconds / 60:.1f}", summary))
-    print(f"\n{table(rows)}")
+        rows.append(" | ".join([*cells, f"{(time.monotonic() - start) / 60:.1f}", summary]))
+    print("", *(f"| {row} |" for row in rows), sep="\n")
     sys.exit(1 if failed else 0)
 
 

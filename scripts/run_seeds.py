@@ -23,13 +23,15 @@ import shlex
 import statistics
 import subprocess
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Optional
 
 from allennlp.common.params import parse_overrides
+
+from allennlp_sentmatch.environment import processor
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CONFIGURATIONS = REPOSITORY / "training_config"
@@ -51,16 +53,10 @@ def train(
     ]  # fmt: skip
     log = output.with_suffix(".log")
     log.parent.mkdir(parents=True, exist_ok=True)
-    environment = {} if threads is None else {"OMP_NUM_THREADS": str(threads)}
+    environment = os.environ if threads is None else {**os.environ, "OMP_NUM_THREADS": str(threads)}
     with log.open("w", encoding="utf-8") as file:
-        result = subprocess.run(
-            command,
-            env={**os.environ, **environment},
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-    if result.returncode != 0:
+        status = subprocess.run(command, env=environment, stdout=file, stderr=file).returncode
+    if status != 0:
         sys.exit(f"`allennlp train` failed for seed {seed}; the reason is at the end of {log}")
 
 
@@ -96,21 +92,20 @@ def record(
     table = read_table(path)
     row = row_of(table, config, overrides)
     others = seeds_in(row)
-    by_seed = {**others, seed: figures_of(run)}
-    seeds = sorted(by_seed)
+    by_seed = dict(sorted({**others, seed: figures_of(run)}.items()))
     revisions = [*(row["revision"].split(", ") if others else ()), revision()]
     processors = [*(row["machine"]["processor"].split(" and ") if others else ()), processor()]
-    names = set.intersection(*(set(by_seed[seed]["metrics"]) for seed in seeds))
+    names = set.intersection(*(set(figures["metrics"]) for figures in by_seed.values()))
     row.update(
         {
             "configuration": name_of(config),
             "overrides": overrides,
             "metrics": {
-                name: [by_seed[seed]["metrics"][name] for seed in seeds] for name in sorted(names)
+                name: [figures["metrics"][name] for figures in by_seed.values()]
+                for name in sorted(names)
             },
-            "seeds": seeds,
-            "epochs": [by_seed[seed]["epochs"] for seed in seeds],
-            "minutes": [by_seed[seed]["minutes"] for seed in seeds],
+            "seeds": list(by_seed),
+            **{key: [one[key] for one in by_seed.values()] for key in ("epochs", "minutes")},
             "machine": {
                 "processor": " and ".join(dict.fromkeys(processors)),
                 "cores": os.cpu_count(),
@@ -120,7 +115,7 @@ def record(
             },
             "date": date.today().isoformat(),
             "revision": ", ".join(dict.fromkeys(revisions)),
-            "command": " ".join(map(quoted, [*command, "--seeds", *map(str, seeds)])),
+            "command": " ".join(map(quoted, [*command, "--seeds", *map(str, by_seed)])),
         }
     )
     table["metrics"] = table["metrics"] or {name: name for name in row["metrics"]}
@@ -177,38 +172,26 @@ def name_of(config: Path) -> str:
     return config.resolve().relative_to(CONFIGURATIONS).with_suffix("").as_posix()
 
 
-def read_items(path: Path) -> list[dict[str, Any]]:
-    """The lines of a file of items' scores; none if it does not exist."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def has_items(path: Path, key: dict[str, Any]) -> bool:
-    """Whether the file has scores for the configuration, the overrides and the seed of `key`."""
-    return any(line.items() >= key.items() for line in read_items(path))
-
-
-def record_items(path: Path, key: dict[str, Any], archive: Path, data: str) -> None:
+def record_items(path: Path, key: dict[str, Any], archive: Path, data: str, again: bool) -> None:
     """Put the scores of the items, if the model has them, into the file's line of `key`.
 
-    `data` is "test" or "validation".
+    `data` is "test" or "validation"; a line that is there is replaced only `again`.
     """
+    lines = list(map(json.loads, path.read_text().splitlines())) if path.exists() else []
+    others = [line for line in lines if not line.items() >= key.items()]
+    if len(others) < len(lines) and not again:
+        return
     script = str(REPOSITORY / "scripts" / "item_scores.py")
     command = [sys.executable, script, str(archive), "--data", data]
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     scores = json.loads(result.stdout)
     if scores is None:
         return
-    others = [line for line in read_items(path) if not line.items() >= key.items()]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    made = [*others, {**key, "data": data, "scores": compact(scores)}]
-    path.write_text("".join(json.dumps(line) + "\n" for line in made), encoding="utf-8")
-
-
-def compact(scores: Any) -> Any:
-    """Scores of 0 and 1 as a string of digits, others as they are."""
     if all(score in (0.0, 1.0) for score in scores):
-        return "".join(str(int(score)) for score in scores)
-    return scores
+        scores = "".join(str(int(score)) for score in scores)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = [*others, {**key, "data": data, "scores": scores}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in made), encoding="utf-8")
 
 
 def common_figures(runs: list[dict[str, Any]]) -> list[str]:
@@ -234,28 +217,17 @@ def quoted(argument: str) -> str:
     return shlex.quote(argument)
 
 
-def processor() -> str:
-    """The name of the processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    names = (line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor())
-
-
 def revision() -> str:
     """The commit of the repository; "-dirty" if files outside docs/ differ from it or are new."""
-    commit = git("describe", "--always").stdout.strip()
-    changes = git("status", "--porcelain", "--", ".", ":!docs").stdout
-    return f"{commit}-dirty" if changes else commit
+    commit = git("describe", "--always").strip()
+    return f"{commit}-dirty" if git("status", "--porcelain", "--", ".", ":!docs") else commit
 
 
-def git(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run git in the repository."""
+def git(*arguments: str) -> str:
+    """What git prints in the repository."""
     return subprocess.run(
-        ["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
+        ["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True
+    ).stdout
 
 
 def main() -> None:
@@ -270,64 +242,50 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="how many seeds to train at a time")
     parser.add_argument("--record", type=Path, help="a JSON file of results to put the figures in")
     arguments = parser.parse_args()
+    config, path = arguments.config, arguments.record
     if arguments.jobs < 1:
         parser.error(f"--jobs must be at least 1, got {arguments.jobs}")
     is_file = arguments.overrides.endswith((".json", ".jsonnet", ".libsonnet"))
     text = f"import '{arguments.overrides}'" if is_file else arguments.overrides
     overrides = parse_overrides(text)
 
-    recorded: dict[int, dict[str, Any]] = {}
-    if arguments.record is not None:
-        recorded = seeds_in(row_of(read_table(arguments.record), arguments.config, text))
+    recorded = {} if path is None else seeds_in(row_of(read_table(path), config, text))
     outputs = {seed: arguments.output / str(seed) for seed in arguments.seeds}
     finished = {seed for seed in outputs if (outputs[seed] / "metrics.json").is_file()}
     missing = [seed for seed in outputs if seed not in finished and seed not in recorded]
     # More threads than cores would wait for each other: all runs would be slower.
     threads = None if arguments.jobs == 1 else max(1, (os.cpu_count() or 1) // arguments.jobs)
+    runs = []
     with ThreadPoolExecutor(arguments.jobs) as executor:
-        futures: dict[int, Future[None]] = {}
-        if arguments.jobs > 1:
-            futures = {
-                seed: executor.submit(
-                    train, arguments.config, outputs[seed], overrides, seed, threads
-                )
-                for seed in missing
-            }
+        futures = {
+            seed: executor.submit(train, config, outputs[seed], overrides, seed, threads)
+            for seed in missing
+        }
         try:
-            runs = []
             for seed, output in outputs.items():
                 if seed in futures:
                     futures[seed].result()
-                elif seed in missing:
-                    train(arguments.config, output, overrides, seed)
                 elif seed not in finished:
-                    print(f"seed {seed} is in {arguments.record}")
+                    print(f"seed {seed} is in {path}")
                     continue
                 runs.append(json.loads((output / "metrics.json").read_text(encoding="utf-8")))
-                if arguments.record is not None:
-                    if seed not in recorded:
-                        record(
-                            *(arguments.record, arguments.config, text, seed, runs[-1]),
-                            command_without_seeds(arguments),
-                            threads,
-                        )
-                    archive = output / "model.tar.gz"
-                    if archive.is_file():
-                        is_tested = any(name.startswith("test_") for name in runs[-1])
-                        items = arguments.record.parent / "items" / f"{arguments.record.stem}.jsonl"
-                        item_key = {
-                            "configuration": name_of(arguments.config),
-                            "overrides": text,
-                            "seed": seed,
-                        }
-                        if seed in missing or not has_items(items, item_key):
-                            data = "test" if is_tested else "validation"
-                            record_items(items, item_key, archive, data)
+                if path is None:
+                    continue
+                if seed not in recorded:
+                    command = command_without_seeds(arguments)
+                    record(path, config, text, seed, runs[-1], command, threads)
+                archive = output / "model.tar.gz"
+                if archive.is_file():
+                    items = path.parent / "items" / f"{path.stem}.jsonl"
+                    key = {"configuration": name_of(config), "overrides": text, "seed": seed}
+                    is_tested = any(name.startswith("test_") for name in runs[-1])
+                    data = "test" if is_tested else "validation"
+                    record_items(items, key, archive, data, again=seed in missing)
         finally:  # after one has failed, those that have not begun are left out
             executor.shutdown(cancel_futures=True)
     if not runs:
         return
-    print(f"{arguments.config}, seeds {arguments.seeds}")
+    print(f"{config}, seeds {arguments.seeds}")
     for name in common_figures(runs):
         print(f"  {name}: {summarize([run[name] for run in runs])}")
     durations = [seconds(run["training_duration"]) / 60 for run in runs]

@@ -377,18 +377,23 @@ def test_training_is_that_of_the_authors_code(name: str):
         assert reader["tokenizer"] == "whitespace"
 
 
-def assert_cosine(trainer: dict[str, Any], batches_per_epoch: int, period: int) -> None:
-    """Check the learning rate of every batch: half a cosine of `period` batches, and the next."""
-    parameter = torch.nn.Parameter(torch.zeros(1))
-    optimizer = Optimizer.from_params(
-        Params(deepcopy(trainer["optimizer"])), model_parameters=[("a", parameter)]
-    )
+def schedule(trainer: dict[str, Any], batches_per_epoch: int, **changes: Any) -> tuple[Any, Any]:
+    """The optimizer of one weight and the scheduler that a trainer's settings make."""
+    weight = [("weight", torch.nn.Parameter(torch.zeros(1)))]
+    settings = Params({**deepcopy(trainer["optimizer"]), **changes})
+    optimizer = Optimizer.from_params(settings, model_parameters=weight)
     scheduler = LearningRateScheduler.from_params(
         Params(dict(trainer["learning_rate_scheduler"])),
         optimizer=optimizer,
         num_epochs=trainer["num_epochs"],
         num_steps_per_epoch=batches_per_epoch,
     )
+    return optimizer, scheduler
+
+
+def assert_cosine(trainer: dict[str, Any], batches_per_epoch: int, period: int) -> None:
+    """Check the learning rate of every batch: half a cosine of `period` batches, and the next."""
+    optimizer, scheduler = schedule(trainer, batches_per_epoch)
     rates = []
     for batch in range(trainer["num_epochs"] * batches_per_epoch):
         rates.append(optimizer.param_groups[0]["lr"])
@@ -459,19 +464,24 @@ def test_either_development_set_of_multinli_chooses_the_checkpoint():
         assert different == {"validation_data_path", "test_data_path"}
 
 
-def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate():
-    configuration = experiment_models.on_fixtures(CONFIGURATIONS / "sick/minilm.jsonnet")
+TRANSFORMER = "_text_field_embedder.token_embedder_tokens.transformer_model."
+
+
+def groups_of(trainer: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """The learning rate and the weight decay of each parameter of sick/minilm; `None` if frozen."""
     model = experiment_models.build_model(CONFIGURATIONS / "sick/minilm.jsonnet")
-    parameters = dict(model.named_parameters())
+    named = list(model.named_parameters())
     optimizer = Optimizer.from_params(
-        Params(configuration["trainer"]["optimizer"]), model_parameters=list(parameters.items())
+        Params(deepcopy(trainer["optimizer"])), model_parameters=named
     )
-    settings = {
-        id(parameter): (group["lr"], group["weight_decay"])
-        for group in optimizer.param_groups
-        for parameter in group["params"]
-    }
-    transformer = "_text_field_embedder.token_embedder_tokens.transformer_model."
+    groups = {id(p): group for group in optimizer.param_groups for p in group["params"]}
+    frozen = {"lr": None, "weight_decay": None}
+    found = {name: groups.get(id(parameter), frozen) for name, parameter in named}
+    return {name: (group["lr"], group["weight_decay"]) for name, group in found.items()}
+
+
+def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate():
+    groups = groups_of(settings_of("sick/minilm")["trainer"])
     expected = {
         "encoder.layer.0.attention.self.query.weight": (1e-4 * 0.9**5, 0.01),
         "encoder.layer.3.output.dense.bias": (1e-4 * 0.9**2, 0.0),
@@ -479,18 +489,14 @@ def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate():
         "encoder.layer.5.output.LayerNorm.weight": (1e-4, 0.0),
     }
     for name, pair in expected.items():
-        assert settings[id(parameters[transformer + name])] == pytest.approx(pair), name
-    frozen = {
-        name
-        for name in parameters
-        if name.startswith((f"{transformer}pooler.", f"{transformer}embeddings."))
-    }
-    assert {name for name, weight in parameters.items() if not weight.requires_grad} == frozen
-    assert {name for name, weight in parameters.items() if id(weight) not in settings} == frozen
-    for name, parameter in parameters.items():
-        if "transformer_model" not in name:
-            decay = 0.0 if name.endswith("bias") else 0.01
-            assert settings[id(parameter)] == pytest.approx((1e-3, decay)), name
+        assert groups[TRANSFORMER + name] == pytest.approx(pair), name
+    for name, group in groups.items():
+        if name.startswith((f"{TRANSFORMER}pooler.", f"{TRANSFORMER}embeddings.")):
+            assert group == (None, None), name
+        elif TRANSFORMER not in name:
+            assert group == pytest.approx((1e-3, 0.0 if name.endswith("bias") else 0.01)), name
+        else:
+            assert group[0] is not None, name
 
 
 @pytest.mark.parametrize("num_layers", [0, 6])
@@ -503,15 +509,10 @@ def test_the_embeddings_of_a_transformer_are_trained_or_not(
         f"layer_decay=0.5, train_embeddings={str(train_embeddings).lower()})",
         tmp_path,
     )
-    named = list(
-        experiment_models.build_model(CONFIGURATIONS / "sick/minilm.jsonnet").named_parameters()
-    )
-    optimizer = Optimizer.from_params(Params(trainer["optimizer"]), model_parameters=named)
-    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
-    found = {rates.get(id(p)) for name, p in named if "transformer_model.embeddings." in name}
-    expected = (1e-5 * 0.5**num_layers) if train_embeddings else None
-    assert found == {expected}
-    assert all(id(p) in rates for name, p in named if "transformer_model.encoder." in name)
+    groups = groups_of(trainer)
+    found = {rate for name, (rate, _) in groups.items() if f"{TRANSFORMER}embeddings." in name}
+    assert found == {(1e-5 * 0.5**num_layers) if train_embeddings else None}
+    assert all(rate for name, (rate, _) in groups.items() if f"{TRANSFORMER}encoder." in name)
 
 
 def transformer_library(expression: str, tmp_path: Path) -> dict[str, Any]:
@@ -526,19 +527,10 @@ def transformer_library(expression: str, tmp_path: Path) -> dict[str, Any]:
 
 def test_without_layers_the_whole_transformer_has_one_learning_rate(tmp_path: Path):
     trainer = transformer_library("transformers.fine_tuning(3, lr=1e-5, head_lr=1e-3)", tmp_path)
-    path = CONFIGURATIONS / "sick/minilm.jsonnet"
-    named = list(experiment_models.build_model(path).named_parameters())
-    optimizer = Optimizer.from_params(Params(trainer["optimizer"]), model_parameters=named)
-    rates = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
-    for name, parameter in named:
-        expected = 1e-5 if "transformer_model" in name else 1e-3
-        assert rates.get(id(parameter)) == (None if "pooler" in name else expected), name
-    scheduler = LearningRateScheduler.from_params(
-        Params(trainer["learning_rate_scheduler"]),
-        optimizer=optimizer,
-        num_epochs=trainer["num_epochs"],
-        num_steps_per_epoch=10,
-    )
+    for name, (rate, _) in groups_of(trainer).items():
+        expected = 1e-5 if TRANSFORMER in name else 1e-3
+        assert rate == (None if "pooler" in name else expected), name
+    optimizer, scheduler = schedule(trainer, 10, parameter_groups=None)
     passed = []
     for _ in range(trainer["num_epochs"]):
         for _ in range(10):
@@ -576,16 +568,7 @@ def test_esim_is_trained_as_in_its_authors_code():
     """
     trainer = experiment_models.on_fixtures(CONFIGURATIONS / "snli/esim_bilstm.jsonnet")["trainer"]
     assert trainer["grad_norm"] == 10
-    optimizer = Optimizer.from_params(
-        Params(trainer["optimizer"]),
-        model_parameters=[("weight", torch.nn.Parameter(torch.zeros(1)))],
-    )
-    scheduler = LearningRateScheduler.from_params(
-        Params(trainer["learning_rate_scheduler"]),
-        optimizer=optimizer,
-        num_epochs=trainer["num_epochs"],
-        num_steps_per_epoch=1,
-    )
+    optimizer, scheduler = schedule(trainer, 1)
     (settings,) = trainer["callbacks"]
     callback = TrainerCallback.from_params(Params(settings), serialization_dir="")
     tracker = SimpleNamespace(_patience=None)
@@ -610,22 +593,6 @@ def test_the_sentences_of_infersent_are_marked():
     instance = reader.text_to_instance("A man", "He sleeps.")
     words = [[str(token) for token in instance[key]] for key in ("premise", "hypothesis")]
     assert words == [["<s>", "A", "man", "</s>"], ["<s>", "He", "sleeps", ".", "</s>"]]
-
-
-@pytest.mark.parametrize(
-    ("name", "zero"),
-    [
-        ("narrativeqa/rnet", True),  # R-NET, section 4.1
-        ("fairytaleqa/rnet", False),
-        ("sst2/bcn_bilstm_cove", True),  # README.md of salesforce/cove
-        ("sst2/bcn_bilstm", False),
-        ("snli/rcrn", True),
-    ],
-)
-def test_words_without_a_vector_are_zeros_where_the_sources_have_them_so(name: str, zero: bool):
-    configuration = experiment_models.evaluated()[CONFIGURATIONS / f"{name}.jsonnet"]
-    (embedding,) = embeddings_in(configuration["model"])
-    assert embedding.get("zero_missing", False) == zero
 
 
 PATHS = ("train_data_path", "validation_data_path", "test_data_path")
@@ -794,115 +761,8 @@ def embeddings_in(value: Any) -> Iterator[dict[str, Any]]:
             yield from embeddings_in(part)
 
 
-def test_other_vectors_change_nothing_else():
-    before = deepcopy(settings_of("sst2/rcrn"))
-    after = with_overrides(before, with_glove_6b_100d()["sst2/rcrn"])
-    before["model"]["encoder"]["encoder"]["input_size"] = 100
-    before["model"]["text_field_embedder"]["token_embedders"]["tokens"] = {
-        "type": "pretrained_embedding",
-        "embedding_dim": 100,
-        "pretrained_file": "../shared/data/glove/glove.6B.100d.of_these_data.txt.gz",
-        "trainable": False,
-    }
-    for key in ("dataset_reader", "validation_dataset_reader"):
-        before[key]["token_indexers"] = {"tokens": {"type": "single_id", "lowercase_tokens": True}}
-    assert after == before
-
-
 def settings_of(name: str) -> dict[str, Any]:
     return experiment_models.evaluated()[CONFIGURATIONS / f"{name}.jsonnet"]
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        path
-        for path in CONFIGURATION_PATHS
-        if re.search("(cs_lvm|vae_siamese)", path.stem)
-        and not path.parent.name.startswith("snli_1k")
-    ],
-    ids=name_of,
-)
-def test_cs_lvm_and_its_baseline_are_trained_as_their_figures_were(path: Path):
-    """docs/readings.md: what all configurations of the thesis's chapter 6 share."""
-    settings = experiment_models.evaluated()[path]
-    model, trainer = settings["model"], settings["trainer"]
-    assert model["average_over_words"]
-    assert model["read_end_symbol"]
-    assert settings["datasets_for_vocab_creation"] == ["train"]
-    assert settings["data_loader"].get("epoch") == (
-        "labeled" if "num_labeled" in settings["data_loader"] else None
-    )
-    assert ("constraints" in model) == (trainer.get("callbacks") == ["constraint_update"])
-    if "constraints" in model:
-        assert trainer["optimizer"]["lr"] == 1e-4
-        assert model["constraints"]["source_length"]
-        assert model["constraints"]["normalize_mean"]
-    has_norm = model["type"] == "cs_lvm"
-    assert model.get("regularizer") == ({"norm_weight": 0.002} if has_norm else None)
-
-
-# The number of epochs, and after how many without a gain training ends: one more than the patience
-# of the author's trainers.
-LENGTHS = {
-    "snli_semi/cs_lvm_28k": (50, 3),
-    "snli_semi/vae_siamese_120k": (50, 3),
-    "quora_semi/cs_lvm_1k": (1000, 51),
-    "quora_semi/cs_lvm_5k": (1000, 11),
-    "quora_semi/cs_lvm_10k": (1000, 6),
-    "quora_semi/cs_lvm_25k": (1000, 3),
-    "snli_semi_fine_tuning/cs_lvm_59k_y": (50, 6),
-    "snli_fine_tuning/cs_lvm_mu": (50, 6),
-    "quora_semi_fine_tuning/cs_lvm_1k_y": (100, 6),
-    "quora_semi_fine_tuning/cs_lvm_1k_y_z_mu": (100, 51),
-    "quora_semi_fine_tuning/cs_lvm_5k_z": (1000, 11),
-    "quora_semi_fine_tuning/cs_lvm_10k_mu": (1000, 6),
-    "quora_semi_fine_tuning/cs_lvm_25k_y_z_mu": (100, 6),
-}
-
-
-@pytest.mark.parametrize("name", LENGTHS)
-def test_cs_lvm_is_trained_as_long_as_for_its_figures(name: str):
-    trainer = settings_of(name)["trainer"]
-    assert (trainer["num_epochs"], trainer["patience"]) == LENGTHS[name]
-
-
-@pytest.mark.parametrize(
-    ("name", "kappa", "weight", "dropout"),
-    [
-        ("snli/cs_lvm", 100, 1.0, 0.25),
-        ("snli_semi/vae_siamese_28k", 150, 1.0, 0.5),
-        ("snli_semi/vae_siamese_59k", 120, 0.8, 0.5),
-        ("snli_semi/vae_siamese_120k", 150, 1.0, 0.5),
-    ],
-)
-def test_best_settings_that_only_the_code_of_cs_lvm_gives(name, kappa, weight, dropout):
-    model = settings_of(name)["model"]
-    assert model["posterior"]["concentration"] == kappa
-    assert model["classification_weight"] == weight
-    assert model["embedding_dropout"] == dropout
-    assert model["classifier"]["dropout"] == 0.1
-
-
-def test_rows_of_the_ablation_of_cs_lvm():
-    for number in ("28k", "59k", "120k"):
-        gaussian = settings_of(f"snli_semi/cs_lvm_{number}_gaussian")["model"]["posterior"]
-        assert gaussian["kl_annealing_rate"] == 1e-6
-        sampling = settings_of(f"snli_semi/cs_lvm_{number}_sampling")["model"]
-        assert sampling["label_expectation"] == "sampling_without_score"
-
-
-def test_cs_lvm_alone_swaps_the_pairs_of_quora():
-    for number in ("1k", "5k", "10k", "25k"):
-        assert settings_of(f"quora_semi/cs_lvm_{number}")["data_loader"]["swap_pairs"]
-        assert not settings_of(f"quora_semi/vae_siamese_{number}")["data_loader"]["swap_pairs"]
-
-
-def test_only_one_temperature_falls_faster_in_fine_tuning_on_quora():
-    for path, settings in experiment_models.evaluated().items():
-        if path.parent.name == "quora_semi_fine_tuning":
-            rate = settings["model"]["constraints"].get("temperature_rate", 1e-4)
-            assert rate == (1e-3 if path.stem == "cs_lvm_1k_y_z_mu" else 1e-4)
 
 
 @pytest.mark.parametrize("name", ["sick/minilm", "snli_semi/cs_lvm_28k", "own_pairs"])
@@ -911,57 +771,63 @@ def test_a_configuration_without_word_vectors_gets_no_others(name: str):
         with_local("glove_6b_100d", name)
 
 
-@pytest.mark.parametrize("path", sorted((CONFIGURATIONS / "allnli_small").glob("*")), ids=name_of)
-def test_a_quarter_of_allnli_has_256_units_in_each_direction(path: Path):
-    overrides = with_local("allnli_quarter", name_of(path))
-    assert {"num_epochs", "optimizer"} <= set(overrides["trainer"])
-    model = experiment_models.build_model(path, overrides)
-    assert model._text_field_embedder.get_output_dim() == 100
-    assert model._encoder.get_output_dim() == 2 * 256
+def changes(before: Any, after: Any, place: tuple[str, ...] = ()) -> set[str]:
+    """The sections and their settings that differ, but for the data."""
+    if isinstance(before, dict) and isinstance(after, dict) and len(place) < 2:
+        pairs = {key: (before.get(key), after.get(key)) for key in {*before, *after} - {*PATHS}}
+        return set().union(*(changes(*pair, (*place, key)) for key, pair in pairs.items()))
+    return {".".join(place)} - {"evaluate_on_test"} if before != after else set()
 
 
-@pytest.mark.parametrize("name", ["lstm", "cas_lstm", "cas_lstm_247d"])
-def test_a_short_run_on_multi30k_changes_the_optimization_alone(name: str):
-    name = f"multi30k/{name}"
-    before = deepcopy(settings_of(name))
-    after = with_overrides(before, with_local("multi30k_short", name))
-    assert after["model"].pop("beam_search").pop("beam_size") == 1
-    assert before["model"].pop("beam_search").pop("beam_size") == 10
-    assert after["model"] == before["model"]
-    assert after["trainer"]["callbacks"] == ["bleu_signature", {"type": "bfloat16_products"}]
-    changed = {"num_epochs", "callbacks", "learning_rate_scheduler", "optimizer"}
-    for key in set(before["trainer"]) - changed:
-        assert after["trainer"][key] == before["trainer"][key]
+VECTORS = {"model.text_field_embedder", "model.encoder"}
+INDEXERS = {"dataset_reader.token_indexers", "validation_dataset_reader.token_indexers"}
+LENGTH = {"trainer.num_epochs", "trainer.callbacks"}
+OPTIMIZATION = {*LENGTH, "trainer.optimizer", "trainer.learning_rate_scheduler"}
 
 
-@pytest.mark.parametrize("name", ["ling_in_loop/rcrn", "snli/esim_subilstm"])
-def test_twenty_thousand_pairs_keep_the_optimization_but_for_its_length(name: str):
-    before = deepcopy(settings_of(name))
-    after = with_overrides(before, with_local("ling_in_loop_20k", name))
-    expected = {**before["trainer"], "num_epochs": 5, "callbacks": [{"type": "bfloat16_products"}]}
-    if name == "ling_in_loop/rcrn":
-        expected["learning_rate_scheduler"] = {"type": "cosine", "t_initial": 5}
-    assert after["trainer"] == expected
-    assert after["test_data_path"] is None
-    assert not after["evaluate_on_test"]
-    assert len(after["train_data_path"]["folds"]["keep"]) / 9 * 44983 == pytest.approx(20000, 1e-3)
-
-
-@pytest.mark.parametrize("name", ["sst2/cas_lstm", "sst5/bcn_subilstm"])
-def test_a_short_run_on_sst_changes_the_vectors_and_the_epochs_alone(name: str):
-    before = deepcopy(settings_of(name))
-    after = with_overrides(before, with_local("sst_short", name, ", num_epochs=2"))
-    callbacks = [{"type": "bfloat16_products"}]
-    assert after["trainer"] == {**before["trainer"], "num_epochs": 2, "callbacks": callbacks}
-    assert after["data_loader"] == {**before["data_loader"], "batches_per_epoch": None}
-    vectors = after["model"]["text_field_embedder"]["token_embedders"]["tokens"]
-    assert vectors["embedding_dim"] == 100
-    assert "glove.6B.100d" in vectors["pretrained_file"]
-    assert vectors["trainable"] == (name == "sst2/cas_lstm")
-    for key in ("granularity", "use_subtrees", "min_phrase_length"):
-        assert after["dataset_reader"][key] == before["dataset_reader"][key]
-    part = "classifier" if name == "sst2/cas_lstm" else "integrator"
-    assert after["model"][part] == before["model"][part]
+@pytest.mark.parametrize(
+    ("library", "name", "expected"),
+    [
+        ("glove_6b_100d", "sst2/rcrn", VECTORS | INDEXERS),
+        (
+            "multi30k_short",
+            "multi30k/cas_lstm_247d",
+            {*OPTIMIZATION, "model.beam_search", "data_loader.batch_sampler"},
+        ),
+        (
+            "ling_in_loop_20k",
+            "ling_in_loop/rcrn",
+            {*VECTORS, *LENGTH, "trainer.learning_rate_scheduler"},
+        ),
+        (
+            "ling_in_loop_20k",
+            "snli/esim_subilstm",
+            {*VECTORS, *LENGTH, "dataset_reader.token_indexers"},
+        ),
+        ("sst_short", "sst2/cas_lstm", {*VECTORS, *LENGTH, "data_loader.batches_per_epoch"}),
+        ("sst_short", "sst5/bcn_subilstm", {"model.text_field_embedder", *LENGTH, *INDEXERS}),
+        (
+            "allnli_quarter",
+            "allnli_small/lstmn",
+            {*VECTORS, *OPTIMIZATION, "vocabulary.pretrained_files", "trainer.grad_norm"}
+            | {"trainer.validation_metric"},
+        ),
+    ],
+)
+def test_overrides_for_one_core_change_these_settings_alone(library, name, expected):
+    before = settings_of(name)
+    after = with_overrides(deepcopy(before), with_local(library, name))
+    assert changes(before, after) == expected
+    if library != "glove_6b_100d":
+        assert {"type": "bfloat16_products"} in after["trainer"]["callbacks"]
+    if library == "ling_in_loop_20k":
+        kept = len(after["train_data_path"]["folds"]["keep"])
+        assert kept / 9 * 44983 == pytest.approx(20000, 1e-3)
+    if library == "allnli_quarter":
+        model = experiment_models.build_model(
+            CONFIGURATIONS / f"{name}.jsonnet", with_local(library, name)
+        )
+        assert model._encoder.get_output_dim() == 2 * 256
 
 
 @pytest.mark.parametrize("folder", ["fairytaleqa", "multi30k", "narrativeqa", "sst5", "trec6"])

@@ -32,48 +32,34 @@ MESSAGE = (
 )
 
 
-class _Missing:
-    """A missing function or class of torchvision."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, name: str) -> "_Missing":
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _Missing(f"{self._name}.{name}")
-
-    def __call__(self, *arguments: object, **options: object) -> NoReturn:
-        raise NotImplementedError(MESSAGE.format(name=self._name))
-
-
 class _StandIn(types.ModuleType):
-    """A module of torchvision without contents."""
+    """A module, function or class that torchvision would have."""
 
     __version__ = "0.0"
     __path__: list[str] = []
 
-    def __getattr__(self, name: str) -> _Missing:
+    def __getattr__(self, name: str) -> "_StandIn":
         if name.startswith("__"):
             raise AttributeError(name)
-        return _Missing(f"{self.__name__}.{name}")
+        return _StandIn(f"{self.__name__}.{name}")
+
+    def __call__(self, *arguments: object, **options: object) -> NoReturn:
+        raise NotImplementedError(MESSAGE.format(name=self.__name__))
 
 
-class TorchvisionFinder:
+class _TorchvisionFinder:
     """Finds torchvision once AllenNLP is being imported, if no earlier finder does."""
 
     @staticmethod
     def find_spec(
         fullname: str, path: Optional[Sequence[str]] = None, target: Any = None
     ) -> Optional[ModuleSpec]:
-        """The spec of the stand-in, from the beginning of AllenNLP's import on."""
         if fullname.partition(".")[0] != "torchvision" or "allennlp" not in sys.modules:
             return None
-        return ModuleSpec(fullname, TorchvisionFinder, is_package=True)  # type: ignore[arg-type]
+        return ModuleSpec(fullname, _TorchvisionFinder, is_package=True)  # type: ignore[arg-type]
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> types.ModuleType:
-        """An empty module."""
         return _StandIn(spec.name)
 
     @staticmethod
@@ -113,14 +99,13 @@ EXECUTIONS = {
 """The modules of AllenNLP that are executed in another way."""
 
 
-class AllenNLPFinder:
-    """Finds the modules of `EXECUTIONS`."""
+class _AllenNLPFinder:
+    """Finds the modules of `EXECUTIONS` as Python's own finder does, and executes them so."""
 
     @staticmethod
     def find_spec(
         fullname: str, path: Optional[Sequence[str]] = None, target: Any = None
     ) -> Optional[ModuleSpec]:
-        """The spec that Python's own finder gives, with a loader that executes the module so."""
         if fullname not in EXECUTIONS:
             return None
         spec = PathFinder.find_spec(fullname, path, target)
@@ -130,9 +115,9 @@ class AllenNLPFinder:
         return spec
 
 
-if TorchvisionFinder not in sys.meta_path:
-    sys.meta_path.insert(0, AllenNLPFinder)
-    sys.meta_path.append(TorchvisionFinder)
+if _TorchvisionFinder not in sys.meta_path:
+    sys.meta_path.insert(0, _AllenNLPFinder)
+    sys.meta_path.append(_TorchvisionFinder)
     warnings.filterwarnings(
         "ignore", message=r"`torch\.cuda\.amp\.custom_(fwd|bwd)", category=FutureWarning
     )

@@ -1,6 +1,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any, Union
 
 import numpy
 import pytest
@@ -17,22 +18,22 @@ CLAIM = {
     "higher": "sick/cas_lstm",
     "lower": "sick/bilstm",
 }
-OTHER = '"configuration": "sick/cas_lstm", "overrides": "{ num_layers: 3 }"'
+Seeds = dict[int, Union[str, float]]
+"""By seed, right and wrong answers as digits, or an accuracy without the scores of the items."""
 
 
-def write(folder: Path, higher: list[str], lower: list[str], claim: dict = CLAIM) -> Path:
-    """A file of claims next to results with the scores of each item, a string for each seed."""
+def write(folder: Path, x: Seeds, y: Seeds, **claim: Any) -> Path:
+    """A file of claims next to results with the scores of each item."""
+    claim = {**CLAIM, **claim}
     rows, lines = [], []
-    for name, seeds in ((claim["higher"], higher), (claim["lower"], lower)):
+    for name, seeds in ((claim["higher"], x), (claim["lower"], y)):
+        row = {"configuration": name, "overrides": "{}"}
+        accuracies = [s.count("1") / len(s) if isinstance(s, str) else s for s in seeds.values()]
         if seeds:
-            accuracy = [scores.count("1") / len(scores) for scores in seeds]
-            row = {"model": name, "configuration": name, "overrides": "{}"}
-            metrics = {"accuracy": accuracy}
-            rows.append({**row, "metrics": metrics, "seeds": list(range(len(seeds)))})
-            lines += [
-                {"configuration": name, "overrides": "{}", "seed": seed, "scores": scores}
-                for seed, scores in enumerate(seeds)
-            ]
+            metrics = {"accuracy": accuracies}
+            rows.append({"model": name, **row, "metrics": metrics, "seeds": list(seeds)})
+        scores = {seed: s for seed, s in seeds.items() if isinstance(s, str)}
+        lines += [{**row, "seed": seed, "scores": s} for seed, s in scores.items()]
     (folder / "sick.json").write_text(json.dumps({"rows": rows}))
     (folder / "items").mkdir()
     (folder / "items" / "sick.jsonl").write_text("\n".join(map(json.dumps, lines)))
@@ -41,32 +42,71 @@ def write(folder: Path, higher: list[str], lower: list[str], claim: dict = CLAIM
     return path
 
 
-def test_a_difference_with_its_spread_and_interval(tmp_path: Path):
-    # 60 and 70 %, and 50 and 50 %, of 100 items; the standard deviations are 7.07 and 0.
-    path = write(tmp_path, ["1" * 60 + "0" * 40, "1" * 70 + "0" * 30], ["1" * 50 + "0" * 50] * 2)
-    (record,) = check_claims.check(path)
-    assert record["higher"] == "65.0 ± 7.1"
-    assert record["lower"] == "50.0 ± 0.0"
-    assert record["difference"] == "+15.0 ± 7.1"
-    assert record["seeds"] == "0, 1"
-    # Of the items, 10 differ by 1 and 10 by 0.5: the mean's standard error is 0.0332.
-    low, high = (float(bound) for bound in record["interval"].split(" to "))
-    assert low == pytest.approx(15 - 1.96 * 3.32, abs=0.8)
-    assert high == pytest.approx(15 + 1.96 * 3.32, abs=0.8)
-    assert record["holds"] == "yes"
+def change(folder: Path, rows: list[dict], lines: list[dict]) -> None:
+    """Update the rows of the results and the lines of scores."""
+    results, items = folder / "sick.json", folder / "items" / "sick.jsonl"
+    table = json.loads(results.read_text())
+    table["rows"] = [{**row, **new} for row, new in zip(table["rows"], rows)]
+    results.write_text(json.dumps(table))
+    old = map(json.loads, items.read_text().splitlines())
+    items.write_text("\n".join(json.dumps({**line, **new}) for line, new in zip(old, lines)))
+
+
+def digits(right: int) -> str:
+    """The scores of 100 items."""
+    return "1" * right + "0" * (100 - right)
+
+
+NO_SCORES = "not tested: the items' scores were not recorded"
+NO_SEED = "not tested: the rows have no seed in common"
 
 
 @pytest.mark.parametrize(
-    ("higher", "lower", "holds"),
+    ("higher", "lower", "difference", "seeds", "holds"),
     [
-        ("1" * 50 + "0" * 50, "1" * 90 + "0" * 10, "no"),
-        ("10" * 50, "01" * 50, "open"),
+        ({0: digits(50)}, {0: digits(90)}, "-40.0", "0", "no"),
+        ({0: "10" * 50}, {0: "01" * 50}, "+0.0", "0", "open"),
+        # The scores of different seeds do not make an interval; seed 2 is one row's alone.
+        ({0: 0.5, 1: "1", 2: "1"}, {0: "0", 1: 0.5}, "+50.0 ± 50.0", "0, 1 (without 2)", NO_SCORES),
+        ({0: 0.5}, {0: 0.5}, "+0.0", "0", NO_SCORES),
+        ({0: "10"}, {7: "01"}, None, None, NO_SEED),
+        ({0: "10"}, {}, None, None, "missing: sick/bilstm"),
     ],
 )
-def test_a_claim_that_does_not_hold_or_is_open(tmp_path: Path, higher, lower, holds):
-    (record,) = check_claims.check(write(tmp_path, [higher], [lower]))
-    assert record["holds"] == holds
-    assert "±" not in record["difference"]
+def test_a_claim_that_does_not_hold(tmp_path: Path, higher, lower, difference, seeds, holds):
+    (record,) = check_claims.check(write(tmp_path, higher, lower))
+    found = tuple(map(record.get, ("difference", "seeds", "holds")))
+    assert found == (difference, seeds, holds)
+    assert ("interval" in record) == (holds in ("no", "open"))
+
+
+@pytest.mark.parametrize(
+    ("higher", "lower", "expected", "error"),
+    [
+        # The standard deviations are 7.07 and 0. Of the items, 10 differ by 1 and 10 by 0.5.
+        (
+            {0: digits(60), 1: digits(70)},
+            {0: digits(50), 1: digits(50)},
+            ("65.0 ± 7.1", "50.0 ± 0.0", "+15.0 ± 7.1", "0, 1", "yes"),
+            3.32,
+        ),
+        # Seed 0, without scores of X, would make X - Y +1. Of the items, 10 differ by 0.5.
+        (
+            {0: 1.0, 1: digits(45), 2: digits(35), 3: digits(100)},
+            {0: digits(0), 1: digits(45), 2: digits(45), 3: 0.0},
+            ("40.0 ± 7.1", "45.0 ± 0.0", "-5.0 ± 7.1", "1, 2 (without 0, 3)", "no"),
+            1.5,
+        ),
+    ],
+)
+def test_a_difference_with_its_spread_and_interval(tmp_path: Path, higher, lower, expected, error):
+    """The interval is that of the standard error of the items' differences."""
+    (record,) = check_claims.check(write(tmp_path, higher, lower))
+    keys = ("higher", "lower", "difference", "seeds", "holds")
+    assert tuple(record[key] for key in keys) == expected
+    mean = float(record["difference"].split()[0])
+    interval = [float(bound) for bound in record["interval"].split(" to ")]
+    assert interval == pytest.approx([mean - 1.96 * error, mean + 1.96 * error], abs=0.8)
 
 
 def test_the_bootstrap_is_paired():
@@ -101,91 +141,38 @@ def test_the_seeds_of_a_correlation_are_averaged():
     assert check_claims.interval(higher, lower) == pytest.approx((-1, -1))
 
 
-def without(folder: Path, *missing: tuple[str, int]) -> None:
-    """Remove the lines of these configurations' seeds from the scores of items."""
-    items = folder / "items" / "sick.jsonl"
-    lines = map(json.loads, items.read_text().splitlines())
-    kept = [line for line in lines if (line["configuration"], line["seed"]) not in missing]
-    items.write_text("\n".join(map(json.dumps, kept)))
-
-
-def test_a_line_is_about_the_seeds_with_scores_in_both_rows(tmp_path: Path):
-    """Seed 0, without scores of X, would make X - Y +1 and the claim hold."""
-    higher = ["1" * 100, "1" * 45 + "0" * 55, "1" * 35 + "0" * 65, "1" * 100]
-    lower = ["0" * 100, "1" * 45 + "0" * 55, "1" * 45 + "0" * 55, "0" * 100]
-    path = write(tmp_path, higher, lower)
-    without(tmp_path, (CLAIM["higher"], 0), (CLAIM["lower"], 3))
-    (record,) = check_claims.check(path)
-    assert record["seeds"] == "1, 2 (without 0, 3)"
-    assert record["higher"] == "40.0 ± 7.1"
-    assert record["lower"] == "45.0 ± 0.0"
-    assert record["difference"] == "-5.0 ± 7.1"
-    # Of the items, 10 differ by 0.5: the mean's standard error is 0.015.
-    low, high = (float(bound) for bound in record["interval"].split(" to "))
-    assert low == pytest.approx(-5 - 1.96 * 1.5, abs=0.6)
-    assert high == pytest.approx(-5 + 1.96 * 1.5, abs=0.6)
-    assert record["holds"] == "no"
-
-
-def test_seeds_without_scores_in_both_rows(tmp_path: Path):
-    """The scores of different seeds do not make an interval; seed 2 is one row's alone."""
-    path = write(tmp_path, ["10", "11", "11"], ["00", "10"])
-    without(tmp_path, (CLAIM["higher"], 0), (CLAIM["lower"], 1))
-    (record,) = check_claims.check(path)
-    assert record["seeds"] == "0, 1 (without 2)"
-    assert record["difference"] == "+50.0 ± 50.0"
-    assert record["holds"].startswith("not tested: the items")
-    assert "interval" not in record
-
-
-def test_rows_without_a_common_seed(tmp_path: Path):
-    path = write(tmp_path, ["10"], ["01"])
-    for file in (tmp_path / "sick.json", tmp_path / "items" / "sick.jsonl"):
-        lines = file.read_text().rsplit(CLAIM["lower"], 1)
-        lines[1] = lines[1].replace('"seeds": [0]', '"seeds": [7]').replace(": 0,", ": 7,")
-        file.write_text(CLAIM["lower"].join(lines))
-    (record,) = check_claims.check(path)
-    assert record["holds"] == "not tested: the rows have no seed in common"
-    assert "difference" not in record
-
-
 def test_validation_figures_are_compared_by_scores_of_validation_data(tmp_path: Path):
-    claim = {**CLAIM, "metric": "validation_accuracy"}
-    path = write(tmp_path, ["1" * 40], ["0" * 40])
-    path.write_text(json.dumps({"claims": [claim, CLAIM]}))
-    results = tmp_path / "sick.json"
-    table = json.loads(results.read_text())
-    for row, figure in zip(table["rows"], (0.75, 0.5)):
-        row["metrics"]["validation_accuracy"] = [figure]
-    results.write_text(json.dumps(table))
+    path = write(tmp_path, {0: "1" * 40}, {0: "0" * 40})
+    path.write_text(json.dumps({"claims": [{**CLAIM, "metric": "validation_accuracy"}, CLAIM]}))
+    figures = [
+        {"metrics": {"accuracy": [test], "validation_accuracy": [figure]}}
+        for test, figure in ((1.0, 0.75), (0.0, 0.5))
+    ]
+    change(tmp_path, figures, [{}, {}])
     first, second = check_claims.check(path)
     assert first["difference"] == "+25.0"
     assert first["holds"].startswith("not tested")  # there are only scores of the test data
     assert second["holds"] == "yes"
     items = tmp_path / "items" / "sick.jsonl"
-    lines = [json.loads(line) for line in items.read_text().splitlines()]
-    lines += [
-        {**line, "data": "validation", "scores": scores}
-        for line, scores in zip(lines, ("1110" * 10, "1100" * 10))
-    ]
-    items.write_text("\n".join(map(json.dumps, lines)))
+    of_test_data = items.read_text()
+    scores = [{"data": "validation", "scores": text * 10} for text in ("1110", "1100")]
+    change(tmp_path, figures, scores)
+    items.write_text(f"{items.read_text()}\n{of_test_data}")
     first, second = check_claims.check(path)
     assert first["interval"].startswith("+")
     assert second["interval"] == "+100.0 to +100.0"
 
 
 def test_scores_of_several_metrics_in_percent(tmp_path: Path):
-    claim = {**CLAIM, "metric": "rouge_l", "in_percent": True}
-    path = write(tmp_path, ["10"], ["01"], claim)
-    results, items = tmp_path / "sick.json", tmp_path / "items" / "sick.jsonl"
-    table = json.loads(results.read_text())
-    for row, figure in zip(table["rows"], (45.0, 30.0)):
-        row["metrics"] = {"rouge_l": [figure]}
-    results.write_text(json.dumps(table))
-    lines = [json.loads(line) for line in items.read_text().splitlines()]
-    lines[0]["scores"] = {"f1": [0.0, 0.0], "rouge_l": [50.0, 40.0]}
-    lines[1]["scores"] = {"f1": [90.0, 90.0], "rouge_l": [20.0, 40.0]}
-    items.write_text("\n".join(map(json.dumps, lines)))
+    path = write(tmp_path, {0: "10"}, {0: "01"}, metric="rouge_l", in_percent=True)
+    change(
+        tmp_path,
+        [{"metrics": {"rouge_l": [45.0]}}, {"metrics": {"rouge_l": [30.0]}}],
+        [
+            {"scores": {"f1": [0.0, 0.0], "rouge_l": [50.0, 40.0]}},
+            {"scores": {"f1": [90.0, 90.0], "rouge_l": [20.0, 40.0]}},
+        ],
+    )
     (record,) = check_claims.check(path)
     assert (record["higher"], record["lower"]) == ("45.0", "30.0")
     assert record["difference"] == "+15.0"
@@ -194,43 +181,27 @@ def test_scores_of_several_metrics_in_percent(tmp_path: Path):
 
 def test_a_row_by_its_model(tmp_path: Path):
     """Two rows have the same configuration, with other overrides."""
-    claim = {**CLAIM, "higher": "large", "lower": "small"}
-    path = write(tmp_path, ["1110"], ["1000"], claim)
-    for file in (tmp_path / "sick.json", tmp_path / "items" / "sick.jsonl"):
-        text = file.read_text().replace('"configuration": "large", "overrides": "{}"', OTHER)
-        file.write_text(
-            text.replace('"configuration": "small"', '"configuration": "sick/cas_lstm"')
-        )
+    path = write(tmp_path, {0: "1110"}, {0: "1000"}, higher="large", lower="small")
+    runs = [
+        {"configuration": "sick/cas_lstm", "overrides": overrides}
+        for overrides in ("{ num_layers: 3 }", "{}")
+    ]
+    change(tmp_path, runs, runs)
     (record,) = check_claims.check(path)
     assert (record["higher"], record["lower"]) == ("75.0", "25.0")
     assert "interval" in record
 
 
-def test_a_row_that_was_not_trained_is_named(tmp_path: Path):
-    (record,) = check_claims.check(write(tmp_path, ["10"], []))
-    assert record["holds"] == "missing: sick/bilstm"
-    assert "difference" not in record
-
-
 def test_a_file_of_results_that_does_not_exist(tmp_path: Path):
-    path = write(tmp_path, ["10"], ["01"])
+    path = write(tmp_path, {0: "10"}, {0: "01"})
     (tmp_path / "sick.json").unlink()
     (record,) = check_claims.check(path)
     assert record["holds"] == "missing: sick/cas_lstm, sick/bilstm"
 
 
-def test_rows_without_scores_of_items_have_no_interval(tmp_path: Path):
-    path = write(tmp_path, ["10"], ["01"])
-    (tmp_path / "items" / "sick.jsonl").unlink()
-    (record,) = check_claims.check(path)
-    assert record["difference"] == "+0.0"
-    assert record["holds"].startswith("not tested")
-
-
 def test_scores_of_other_runs_are_an_error(tmp_path: Path):
-    path = write(tmp_path, ["10"], ["01"])
-    items = tmp_path / "items" / "sick.jsonl"
-    items.write_text(items.read_text().replace('"01"', '"00"'))
+    path = write(tmp_path, {0: "10"}, {0: "01"})
+    change(tmp_path, [{}, {}], [{}, {"scores": "00"}])
     with pytest.raises(ValueError, match=r"bilstm with seed 0 make 0\.0000, .* is 0\.5"):
         check_claims.check(path)
 
@@ -261,7 +232,7 @@ def test_the_claims_of_the_documentation_are_about_configurations():
 
 
 def test_the_records_are_written_beside_the_claims(tmp_path: Path, monkeypatch, capsys):
-    path = write(tmp_path, ["10"], ["01"])
+    path = write(tmp_path, {0: "10"}, {0: "01"})
     monkeypatch.setattr("sys.argv", ["check_claims.py", str(path)])
     check_claims.main()
     written = json.loads(path.read_text())
