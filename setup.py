@@ -84,6 +84,7 @@ setup(
         "search": ["faiss-cpu"],
         "plots": PLOTS,
         "demo": ["gradio>=6", *PLOTS],
+        "onnx": ["onnx>=1.16", "onnxscript>=0.5"],
         "ray": ["ray>=2.9"],
         # Later versions need transformers 5, which AllenNLP does not work with.
         "sentence-transformers": [

@@ -46,9 +46,7 @@ def block_with(language: str, text: str) -> str:
 def test_the_readme_shows_the_model_of_own_pairs():
     shown = json.loads(evaluate_snippet("README.md", f"{{{block_with('jsonnet', 'model:')}}}"))
     params = Params.from_file(REPOSITORY / "training_config" / "own_pairs.jsonnet")
-    model = params["model"].as_dict(quiet=True)
-    assert model["text_field_embedder"]["token_embedders"]["tokens"].pop("pretrained_file") is None
-    assert shown["model"] == model
+    assert shown["model"] == params["model"].as_dict(quiet=True)
 
 
 def searches():
@@ -217,8 +215,9 @@ def test_the_lines_of_components_make_models_that_train(kind, line):
     batch = Batch(instances)
     batch.index_instances(vocab)
     model(**batch.as_tensor_dict())["loss"].backward()
-    without_gradient = [name for name, value in model.named_parameters() if value.grad is None]
-    assert without_gradient == []
+    trained = [(name, value) for name, value in model.named_parameters() if value.requires_grad]
+    assert len(trained) > 5
+    assert [name for name, value in trained if value.grad is None] == []
 
 
 def test_every_encoder_matcher_and_pooling_has_a_line():

@@ -1,9 +1,11 @@
-// A few thousand pairs of your own: a 2-layer Bi-CAS-LSTM with early stopping.
+// A few thousand pairs of your own: a 2-layer Bi-CAS-LSTM with early stopping. Its words have the
+// states of the English sentence encoder in the package (docs/model_card.md), which is trained, too.
 //
 // train, validation: the files, here a sample of ten lines.
 // sentence1, sentence2, label: their columns.
-// glove: a file of pretrained word vectors, such as 'glove.6B.100d.txt'; null: random vectors.
-// embedding_dim: the size of the word vectors.
+// glove: a file of pretrained word vectors instead of the encoder, such as 'glove.6B.100d.txt'.
+// random: true for random word vectors instead of the encoder, as for other languages.
+// embedding_dim: the size of the word vectors; the encoder's states have 512 units.
 function(
   train='fixtures/own_data/pairs.tsv',
   validation='fixtures/own_data/pairs.tsv',
@@ -11,15 +13,32 @@ function(
   sentence2='text_b',
   label='same',
   glove=null,
-  embedding_dim=100,
+  random=false,
+  embedding_dim=if random || glove != null then 100 else 512,
 ) {
+  local words =
+    if glove != null then {
+      indexer: { type: 'single_id', lowercase_tokens: true },
+      embedder: {
+        type: 'pretrained_embedding',
+        embedding_dim: embedding_dim,
+        pretrained_file: glove,
+      },
+    } else if random then {
+      indexer: { type: 'single_id', lowercase_tokens: true },
+      embedder: { type: 'embedding', embedding_dim: embedding_dim },
+    } else {
+      indexer: { type: 'exported_encoder' },
+      embedder: { type: 'exported_encoder', trainable: true },
+    },
+
   dataset_reader: {
     type: 'sentence_pair',
     format: 'table',
     sentence1: sentence1,
     sentence2: sentence2,
     label: label,
-    token_indexers: { tokens: { type: 'single_id', lowercase_tokens: true } },
+    token_indexers: { tokens: words.indexer },
   },
   train_data_path: train,
   validation_data_path: validation,
@@ -31,15 +50,7 @@ function(
   },
   model: {
     type: 'siamese_classifier',
-    text_field_embedder: {
-      token_embedders: {
-        tokens: {
-          type: if glove == null then 'embedding' else 'pretrained_embedding',
-          embedding_dim: embedding_dim,
-          pretrained_file: glove,
-        },
-      },
-    },
+    text_field_embedder: { token_embedders: { tokens: words.embedder } },
     encoder: {
       type: 'pooled',
       encoder: { type: 'cas_lstm', input_size: embedding_dim, hidden_size: 150, bidirectional: true },

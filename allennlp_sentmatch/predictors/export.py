@@ -69,13 +69,18 @@ def export_encoder(
         With the reason, if the encoder cannot be exported or the folder has files.
     """
     path = Path(folder)
-    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise ConfigurationError(f"{path} exists already; delete it or name another folder")
+    check_is_empty(path)
     encoder = standalone_encoder(model, dataset_reader)
     encoder.save(path)
     for name, value in SENTENCE_TRANSFORMERS_FILES.items():
         (path / name).write_text(json.dumps(value, indent=1) + "\n", "utf-8")
     return encoder
+
+
+def check_is_empty(folder: Path) -> None:
+    """Raise `ConfigurationError` if the folder exists and is not empty."""
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise ConfigurationError(f"{folder} exists already; delete it or name another folder")
 
 
 def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> StandaloneEncoder:

@@ -40,9 +40,9 @@ class WordPieceSplitter(Splitter):
             )
         except TypeError:  # for halves of surrogate pairs, which JSON can have
             raise ValueError("a word piece is not valid Unicode") from None
-        self._tokenizer = Tokenizer(model)
-        self._tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-        self._tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        self.tokenizer = Tokenizer(model)
+        self.tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+        self.tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
 
     def settings(self) -> dict[str, Any]:
         """No more than the type: the vocabulary is written by itself."""
@@ -51,4 +51,4 @@ class WordPieceSplitter(Splitter):
     def words_of_chunk(self, chunk: str) -> Words:
         """The chunk's word pieces, without halves of surrogate pairs."""
         valid = chunk.encode("utf-8", "ignore").decode()
-        return tuple(self._tokenizer.encode(valid, add_special_tokens=False).tokens)
+        return tuple(self.tokenizer.encode(valid, add_special_tokens=False).tokens)

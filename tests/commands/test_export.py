@@ -6,6 +6,7 @@ from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.predictors import SentenceEncoder
 from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.text_indexer import padded
 
 SENTENCES = ["A small kitten is carrying a red rose.", "Isn't it?"]
 
@@ -18,7 +19,8 @@ def distilled_archive(tmp_path_factory, repository):
     folder = tmp_path_factory.mktemp("distilled") / "model"
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(repository)
-        train_model_from_file("fixtures/models/distilled_encoder.jsonnet", folder)
+        overrides = '{"model.encoder.encoder.type": "stacked_rnn"}'  # quickly written as ONNX
+        train_model_from_file("fixtures/models/distilled_encoder.jsonnet", folder, overrides)
     return folder / "model.tar.gz"
 
 
@@ -70,3 +72,28 @@ def test_a_classifiers_vectors_are_no_similarities(
     assert "is a classifier" not in caplog.text
     allennlp("export", small_archive, tmp_path / "classifier")
     assert f"{small_archive} is a classifier, whose vectors" in caplog.text
+
+
+def test_onnx_of_an_archive_a_folder_and_the_package(
+    allennlp, distilled_archive, tmp_path, capsys, monkeypatch
+):
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    allennlp("export", distilled_archive, tmp_path / "exported")
+    monkeypatch.setattr(
+        "allennlp_sentmatch.commands.export.SENTENCE_ENCODER", tmp_path / "exported"
+    )
+    encoder = StandaloneEncoder.load(tmp_path / "exported")
+    indices = padded([encoder.indexer.indices(sentence) for sentence in SENTENCES]).numpy()
+    for name, model in enumerate((distilled_archive, tmp_path / "exported", "package")):
+        folder = tmp_path / str(name)
+        allennlp("export", model, folder, "--onnx")
+        assert f"{folder}: vectors of 384 dimensions, " in capsys.readouterr().out
+        session = onnxruntime.InferenceSession(str(folder / "encoder.onnx"))
+        (vectors,) = session.run(None, {"indices": indices})
+        numpy.testing.assert_allclose(vectors, encoder.encode(SENTENCES), atol=1e-6)
+    with pytest.raises(ConfigurationError, match="exists already"):
+        allennlp("export", "package", folder, "--onnx")
+    (tmp_path / "exported" / "splitter.json").write_text("{}")
+    with pytest.raises(ConfigurationError, match=r"splitter\.json: the splitter must be an object"):
+        allennlp("export", "package", tmp_path / "damaged", "--onnx")

@@ -48,8 +48,14 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         super().__init__()
         self.encoder = load_exported(folder).requires_grad_(trainable)
         self._whole_sentence = whole_sentence
-        if not whole_sentence and not isinstance(self.encoder.encoder, Pooled):
-            raise ConfigurationError("exported_encoder: only a pooled encoder has vectors of words")
+        if not whole_sentence:
+            if not isinstance(self.encoder.encoder, Pooled):
+                raise ConfigurationError(
+                    "exported_encoder: only a pooled encoder has vectors of words"
+                )
+            for sentences_only in (self.encoder.encoder.pooling, self.encoder.projection):
+                if sentences_only is not None:
+                    sentences_only.requires_grad_(False)
 
     def get_output_dim(self) -> int:
         """The size of a token's vector."""

@@ -88,6 +88,8 @@ def test_frozen_or_trained_further(folder, trainable, whole_sentence):
     assert vectors.requires_grad == trainable
     if trainable:
         vectors.sum().backward()
+        trained = {name for name, p in embedder.named_parameters() if p.requires_grad}
+        assert trained == {name for name, p in embedder.named_parameters() if p.grad is not None}
         assert embedder.token_embedder_tokens.encoder.embedding.weight.grad.any()
 
 
