@@ -10,7 +10,8 @@ import numpy
 import torch
 from allennlp.common import Lazy
 from allennlp.data import DataLoader, Instance, TensorDict, TextFieldTensors, Vocabulary
-from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
+from allennlp.modules import TextFieldEmbedder
+from allennlp.modules.seq2vec_encoders import BagOfEmbeddingsEncoder
 from allennlp.nn.util import move_to_device
 from allennlp.training import GradientDescentTrainer
 from sklearn.model_selection import train_test_split
@@ -69,8 +70,8 @@ class PairHead:
         vocab = Vocabulary()
         parts: Any = {
             "vocab": vocab,
-            "text_field_embedder": _WordVectors(network),
-            "encoder": _SentenceVectors(network),
+            "text_field_embedder": _SentenceVectors(network),
+            "encoder": BagOfEmbeddingsEncoder(network.vector_size, averaged=True),
         }
         layers: Any = {
             "matcher": Lazy(Matcher.by_name(matcher)),
@@ -204,43 +205,23 @@ def _trainable(encoder: SentenceEncoder) -> StandaloneEncoder:
     return copy.deepcopy(network)
 
 
-class _WordVectors(TextFieldEmbedder):
-    """The embedding of a `StandaloneEncoder`."""
+class _SentenceVectors(TextFieldEmbedder):
+    """Gives each word the vector of its sentence, so that their mean is this vector."""
 
     def __init__(self, network: StandaloneEncoder) -> None:
         super().__init__()
-        self.embedding = network.embedding
+        self.network = network
 
     def get_output_dim(self) -> int:
-        return self.embedding.embedding_dim
+        return self.network.vector_size
 
     def forward(
         self, text_field_input: TextFieldTensors, num_wrapping_dims: int = 0, **unused: Any
     ) -> Tensor:
-        """(B, T) -> (B, T, D)."""
-        vectors: Tensor = self.embedding(text_field_input["tokens"]["tokens"])
-        return vectors
-
-
-class _SentenceVectors(Seq2VecEncoder):
-    """The network of a `StandaloneEncoder`, and its projection."""
-
-    def __init__(self, network: StandaloneEncoder) -> None:
-        super().__init__()
-        self.encoder = network.encoder
-        self.projection = network.projection or torch.nn.Identity()
-        self._sizes = network.embedding.embedding_dim, network.vector_size
-
-    def get_input_dim(self) -> int:
-        return self._sizes[0]
-
-    def get_output_dim(self) -> int:
-        return self._sizes[1]
-
-    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
-        """(B, T, D) and (B, T) -> (B, E)."""
-        vectors: Tensor = self.projection(self.encoder(tokens, mask))
-        return vectors
+        """(B, T) -> (B, T, E)."""
+        indices = text_field_input["tokens"]["tokens"]
+        vectors: Tensor = self.network(indices)
+        return vectors.unsqueeze(1).expand(-1, indices.size(1), -1)
 
 
 class _PairLoader(DataLoader):

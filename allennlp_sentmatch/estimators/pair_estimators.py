@@ -8,6 +8,7 @@ from typing import Any, Callable, Optional, Union
 
 import numpy
 import torch
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -75,7 +76,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     # Parameters
 
-    encoder : `Union[SentenceEncoder, str, os.PathLike, Encodes]`, optional (default = `None`)
+    encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
         A `SentenceEncoder`, or what its constructor takes. By default the encoder that this package
         contains.
     matcher : `str`, optional (default = `"heuristic"`)
@@ -107,7 +108,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        encoder: Union[SentenceEncoder, Source] = None,
+        encoder: Source = None,
         matcher: str = "heuristic",
         compare_words: bool = True,
         l2: Optional[float] = None,
@@ -144,10 +145,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             self.check_parameters()
         # `set_params` must not change the features of predictions.
         self.features_ = (self.matcher, self.compare_words)
-        encoder = self.encoder
-        self.encoder_ = (
-            encoder if isinstance(encoder, SentenceEncoder) else SentenceEncoder(encoder)
-        )
+        self.encoder_ = SentenceEncoder(self.encoder)
         self.head_: Any = None
         if self.fine_tune:
             from allennlp_sentmatch.estimators.fine_tuning import fine_tune
@@ -199,7 +197,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(
-        cls, folder: Union[str, "os.PathLike[str]"], encoder: Union[SentenceEncoder, Source] = None
+        cls, folder: Union[str, "os.PathLike[str]"], encoder: Source = None
     ) -> "PairEstimator":
         """Read an estimator that `save` has written. The folder may come from anybody: it is data,
         none of which is run.
@@ -207,7 +205,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         # Parameters
 
         folder : `Union[str, os.PathLike]`
-        encoder : `Union[SentenceEncoder, str, os.PathLike, Encodes]`, optional (default = `None`)
+        encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
             The encoder, where it was not written.
 
         # Raises
@@ -291,17 +289,11 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         first, second = checked_pairs(X)
         blocks = [slice(i, i + BLOCK_SIZE) for i in range(0, len(first), BLOCK_SIZE)]
-        return numpy.concatenate(
-            [self._block_outputs(first[block], second[block]) for block in blocks]
-        )
-
-    def _block_outputs(self, first: list[str], second: list[str]) -> Array:
-        outputs: Array
+        sides = [(first[block], second[block]) for block in blocks]
         if self.head_ is not None:
-            outputs = self.head_(*self._vectors(first, second))
-        else:
-            outputs = self.features(first, second) @ self.coef_.T + self.intercept_
-        return outputs
+            return numpy.concatenate([self.head_(*self._vectors(*block)) for block in sides])
+        outputs = [self.features(*block) @ self.coef_.T for block in sides]
+        return numpy.concatenate(outputs) + self.intercept_
 
 
 class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
@@ -327,7 +319,8 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Array:
         """The probabilities (N, C) of the labels `classes_` for N pairs."""
-        return _softmax(self._outputs(X))
+        probabilities: Array = softmax(self._outputs(X), axis=1)
+        return probabilities
 
     def predict(self, X: Any) -> Array:
         """The most probable labels (N,) of N pairs."""
@@ -345,7 +338,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         return targets
 
     def _explained(self, outputs: Array) -> Array:
-        probabilities: Array = _softmax(outputs)[:, outputs[0].argmax()]
+        probabilities: Array = softmax(outputs, axis=1)[:, outputs[0].argmax()]
         return probabilities
 
     def _linear_model(self, l2: float, num_pairs: int) -> LogisticRegression:
@@ -402,8 +395,3 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
         if len(targets) >= ONE_FOLD:
             return ShuffleSplit(1, test_size=0.2, random_state=self.random_state)
         return KFold(min(5, len(targets)), shuffle=True, random_state=self.random_state)
-
-
-def _softmax(logits: Array) -> Array:
-    probabilities: Array = torch.from_numpy(logits).softmax(dim=1).numpy()
-    return probabilities

@@ -44,17 +44,22 @@ class SentenceEncoder:
         By default the English encoder that this package contains. Otherwise a folder that `allennlp
         export` has written, a folder of sentence-transformers, an archive of AllenNLP (a
         `model.tar.gz` or its folder), or an object with a method `encode`, such as a
-        `SentenceTransformer`. An archive is loaded as safely as possible; see SECURITY.md.
+        `SentenceTransformer` or another `SentenceEncoder`. An archive is loaded as safely as
+        possible; see SECURITY.md.
 
     # Raises
 
     `ValueError` for a path of something else; `FileNotFoundError` if there is nothing.
     """
 
+    network: Encodes
+
     def __init__(self, source: Source = None) -> None:
         self.is_shipped = source is None
-        if isinstance(source, (str, os.PathLike)):
-            self.network: Encodes = _read(Path(source))
+        if isinstance(source, SentenceEncoder):
+            self.network, self.is_shipped = source.network, source.is_shipped
+        elif isinstance(source, (str, os.PathLike)):
+            self.network = _read(Path(source))
         elif source is None:
             self.network = StandaloneEncoder.load(SENTENCE_ENCODER)
         elif callable(getattr(source, "encode", None)) and not isinstance(source, bytes):
