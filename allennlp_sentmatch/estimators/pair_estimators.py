@@ -105,6 +105,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     _numeric: bool
     _scoring: str
+    _one_fold: Any
+    _several_folds: Any
 
     def __init__(
         self,
@@ -139,8 +141,9 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
         `TypeError` or `ValueError`, naming the pair or the parameter.
         """
-        first, second = checked_pairs(X)
-        targets = self._targets(checked_targets(y, len(first), self._numeric))
+        pairs, values = self._checked(X, y)
+        targets = self._targets(values)
+        first, second = map(list, zip(*pairs))
         if not self.fine_tune:
             self.check_parameters()
         # `set_params` must not change the features of predictions.
@@ -238,6 +241,11 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             parts += [(u * v).sum(axis=1, keepdims=True), numpy.array(compared, numpy.float32)]
         return numpy.concatenate(parts, axis=1)
 
+    def _checked(self, X: Any, y: Any) -> tuple[list[tuple[str, str]], Array]:
+        """N pairs, and their labels or scores (N,)."""
+        pairs = list(zip(*checked_pairs(X)))
+        return pairs, checked_targets(y, len(pairs), self._numeric)
+
     def _targets(self, values: Array) -> Array:
         """Set what all labels or scores (N,) decide, and return them as they are learned."""
         raise NotImplementedError
@@ -252,7 +260,12 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _folds(self, targets: Array) -> Any:
         """The folds that choose the penalty; `None` if there are too few pairs of a label."""
-        raise NotImplementedError
+        rarest = len(targets) if self._numeric else numpy.bincount(targets).min()
+        if rarest < 2:
+            return None
+        if len(targets) >= ONE_FOLD:
+            return self._one_fold(1, test_size=0.2, random_state=self.random_state)
+        return self._several_folds(min(5, rarest), shuffle=True, random_state=self.random_state)
 
     def _fit_linear(self, features: Array, targets: Array) -> None:
         """Set `coef_` (C, F) and `intercept_` (C,) for features (N, F) and targets (N,)."""
@@ -316,11 +329,17 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
 
     _numeric = False
     _scoring = "neg_log_loss"
+    _one_fold = StratifiedShuffleSplit
+    _several_folds = StratifiedKFold
 
     def predict_proba(self, X: Any) -> Array:
         """The probabilities (N, C) of the labels `classes_` for N pairs."""
         probabilities: Array = softmax(self._outputs(X), axis=1)
         return probabilities
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy on N pairs and their labels."""
+        return float(super().score(*self._checked(X, y), sample_weight))
 
     def predict(self, X: Any) -> Array:
         """The most probable labels (N,) of N pairs."""
@@ -344,14 +363,6 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
     def _linear_model(self, l2: float, num_pairs: int) -> LogisticRegression:
         return LogisticRegression(C=1 / (l2 * num_pairs), max_iter=MAX_ITERATIONS)
 
-    def _folds(self, targets: Array) -> Any:
-        rarest = numpy.bincount(targets).min()
-        if rarest < 2:
-            return None
-        if len(targets) >= ONE_FOLD:
-            return StratifiedShuffleSplit(1, test_size=0.2, random_state=self.random_state)
-        return StratifiedKFold(min(5, rarest), shuffle=True, random_state=self.random_state)
-
     def _fit_linear(self, features: Array, targets: Array) -> None:
         super()._fit_linear(features, targets)
         if len(self.classes_) == 2:  # scikit-learn has the second label's logit alone
@@ -373,6 +384,12 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
 
     _numeric = True
     _scoring = "neg_mean_squared_error"
+    _one_fold = ShuffleSplit
+    _several_folds = KFold
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination, R^2, on N pairs and their scores."""
+        return float(super().score(*self._checked(X, y), sample_weight))
 
     def predict(self, X: Any) -> Array:
         """The scores (N,) of N pairs."""
@@ -388,10 +405,3 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
 
     def _linear_model(self, l2: float, num_pairs: int) -> Ridge:
         return Ridge(alpha=l2 * num_pairs)
-
-    def _folds(self, targets: Array) -> Any:
-        if len(targets) < 2:
-            return None
-        if len(targets) >= ONE_FOLD:
-            return ShuffleSplit(1, test_size=0.2, random_state=self.random_state)
-        return KFold(min(5, len(targets)), shuffle=True, random_state=self.random_state)
