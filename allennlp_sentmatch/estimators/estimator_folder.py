@@ -13,6 +13,7 @@ from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Sour
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import _naming, _read_object
+from allennlp_sentmatch.standalone.networks import load_state
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def save(estimator: "PairEstimator", folder: Path) -> None:
         tensors["coef"] = torch.from_numpy(estimator.coef_)
         tensors["intercept"] = torch.from_numpy(estimator.intercept_)
     else:
-        tensors.update({f"head.{name}": tensor for name, tensor in head.tensors().items()})
+        own = head.layers.state_dict()
+        tensors |= {f"head.{name}": tensor.float() for name, tensor in own.items()}
     write_tensors(folder / TENSORS, tensors)
     parameters = {**estimator.get_params(), "fine_tune": head is not None}
     parameters["matcher"], parameters["compare_words"] = estimator.features_
@@ -69,11 +71,9 @@ def load(kind: type["PairEstimator"], folder: Path, given: Source) -> "PairEstim
     """Read what `save` has written; see `PairEstimator.load`."""
     settings = _read_object(folder / SETTINGS)
     with _naming(folder / SETTINGS):
-        if settings.get("format") != FORMAT:
-            raise ValueError(
-                f"the format is {settings.get('format')!r}; this version of the package reads "
-                f"{FORMAT}"
-            )
+        found = settings.get("format")
+        if found != FORMAT:
+            raise ValueError(f"the format is {found!r}; this version of the package reads {FORMAT}")
         names = ("format", "type", "encoder", "parameters", "classes", "score_range")
         check_names("setting", settings, names)
         if settings["type"] != kind.__name__:
@@ -92,10 +92,7 @@ def load(kind: type["PairEstimator"], folder: Path, given: Source) -> "PairEstim
             or expected.shape != vectors.shape
             or abs(normalized(expected.float().numpy()) - normalized(vectors)).max() > TOLERANCE
         ):
-            raise ValueError(
-                "the estimator was fitted with another encoder, which gives other vectors; fit it "
-                "again"
-            )
+            raise ValueError("the estimator was fitted with another encoder; fit it again")
         (_load_head if estimator.fine_tune else _load_linear)(estimator, settings, tensors)
     return estimator
 
@@ -174,4 +171,5 @@ def _load_head(
         raise ValueError("score_range must be a list of the lowest and the highest score")
     num_labels = None if estimator._numeric else len(estimator.classes_)
     estimator.head_ = PairHead(network, estimator.matcher, num_labels, (ends[0], ends[1]))
-    estimator.head_.load({name.removeprefix("head."): own for name, own in tensors.items()})
+    own = {name.removeprefix("head."): tensor for name, tensor in tensors.items()}
+    load_state(estimator.head_.layers, own)

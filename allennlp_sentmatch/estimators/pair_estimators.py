@@ -19,7 +19,6 @@ from sklearn.model_selection import (
     StratifiedKFold,
     StratifiedShuffleSplit,
 )
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
@@ -38,14 +37,8 @@ Array = numpy.ndarray[Any, Any]
 Words = list[tuple[str, float]]
 
 MATCHERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    function.__name__: function
-    for function in (
-        matching.concat,
-        matching.heuristic,
-        matching.heuristic_difference,
-        matching.symmetric,
-        matching.sum_difference,
-    )
+    name: getattr(matching, name)
+    for name in ("concat", "heuristic", "heuristic_difference", "symmetric", "sum_difference")
 }
 """The matching functions that have nothing to learn."""
 
@@ -105,8 +98,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     _numeric: bool
     _scoring: str
-    _one_fold: Any
-    _several_folds: Any
+    _splitters: tuple[Any, Any]
+    """The divisions into one fold and the rest, and into folds."""
 
     def __init__(
         self,
@@ -254,8 +247,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         """The numbers (N,) that `explain` explains, of outputs (N, C); the first is of the pair."""
         raise NotImplementedError
 
-    def _linear_model(self, l2: float, num_pairs: int) -> Any:
-        """An unfitted linear model of scikit-learn with this penalty."""
+    def _linear_model(self, penalties: Array) -> tuple[Any, str, Array]:
+        """A linear model of scikit-learn, the parameter for its penalty, and that one's values."""
         raise NotImplementedError
 
     def _folds(self, targets: Array) -> Any:
@@ -263,9 +256,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         rarest = len(targets) if self._numeric else numpy.bincount(targets).min()
         if rarest < 2:
             return None
+        one_fold, folds = self._splitters
         if len(targets) >= ONE_FOLD:
-            return self._one_fold(1, test_size=0.2, random_state=self.random_state)
-        return self._several_folds(min(5, rarest), shuffle=True, random_state=self.random_state)
+            return one_fold(1, test_size=0.2, random_state=self.random_state)
+        return folds(min(5, rarest), shuffle=True, random_state=self.random_state)
 
     def _fit_linear(self, features: Array, targets: Array) -> None:
         """Set `coef_` (C, F) and `intercept_` (C,) for features (N, F) and targets (N,)."""
@@ -275,17 +269,15 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             weights[-NUM_WORD_FEATURES:] = WORD_WEIGHT
         scaled = scaler.transform(features) * weights
         folds = self._folds(targets) if self.l2 is None else None
-        model = self._linear_model(DEFAULT_L2 if self.l2 is None else self.l2, len(targets))
+        l2 = numpy.array(L2_PENALTIES if folds is not None else [self.l2 or DEFAULT_L2])
+        model, name, values = self._linear_model(l2 * len(targets))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             if folds is not None:
-                models = [self._linear_model(l2, len(targets)) for l2 in L2_PENALTIES]
-                model = GridSearchCV(
-                    Pipeline([("model", model)]), {"model": models}, cv=folds, scoring=self._scoring
-                )
-                model = model.fit(scaled, targets).best_estimator_["model"]
+                search = GridSearchCV(model, {name: values}, cv=folds, scoring=self._scoring)
+                model = search.fit(scaled, targets).best_estimator_
             else:
-                model.fit(scaled, targets)
+                model.set_params(**{name: values[0]}).fit(scaled, targets)
         self.coef_ = numpy.atleast_2d(model.coef_) * weights / scaler.scale_
         self.intercept_ = numpy.atleast_1d(model.intercept_) - self.coef_ @ scaler.mean_
 
@@ -293,9 +285,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         """The sentences' vectors, both (N, E); a sentence that occurs twice is encoded once."""
         positions = {text: i for i, text in enumerate(dict.fromkeys(first + second))}
         vectors = self.encoder_.encode(positions)
-        return vectors[[positions[text] for text in first]], vectors[
-            [positions[text] for text in second]
-        ]
+        u, v = (vectors[[positions[text] for text in texts]] for texts in (first, second))
+        return u, v
 
     def _outputs(self, X: Any) -> Array:
         """The logits (N, C) of pairs, or their scores (N, 1)."""
@@ -329,8 +320,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
 
     _numeric = False
     _scoring = "neg_log_loss"
-    _one_fold = StratifiedShuffleSplit
-    _several_folds = StratifiedKFold
+    _splitters = StratifiedShuffleSplit, StratifiedKFold
 
     def predict_proba(self, X: Any) -> Array:
         """The probabilities (N, C) of the labels `classes_` for N pairs."""
@@ -360,8 +350,8 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         probabilities: Array = softmax(outputs, axis=1)[:, outputs[0].argmax()]
         return probabilities
 
-    def _linear_model(self, l2: float, num_pairs: int) -> LogisticRegression:
-        return LogisticRegression(C=1 / (l2 * num_pairs), max_iter=MAX_ITERATIONS)
+    def _linear_model(self, penalties: Array) -> tuple[Any, str, Array]:
+        return LogisticRegression(max_iter=MAX_ITERATIONS), "C", 1 / penalties
 
     def _fit_linear(self, features: Array, targets: Array) -> None:
         super()._fit_linear(features, targets)
@@ -384,8 +374,7 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
 
     _numeric = True
     _scoring = "neg_mean_squared_error"
-    _one_fold = ShuffleSplit
-    _several_folds = KFold
+    _splitters = ShuffleSplit, KFold
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination, R^2, on N pairs and their scores."""
@@ -403,5 +392,5 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
         scores: Array = outputs[:, 0]
         return scores
 
-    def _linear_model(self, l2: float, num_pairs: int) -> Ridge:
-        return Ridge(alpha=l2 * num_pairs)
+    def _linear_model(self, penalties: Array) -> tuple[Any, str, Array]:
+        return Ridge(), "alpha", penalties
