@@ -18,7 +18,7 @@ for this table.
 A third table is of other data than the classifiers have learned from: 20,000 pairs of
 Linguist-in-the-loop, tested on its validation set and on SNLI's test set.
 
-Results are saved after each data set, and what is in the files already is not computed again.
+Results are saved one by one, and what is in the files already is not computed again.
 """
 
 import argparse
@@ -103,15 +103,15 @@ def read_set(name: str, data: Path) -> tuple[Pairs, Pairs, Pairs, Pairs]:
 
 
 def few_labels(
-    name: str, data: Path, vectors: Vectors, words: bool
+    name: str, data: Path, vectors: Vectors, words: bool, sizes: list[Any]
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """The figures of one encoder on one data set, for each number of labels."""
+    """The figures of one encoder on one data set, for some numbers of labels."""
     pairs, labels, test_pairs, test_labels = read_set(name, data)
     tested = numpy.random.default_rng(0).permutation(len(test_pairs))[:TEST]
     test_pairs, test_labels = test_pairs[tested], test_labels[tested]
     order = numpy.random.default_rng(0).permutation(len(pairs))
     pools = [order[labels[order] == label][:POOL] for label in numpy.unique(labels)]
-    for size in SIZES:
+    for size in sizes:
         scores, seconds = [], []
         for draw in range(1 if size == "all" else DRAWS):
             rng = numpy.random.default_rng(draw)
@@ -186,12 +186,12 @@ def other_data(data: Path, classifier: PairClassifier) -> dict[str, float]:
 
 def describe(record: dict[str, Any], names: list[str]) -> None:
     """Add what the table shows of the scores."""
-    scores = [record[f"scores_{name}"] for name in names if f"scores_{name}" in record]
-    for name, own in zip(names, scores):
+    scores = {name: record[f"scores_{name}"] for name in names if f"scores_{name}" in record}
+    for name, own in scores.items():
         spread = f" ± {100 * numpy.std(own, ddof=1):.1f}" if len(own) > 1 else ""
         record[name] = f"{100 * numpy.mean(own):.1f}{spread}"
-    if len(scores) == 2 and len(scores[0]) > 1:
-        record["p"] = f"{ttest_rel(*scores).pvalue:.2g}"
+    if len(scores) == 2 and record["labels"] != "all":
+        record["p"] = f"{ttest_rel(*scores.values()).pvalue:.2g}"
 
 
 def main() -> None:
@@ -219,9 +219,9 @@ def main() -> None:
         of_changes["AUC after learning"] = "learned"
         of_others = {"classifier": "classifier", "Linguist-in-the-loop, %": "own"}
         of_others |= {"SNLI, %": "other", "CPU seconds of fit": "fit"}
-        for path, made, columns in zip(
-            outputs, (list(by_size.values()), changes, others), (titles, of_changes, of_others)
-        ):
+        order = [(name, size) for name in SETS for size in SIZES if (name, size) in by_size]
+        tables = ([by_size[key] for key in order], changes, others)
+        for path, made, columns in zip(outputs, tables, (titles, of_changes, of_others)):
             if made:
                 write(path, machine(device("cpu")), made, columns)
 
@@ -239,13 +239,12 @@ def main() -> None:
         if encoder in arguments.meaning:
             continue
         for name in SETS:
-            if f"scores_{encoder}" in by_size.get((name, SIZES[-1]), {}):
-                continue
-            for size, figures in few_labels(name, data, vectors, words):
+            sizes = [n for n in SIZES if f"scores_{encoder}" not in by_size.get((name, n), {})]
+            for size, figures in few_labels(name, data, vectors, words, sizes):
                 record = by_size.setdefault((name, size), {"data": name, "labels": size})
                 for key, value in figures.items():
                     record[key if key == "majority" else f"{key}_{encoder}"] = value
-            save()
+                save()
         add_other(encoder, PairClassifier(vectors, compare_words=words))
     if arguments.fine_tune:
         add_other(f"{PACKAGE}, fine-tuned", PairClassifier(fine_tune=True))
