@@ -4,15 +4,21 @@
 
 The classifiers are `PairClassifier` with the encoder of the package, and logistic regression of
 MiniLM's [u; v; |u - v|; u * v], its penalty chosen in the same way. Each of ten draws has as many
-pairs of each label, taken from at most 600 of each label of the training set; all are tested on the
-same 1,000 test pairs. WikiQA's figure is the area under the ROC curve, as 5 % of its pairs are
-right; the others' is accuracy. p is of a paired t-test over the draws.
+pairs of each label, taken from at most 600 of each label of the training set; "all" is the whole
+training set, once. All are tested on the same 1,000 test pairs. WikiQA's figure is the area under
+the ROC curve, as 5 % of its pairs are right; the others' is accuracy. p is of a paired t-test over
+the draws.
 
 A second table has pairs of which a word or two decide (`scripts/make_meaning_pairs.py`): the area
 under the ROC curve of the cosine, and of a classifier that has learned from the pairs of other
-scenes, in five folds.
+scenes, in five folds. To these come SICK's test pairs with the labels contradiction and entailment,
+for which the classifier has learned from SICK's training pairs. `--meaning` names further encoders
+for this table.
 
-Results are saved after each data set, and what is in the files already is not computed again.
+A third table is of other data than the classifiers have learned from: 20,000 pairs of
+Linguist-in-the-loop, tested on its validation set and on SNLI's test set.
+
+Results are saved one by one, and what is in the files already is not computed again.
 """
 
 import argparse
@@ -37,7 +43,7 @@ from allennlp_sentmatch import PairClassifier, SentenceEncoder
 RESULTS = HERE.parent / "docs" / "results"
 MEANING_PAIRS = HERE.parent / "fixtures" / "data" / "meaning_pairs.tsv"
 PACKAGE = "package"
-SIZES = (8, 16, 32, 64, 256)
+SIZES = (8, 16, 32, 64, 256, "all")
 DRAWS = 10
 POOL = 600
 TEST = 1000
@@ -50,12 +56,14 @@ SETS = {
         "ling_in_loop/litl_train.snli_keys.jsonl.gz",
         "ling_in_loop/litl_val.snli_keys.jsonl.gz",
     ),
+    "SNLI": ("snli/snli_1.0_train_first1024.jsonl.gz", "snli/snli_1.0_test.jsonl.gz"),
 }
 COLUMNS = {
     "SICK": ("sentence_A", "sentence_B", "entailment_judgment"),
     "MSRP": ("#1 String", "#2 String", "Quality"),
     "WikiQA": ("Question", "Sentence", "Label"),
     "Linguist-in-the-loop": ("sentence1", "sentence2", "gold_label"),
+    "SNLI": ("sentence1", "sentence2", "gold_label"),
 }
 
 Pairs = numpy.ndarray[Any, Any]
@@ -84,24 +92,34 @@ def read(path: Path, columns: tuple[str, ...]) -> tuple[Pairs, Pairs]:
             else csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         )
         table = numpy.array([[row[name] for name in columns] for row in rows], dtype=object)
+    table = table[table[:, 2] != "-"]  # pairs of SNLI on whose label people did not agree
     return table[:, :2], table[:, 2].astype(str)
 
 
+def read_set(name: str, data: Path) -> tuple[Pairs, Pairs, Pairs, Pairs]:
+    """The pairs and labels of the training set and of the test set."""
+    (train, labels), (test, test_labels) = (read(data / p, COLUMNS[name]) for p in SETS[name])
+    return train, labels, test, test_labels
+
+
 def few_labels(
-    name: str, data: Path, vectors: Vectors, words: bool
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The figures of one encoder on one data set, for each number of labels."""
-    pairs, labels = read(data / SETS[name][0], COLUMNS[name])
-    test_pairs, test_labels = read(data / SETS[name][1], COLUMNS[name])
+    name: str, data: Path, vectors: Vectors, words: bool, sizes: list[Any]
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The figures of one encoder on one data set, for some numbers of labels."""
+    pairs, labels, test_pairs, test_labels = read_set(name, data)
     tested = numpy.random.default_rng(0).permutation(len(test_pairs))[:TEST]
     test_pairs, test_labels = test_pairs[tested], test_labels[tested]
     order = numpy.random.default_rng(0).permutation(len(pairs))
     pools = [order[labels[order] == label][:POOL] for label in numpy.unique(labels)]
-    for size in SIZES:
+    for size in sizes:
         scores, seconds = [], []
-        for draw in range(DRAWS):
+        for draw in range(1 if size == "all" else DRAWS):
             rng = numpy.random.default_rng(draw)
-            drawn = numpy.concatenate([rng.permutation(pool)[:size] for pool in pools])
+            drawn = (
+                order
+                if size == "all"
+                else numpy.concatenate([rng.permutation(pool)[:size] for pool in pools])
+            )
             vectors.encode(pairs[drawn].ravel().tolist())  # not part of the seconds
             start = time.process_time()
             classifier = PairClassifier(vectors, compare_words=words)
@@ -124,16 +142,15 @@ def few_labels(
         )
 
 
-def meaning(vectors: Vectors, words: bool) -> Iterator[dict[str, Any]]:
+def meaning(data: Path, vectors: Vectors, words: bool) -> Iterator[dict[str, Any]]:
     """The areas under the ROC curve of one encoder on each kind of small changes."""
+    classifier = PairClassifier(vectors, compare_words=words)
     pairs, labels = read(MEANING_PAIRS, ("first", "second", "label"))
     kinds, scenes = read(MEANING_PAIRS, ("kind", "scene", "scene"))[0].T
     same = labels == "same"
     cosines = SentenceEncoder(vectors).similarity(*pairs.T)
-    folds = GroupKFold(5)
-    classifier = PairClassifier(vectors, compare_words=words)
     learned = cross_val_predict(
-        classifier, pairs, same, groups=scenes, cv=folds, method="predict_proba"
+        classifier, pairs, same, groups=scenes, cv=GroupKFold(5), method="predict_proba"
     )[:, 1]
     for kind in dict.fromkeys(kinds):
         chosen = kinds == kind
@@ -142,15 +159,39 @@ def meaning(vectors: Vectors, words: bool) -> Iterator[dict[str, Any]]:
             "cosine": roc_auc_score(same[chosen], cosines[chosen]),
             "learned": roc_auc_score(same[chosen], learned[chosen]),
         }
+    pairs, labels, test_pairs, test_labels = read_set("SICK", data)
+    kept, tested = labels != "NEUTRAL", test_labels != "NEUTRAL"
+    same = test_labels[tested] == "ENTAILMENT"
+    classifier.fit(pairs[kept], labels[kept])
+    yield {
+        "kind": "SICK's contradictions",
+        "cosine": roc_auc_score(same, SentenceEncoder(vectors).similarity(*test_pairs[tested].T)),
+        "learned": roc_auc_score(same, classifier.predict_proba(test_pairs[tested])[:, 1]),
+    }
+
+
+def other_data(data: Path, classifier: PairClassifier) -> dict[str, float]:
+    """The accuracy of a classifier on the data that it has learned from, and on others, in %."""
+    pairs, labels, own_pairs, own_labels = read_set("Linguist-in-the-loop", data)
+    _, _, test_pairs, test_labels = read_set("SNLI", data)
+    kept = numpy.arange(len(pairs)) % 9 < 4
+    start = time.process_time()
+    classifier.fit(pairs[kept], labels[kept])
+    return {
+        "fit": time.process_time() - start,
+        "own": 100 * classifier.score(own_pairs, own_labels),
+        "other": 100 * classifier.score(test_pairs, test_labels),
+    }
 
 
 def describe(record: dict[str, Any], names: list[str]) -> None:
     """Add what the table shows of the scores."""
-    scores = [record[f"scores_{name}"] for name in names if f"scores_{name}" in record]
-    for name, own in zip(names, scores):
-        record[name] = f"{100 * numpy.mean(own):.1f} ± {100 * numpy.std(own, ddof=1):.1f}"
-    if len(scores) == 2:
-        record["p"] = f"{ttest_rel(*scores).pvalue:.2g}"
+    scores = {name: record[f"scores_{name}"] for name in names if f"scores_{name}" in record}
+    for name, own in scores.items():
+        spread = f" ± {100 * numpy.std(own, ddof=1):.1f}" if len(own) > 1 else ""
+        record[name] = f"{100 * numpy.mean(own):.1f}{spread}"
+    if len(scores) == 2 and record["labels"] != "all":
+        record["p"] = f"{ttest_rel(*scores.values()).pvalue:.2g}"
 
 
 def main() -> None:
@@ -158,13 +199,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("encoders", nargs="+", help=f"{PACKAGE}, or as distillation.py takes them")
+    parser.add_argument("--meaning", nargs="*", default=[], help="more, for the second table alone")
+    parser.add_argument("--fine-tune", action="store_true", help="the package's, for the third one")
     arguments = parser.parse_args()
-    outputs = [RESULTS / "few_labels.json", RESULTS / "meaning_pairs.json"]
-    records, changes = (
+    names, data = arguments.encoders, arguments.data
+    outputs = [RESULTS / f"{name}.json" for name in ("few_labels", "meaning_pairs", "other_data")]
+    records, changes, others = (
         json.loads(path.read_text("utf-8"))["records"] if path.exists() else [] for path in outputs
     )
     by_size = {(record["data"], record["labels"]): record for record in records}
-    names = arguments.encoders
 
     def save() -> None:
         for record in by_size.values():
@@ -172,24 +215,39 @@ def main() -> None:
         titles = {"data": "data", "labels a class": "labels", "majority, %": "majority"}
         titles |= {f"{name}, %": name for name in names} | {"p": "p"}
         titles |= {f"{name}, CPU seconds of fit": f"fit_{name}" for name in names}
-        write(outputs[0], machine(device("cpu")), list(by_size.values()), titles)
-        titles = {"encoder": "encoder", "change": "kind", "AUC of the cosine": "cosine"}
-        titles["AUC after learning"] = "learned"
-        write(outputs[1], machine(device("cpu")), changes, titles)
+        of_changes = {"encoder": "encoder", "change": "kind", "AUC of the cosine": "cosine"}
+        of_changes["AUC after learning"] = "learned"
+        of_others = {"classifier": "classifier", "Linguist-in-the-loop, %": "own"}
+        of_others |= {"SNLI, %": "other", "CPU seconds of fit": "fit"}
+        order = [(name, size) for name in SETS for size in SIZES if (name, size) in by_size]
+        tables = ([by_size[key] for key in order], changes, others)
+        for path, made, columns in zip(outputs, tables, (titles, of_changes, of_others)):
+            if made:
+                write(path, machine(device("cpu")), made, columns)
 
-    for encoder in names:
-        vectors = Vectors(encoder, arguments.data)
+    def add_other(name: str, classifier: PairClassifier) -> None:
+        if not any(record["classifier"] == name for record in others):
+            others.append({"classifier": name, **other_data(data, classifier)})
+            save()
+
+    for encoder in [*names, *arguments.meaning]:
+        vectors = Vectors(encoder, data)
         words = encoder == PACKAGE
+        if not any(record["encoder"] == encoder for record in changes):
+            changes += [{"encoder": encoder, **record} for record in meaning(data, vectors, words)]
+            save()
+        if encoder in arguments.meaning:
+            continue
         for name in SETS:
-            if f"scores_{encoder}" in by_size.get((name, SIZES[-1]), {}):
-                continue
-            for size, figures in few_labels(name, arguments.data, vectors, words):
+            sizes = [n for n in SIZES if f"scores_{encoder}" not in by_size.get((name, n), {})]
+            for size, figures in few_labels(name, data, vectors, words, sizes):
                 record = by_size.setdefault((name, size), {"data": name, "labels": size})
                 for key, value in figures.items():
                     record[key if key == "majority" else f"{key}_{encoder}"] = value
-            save()
-        if not any(record["encoder"] == encoder for record in changes):
-            changes += [{"encoder": encoder, **record} for record in meaning(vectors, words)]
+                save()
+        add_other(encoder, PairClassifier(vectors, compare_words=words))
+    if arguments.fine_tune:
+        add_other(f"{PACKAGE}, fine-tuned", PairClassifier(fine_tune=True))
     save()
 
 

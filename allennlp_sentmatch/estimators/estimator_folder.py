@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 import numpy
 import torch
@@ -13,6 +13,7 @@ from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Sour
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import _naming, _read_object
+from allennlp_sentmatch.standalone.networks import load_state
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def save(estimator: "PairEstimator", folder: Path) -> None:
         tensors["coef"] = torch.from_numpy(estimator.coef_)
         tensors["intercept"] = torch.from_numpy(estimator.intercept_)
     else:
-        tensors.update({f"head.{name}": tensor for name, tensor in head.tensors().items()})
+        own = head.layers.state_dict()
+        tensors |= {f"head.{name}": tensor.float() for name, tensor in own.items()}
     write_tensors(folder / TENSORS, tensors)
     parameters = {**estimator.get_params(), "fine_tune": head is not None}
     parameters["matcher"], parameters["compare_words"] = estimator.features_
@@ -65,33 +67,33 @@ def save(estimator: "PairEstimator", folder: Path) -> None:
     (folder / SETTINGS).write_text(json.dumps(settings, indent=1, ensure_ascii=False), "utf-8")
 
 
-def load(
-    kind: type["PairEstimator"], folder: Path, given: Union[SentenceEncoder, Source]
-) -> "PairEstimator":
+def load(kind: type["PairEstimator"], folder: Path, given: Source) -> "PairEstimator":
     """Read what `save` has written; see `PairEstimator.load`."""
     settings = _read_object(folder / SETTINGS)
     with _naming(folder / SETTINGS):
-        if settings.get("format") != FORMAT:
-            raise ValueError(
-                f"the format is {settings.get('format')!r}; this version of the package reads "
-                f"{FORMAT}"
-            )
+        found = settings.get("format")
+        if found != FORMAT:
+            raise ValueError(f"the format is {found!r}; this version of the package reads {FORMAT}")
         names = ("format", "type", "encoder", "parameters", "classes", "score_range")
         check_names("setting", settings, names)
         if settings["type"] != kind.__name__:
             raise ValueError(f"this is a {settings['type']!r}, not a {kind.__name__}")
         estimator = _estimator(kind, settings)
-    estimator.encoder = _encoder(folder, settings["encoder"], given)
-    encoder = estimator.encoder
-    estimator.encoder_ = encoder if isinstance(encoder, SentenceEncoder) else SentenceEncoder()
+    estimator.encoder_ = _encoder(folder, settings["encoder"], given)
+    estimator.encoder = None if settings["encoder"] == "package" else estimator.encoder_
     tensors = read_tensors(folder / TENSORS)
     with _naming(folder / TENSORS):
-        _check_finite(tensors)
-        _check_probe(tensors.pop("probe", None), estimator.encoder_)
-        if estimator.fine_tune:
-            _load_head(estimator, settings, tensors)
-        else:
-            _load_linear(estimator, tensors)
+        for name, tensor in tensors.items():
+            if not tensor.isfinite().all():
+                raise ValueError(f"{name!r} has a number that is not finite")
+        expected, vectors = tensors.pop("probe", None), estimator.encoder_.encode(PROBE)
+        if (
+            expected is None
+            or expected.shape != vectors.shape
+            or abs(normalized(expected.float().numpy()) - normalized(vectors)).max() > TOLERANCE
+        ):
+            raise ValueError("the estimator was fitted with another encoder; fit it again")
+        (_load_head if estimator.fine_tune else _load_linear)(estimator, settings, tensors)
     return estimator
 
 
@@ -125,8 +127,7 @@ def _estimator(kind: type["PairEstimator"], settings: dict[str, Any]) -> "PairEs
     return estimator
 
 
-def _encoder(folder: Path, place: Any, given: Any) -> Any:
-    """The `encoder` parameter."""
+def _encoder(folder: Path, place: Any, given: Source) -> SentenceEncoder:
     if place not in ("package", "folder", "given"):
         raise ValueError(f"{folder / SETTINGS}: encoder must be package, folder or given")
     if place == "given" and given is None:
@@ -136,37 +137,17 @@ def _encoder(folder: Path, place: Any, given: Any) -> Any:
         )
     if place != "given" and given is not None:
         raise ValueError(f"{folder} needs no encoder from outside; leave out encoder=")
-    if place == "folder":
-        # Not by the path, where an archive could lie, which is code.
-        return SentenceEncoder(StandaloneEncoder.load(folder / ENCODER))
-    return given if given is None or isinstance(given, SentenceEncoder) else SentenceEncoder(given)
+    # Not by the folder's path, where an archive could lie, which is code.
+    return SentenceEncoder(StandaloneEncoder.load(folder / ENCODER) if place == "folder" else given)
 
 
-def _check_finite(tensors: dict[str, Tensor]) -> None:
-    for name, tensor in tensors.items():
-        if not tensor.isfinite().all():
-            raise ValueError(f"{name!r} has a number that is not finite")
-
-
-def _check_probe(expected: Any, encoder: SentenceEncoder) -> None:
-    vectors = encoder.encode(PROBE)
-    if (
-        expected is None
-        or expected.shape != vectors.shape
-        or numpy.abs(normalized(expected.float().numpy()) - normalized(vectors)).max() > TOLERANCE
-    ):
-        raise ValueError(
-            "the estimator was fitted with another encoder, which gives other vectors; fit it again"
-        )
-
-
-def _load_linear(estimator: "PairEstimator", tensors: dict[str, Tensor]) -> None:
+def _load_linear(
+    estimator: "PairEstimator", settings: dict[str, Any], tensors: dict[str, Tensor]
+) -> None:
     check_names("tensor", tensors, ("coef", "intercept"))
     rows = 1 if estimator._numeric else len(estimator.classes_)
-    for name, shape in (
-        ("coef", (rows, estimator.features(PROBE, PROBE).shape[1])),
-        ("intercept", (rows,)),
-    ):
+    columns = estimator.features(PROBE, PROBE).shape[1]
+    for name, shape in {"coef": (rows, columns), "intercept": (rows,)}.items():
         if tensors[name].shape != shape:
             raise ValueError(f"{name!r} must have the shape {shape}")
     estimator.coef_ = tensors["coef"].numpy()
@@ -191,4 +172,4 @@ def _load_head(
     num_labels = None if estimator._numeric else len(estimator.classes_)
     estimator.head_ = PairHead(network, estimator.matcher, num_labels, (ends[0], ends[1]))
     own = {name.removeprefix("head."): tensor for name, tensor in tensors.items()}
-    estimator.head_.load(own)
+    load_state(estimator.head_.layers, own)

@@ -10,7 +10,8 @@ import numpy
 import torch
 from allennlp.common import Lazy
 from allennlp.data import DataLoader, Instance, TensorDict, TextFieldTensors, Vocabulary
-from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
+from allennlp.modules import TextFieldEmbedder
+from allennlp.modules.seq2vec_encoders import BagOfEmbeddingsEncoder
 from allennlp.nn.util import move_to_device
 from allennlp.training import GradientDescentTrainer
 from sklearn.model_selection import train_test_split
@@ -23,7 +24,6 @@ from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.predictors import SentenceEncoder as ArchiveEncoder
 from allennlp_sentmatch.predictors.export import standalone_encoder
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.networks import load_state
 from allennlp_sentmatch.standalone.text_indexer import padded
 from allennlp_sentmatch.training.optimizers import FusedAdamOptimizer
 
@@ -51,6 +51,11 @@ class PairHead:
         C for a `siamese_classifier`; `None` for a `similarity_regressor`.
     score_range : `tuple[float, float]`, optional (default = `(0.0, 1.0)`)
         The lowest and the highest score of the regressor.
+
+    # Attributes
+
+    layers : `torch.nn.ModuleDict`
+        The parts of the model above the encoder.
     """
 
     def __init__(
@@ -67,10 +72,10 @@ class PairHead:
         self.num_labels = num_labels
         self.score_range = score_range
         vocab = Vocabulary()
-        parts: Any = {
+        below: Any = {
             "vocab": vocab,
-            "text_field_embedder": _WordVectors(network),
-            "encoder": _SentenceVectors(network),
+            "text_field_embedder": _SentenceVectors(network),
+            "encoder": BagOfEmbeddingsEncoder(network.vector_size, averaged=True),
         }
         layers: Any = {
             "matcher": Lazy(Matcher.by_name(matcher)),
@@ -80,13 +85,16 @@ class PairHead:
         if num_labels is None:
             scorer = Lazy(PairScorer.by_name("graded"), constructor_extras=layers)
             self.model = SimilarityRegressor(
-                **parts, scorer=scorer, lowest_score=0, highest_score=HIGHEST_GRADE
+                **below, scorer=scorer, lowest_score=0, highest_score=HIGHEST_GRADE
             )
         else:
             for label in range(num_labels):
                 vocab.add_token_to_namespace(str(label), "labels")
-            self.model = SiameseClassifier(**parts, **layers)
+            self.model = SiameseClassifier(**below, **layers)
         self.model.eval()
+        above = ("_matcher", "_classifier", "_scorer")
+        parts = {name: part for name, part in self.model.named_children() if name in above}
+        self.layers = torch.nn.ModuleDict(parts)
 
     def grades(self, scores: FloatArray) -> FloatArray:
         """Scores on the scale of the model's grades."""
@@ -104,20 +112,6 @@ class PairHead:
         low, high = self.score_range
         scores: FloatArray = self.model.compare(*vectors)["score"].numpy()
         return low + scores[:, None] * ((high - low) / HIGHEST_GRADE)
-
-    def tensors(self) -> dict[str, Tensor]:
-        """The parameters of the layers above the encoder, as floating-point numbers."""
-        return {name: tensor.float() for name, tensor in self._layers().state_dict().items()}
-
-    def load(self, tensors: dict[str, Tensor]) -> None:
-        """Load what `tensors` returns; a `ValueError` names one that does not fit."""
-        load_state(self._layers(), tensors)
-
-    def _layers(self) -> torch.nn.Module:
-        above = ("_matcher", "_classifier", "_scorer")
-        return torch.nn.ModuleDict(
-            {name: part for name, part in self.model.named_children() if name in above}
-        )
 
 
 def fine_tune(
@@ -144,7 +138,15 @@ def fine_tune(
     rate = settings.learning_rate
     if not isinstance(rate, (int, float)) or not 0 < rate < math.inf:
         raise ValueError(f"learning_rate must be a number above 0, got {rate!r}")
-    network = _trainable(settings.encoder_)
+    network = settings.encoder_.network
+    if isinstance(network, ArchiveEncoder):
+        network = standalone_encoder(network._model, network._reader)
+    if not isinstance(network, StandaloneEncoder):
+        raise TypeError(
+            "fine_tune needs an encoder of this package, in a folder of `allennlp export` or an "
+            f"archive, not a {type(network).__name__}"
+        )
+    network = copy.deepcopy(network)
     classes = None if settings._numeric else targets
     try:
         split: Any = train_test_split(
@@ -191,56 +193,23 @@ def fine_tune(
     return SentenceEncoder(network.cpu().eval()), head
 
 
-def _trainable(encoder: SentenceEncoder) -> StandaloneEncoder:
-    """A copy of an encoder that can be trained."""
-    network = encoder.network
-    if isinstance(network, ArchiveEncoder):
-        network = standalone_encoder(network._model, network._reader)
-    if not isinstance(network, StandaloneEncoder):
-        raise TypeError(
-            "fine_tune needs an encoder of this package, in a folder of `allennlp export` or an "
-            f"archive, not a {type(network).__name__}"
-        )
-    return copy.deepcopy(network)
-
-
-class _WordVectors(TextFieldEmbedder):
-    """The embedding of a `StandaloneEncoder`."""
+class _SentenceVectors(TextFieldEmbedder):
+    """Gives each word the vector of its sentence, so that their mean is this vector."""
 
     def __init__(self, network: StandaloneEncoder) -> None:
         super().__init__()
-        self.embedding = network.embedding
+        self.network = network
 
     def get_output_dim(self) -> int:
-        return self.embedding.embedding_dim
+        return self.network.vector_size
 
     def forward(
         self, text_field_input: TextFieldTensors, num_wrapping_dims: int = 0, **unused: Any
     ) -> Tensor:
-        """(B, T) -> (B, T, D)."""
-        vectors: Tensor = self.embedding(text_field_input["tokens"]["tokens"])
-        return vectors
-
-
-class _SentenceVectors(Seq2VecEncoder):
-    """The network of a `StandaloneEncoder`, and its projection."""
-
-    def __init__(self, network: StandaloneEncoder) -> None:
-        super().__init__()
-        self.encoder = network.encoder
-        self.projection = network.projection or torch.nn.Identity()
-        self._sizes = network.embedding.embedding_dim, network.vector_size
-
-    def get_input_dim(self) -> int:
-        return self._sizes[0]
-
-    def get_output_dim(self) -> int:
-        return self._sizes[1]
-
-    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
-        """(B, T, D) and (B, T) -> (B, E)."""
-        vectors: Tensor = self.projection(self.encoder(tokens, mask))
-        return vectors
+        """(B, T) -> (B, T, E)."""
+        indices = text_field_input["tokens"]["tokens"]
+        vectors: Tensor = self.network(indices)
+        return vectors.unsqueeze(1).expand(-1, indices.size(1), -1)
 
 
 class _PairLoader(DataLoader):
@@ -260,12 +229,10 @@ class _PairLoader(DataLoader):
 
     def __iter__(self) -> Iterator[TensorDict]:
         order = numpy.arange(len(self._first))
+        starts = order[:: self._batch_size].copy()
         if self._random is not None:
             lengths = numpy.array([max(map(len, pair)) for pair in zip(self._first, self._second)])
-            noise = self._random.uniform(0.9, 1.1, len(order))
-            order = numpy.argsort(lengths * noise)
-        starts = numpy.arange(0, len(order), self._batch_size)
-        if self._random is not None:
+            order = numpy.argsort(lengths * self._random.uniform(0.9, 1.1, len(order)))
             self._random.shuffle(starts)
         for start in starts:
             batch = order[start : start + self._batch_size]

@@ -8,6 +8,7 @@ from typing import Any, Callable, Optional, Union
 
 import numpy
 import torch
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -18,7 +19,6 @@ from sklearn.model_selection import (
     StratifiedKFold,
     StratifiedShuffleSplit,
 )
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
@@ -37,14 +37,8 @@ Array = numpy.ndarray[Any, Any]
 Words = list[tuple[str, float]]
 
 MATCHERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    function.__name__: function
-    for function in (
-        matching.concat,
-        matching.heuristic,
-        matching.heuristic_difference,
-        matching.symmetric,
-        matching.sum_difference,
-    )
+    name: getattr(matching, name)
+    for name in ("concat", "heuristic", "heuristic_difference", "symmetric", "sum_difference")
 }
 """The matching functions that have nothing to learn."""
 
@@ -75,7 +69,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     # Parameters
 
-    encoder : `Union[SentenceEncoder, str, os.PathLike, Encodes]`, optional (default = `None`)
+    encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
         A `SentenceEncoder`, or what its constructor takes. By default the encoder that this package
         contains.
     matcher : `str`, optional (default = `"heuristic"`)
@@ -104,10 +98,12 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     _numeric: bool
     _scoring: str
+    _splitters: tuple[Any, Any]
+    """The divisions into one fold and the rest, and into folds."""
 
     def __init__(
         self,
-        encoder: Union[SentenceEncoder, Source] = None,
+        encoder: Source = None,
         matcher: str = "heuristic",
         compare_words: bool = True,
         l2: Optional[float] = None,
@@ -138,16 +134,14 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
         `TypeError` or `ValueError`, naming the pair or the parameter.
         """
-        first, second = checked_pairs(X)
-        targets = self._targets(checked_targets(y, len(first), self._numeric))
+        pairs, values = self._checked(X, y)
+        targets = self._targets(values)
+        first, second = map(list, zip(*pairs))
         if not self.fine_tune:
             self.check_parameters()
         # `set_params` must not change the features of predictions.
         self.features_ = (self.matcher, self.compare_words)
-        encoder = self.encoder
-        self.encoder_ = (
-            encoder if isinstance(encoder, SentenceEncoder) else SentenceEncoder(encoder)
-        )
+        self.encoder_ = SentenceEncoder(self.encoder)
         self.head_: Any = None
         if self.fine_tune:
             from allennlp_sentmatch.estimators.fine_tuning import fine_tune
@@ -199,7 +193,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(
-        cls, folder: Union[str, "os.PathLike[str]"], encoder: Union[SentenceEncoder, Source] = None
+        cls, folder: Union[str, "os.PathLike[str]"], encoder: Source = None
     ) -> "PairEstimator":
         """Read an estimator that `save` has written. The folder may come from anybody: it is data,
         none of which is run.
@@ -207,7 +201,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         # Parameters
 
         folder : `Union[str, os.PathLike]`
-        encoder : `Union[SentenceEncoder, str, os.PathLike, Encodes]`, optional (default = `None`)
+        encoder : `Union[str, os.PathLike, Encodes]`, optional (default = `None`)
             The encoder, where it was not written.
 
         # Raises
@@ -240,6 +234,11 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             parts += [(u * v).sum(axis=1, keepdims=True), numpy.array(compared, numpy.float32)]
         return numpy.concatenate(parts, axis=1)
 
+    def _checked(self, X: Any, y: Any) -> tuple[list[tuple[str, str]], Array]:
+        """N pairs, and their labels or scores (N,)."""
+        pairs = list(zip(*checked_pairs(X)))
+        return pairs, checked_targets(y, len(pairs), self._numeric)
+
     def _targets(self, values: Array) -> Array:
         """Set what all labels or scores (N,) decide, and return them as they are learned."""
         raise NotImplementedError
@@ -248,13 +247,19 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         """The numbers (N,) that `explain` explains, of outputs (N, C); the first is of the pair."""
         raise NotImplementedError
 
-    def _linear_model(self, l2: float, num_pairs: int) -> Any:
-        """An unfitted linear model of scikit-learn with this penalty."""
+    def _linear_model(self, penalties: Array) -> tuple[Any, str, Array]:
+        """A linear model of scikit-learn, the parameter for its penalty, and that one's values."""
         raise NotImplementedError
 
     def _folds(self, targets: Array) -> Any:
         """The folds that choose the penalty; `None` if there are too few pairs of a label."""
-        raise NotImplementedError
+        rarest = len(targets) if self._numeric else numpy.bincount(targets).min()
+        if rarest < 2:
+            return None
+        one_fold, folds = self._splitters
+        if len(targets) >= ONE_FOLD:
+            return one_fold(1, test_size=0.2, random_state=self.random_state)
+        return folds(min(5, rarest), shuffle=True, random_state=self.random_state)
 
     def _fit_linear(self, features: Array, targets: Array) -> None:
         """Set `coef_` (C, F) and `intercept_` (C,) for features (N, F) and targets (N,)."""
@@ -264,17 +269,15 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             weights[-NUM_WORD_FEATURES:] = WORD_WEIGHT
         scaled = scaler.transform(features) * weights
         folds = self._folds(targets) if self.l2 is None else None
-        model = self._linear_model(DEFAULT_L2 if self.l2 is None else self.l2, len(targets))
+        l2 = numpy.array(L2_PENALTIES if folds is not None else [self.l2 or DEFAULT_L2])
+        model, name, values = self._linear_model(l2 * len(targets))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             if folds is not None:
-                models = [self._linear_model(l2, len(targets)) for l2 in L2_PENALTIES]
-                model = GridSearchCV(
-                    Pipeline([("model", model)]), {"model": models}, cv=folds, scoring=self._scoring
-                )
-                model = model.fit(scaled, targets).best_estimator_["model"]
+                search = GridSearchCV(model, {name: values}, cv=folds, scoring=self._scoring)
+                model = search.fit(scaled, targets).best_estimator_
             else:
-                model.fit(scaled, targets)
+                model.set_params(**{name: values[0]}).fit(scaled, targets)
         self.coef_ = numpy.atleast_2d(model.coef_) * weights / scaler.scale_
         self.intercept_ = numpy.atleast_1d(model.intercept_) - self.coef_ @ scaler.mean_
 
@@ -282,26 +285,19 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         """The sentences' vectors, both (N, E); a sentence that occurs twice is encoded once."""
         positions = {text: i for i, text in enumerate(dict.fromkeys(first + second))}
         vectors = self.encoder_.encode(positions)
-        return vectors[[positions[text] for text in first]], vectors[
-            [positions[text] for text in second]
-        ]
+        u, v = (vectors[[positions[text] for text in texts]] for texts in (first, second))
+        return u, v
 
     def _outputs(self, X: Any) -> Array:
         """The logits (N, C) of pairs, or their scores (N, 1)."""
         check_is_fitted(self)
         first, second = checked_pairs(X)
         blocks = [slice(i, i + BLOCK_SIZE) for i in range(0, len(first), BLOCK_SIZE)]
-        return numpy.concatenate(
-            [self._block_outputs(first[block], second[block]) for block in blocks]
-        )
-
-    def _block_outputs(self, first: list[str], second: list[str]) -> Array:
-        outputs: Array
+        sides = [(first[block], second[block]) for block in blocks]
         if self.head_ is not None:
-            outputs = self.head_(*self._vectors(first, second))
-        else:
-            outputs = self.features(first, second) @ self.coef_.T + self.intercept_
-        return outputs
+            return numpy.concatenate([self.head_(*self._vectors(*block)) for block in sides])
+        outputs = [self.features(*block) @ self.coef_.T for block in sides]
+        return numpy.concatenate(outputs) + self.intercept_
 
 
 class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
@@ -324,10 +320,16 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
 
     _numeric = False
     _scoring = "neg_log_loss"
+    _splitters = StratifiedShuffleSplit, StratifiedKFold
 
     def predict_proba(self, X: Any) -> Array:
         """The probabilities (N, C) of the labels `classes_` for N pairs."""
-        return _softmax(self._outputs(X))
+        probabilities: Array = softmax(self._outputs(X), axis=1)
+        return probabilities
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy on N pairs and their labels."""
+        return float(super().score(*self._checked(X, y), sample_weight))
 
     def predict(self, X: Any) -> Array:
         """The most probable labels (N,) of N pairs."""
@@ -345,19 +347,11 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         return targets
 
     def _explained(self, outputs: Array) -> Array:
-        probabilities: Array = _softmax(outputs)[:, outputs[0].argmax()]
+        probabilities: Array = softmax(outputs, axis=1)[:, outputs[0].argmax()]
         return probabilities
 
-    def _linear_model(self, l2: float, num_pairs: int) -> LogisticRegression:
-        return LogisticRegression(C=1 / (l2 * num_pairs), max_iter=MAX_ITERATIONS)
-
-    def _folds(self, targets: Array) -> Any:
-        rarest = numpy.bincount(targets).min()
-        if rarest < 2:
-            return None
-        if len(targets) >= ONE_FOLD:
-            return StratifiedShuffleSplit(1, test_size=0.2, random_state=self.random_state)
-        return StratifiedKFold(min(5, rarest), shuffle=True, random_state=self.random_state)
+    def _linear_model(self, penalties: Array) -> tuple[Any, str, Array]:
+        return LogisticRegression(max_iter=MAX_ITERATIONS), "C", 1 / penalties
 
     def _fit_linear(self, features: Array, targets: Array) -> None:
         super()._fit_linear(features, targets)
@@ -380,6 +374,11 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
 
     _numeric = True
     _scoring = "neg_mean_squared_error"
+    _splitters = ShuffleSplit, KFold
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination, R^2, on N pairs and their scores."""
+        return float(super().score(*self._checked(X, y), sample_weight))
 
     def predict(self, X: Any) -> Array:
         """The scores (N,) of N pairs."""
@@ -393,17 +392,5 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
         scores: Array = outputs[:, 0]
         return scores
 
-    def _linear_model(self, l2: float, num_pairs: int) -> Ridge:
-        return Ridge(alpha=l2 * num_pairs)
-
-    def _folds(self, targets: Array) -> Any:
-        if len(targets) < 2:
-            return None
-        if len(targets) >= ONE_FOLD:
-            return ShuffleSplit(1, test_size=0.2, random_state=self.random_state)
-        return KFold(min(5, len(targets)), shuffle=True, random_state=self.random_state)
-
-
-def _softmax(logits: Array) -> Array:
-    probabilities: Array = torch.from_numpy(logits).softmax(dim=1).numpy()
-    return probabilities
+    def _linear_model(self, penalties: Array) -> tuple[Any, str, Array]:
+        return Ridge(), "alpha", penalties

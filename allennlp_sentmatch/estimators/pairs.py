@@ -32,8 +32,6 @@ def checked_pairs(X: Any) -> tuple[list[str], list[str]]:
         if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise ValueError(f"pair {position} must be two sentences, not {_described(pair)}")
         for side, ordinal, text in zip(sides, ("first", "second"), pair):
-            # NumPy's strings are of a subclass that some tokenizers do not take.
-            text = str(text) if isinstance(text, str) else text
             side.append(check_sentence(text, f"pair {position}: the {ordinal} sentence"))
     if not sides[0]:
         raise ValueError("there are 0 pairs; at least one is needed")

@@ -44,17 +44,22 @@ class SentenceEncoder:
         By default the English encoder that this package contains. Otherwise a folder that `allennlp
         export` has written, a folder of sentence-transformers, an archive of AllenNLP (a
         `model.tar.gz` or its folder), or an object with a method `encode`, such as a
-        `SentenceTransformer`. An archive is loaded as safely as possible; see SECURITY.md.
+        `SentenceTransformer` or another `SentenceEncoder`. An archive is loaded as safely as
+        possible; see SECURITY.md.
 
     # Raises
 
     `ValueError` for a path of something else; `FileNotFoundError` if there is nothing.
     """
 
+    network: Encodes
+
     def __init__(self, source: Source = None) -> None:
         self.is_shipped = source is None
-        if isinstance(source, (str, os.PathLike)):
-            self.network: Encodes = _read(Path(source))
+        if isinstance(source, SentenceEncoder):
+            self.network, self.is_shipped = source.network, source.is_shipped
+        elif isinstance(source, (str, os.PathLike)):
+            self.network = _read(Path(source))
         elif source is None:
             self.network = StandaloneEncoder.load(SENTENCE_ENCODER)
         elif callable(getattr(source, "encode", None)) and not isinstance(source, bytes):
@@ -90,9 +95,7 @@ class SentenceEncoder:
         `TypeError` or `ValueError` for a sentence that is not a string, is blank or too long,
         naming its position, and for a single string.
         """
-        texts = checked_sentences(sentences)
-        # NumPy's strings are of a subclass that some tokenizers do not take.
-        texts = [check_sentence(str(text), f"sentence {i}") for i, text in enumerate(texts)]
+        texts = _checked(sentences)
         if not texts:
             return numpy.empty((0, self.vector_size), dtype=numpy.float32)
         vectors: FloatArray = numpy.asarray(self.network.encode(texts), dtype=numpy.float32)
@@ -123,7 +126,7 @@ class SentenceEncoder:
         """
         if isinstance(first, str) and isinstance(second, str):
             return float(self.similarity([first], [second])[0])
-        texts = [checked_sentences(first), checked_sentences(second)]
+        texts = [_checked(first), _checked(second)]
         if len(texts[0]) != len(texts[1]):
             raise ValueError(
                 f"expected as many second sentences as first ones; there are {len(texts[0])} first "
@@ -156,8 +159,7 @@ class SentenceEncoder:
         `list[tuple[str, float]]`
             The sentences with their cosines, the most similar first.
         """
-        if not isinstance(query, str):
-            raise TypeError(f"the query must be a string, not {type(query).__name__}")
+        check_sentence(query, "the query")
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(f"count must be an integer of at least 1, got {count!r}")
         texts = checked_sentences(sentences)
@@ -186,7 +188,7 @@ def normalized(vectors: FloatArray) -> FloatArray:
 
 
 def check_sentence(text: Any, name: str) -> str:
-    """Return `text` if it can be encoded.
+    """Return `text`, if it can be encoded, as a plain string.
 
     # Raises
 
@@ -207,7 +209,13 @@ def check_sentence(text: Any, name: str) -> str:
         raise ValueError(
             f"{name} has half of a UTF-16 pair at character {surrogate.start()}; remove it"
         )
-    return text
+    return str(text)  # NumPy's strings are of a subclass that some tokenizers do not take
+
+
+def _checked(sentences: Any) -> list[str]:
+    if isinstance(sentences, Iterable) and not isinstance(sentences, (str, bytes)):
+        sentences = [check_sentence(text, f"sentence {i}") for i, text in enumerate(sentences)]
+    return checked_sentences(sentences)
 
 
 def _warn_of_cut(text: str, max_length: int) -> None:
