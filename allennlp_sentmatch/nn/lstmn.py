@@ -22,8 +22,8 @@ import torch
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
-from allennlp_sentmatch.nn.ops.lstmn.recurrence import lstmn_recurrence
 from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
+from allennlp_sentmatch.nn.ops.lstmn.recurrence import lstmn_recurrence
 from allennlp_sentmatch.nn.padding import check_padded
 
 Attention = Union[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]

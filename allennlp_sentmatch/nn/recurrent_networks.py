@@ -14,8 +14,8 @@ from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerWeights
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
-from allennlp_sentmatch.nn.ops.gru.recurrence import gru_recurrence
 from allennlp_sentmatch.nn.ops.gru.naive import GRUWeights
+from allennlp_sentmatch.nn.ops.gru.recurrence import gru_recurrence
 from allennlp_sentmatch.nn.padding import zero_outputs
 
 Network = Union[torch.nn.LSTM, torch.nn.GRU]

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn.ops.common.scan import CAN_RECORD
-from allennlp_sentmatch.nn.ops.gru.recurrence import gru_recurrence
 from allennlp_sentmatch.nn.ops.gru.naive import GRUWeights
+from allennlp_sentmatch.nn.ops.gru.recurrence import gru_recurrence
 from tests.nn.ops.conftest import CPU_BACKENDS
 
 D, H = 3, 19  # of no vector's width
