@@ -6,8 +6,9 @@ Tables of N tokens in S directions have a row for each token, step by step as in
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional, Union
 
-import torch
 from torch import Tensor
+
+from allennlp_sentmatch.nn.ops.common.products import stack
 
 
 class LayerWeights(NamedTuple):
@@ -38,12 +39,12 @@ class LayerParameters(NamedTuple):
     def of(cls, directions: Sequence[LayerWeights]) -> "LayerParameters":
         """Stack the directions' vectors."""
         weight_ih, weight_hh, bias, *vectors = zip(*directions)
-        stacked = map(_stack, vectors)
         return cls(
             list(weight_ih),
             list(weight_hh),
-            _stack(bias),
-            *(x.unsqueeze(1) if isinstance(x, Tensor) else x for x in stacked),
+            stack(bias),
+            # A number or `None` is the same in all directions.
+            *(stack(x).unsqueeze(1) if isinstance(x[0], Tensor) else x[0] for x in vectors),
         )
 
 
@@ -78,10 +79,3 @@ class LayerGradients(NamedTuple):
     left_weight: Optional[Tensor]  # (S, 1, H): zeros, to which that of `left_weight` is added
     #: (S, B, H): to be filled with the gradient of the initial c.
     initial_cell: Optional[Tensor]
-
-
-def _stack(directions: Sequence[Any]) -> Any:
-    """A vector of all directions (S, ...), or the number or `None` that they share."""
-    if not isinstance(directions[0], Tensor):
-        return directions[0]
-    return directions[0].unsqueeze(0) if len(directions) == 1 else torch.stack(list(directions))

@@ -1,17 +1,18 @@
 """The scores of additive attention, without a table of its hidden layer."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Optional
 
 import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import resolve
-from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
-from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
+from allennlp_sentmatch.nn.ops.common.autograd import differentiable
 
 #: The size of a part of the hidden layer, which fits into a core's second-level cache.
 MAX_NUMBERS = 2**18
+
+Arguments = tuple[Tensor, Tensor, Tensor]
 
 
 def additive_scores(queries: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
@@ -40,8 +41,7 @@ def additive_scores(queries: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
     backend = resolve("additive attention", ("naive", "scan", "eager"), *doubled)
     if backend.name in ("naive", "scan"):
         return _hidden_layer(*doubled[:2]) @ doubled[2]
-    with without_autocast(queries.device):
-        scores: Tensor = _AdditiveScores.apply(*doubled)  # type: ignore[no-untyped-call]
+    scores: Tensor = differentiable(_forward, _backward, (), doubled)
     return scores
 
 
@@ -49,30 +49,29 @@ def _hidden_layer(queries: Tensor, keys: Tensor) -> Tensor:
     return (queries.unsqueeze(2) + keys.unsqueeze(1)).sigmoid_()
 
 
-class _AdditiveScores(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, queries: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
-        ctx.save_for_backward(queries, keys, vector)
-        # Parts kept in a list would lie between the freed layers and take gigabytes of the heap.
-        scores = queries.new_empty(queries.size(0), queries.size(1), keys.size(1))
-        for rows in _parts(queries, keys):
-            scores[:, rows] = _hidden_layer(queries[:, rows], keys) @ vector
-        return scores
+def _forward(arguments: Arguments, keep: bool) -> tuple[Tensor, None]:
+    queries, keys, vector = arguments
+    # Parts kept in a list would lie between the freed layers and take gigabytes of the heap.
+    scores = queries.new_empty(queries.size(0), queries.size(1), keys.size(1))
+    for rows in _parts(queries, keys):
+        scores[:, rows] = _hidden_layer(queries[:, rows], keys) @ vector
+    return scores, None
 
-    @staticmethod
-    @analytic_backward
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        queries, keys, vector = ctx.saved_tensors
-        grad_queries, grad_keys = torch.empty_like(queries), torch.zeros_like(keys)
-        grad_vector = torch.zeros_like(vector)
-        for rows in _parts(queries, keys):
-            layer = _hidden_layer(queries[:, rows], keys)  # (B, rows, M, A)
-            grad_scores = grad[:, rows].unsqueeze(3)
-            grad_vector.addmv_(layer.flatten(0, 2).t(), grad_scores.flatten())
-            layer.addcmul_(layer, layer, value=-1).mul_(grad_scores)
-            grad_queries[:, rows] = layer.sum(2)
-            grad_keys += layer.sum(1)
-        return grad_queries.mul_(vector), grad_keys.mul_(vector), grad_vector
+
+def _backward(
+    arguments: Arguments, kept: None, gradients: tuple[Tensor], needed: Optional[Arguments]
+) -> Arguments:
+    queries, keys, vector = arguments
+    grad_queries, grad_keys = torch.empty_like(queries), torch.zeros_like(keys)
+    grad_vector = torch.zeros_like(vector)
+    for rows in _parts(queries, keys):
+        layer = _hidden_layer(queries[:, rows], keys)  # (B, rows, M, A)
+        grad_scores = gradients[0][:, rows].unsqueeze(3)
+        grad_vector.addmv_(layer.flatten(0, 2).t(), grad_scores.flatten())
+        layer.addcmul_(layer, layer, value=-1).mul_(grad_scores)
+        grad_queries[:, rows] = layer.sum(2)
+        grad_keys += layer.sum(1)
+    return grad_queries.mul_(vector), grad_keys.mul_(vector), grad_vector
 
 
 def _parts(queries: Tensor, keys: Tensor) -> Iterator[slice]:

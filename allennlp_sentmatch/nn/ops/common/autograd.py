@@ -102,15 +102,3 @@ def writable(saved: Tensor) -> Tensor:
     if keeps_graph is None or keeps_graph():
         return saved.clone()
     return saved
-
-
-def analytic_backward(backward):
-    from functools import wraps
-    @wraps(backward)
-    def checked(ctx: Any, *gradients: Any) -> Any:
-        if torch.is_grad_enabled():
-            raise RuntimeError("no derivative itself use_backend(\"naive\")")
-        device = next((x.device for x in gradients if x is not None), torch.device("cpu"))
-        with without_autocast(device):
-            return backward(ctx, *gradients)
-    return checked

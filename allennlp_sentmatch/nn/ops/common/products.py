@@ -5,8 +5,8 @@ its compiler. MKL leaves half of the speed of processors other than Intel's unus
 against 240 GFLOP/s on one core of an AMD EPYC with AVX-512). On Intel's it is faster in the steps
 of a recurrence, if W^T is contiguous: for 32 rows and W of 1,200 x 300 it takes 144 microseconds
 against oneDNN's 177, for W of 300 x 75 11 against 28 (one core of a Xeon with AMX). Products of
-factors rounded to bfloat16 are oneDNN's. Only the function `affine` is differentiable: the methods
-are for `autograd.Function`s.
+factors rounded to bfloat16 are oneDNN's. The methods are for functions with an analytic backward
+pass.
 """
 
 import platform
@@ -17,8 +17,6 @@ from typing import Any, Optional, Union
 
 import torch
 from torch import Tensor
-
-from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
 
 _LINEAR = (
     "mkldnn::_linear_pointwise(Tensor X, Tensor W, Tensor? B, str attr, Scalar?[] scalars, "
@@ -89,21 +87,16 @@ class Products:
     @classmethod
     def affine(cls, x: Tensor, weight: Union[Tensor, Sequence[Tensor]], bias: Tensor) -> Tensor:
         """W x + b for S maps side by side: (S, N, D), S times (K, D), (S, K) -> (S, N, K)."""
-        return _stack([cls.linear(rows, w, b) for rows, w, b in zip(x, weight, bias)])
+        return stack([cls.linear(rows, w, b) for rows, w, b in zip(x, weight, bias)])
 
     @classmethod
     def input_gradient(cls, weight: Union[Tensor, Sequence[Tensor]], grad: Tensor) -> Tensor:
         """The gradient of x (S, N, D) from that of W x (S, N, K)."""
-        return _stack([cls.linear(g, w.t()) for g, w in zip(grad, weight)])
-
-    @classmethod
-    def weight_gradient(cls, x: Tensor, grad: Tensor) -> Tensor:
-        """The gradient of W (S, K, D) from that of W x (S, N, K)."""
-        return _stack(cls.weight_gradients(x, grad))
+        return stack([cls.linear(g, w.t()) for g, w in zip(grad, weight)])
 
     @classmethod
     def weight_gradients(cls, x: Tensor, grad: Tensor) -> list[Tensor]:
-        """As `weight_gradient`, but one gradient (K, D) for each map."""
+        """The gradient of W (K, D) of each map from that of W x (S, N, K)."""
         return [cls.product_over_rows(rows, g).t() for rows, g in zip(x, grad)]
 
 
@@ -160,48 +153,6 @@ def fastest_products() -> type[Products]:
     return OneDNNProducts if HAS_ONEDNN and is_enabled else Products
 
 
-def affine(x: Tensor, weight: Tensor, bias: Tensor, products: type[Products]) -> Tensor:
-    """W x + b for S maps side by side, each with its own rows, differentiable.
-
-    # Parameters
-
-    x, weight, bias : `Tensor`
-        Shapes (S, N, D), (S, K, D) and (S, K).
-    products : `type[Products]`
-        The backend's.
-
-    # Returns
-
-    `Tensor`
-        Shape (S, N, K).
-    """
-    result: Tensor = _Affine.apply(products, x, weight, bias)  # type: ignore[no-untyped-call]
-    return result
-
-
-class _Affine(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any, products: type[Products], x: Tensor, weight: Tensor, bias: Tensor
-    ) -> Tensor:
-        ctx.save_for_backward(x, weight)
-        ctx.products = products
-        return products.affine(x, weight, bias)
-
-    @staticmethod
-    @analytic_backward
-    def backward(ctx: Any, grad: Tensor) -> tuple[Optional[Tensor], ...]:
-        x, weight = ctx.saved_tensors
-        _, needs_x, needs_weight, needs_bias = ctx.needs_input_grad
-        grad = grad.contiguous()  # with gaps between its rows, oneDNN takes a hundred times as long
-        return (
-            None,
-            ctx.products.input_gradient(weight, grad) if needs_x else None,
-            ctx.products.weight_gradient(x, grad) if needs_weight else None,
-            grad.sum(1) if needs_bias else None,
-        )
-
-
-def _stack(tensors: Sequence[Tensor]) -> Tensor:
+def stack(tensors: Sequence[Tensor]) -> Tensor:
     """`torch.stack`, without a copy where there is nothing to stack."""
     return tensors[0].unsqueeze(0) if len(tensors) == 1 else torch.stack(list(tensors))

@@ -4,7 +4,7 @@ r"""The composition of each sentence's leaves into a tree.
 two candidates, the parent's pairs with its neighbors, and all others are kept. As
 W_comp [h_l; h_r] = W_l h_l + W_r h_r, each node is projected once for either side, and a candidate
 costs only element-wise operations. A sentence leaves the batch after its last merge. The backward
-pass has the exact gradient of the naive form, in training through the copy masks of all layers, too.
+pass has the exact gradient of the naive form, in training through the copy masks of all layers.
 """
 
 from typing import Optional

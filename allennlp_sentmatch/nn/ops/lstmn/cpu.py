@@ -22,6 +22,7 @@ from allennlp_sentmatch.nn.ops.common.autograd import writable
 from allennlp_sentmatch.nn.ops.common.gated_steps import GatedLayer
 from allennlp_sentmatch.nn.ops.common.native import Arguments, Rows, fields, num_threads
 from allennlp_sentmatch.nn.ops.common.packing import Packing, lengths_of
+from allennlp_sentmatch.nn.ops.common.products import stack
 from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
 
 LSTMNArguments = tuple[Tensor, Optional[Tensor], LSTMNWeights]
@@ -189,7 +190,7 @@ def backward(
         "attention_previous": (packing.previous(summary_hidden), grad_queries[:, B:]),
     }
     of_weights = {
-        name: products.weight_gradient(*pair)
+        name: stack(products.weight_gradients(*pair))
         for name, pair in factors.items()
         if getattr(needed[2], name)
     }
@@ -203,7 +204,7 @@ def _attention(
     sizes: list[int], tables: LSTMNTables, vector: Tensor
 ) -> tuple[Attention, dict[str, Rows]]:
     """The arguments of a step that both passes have, and those of a direction."""
-    (S, N, A), H, T = tables.queries.shape, tables.cell.size(2), len(sizes)
+    (N, A), H, T = tables.queries.shape[1:], tables.cell.size(2), len(sizes)
     lengths = lengths_of(sizes)  # (B)
     new = tables.cell.new_empty
     attend = Attention(

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Optional
 
-import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Name, resolve
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
 from allennlp_sentmatch.nn.ops.common.autograd import differentiable
 from allennlp_sentmatch.nn.ops.common.packing import Packing, mask_of
+from allennlp_sentmatch.nn.ops.common.products import stack
 from allennlp_sentmatch.nn.ops.lstmn import cpu, naive
 from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
 
@@ -54,13 +54,12 @@ def lstmn_recurrence(
                 inputs, mask_of(inputs, mask), directions, initial_state, backend.name == "scan"
             )
     order, (B, T) = packing.order, packing.shape
-    weights = [x[0].unsqueeze(0) if len(x) == 1 else torch.stack(x) for x in zip(*directions)]
     initial = None if initial_state is None else initial_state[:, :, order]
     hidden, cell, attention = differentiable(
         cpu.forward,
         cpu.backward,
         (backend, packing),
-        (packing.pack(inputs), initial, LSTMNWeights(*weights)),
+        (packing.pack(inputs), initial, LSTMNWeights(*map(stack, zip(*directions)))),
     )
     longest = len(packing.sizes)
     by_sentence = attention.new_zeros(len(directions), B, T, T)

@@ -1,12 +1,29 @@
-"""The recurrence of RCRN, c_t = f_t * c_{t-1} + (1 - f_t) * x_t.
+r"""The recurrence of RCRN (Tay et al., 2018, eq. 15), c_t = f_t * c_{t-1} + (1 - f_t) * x_t.
 
-On a CPU it takes so little of RCRN's time that an analytic backward pass gains nothing.
+On a CPU it takes so little of RCRN's time that an analytic backward pass gains nothing. On a GPU, a
+step is too little work for the launch of an operation. There, "parallel" runs over all tokens at
+once, in a number of rounds that grows with log T: a recurrence c_t = a_t * c_{t-1} + b_t composed
+with itself one step earlier is one that skips a step,
+
+    c_t = a_t * a_{t-1} * c_{t-2} + a_t * b_{t-1} + b_t,
+
+and so on, until it skips all steps (Hillis and Steele, "Data parallel algorithms", 1986). The
+gradients run through the same kind of recurrence from the last token to the first: with g_t the
+gradient of c_t from outside and d_t the whole gradient,
+
+    d_t = g_t + f_{t+1} * d_{t+1}
+    df_t = d_t * (c_{t-1} - x_t),   dx_t = (1 - f_t) * d_t
 """
 
+from typing import Any
+
+import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.backends import Name, resolve
-from allennlp_sentmatch.nn.ops.rcrn import naive, parallel
+from allennlp_sentmatch.nn.ops.common.autograd import differentiable
+from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "parallel")
 
@@ -24,7 +41,45 @@ def controlled_recurrence(forget: Tensor, values: Tensor) -> Tensor:
     `Tensor`
         c, of shape (B, T, E).
     """
-    name = resolve("RCRN", IMPLEMENTATIONS, forget, values).name
-    if name == "parallel":
-        return parallel.controlled_recurrence(forget, values)
-    return naive.controlled_recurrence(forget, values)
+    if resolve("RCRN", IMPLEMENTATIONS, forget, values).name == "parallel":
+        cells: Tensor = differentiable(_forward, _backward, (), (forget, values))
+        return cells
+
+    def step(state: Tensors, at_step: Tensors) -> StepResult:
+        (c,), (f, x) = state, at_step  # (B, E)
+        c = f * c + (1 - f) * x
+        return (c,), (c,)
+
+    initial = values.new_zeros(values.size(0), values.size(2))
+    _, (cells,) = scan(step, (initial,), (forget.transpose(0, 1), values.transpose(0, 1)))
+    return cells.transpose(0, 1)
+
+
+def _forward(arguments: tuple[Tensor, Tensor], keep: bool) -> tuple[Tensor, Tensor]:
+    forget, values = arguments
+    cells = _all_at_once(forget, (1 - forget) * values)
+    return cells, cells
+
+
+def _backward(
+    arguments: tuple[Tensor, Tensor], cells: Tensor, gradients: tuple[Tensor], needed: Any
+) -> tuple[Tensor, Tensor]:
+    forget, values = arguments
+    grad = _all_at_once(_earlier(forget.flip(1), 1), gradients[0].flip(1)).flip(1)  # d
+    return grad * (_earlier(cells, 1) - values), (1 - forget) * grad
+
+
+def _all_at_once(factors: Tensor, terms: Tensor) -> Tensor:
+    """c_t = a_t * c_{t-1} + b_t, of a and b (B, T, E)."""
+    skipped = 1
+    while skipped < factors.size(1):
+        terms = torch.addcmul(terms, factors, _earlier(terms, skipped))
+        factors = factors * _earlier(factors, skipped)
+        skipped *= 2
+    return terms
+
+
+def _earlier(sequence: Tensor, steps: int) -> Tensor:
+    """The values some steps before, (B, T, E); zero before the first."""
+    steps = min(steps, sequence.size(1))
+    return F.pad(sequence, (0, 0, steps, -steps))

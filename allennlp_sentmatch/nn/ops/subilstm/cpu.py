@@ -6,11 +6,10 @@ from typing import Optional
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.common.gated_steps import GatedStep
-from allennlp_sentmatch.nn.ops.common.native import Rows, address
+from allennlp_sentmatch.nn.ops.common.native import Rows
 from allennlp_sentmatch.nn.ops.subilstm.eager import GRUCell
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Step
-from allennlp_sentmatch.nn.ops.subilstm.steps import Cell
-from allennlp_sentmatch.nn.ops.subilstm.tables import SuffixTables
+from allennlp_sentmatch.nn.ops.subilstm.steps import Cell, SuffixTables
 
 
 class NativeCell(Cell):
@@ -19,7 +18,7 @@ class NativeCell(Cell):
     # Raises
 
     `ValueError`
-        If a table has the wrong shape, precision or device, or is not contiguous.
+        If a table has the wrong precision or device, or is not contiguous.
     `IndexError`
         In a step that is not within the tables.
     """
@@ -35,31 +34,24 @@ class NativeCell(Cell):
 
     def _prepare(self, weights: Sequence[Tensor]) -> None:
         states, projected = self.states, self._projected
-        _, S, R, B, H = states.shape
+        _, _, R, B, H = states.shape
         GH = self._width = self.num_gates * H
         self._weights = [self._backend.products.prepacked(weight) for weight in weights]
-        self._zeros = states.new_zeros(GH)
         self._arguments = GatedStep(
-            states, H=H, state_step=B * H, recurrent_width=GH, zeros=self._zeros.data_ptr()
+            states, H=H, state_step=B * H, recurrent_width=GH, zeros=states.new_zeros(GH)
         )
         names = self.names_of_gradients if projected is None else self.names_of_states
-        self._states = {name: Rows.of(states[k], (S, R, B, H), states) for name, k in names.items()}
-        T = 0 if projected is None else projected.size(1)
-        self._x = Rows.of(projected, (S, T, B, GH), states)
+        self._states = {name: Rows.of(states[k], states) for name, k in names.items()}
+        self._x = Rows.of(projected, states)
         self._rows: dict[str, Rows] = {}
-        self._sizes = (T, R, B, 0)
+        self._sizes = (0 if projected is None else projected.size(1), R, B, 0)
 
     def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
         """As `Cell.bind`."""
         super().bind(tables, grad_gates)
-        _, S, _, _, H = self.states.shape
-        num_rows = tables.gates.size(1)
-        self._sizes = (*self._sizes[:3], num_rows)
-        self._rows = {
-            "gates": Rows.of(tables.gates, (S, num_rows, self._width), self.states),
-            "grad_gates": Rows.of(grad_gates, (S, num_rows, self._width), self.states),
-            "kept": Rows.of(tables.kept, (S, num_rows, H), self.states),
-        }
+        self._sizes = (*self._sizes[:3], tables.gates.size(1))
+        rows = {"gates": tables.gates, "grad_gates": grad_gates, "kept": tables.kept}
+        self._rows = {name: Rows.of(x, self.states) for name, x in rows.items()}
 
     def advance(self, step: Step) -> None:
         """As `Cell.advance`."""
@@ -97,7 +89,7 @@ class NativeCell(Cell):
         """Run a compiled step of direction `s`, with U h, (rows, GH), as `u`, or zero."""
         arguments, B = self._arguments, self._sizes[2]
         arguments.x = self._x.at(s, step.tokens[0] * B)
-        arguments.recurrent = address(u, (step.num_rows, self._width), self.states)
+        arguments.set(recurrent=u)
         arguments.point(self._states, s, step.first * B)
         arguments.point(self._rows, s, step.offset)
         arguments.run(function)
@@ -115,7 +107,7 @@ class NativeLSTMCell(NativeCell):
     def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
         """As `Cell.bind`."""
         super().bind(tables, grad_gates)
-        self._rows["kept_left"] = Rows.of(tables.states[1], tables.kept.shape, self.states)
+        self._rows["kept_left"] = Rows.of(tables.states[1], self.states)
 
 
 class NativeGRUCell(NativeCell):
@@ -132,4 +124,4 @@ class NativeGRUCell(NativeCell):
         """As `Cell.bind`."""
         super().bind(tables, grad_gates)
         if grad_gates is not None:
-            self._rows["left"] = Rows.of(tables.states[0], tables.kept.shape, self.states)
+            self._rows["left"] = Rows.of(tables.states[0], self.states)

@@ -1,7 +1,11 @@
-"""SuBiLSTM's recurrence token by token; the equations are in `nn/subilstm.py`."""
+"""SuBiLSTM's recurrence token by token; the equations are in `nn/subilstm.py`.
+
+Each step computes all suffixes, and keeps the states of those that do not advance, so that `scan`
+can make a loop of the steps.
+"""
 
 from collections.abc import Sequence
-from typing import Callable, Literal, Union
+from typing import Callable, Literal, NamedTuple, Union
 
 import torch
 from torch import Tensor
@@ -9,102 +13,54 @@ from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.common.cells import gru_cell, lstm_cell
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
-from allennlp_sentmatch.nn.ops.subilstm.weights import SuffixWeights
 
-Sizes = Union[list[int], Tensor]
+
+class SuffixWeights(NamedTuple):
+    """The parameters of a cell: `weight_ih_l0` (GH, D), `weight_hh_l0` (GH, H), `bias_l0` (GH)."""
+
+    weight_ih_l0: Tensor
+    weight_hh_l0: Tensor
+    bias_l0: Tensor
 
 
 def suffix_recurrence(
     tokens: Tensor,
     directions: Sequence[SuffixWeights],
-    sizes: Sizes,
+    sizes: Union[list[int], Tensor],
     window: int,
     num_starts: int,
     cell: Literal["lstm", "gru"],
 ) -> tuple[Tensor, Tensor]:
     """Compute the function of the same name in `allennlp_sentmatch.nn.ops.subilstm.recurrence`."""
-    has_token = _has_token(tokens, sizes)
-    encodings = []
-    for x, weights in zip(tokens, directions):
-        projected = _project(x, weights)
-        # The states of the suffixes begun so far, (S, t, B, H): S is 2, h and c, or 1.
-        states = _initial(projected, weights, 0)
-        prefixes = states[0]
-        for t, x_t in enumerate(projected):
-            if t < num_starts:
-                states = F.pad(states, (0, 0, 0, 0, 0, 1))
-            first = max(0, t + 1 - window)  # earlier suffixes are at the end of their window
-            current = _advance(x_t, states[:, first:], has_token[t].unsqueeze(1), weights, cell)
-            states = torch.cat([states[:, :first], current], 1)
-            prefixes = torch.cat([prefixes, current[0, :1]])
-        encodings.append((prefixes, states[0]))
-    prefixes, suffixes = map(torch.stack, zip(*encodings))
-    return prefixes, suffixes
-
-
-def scanned_recurrence(
-    tokens: Tensor,
-    directions: Sequence[SuffixWeights],
-    sizes: Sizes,
-    window: int,
-    num_starts: int,
-    cell: Literal["lstm", "gru"],
-) -> tuple[Tensor, Tensor]:
-    """Compute the same over all suffixes at each step, of which `scan` can make a loop."""
     t = torch.arange(tokens.size(1), device=tokens.device)
     starts = torch.arange(num_starts, device=tokens.device)
-    began_ago = t.unsqueeze(1) - starts  # (T, num_starts)
-    runs = (began_ago >= 0) & (began_ago < window)
     first = (t + 1 - window).clamp(min=0)  # (T), the suffix whose encoding is the prefix's
-    has_token = _has_token(tokens, sizes)
+    has_token = sizes  # (T, B)
+    if not isinstance(sizes, Tensor):
+        sentence = torch.arange(tokens.size(2), device=tokens.device)
+        has_token = sentence < torch.tensor(sizes, device=tokens.device).unsqueeze(1)
 
     def one_direction(x: Tensor, weights: SuffixWeights) -> tuple[Tensor, Tensor]:
         def step(state: Tensors, at_step: Tensors) -> StepResult:
             (states,) = state  # (S, num_starts, B, H)
-            x, runs, has_token, first = at_step  # (B, GH), (num_starts), (B), ()
+            x, t, has_token, first = at_step  # (B, GH), (), (B), ()
+            began_ago = t - starts  # (num_starts)
+            runs = (began_ago >= 0) & (began_ago < window)
             advances = (runs.unsqueeze(1) & has_token).unsqueeze(2)  # (num_starts, B, 1)
-            states = _advance(x, states, advances, weights, cell)
+            u = F.linear(states[0], weights.weight_hh_l0).to(x.dtype)  # (num_starts, B, GH)
+            states = torch.where(advances, CELLS[cell](x, u, states), states)
             return (states,), (states[0].index_select(0, first.view(1)).squeeze(0),)
 
-        projected = _project(x, weights)
-        initial = _initial(projected, weights, num_starts)
-        (states,), (prefixes,) = scan(step, (initial,), (projected, runs, has_token, first))
+        # W x + b, (T, B, GH), in the states' precision: autocast narrows the products alone.
+        projected = F.linear(x, weights.weight_ih_l0, weights.bias_l0)
+        projected = projected.to(weights.weight_hh_l0.dtype)
+        size = (num_starts, projected.size(1), weights.weight_hh_l0.size(1))
+        initial = projected.new_zeros(2 if cell == "lstm" else 1, *size)
+        (states,), (prefixes,) = scan(step, (initial,), (projected, t, has_token, first))
         return prefixes, states[0]
 
     prefixes, suffixes = map(torch.stack, zip(*map(one_direction, tokens, directions)))
     return prefixes, suffixes
-
-
-def _has_token(tokens: Tensor, sizes: Sizes) -> Tensor:
-    """Whether there is a token, (T, B)."""
-    if isinstance(sizes, Tensor):
-        return sizes
-    sentence = torch.arange(tokens.size(2), device=tokens.device)
-    return sentence < torch.tensor(sizes, device=tokens.device).unsqueeze(1)
-
-
-def _project(x: Tensor, weights: SuffixWeights) -> Tensor:
-    """W x + b, (T, B, GH), in the states' precision: autocast narrows the products alone."""
-    projected = F.linear(x, weights.weight_ih_l0, weights.bias_l0)
-    return projected.to(weights.weight_hh_l0.dtype)
-
-
-def _initial(projected: Tensor, weights: SuffixWeights, num_starts: int) -> Tensor:
-    """The states before the first token, (2, num_starts, B, H) or for a GRU (1, ...)."""
-    GH, H = weights.weight_hh_l0.shape
-    return projected.new_zeros(2 if GH == 4 * H else 1, num_starts, projected.size(1), H)
-
-
-def _advance(
-    x: Tensor, states: Tensor, advances: Tensor, weights: SuffixWeights, cell: str
-) -> Tensor:
-    """The next states (S, R, B, H) of R suffixes.
-
-    `x` is W x + b of their next token, (B, GH), and `advances` (R, B, 1) or (B, 1) is false where
-    there is none.
-    """
-    u = F.linear(states[0], weights.weight_hh_l0).to(x.dtype)  # (R, B, GH)
-    return torch.where(advances, CELLS[cell](x, u, states), states)
 
 
 def _lstm_step(x: Tensor, u: Tensor, states: Tensor) -> Tensor:

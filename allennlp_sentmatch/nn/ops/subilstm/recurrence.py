@@ -14,20 +14,17 @@ these steps once more, in one direction after the other. That takes a third more
 memory that grows with T sqrt(T), or only with T if there is a window.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Union
+from collections.abc import Sequence
+from typing import Literal, Union
 
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import Backend, Name, resolve
-from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
-from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward
-from allennlp_sentmatch.nn.ops.common.products import affine
+from allennlp_sentmatch.nn.ops.backends import Name, resolve
+from allennlp_sentmatch.nn.ops.common.autograd import differentiable
 from allennlp_sentmatch.nn.ops.subilstm import cpu, eager, naive, steps
+from allennlp_sentmatch.nn.ops.subilstm.naive import SuffixWeights
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Schedule
-from allennlp_sentmatch.nn.ops.subilstm.tables import SuffixTables
-from allennlp_sentmatch.nn.ops.subilstm.weights import SuffixWeights
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
 
@@ -79,97 +76,27 @@ def suffix_recurrence(
     tensors = [tokens, *(weight for weights in directions for weight in weights)]
     backend = resolve(f"SuBiLSTM with {cell} cells", IMPLEMENTATIONS, *tensors)
     if backend.name in ("naive", "scan"):
-        run = naive.scanned_recurrence if backend.name == "scan" else naive.suffix_recurrence
-        return run(tokens, directions, sizes, window, num_starts, cell)
+        return naive.suffix_recurrence(tokens, directions, sizes, window, num_starts, cell)
     assert isinstance(sizes, list)
-    with without_autocast(tokens.device):
-        projected = _project(backend, tokens, directions)
-        weights = [direction_weights.weight_hh_l0 for direction_weights in directions]
-        schedule = Schedule.of(tokens.size(2), sizes, window, num_starts)
-        return _advance_all(backend, schedule, CELLS[backend.name, cell], projected, weights)
-
-
-def _project(backend: Backend, tokens: Tensor, directions: Sequence[SuffixWeights]) -> Tensor:
-    """Return W x + b, (S, T, B, GH), contiguous."""
-    projected = [
-        affine(
-            x.reshape(1, -1, x.size(-1)),
-            weights.weight_ih_l0.unsqueeze(0),
-            weights.bias_l0.unsqueeze(0),
-            backend.products,
-        )
-        for x, weights in zip(tokens, directions)
-    ]  # (1, T * B, GH) each
-    return torch.cat(projected).view(*tokens.shape[:3], -1)
-
-
-def _advance_all(
-    backend: Backend,
-    schedule: Schedule,
-    cell: type[steps.Cell],
-    projected: Tensor,
-    weights: list[Tensor],
-) -> tuple[Tensor, Tensor]:
-    if not (torch.is_grad_enabled() and any(x.requires_grad for x in (projected, *weights))):
-        prefixes, suffixes, _ = steps.forward(
-            backend, schedule, cell, projected, weights, keep="nothing"
-        )
-        return prefixes, suffixes
-    num_bytes = SuffixTables.num_bytes(
-        projected, cell.num_gates, cell.num_states, schedule.num_rows
-    )
-    apply: Any = _Recurrence.apply
-    if num_bytes <= MAX_SAVED_BYTES:
-        prefixes, suffixes = apply(backend, schedule, cell, "tables", projected, *weights)
-        return prefixes, suffixes
-    schedule = schedule.for_recomputation()
+    schedule = Schedule.of(tokens.size(2), sizes, window, num_starts)
+    cell_class = CELLS[backend.name, cell]
+    GH, H = directions[0].weight_hh_l0.shape
+    numbers = len(directions) * schedule.num_rows * (GH + (cell_class.num_states + 1) * H)
+    recomputes = numbers * tokens.element_size() > MAX_SAVED_BYTES and torch.is_grad_enabled()
+    if recomputes:
+        schedule = schedule.for_recomputation()
+    # To recompute, one direction after the other.
+    parts = [slice(s, s + 1) for s in range(len(directions))] if recomputes else [slice(None)]
     encodings = [
-        apply(backend, schedule, cell, "states", projected_s, weight)
-        for projected_s, weight in zip(projected.split(1), weights)
+        differentiable(
+            steps.forward,
+            steps.backward,
+            (backend, schedule, cell_class, recomputes),
+            (tokens[part], list(directions[part])),
+        )
+        for part in parts
     ]
+    if len(encodings) == 1:
+        return encodings[0]
     prefixes, suffixes = map(torch.cat, zip(*encodings))
     return prefixes, suffixes
-
-
-class _Recurrence(torch.autograd.Function):
-    """The recurrence with what it keeps for its backward pass, its tables or some states."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        backend: Backend,
-        schedule: Schedule,
-        cell: type[steps.Cell],
-        keep: Literal["states", "tables"],
-        projected: Tensor,
-        *weights: Tensor,
-    ) -> tuple[Tensor, Tensor]:
-        how = (backend, schedule, cell)
-        prefixes, suffixes, kept = steps.forward(*how, projected, weights, keep)
-        ctx.how, ctx.keep, ctx.shape = how, keep, projected.shape
-        ctx.save_for_backward(projected if keep == "states" else None, *weights, *kept)
-        return prefixes, suffixes
-
-    @staticmethod
-    @analytic_backward
-    def backward(ctx: Any, grad_prefixes: Tensor, grad_suffixes: Tensor) -> tuple[Any, ...]:
-        how: tuple[Backend, Schedule, type[steps.Cell]] = ctx.how
-        projected, *saved = ctx.saved_tensors
-        S = ctx.shape[0]
-        weights, kept = saved[:S], saved[S:]
-        tables: Iterable[SuffixTables]
-        if ctx.keep == "states":
-            tables = steps.recomputed_tables(*how, projected, weights, kept)
-        else:
-            beginning, *chunks = [SuffixTables(*kept[i : i + 3]) for i in range(0, len(kept), 3)]
-            tables = [*reversed(chunks), beginning]
-        grad_projected, grad_weights = steps.backward(
-            *how,
-            ctx.shape,
-            weights,
-            tables,
-            grad_prefixes,
-            grad_suffixes,
-            ctx.needs_input_grad[5:],
-        )
-        return None, None, None, None, grad_projected, *grad_weights

@@ -1,14 +1,33 @@
 """The steps of SuBiLSTM's recurrence and their backward pass, for the cell of any backend."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, Optional
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Optional
 
 import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.subilstm.naive import SuffixWeights
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Schedule, Step, num_rows, of_chunk
-from allennlp_sentmatch.nn.ops.subilstm.tables import SuffixTables
+
+SuffixArguments = tuple[Tensor, Sequence[SuffixWeights]]
+"""The tokens, (S, T, B, D), and the weights of each direction."""
+
+
+class SuffixTables(NamedTuple):
+    """The values that a backward pass needs, of all steps of a chunk or of one step."""
+
+    states: Tensor  # (number of states, S, rows, H): before the step
+    gates: Tensor  # (S, rows, GH)
+    kept: Tensor  # (S, rows, H): another value of the cell
+
+    def rows(self, num_rows: int) -> "SuffixTables":
+        """Slice the tables to their first rows."""
+        return SuffixTables(*(table[..., :num_rows, :] for table in self))
+
+    def at(self, step: Step) -> "SuffixTables":
+        """Slice the tables of a chunk to those of a step, (..., suffixes, sentences, width)."""
+        return SuffixTables(*map(step.of_table, self))
 
 
 class Cell:
@@ -58,6 +77,18 @@ class Cell:
         states = projected.new_zeros(cls.num_states, S, num_starts, B, GH // cls.num_gates)
         return cls(backend, states, projected, weights)
 
+    def new_tables(self, num_rows: int) -> SuffixTables:
+        """Return tables of so many rows, and take them as by `bind`."""
+        _, S, _, _, H = self.states.shape
+        new = self.states.new_empty
+        tables = SuffixTables(
+            new(self.num_states, S, num_rows, H),
+            new(S, num_rows, self.num_gates * H),
+            new(S, num_rows, H),
+        )
+        self.bind(tables)
+        return tables
+
     def bind(self, tables: SuffixTables, grad_gates: Optional[Tensor] = None) -> None:
         """Take the tables of the next steps' chunk, and to go back also `grad_gates`.
 
@@ -85,71 +116,59 @@ def forward(
     backend: Backend,
     schedule: Schedule,
     cell: type[Cell],
-    projected: Tensor,
-    weights: Sequence[Tensor],
-    keep: Literal["nothing", "states", "tables"],
-) -> tuple[Tensor, Tensor, list[Tensor]]:
+    recomputes: bool,
+    arguments: SuffixArguments,
+    keep: bool,
+) -> tuple[tuple[Tensor, Tensor], Any]:
     """Run the steps.
-
-    # Parameters
-
-    backend : `Backend`
-    schedule : `Schedule`
-    cell : `type[Cell]`
-    projected : `Tensor`
-        Shape (S, T, B, GH), W x + b.
-    weights : `Sequence[Tensor]`
-        U, (GH, H), for each direction.
-    keep : `str`
-        "tables" for a backward pass, or "states" for `recomputed_tables`.
 
     # Returns
 
-    `tuple[Tensor, Tensor, list[Tensor]]`
-        The encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H); and the tables of
-        the beginning and of each chunk, one after the other, or the states before each chunk that
-        it advances.
+    `tuple[tuple[Tensor, Tensor], Any]`
+        The encodings of prefixes (S, T, B, H) and suffixes (S, num_starts, B, H). To keep: the
+        tables of the beginning and of each chunk; or if `recomputes`, W x + b and the states before
+        each chunk that it advances.
     """
+    tokens, directions = arguments
+    weight_ih, weights, bias = zip(*directions)
+    projected = backend.products.affine(tokens.flatten(1, 2), weight_ih, torch.stack(bias))
+    projected = projected.view(*tokens.shape[:3], -1)
     suffixes = cell.of(backend, projected, weights, schedule.num_starts)
     hidden = suffixes.states[0]
     prefixes = projected.new_zeros(*projected.shape[:3], hidden.size(-1))
     prefix_at, hidden_at = prefixes.unbind(1), hidden.unbind(1)
-    kept: list[Tensor] = []
-
-    def bind_new_tables(num_rows: int) -> None:
-        if keep == "tables":
-            tables = SuffixTables.empty(projected, cell.num_gates, cell.num_states, num_rows)
-            suffixes.bind(tables)
-            kept.extend(tables)
-
-    bind_new_tables(schedule.beginning.num_rows)
+    keeps_tables = keep and not recomputes
+    kept: list[Any] = [] if keeps_tables else [projected]
+    if keeps_tables:
+        kept.append(suffixes.new_tables(schedule.beginning.num_rows))
     suffixes.advance(schedule.beginning)
     for chunk in schedule.chunks:
-        if keep == "states":
+        if keeps_tables:
+            kept.append(suffixes.new_tables(num_rows(chunk)))
+        elif keep:
             kept.append(of_chunk(chunk, suffixes.states).clone())
-        bind_new_tables(num_rows(chunk))
         for step in chunk:
             suffixes.advance(step)
             n = step.sentences
             prefix_at[step.t][:, :n].copy_(hidden_at[step.first][:, :n])
-    return prefixes, hidden, kept
+    return (prefixes, hidden), kept
 
 
-def recomputed_tables(
+def _recomputed_tables(
     backend: Backend,
     schedule: Schedule,
     cell: type[Cell],
-    projected: Tensor,
     weights: Sequence[Tensor],
+    projected: Tensor,
     kept: Sequence[Tensor],
 ) -> Iterator[SuffixTables]:
-    """Compute the tables of `forward` from the states that it kept, the last tables first.
+    """Compute the tables from the states that `forward` kept, the last tables first.
 
     Each overwrites the one before.
     """
     suffixes = cell.of(backend, projected, weights, schedule.num_starts)
     sizes = [schedule.beginning.num_rows, *map(num_rows, schedule.chunks)]
-    all_tables = SuffixTables.empty(projected, cell.num_gates, cell.num_states, max(sizes))
+    all_tables = suffixes.new_tables(max(sizes))
     for chunk, states in zip(reversed(schedule.chunks), reversed(kept)):
         of_chunk(chunk, suffixes.states).copy_(states)
         tables = all_tables.rows(num_rows(chunk))
@@ -168,56 +187,68 @@ def backward(
     backend: Backend,
     schedule: Schedule,
     cell: type[Cell],
-    shape: torch.Size,
-    weights: Sequence[Tensor],
-    tables_in_reverse: Iterable[SuffixTables],
-    grad_prefixes: Tensor,
-    grad_suffixes: Tensor,
-    needs_weights: Sequence[bool],
-) -> tuple[Tensor, list[Optional[Tensor]]]:
-    """Return the gradients of `projected`, whose shape is `shape`, and of each of `weights`.
-
-    The latter are `None` where `needs_weights` is false.
-
-    # Parameters
-
-    tables_in_reverse : `Iterable[SuffixTables]`
-        Those of the chunks, the last first, then those of the beginning. Each is used before the
-        next one is taken.
-    """
-    linear = backend.products.linear
+    recomputes: bool,
+    arguments: SuffixArguments,
+    kept: list[Any],
+    gradients: tuple[Optional[Tensor], Optional[Tensor]],
+    needed: SuffixArguments,
+) -> tuple[Optional[Tensor], list[SuffixWeights]]:
+    """Run the backward pass of `forward`."""
+    tokens, directions = arguments
+    weight_ih, weights, _ = zip(*directions)
+    products = backend.products
+    (S, T, B), (GH, H) = tokens.shape[:3], weights[0].shape
+    # Those of the beginning are the last.
+    tables_in_reverse: Iterator[SuffixTables]
+    if recomputes:
+        tables_in_reverse = _recomputed_tables(backend, schedule, cell, weights, kept[0], kept[1:])
+    else:
+        tables_in_reverse = reversed(kept)
     transposed = [weight.t() for weight in weights]
-    grad_projected = grad_prefixes.new_zeros(shape)
+    grad_projected = tokens.new_zeros(S, T, B, GH)
     grad_weights = [
-        torch.zeros_like(weight) if is_needed else None
-        for weight, is_needed in zip(weights, needs_weights)
+        torch.zeros_like(weight) if needs.weight_hh_l0 else None
+        for weight, needs in zip(weights, needed[1])
     ]
-    grads = grad_suffixes.new_zeros(cell.num_states, *grad_suffixes.shape)
+    grad_prefixes, grad_suffixes = gradients
     # Before the backward pass of its last step, a suffix has the gradient of its encoding.
-    grad_hidden = grads[0].copy_(grad_suffixes)
+    grads = tokens.new_zeros(cell.num_states, S, schedule.num_starts, B, H)
+    grad_hidden = grads[0]
+    if grad_suffixes is not None:
+        grad_hidden.copy_(grad_suffixes)
     suffixes = cell(backend, grads)
-    all_tables = iter(tables_in_reverse)
-    S, _, _, GH = shape
-    all_grad_u = grad_projected.new_empty(max(map(num_rows, schedule.chunks)) * S * GH)
-    for chunk, tables in zip(reversed(schedule.chunks), all_tables):
+    all_grad_u = tokens.new_empty(max(map(num_rows, schedule.chunks)) * S * GH)
+    for chunk, tables in zip(reversed(schedule.chunks), tables_in_reverse):
         grad_u = all_grad_u[: num_rows(chunk) * S * GH].view(S, -1, GH)
         suffixes.bind(tables, grad_u)
         for step in reversed(chunk):
             rows = (slice(None), step.t, slice(step.sentences))
-            grad_hidden[:, step.first, : step.sentences].add_(grad_prefixes[rows])
+            if grad_prefixes is not None:
+                grad_hidden[:, step.first, : step.sentences].add_(grad_prefixes[rows])
             for part in step.split(cell.max_rows):
                 suffixes.retreat(part)
                 out = part.of_table(grad_u)
                 grad_projected[rows].add_(out.sum(1))
                 cell.to_gradient_of_product(out, part.of_table(tables.gates))
                 for grad_h, out_s, weight in zip(part.of_states(grad_hidden), out, transposed):
-                    grad_h.add_(linear(out_s.flatten(0, 1), weight).view_as(grad_h))
+                    grad_h.add_(products.linear(out_s.flatten(0, 1), weight).view_as(grad_h))
         for grad, grad_u_s, hidden in zip(grad_weights, grad_u, tables.states[0]):
             if grad is not None:
-                grad += backend.products.product_over_rows(hidden, grad_u_s).t()
-    beginning = next(all_tables)
+                grad += products.product_over_rows(hidden, grad_u_s).t()
+    beginning = next(tables_in_reverse)
     grad_beginnings = torch.empty_like(beginning.gates)
     suffixes.bind(beginning, grad_beginnings)
     suffixes.retreat(schedule.beginning)
     grad_projected[:, : schedule.num_starts] += schedule.beginning.of_table(grad_beginnings)
-    return grad_projected, grad_weights
+    by_rows = grad_projected.view(S, T * B, GH)
+    grad_tokens = None
+    if needed[0]:
+        grad_tokens = products.input_gradient(weight_ih, by_rows).view_as(tokens)
+    return grad_tokens, [
+        SuffixWeights(
+            products.product_over_rows(grad, x.flatten(0, 1)) if needs.weight_ih_l0 else None,
+            grad_weight,
+            grad.sum(0),
+        )
+        for x, grad, grad_weight, needs in zip(tokens, by_rows, grad_weights, needed[1])
+    ]

@@ -1,15 +1,14 @@
-"""The compiled steps' own properties; that they are right is tested in test_lstm_recurrence.py."""
+"""The arithmetic of the compiled steps; test_cas_lstm_recurrence.py tests that they are right."""
 
 import pytest
 import torch
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.cas_lstm import cpu
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerGradients, LayerTables
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerTables
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED
-S, N, H = 2, 5, 3
 
 
 def tables(gates, sizes):
@@ -17,7 +16,7 @@ def tables(gates, sizes):
     S, N, H = *gates.shape[:2], gates.size(-1) // 4
     hidden, cell = gates.new_full((2, S, N, H), float("nan"))
     weight = gates.new_zeros(4 * H, H)
-    return LayerTables(sizes, [weight] * S, gates, hidden, cell, None, 1.0, 1.0, None)
+    return LayerTables(sizes, [weight] * S, gates, hidden, cell, None, 1.0, 1.0, None, 0)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 3e-7), (torch.float64, 1e-15)])
@@ -46,48 +45,3 @@ def test_what_is_no_number_stays_none(dtype):
     cpu.forward(Backend("cpu"), layer)
     assert layer.hidden[:, 1].isnan().all()
     assert not layer.hidden[:, [0, 2]].any()
-
-
-def gradients(layer):
-    return LayerGradients(torch.zeros_like(layer.cell), None, None, None)
-
-
-def bind(layer, left_cell=None, carried=None, **wrong):
-    layer = layer._replace(**{k: v for k, v in wrong.items() if k in layer._fields})
-    grads = gradients(layer)._replace(lower=layer.lower)
-    left_cell = layer.cell if left_cell is None else left_cell
-    carried = torch.zeros(S, 3, H) if carried is None else carried
-    return cpu.NativeLayer(layer, left_cell, grads, carried)
-
-
-@pytest.mark.parametrize(
-    "table", ["gates", "hidden", "cell", "left_cell", "lower", "carried", "peephole_left"]
-)
-def test_a_wrong_table_is_refused(table):
-    layer = tables(torch.zeros(S, N, 5 * H), [3, 2])
-    layer = layer._replace(
-        hidden=torch.zeros(S, N, H), cell=torch.zeros(S, N, H), lower=torch.zeros(S, N, H)
-    )
-    bind(layer)
-    with pytest.raises(ValueError, match=r"torch.float64"):
-        bind(layer, **{table: torch.zeros(S, N, H).double()})
-
-
-def test_a_layer_above_another_needs_its_gradient_s_buffer():
-    layer = tables(torch.zeros(S, N, 4 * H), [3, 2])
-    layer = layer._replace(gates=torch.zeros(S, N, 5 * H), lower=torch.zeros(S, N, H))
-    with pytest.raises(ValueError, match="needs a buffer"):
-        cpu.NativeLayer(layer, layer.cell, gradients(layer), torch.zeros(S, 3, H))
-
-
-def test_wrong_recurrent_rows_are_refused():
-    two_steps = tables(torch.zeros(S, N, 4 * H), [3, 2])
-    layer = cpu.NativeLayer(two_steps, two_steps.cell)
-    for wrong in (
-        torch.zeros(1, 4 * H),
-        torch.zeros(2, 4 * H).double(),
-        torch.zeros(4 * H, 2).t(),
-        torch.zeros(2, 4 * H - 1),
-    ):
-        with pytest.raises(ValueError, match=r"expected a|too few gates"):
-            layer.forward(0, 3, 0, 2, wrong)

@@ -5,30 +5,43 @@ import torch
 
 from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, GumbelTreeLSTM, StackedRNN, SuffixBiLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
-from allennlp_sentmatch.nn.ops.common.autograd import analytic_backward, writable
+from allennlp_sentmatch.nn.ops.common.autograd import differentiable, writable
 
 # Without RCRN: its networks are torch's own.
 ENCODERS = [CellAwareLSTM, SuffixBiLSTM, LSTMN, GumbelTreeLSTM, partial(StackedRNN, cell="gru")]
 
 
-class Square(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    @analytic_backward
-    def backward(ctx, grad):
-        (x,) = ctx.saved_tensors
-        return 2 * x * grad
+def forward(power, arguments, keep):
+    """x ** power and its products with numbers."""
+    (x, _), numbers = arguments
+    y = x**power
+    return (y, y * numbers[0]), (y / x, None)
 
 
-def test_a_gradient_is_given_and_a_gradient_of_it_refused():
-    x = torch.tensor(3.0, requires_grad=True)
-    assert torch.autograd.grad(Square.apply(x), x) == (torch.tensor(6.0),)
+def backward(power, arguments, kept, gradients, needed):
+    assert needed == ((True, False), [False, False])
+    (x, _), numbers = arguments
+    y = writable(kept[0])
+    by_y, by_product = (0 if x is None else x for x in gradients)
+    return (y.mul_(power * (by_y + by_product * numbers[0])), x), numbers
+
+
+def apply(x):
+    return differentiable(forward, backward, (3,), ((x, None), [2.0, torch.tensor(0.0)]))
+
+
+def test_a_function_has_the_derivative_that_it_is_given():
+    x = torch.tensor([0.5, -1.0], dtype=torch.float64, requires_grad=True)
+    cube, double = apply(x)
+    for outputs, factor in ((cube, 1), (double, 2), (cube + double, 3)):
+        for retain_graph in (True, True):
+            (gradient,) = torch.autograd.grad(outputs.sum(), x, retain_graph=retain_graph)
+            torch.testing.assert_close(gradient, 3 * factor * x.detach() ** 2)
     with pytest.raises(RuntimeError, match="no derivative itself"):
-        torch.autograd.grad(Square.apply(x), x, create_graph=True)
+        torch.autograd.grad(cube.sum(), x, create_graph=True)
+    with torch.no_grad():
+        assert not apply(x)[0].requires_grad
+    assert not apply(x.detach())[0].requires_grad
 
 
 @pytest.mark.parametrize("encoder_class", ENCODERS)
@@ -63,24 +76,3 @@ def test_autocast_narrows_nothing_in_a_recurrence(encoder_class, narrowed):
     assert len(actual) == len(expected) > 1
     for ours, theirs in zip(actual, expected):
         torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
-
-
-class Exponential(torch.autograd.Function):
-    """exp(x), whose backward pass writes where its forward pass saved."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x.exp())
-        return x.exp()
-
-    @staticmethod
-    def backward(ctx, grad):
-        return writable(*ctx.saved_tensors).mul_(grad)
-
-
-def test_a_kept_graph_gives_the_same_gradient_again():
-    x = torch.tensor([0.5, -1.0], dtype=torch.float64, requires_grad=True)
-    y = (3 * Exponential.apply(x)).sum()
-    for retain_graph in (True, True, False):
-        (gradient,) = torch.autograd.grad(y, x, retain_graph=retain_graph)
-        torch.testing.assert_close(gradient, 3 * x.detach().exp())

@@ -9,6 +9,7 @@ import torch
 from allennlp_sentmatch.nn import CellAwareLSTM
 from allennlp_sentmatch.nn.ops import backends
 from allennlp_sentmatch.nn.ops.common import native
+from allennlp_sentmatch.nn.ops.common.gated_steps import GatedStep
 from tests.conftest import CAN_COMPILE
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
@@ -88,27 +89,17 @@ def test_all_is_done_by_whatever_threads_there_are(monkeypatch, threads_had):
     assert not asked
 
 
-def test_an_address_is_given_for_a_right_table_only():
-    table = torch.zeros(2, 3)
-    assert native.address(table, (2, 3), table) == table.data_ptr()
-    assert native.address(None, (2, 3), table) == 0
-    for wrong in (table[:1], table.double(), table.to("meta"), torch.zeros(3, 2).t()):
+def test_tables_are_checked_and_stay_in_memory():
+    table, like = torch.zeros(2, 3, 5), torch.zeros(1)
+    assert native.address(table, like) == table.data_ptr()
+    assert native.address(table.long(), like)  # whose precision is its own
+    for wrong in (table.double(), table.to("meta"), table.mT):
         with pytest.raises(ValueError, match="expected a"):
-            native.address(wrong, (2, 3), table)
-    elsewhere = table.to("meta")
-    with pytest.raises(ValueError, match="on the CPU"):
-        native.address(elsewhere, (2, 3), elsewhere)
-
-
-def test_the_rows_of_a_table_are_counted_in_bytes():
-    table = torch.zeros(2, 3, 5, dtype=torch.float64)
-    rows = native.Rows.of(table, (2, 3, 5), table)
+            native.address(wrong, like)
+    rows = native.Rows.of(table, like)
     assert rows.at(1, 2) == table[1, 2].data_ptr()
-    assert native.Rows.of(None, (2, 3, 5), table).at(1, 2) == 0
-
-
-@pytest.mark.parametrize("sizes", [[2, 3], [3, 2], [6, -1], [5, 0]])
-def test_sizes_are_those_of_a_packing(sizes):
-    native.check_sizes([3, 1, 1], 5)
-    with pytest.raises(ValueError, match="sizes must"):
-        native.check_sizes(sizes, 5 if sizes != [3, 2] else 6)
+    assert native.Rows.of(None, like).at(1, 2) == 0
+    step = GatedStep(like, x=table, n=7)
+    assert (step.x, step.n, step.left) == (table.data_ptr(), 7, None)
+    step.set(x=None, left=table)
+    assert (step.x, step.left) == (None, table.data_ptr())

@@ -9,7 +9,6 @@ from allennlp_sentmatch.nn.ops.common.products import (
     MKLProducts,
     OneDNNProducts,
     Products,
-    affine,
 )
 from allennlp_sentmatch.nn.precision import bfloat16_products
 
@@ -106,13 +105,12 @@ def test_each_map_is_torch_s_linear(S, products, dtype, tolerance):
     products.add_products(sums, x.detach(), products.side_by_side(weight.detach()))
     expected = 1 + torch.stack([F.linear(x[s], weight[s]) for s in range(S)])
     torch.testing.assert_close(sums, expected.detach(), rtol=0, atol=tolerance)
-    actual = affine(x, weight, bias, products)
     expected = torch.stack([F.linear(x[s], weight[s], bias[s]) for s in range(S)])
+    actual = products.affine(x, weight, bias)
     torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
     upstream = torch.randn_like(expected)
-    arguments = (x, weight, bias)
-    for ours, theirs in zip(
-        torch.autograd.grad(actual, arguments, upstream),
-        torch.autograd.grad(expected, arguments, upstream),
-    ):
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=tolerance)
+    by_x, by_weight = torch.autograd.grad(expected, (x, weight), upstream)
+    gradient = products.input_gradient(weight, upstream)
+    torch.testing.assert_close(gradient, by_x, rtol=0, atol=tolerance)
+    gradients = torch.stack(products.weight_gradients(x, upstream))
+    torch.testing.assert_close(gradients, by_weight, rtol=0, atol=tolerance)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.nn.ops.subilstm import cpu, recurrence, schedule
+from allennlp_sentmatch.nn.ops.subilstm.naive import SuffixWeights
 from allennlp_sentmatch.nn.ops.subilstm.recurrence import suffix_recurrence
-from allennlp_sentmatch.nn.ops.subilstm.weights import SuffixWeights
 from tests.nn.ops.conftest import CPU_BACKENDS, run_by
 
 S, D, H = 2, 4, 3
