@@ -8,7 +8,7 @@ from allennlp.modules.seq2seq_encoders import PytorchSeq2SeqWrapper, Seq2SeqEnco
 from allennlp.nn.util import get_final_encoder_states
 from torch import Tensor
 
-from allennlp_sentmatch.modules.seq2seq_encoders.module_encoder import ModuleEncoder
+from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
 from allennlp_sentmatch.nn import CellAwareLSTM, StackedRNN
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states

@@ -2,14 +2,14 @@
 
 from typing import Callable, Optional
 
-import torch
 from allennlp.common import Lazy, Registrable
-from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.common.checks import check_dimensions_match
 from allennlp.modules.highway import Highway
 from torch import Tensor, nn
 
-from allennlp_sentmatch.modules.configuration_errors import constructs
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, constructs
 from allennlp_sentmatch.nn import matching
+from allennlp_sentmatch.nn.checks import check_positive
 
 
 class Matcher(nn.Module, Registrable):
@@ -23,8 +23,8 @@ class Matcher(nn.Module, Registrable):
 
     def __init__(self, input_size: int) -> None:
         super().__init__()
-        if input_size < 1:
-            raise ConfigurationError(f"input_size must be at least 1, got {input_size}")
+        with configuration_errors():
+            check_positive(input_size=input_size)
         self._input_size = input_size
 
     def get_input_dim(self) -> int:
@@ -45,11 +45,10 @@ class FunctionMatcher(Matcher):
     itself; its subclasses take only `input_size`.
     """
 
+    #: From two tensors (..., d) to their features (..., num_parts * d).
     function: Callable[[Tensor, Tensor], Tensor]
-    """From two tensors (..., d) to their features (..., num_parts * d)."""
-
+    #: The number of vectors of size d that the function concatenates.
     num_parts: int
-    """The number of vectors of size d that the function concatenates."""
 
     def get_output_dim(self) -> int:
         """`num_parts` times the size of the input."""
@@ -172,13 +171,10 @@ class HighwayMatcher(Matcher):
         )
         num_features = self._matcher.get_output_dim()
         self._output_size = num_features if hidden_size is None else hidden_size
-        for name, value in (("hidden_size", self._output_size), ("num_layers", num_layers)):
-            if value < 1:
-                raise ConfigurationError(f"{name} must be at least 1, got {value}")
+        with configuration_errors():
+            check_positive(hidden_size=self._output_size, num_layers=num_layers)
         self._projection = (
-            torch.nn.Identity()
-            if hidden_size is None
-            else torch.nn.Linear(num_features, hidden_size)
+            nn.Identity() if hidden_size is None else nn.Linear(num_features, hidden_size)
         )
         self._highway = Highway(self._output_size, num_layers)
 
