@@ -9,7 +9,7 @@ from allennlp.nn.util import get_final_encoder_states
 from torch import Tensor
 
 from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
-from allennlp_sentmatch.nn import CellAwareLSTM, StackedRNN
+from allennlp_sentmatch.nn.configured_module import LayeredEncoder
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states
 
@@ -85,14 +85,11 @@ def encode_with_states(
 
 def _module_with_states(
     encoder: Seq2SeqEncoder,
-) -> Union[CellAwareLSTM, StackedRNN, torch.nn.LSTM, None]:
+) -> Union[LayeredEncoder, torch.nn.LSTM, None]:
     """The module inside an encoder, if it returns its layers' states."""
     if isinstance(encoder, ModuleEncoder):
         module: Any = encoder.module
-        has_states = isinstance(module, CellAwareLSTM) or (
-            isinstance(module, StackedRNN) and module.has_cells
-        )
-        return module if has_states else None
+        return module if isinstance(module, LayeredEncoder) and module.has_cells else None
     if isinstance(encoder, PytorchSeq2SeqWrapper) and isinstance(encoder._module, torch.nn.LSTM):
         return encoder._module
     return None

@@ -21,10 +21,11 @@ The cosine of a zero vector with any other is 0.
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule
 from allennlp_sentmatch.nn.precision import at_least_float32
 
 
-class DistillationLoss(nn.Module):
+class DistillationLoss(ConfiguredModule):
     """A weighted sum of the losses of this module's docstring.
 
     # Parameters
@@ -83,14 +84,6 @@ class DistillationLoss(nn.Module):
         if self.similarity_weight:
             loss = loss + self.similarity_weight * similarity_loss(student, teacher)
         return loss
-
-    def extra_repr(self) -> str:
-        """The settings, in the constructor's order."""
-        return (
-            f"cosine_weight={self.cosine_weight}, "
-            f"squared_error_weight={self.squared_error_weight}, "
-            f"similarity_weight={self.similarity_weight}"
-        )
 
 
 def cosines(x: Tensor, y: Tensor) -> Tensor:

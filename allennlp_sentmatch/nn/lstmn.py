@@ -105,20 +105,9 @@ class LSTMN(SequenceEncoder):
         mask: Optional[Tensor] = None,
         return_attention: bool = False,
     ) -> Union[Tensor, tuple[Tensor, Attention]]:
-        """Return the hidden tape and, on request, the attention.
+        """Return the hidden tape; see `SequenceEncoder`.
 
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (batch_size, sequence_length, input_size).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
-        return_attention : `bool`, optional (default = `False`)
-
-        # Returns
-
-        `Union[Tensor, tuple[Tensor, Attention]]`
-            `hidden` of `read`, or with `return_attention` a pair of `hidden` and `attention`.
+        With `return_attention`, return a pair of `hidden` and `attention` of `read`.
         """
         tapes = self.read(inputs, mask)
         return (tapes.hidden, tapes.attention) if return_attention else tapes.hidden
@@ -133,10 +122,8 @@ class LSTMN(SequenceEncoder):
 
         # Parameters
 
-        inputs : `Tensor`
-            Shape (batch_size, sequence_length, input_size).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
+        inputs, mask
+            As for `forward`.
         initial_state : `tuple[Tensor, Tensor]`, optional (default = zeros)
             h~ and c~ at the first token of each direction, when the tapes are empty: two tensors of
             shape (batch_size, output_size).
@@ -149,13 +136,6 @@ class LSTMN(SequenceEncoder):
             (batch_size, sequence_length, sequence_length): row t holds s_i^t, over the tokens i
             before t (after t in the second direction). The row of the first token read and the
             rows of padding are zero. With two directions a pair, both in the sentence's order.
-
-        # Raises
-
-        `TypeError`
-            If the type of `inputs` or `mask` is wrong.
-        `ValueError`
-            If a shape is wrong, or a token follows padding.
         """
         weights = [
             LSTMNWeights(*(getattr(self, name + suffix) for name in LSTMNWeights._fields))

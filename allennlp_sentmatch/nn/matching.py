@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule
 
 
 def concat(a: Tensor, b: Tensor) -> Tensor:
@@ -44,7 +45,7 @@ def sum_difference(a: Tensor, b: Tensor) -> Tensor:
     return torch.cat([a + b, (a - b).abs()], dim=-1)
 
 
-class ElementwiseBilinear(torch.nn.Module):
+class ElementwiseBilinear(ConfiguredModule):
     """ElBiS: a learned bilinear form of [a_i, b_i, 1] with itself for each dimension i.
 
     Thesis eqs 5.1-5.3. Output element `m * d + i` is tanh(g^T W[m * d + i] g).
@@ -106,10 +107,3 @@ class ElementwiseBilinear(torch.nn.Module):
         # Shape: (..., M, d)
         forms = torch.einsum("...ik,mik->...mi", monomials, coefficients)
         return torch.tanh(forms.flatten(-2))
-
-    def extra_repr(self) -> str:
-        """Return the settings, for `print(module)`."""
-        return (
-            f"{self.input_size}, num_interactions={self.num_interactions}, "
-            f"commutative={self.commutative}"
-        )

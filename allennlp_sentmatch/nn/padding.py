@@ -70,7 +70,9 @@ def check_padded(
             f"{inputs_name} must be floating point numbers, got {inputs.dtype}; embed the tokens "
             f"first, or call {inputs_name}.to({dtype})"
         )
-    if inputs.dtype != dtype and not _is_converted(inputs):
+    # Autocast converts all types but float64.
+    converts = inputs.dtype != torch.float64 and is_autocast_enabled(inputs.device.type)
+    if inputs.dtype != dtype and not converts:
         raise TypeError(
             f"{inputs_name} must have the type of the encoder's parameters, {dtype}, got "
             f"{inputs.dtype}; call {inputs_name}.to({dtype}) or encoder.to({inputs.dtype})"
@@ -93,11 +95,6 @@ def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) 
     no_numbers = [x.flatten()[:0] for x in (inputs, *module.parameters())]
     zero = sum((x.sum() for x in no_numbers[1:]), no_numbers[0].sum())
     return zero.new_zeros(shape) + zero
-
-
-def _is_converted(inputs: Tensor) -> bool:
-    """Whether autocast converts these inputs, as it does with all types but float64."""
-    return inputs.dtype != torch.float64 and is_autocast_enabled(inputs.device.type)
 
 
 def stack_padded(

@@ -38,7 +38,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.nn.configured_module import SequenceEncoder
+from allennlp_sentmatch.nn.configured_module import RecurrentModule
 from allennlp_sentmatch.nn.ops.common.additive_scores import additive_scores
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.cells import gru_cell
@@ -56,7 +56,7 @@ def _uniform_parameter(*shape: int) -> torch.nn.Parameter:
     return torch.nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
 
 
-class GatedMatching(SequenceEncoder):
+class GatedMatching(RecurrentModule):
     """Gated attention-based matching (equations 4-6 of the module's docstring).
 
     Its parameters are `attention_question` (A, Q), `attention_passage` (A, P),
@@ -231,7 +231,7 @@ class GatedMatching(SequenceEncoder):
         return states, attention
 
 
-class GatedSelfMatching(SequenceEncoder):
+class GatedSelfMatching(RecurrentModule):
     """Gated self-matching (equations 7 and 8 of the module's docstring).
 
     Its parameters are `attention_key` (A, D), `attention_query` (A, D) and `attention_vector` (A),
