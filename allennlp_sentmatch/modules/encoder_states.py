@@ -23,9 +23,8 @@ class StateSizes(NamedTuple):
 
 
 class EncoderStates(NamedTuple):
-    """h and c of each layer after the last token, both directions concatenated.
-
-    Each has the shape (batch_size, num_layers, size).
+    """h and c of each layer after the last token, both directions concatenated, each
+    (batch_size, num_layers, size).
     """
 
     hidden: Tensor
@@ -45,15 +44,7 @@ def state_sizes(encoder: Seq2SeqEncoder) -> Optional[StateSizes]:
 def encode_with_states(
     encoder: Seq2SeqEncoder, inputs: Tensor, mask: Tensor
 ) -> tuple[Tensor, Tensor, Optional[EncoderStates]]:
-    """Encode a batch of sentences.
-
-    # Parameters
-
-    encoder : `Seq2SeqEncoder`
-    inputs : `Tensor`
-        Shape (batch_size, num_tokens, input_size).
-    mask : `Tensor`
-        Shape (batch_size, num_tokens), bool, right-padded.
+    """Encode sentences (batch_size, num_tokens, input_size) with a right-padded mask.
 
     # Returns
 
@@ -66,17 +57,15 @@ def encode_with_states(
         inputs, mask = F.pad(inputs, (0, 0, 0, 1)), F.pad(mask, (0, 1))
         outputs, last_output, states = encode_with_states(encoder, inputs, mask)
         return outputs[:, :0], last_output, states
-    states = None
     module = _module_with_states(encoder)
     if module is None:
-        outputs = encoder(inputs, mask)
+        outputs, *last_states = (encoder(inputs, mask),)
     elif isinstance(module, torch.nn.LSTM):
         mask = check_padded(inputs, mask, module.input_size, module.all_weights[0][0].dtype)
         outputs, *last_states = lstm_final_states(module, inputs, mask)
-        states = EncoderStates(*last_states)
     else:
         outputs, *last_states = module.last_states(inputs, mask)
-        states = EncoderStates(*last_states)
+    states = EncoderStates(*last_states) if last_states else None
     # An empty sentence has no last token; its first output is zero like all the others.
     with_token: Any = mask | (torch.arange(mask.size(1), device=mask.device) == 0)
     last_output = get_final_encoder_states(outputs, with_token, encoder.is_bidirectional())

@@ -237,21 +237,21 @@ class SequentialEncoder(Seq2SeqEncoder):
                 f"input dim of encoder {position + 1}",
             )
         self.encoders = torch.nn.ModuleList(encoders)
+        self._input_dim = encoders[0].get_input_dim()
+        self._output_dim = encoders[-1].get_output_dim()
+        self._bidirectional = encoders[-1].is_bidirectional()
 
     def get_input_dim(self) -> int:
         """The size of a step of the first encoder's inputs."""
-        size: int = self.encoders[0].get_input_dim()
-        return size
+        return self._input_dim
 
     def get_output_dim(self) -> int:
         """The size of a step of the last encoder's outputs."""
-        size: int = self.encoders[-1].get_output_dim()
-        return size
+        return self._output_dim
 
     def is_bidirectional(self) -> bool:
         """`True` if the last encoder's output is `[forward; backward]`."""
-        bidirectional: bool = self.encoders[-1].is_bidirectional()
-        return bidirectional
+        return self._bidirectional
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Encode B sentences (B, T, input size), whose `mask` (B, T) is by default without padding,

@@ -99,7 +99,6 @@ def similarity_loss(student: Tensor, teacher: Tensor) -> Tensor:
     size = len(student)
     student = nn.functional.normalize(student, dim=1)
     teacher = nn.functional.normalize(teacher, dim=1)
-    # Shape: (B, B)
-    difference = student @ student.t() - teacher @ teacher.t()
+    difference = student @ student.t() - teacher @ teacher.t()  # (B, B)
     pairs = ~torch.eye(size, dtype=torch.bool, device=student.device)
     return (difference.square() * pairs).sum() / max(size * (size - 1), 1)

@@ -144,7 +144,13 @@ class LSTMN(SequenceEncoder):
         full_mask = check_padded(inputs, mask, self.input_size, weights[0].bias_l0.dtype)
         start = None
         if initial_state is not None:
-            _check_initial_state(initial_state, (inputs.size(0), self.output_size))
+            shape = (inputs.size(0), self.output_size)
+            for name, state in zip(("hidden state", "cell"), initial_state):
+                if state.shape != shape:
+                    raise ValueError(
+                        f"the {name} of initial_state must have the shape (batch_size, "
+                        f"output_size), {shape}, got {tuple(state.shape)}"
+                    )
             halves = [torch.stack(state.chunk(len(weights), 1)) for state in initial_state]
             start = torch.stack(halves)  # (2, S, B, H)
             start = cast_to_parameter(start, weights[0].weight_ih_l0)
@@ -155,12 +161,3 @@ class LSTMN(SequenceEncoder):
         row, source = reversed_indices(full_mask)  # (B, 1), (B, T)
         from_right = attention[1][row.unsqueeze(2), source.unsqueeze(2), source.unsqueeze(1)]
         return Tapes(hidden, cell, (attention[0], from_right))
-
-
-def _check_initial_state(initial_state: tuple[Tensor, Tensor], shape: tuple[int, int]) -> None:
-    for name, state in zip(("hidden state", "cell"), initial_state):
-        if state.shape != shape:
-            raise ValueError(
-                f"the {name} of initial_state must have the shape (batch_size, output_size), "
-                f"{shape}, got {tuple(state.shape)}"
-            )

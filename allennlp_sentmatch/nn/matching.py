@@ -84,8 +84,7 @@ class ElementwiseBilinear(ConfiguredModule):
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         """Match `a` and `b`, each (..., d), and return features (..., M * d)."""
-        # Shape: (M, d, 3, 3)
-        weight = self.weight.view(self.num_interactions, self.input_size, 3, 3)
+        weight = self.weight.view(self.num_interactions, self.input_size, 3, 3)  # (M, d, 3, 3)
         if self.commutative:
             # Renaming a <-> b exchanges rows 0 and 1 and columns 0 and 1 of W.
             swapped = weight[:, :, [1, 0, 2]][:, :, :, [1, 0, 2]]
@@ -104,6 +103,5 @@ class ElementwiseBilinear(ConfiguredModule):
         )
         # Shape: (..., d, 6)
         monomials = torch.stack([a * a, b * b, a * b, a, b, torch.ones_like(a)], dim=-1)
-        # Shape: (..., M, d)
-        forms = torch.einsum("...ik,mik->...mi", monomials, coefficients)
+        forms = torch.einsum("...ik,mik->...mi", monomials, coefficients)  # (..., M, d)
         return torch.tanh(forms.flatten(-2))

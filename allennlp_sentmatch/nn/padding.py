@@ -100,20 +100,10 @@ def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) 
 def stack_padded(
     first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """Stack two padded batches into one, so that a single call encodes both.
+    """Stack two padded batches, the first one first, so that a single call encodes both.
 
-    # Parameters
-
-    first : `tuple[Tensor, Tensor]`
-        Inputs (B1, T1, D) and mask (B1, T1).
-    second : `tuple[Tensor, Tensor]`
-        Inputs (B2, T2, D) and mask (B2, T2).
-
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        Inputs (B1 + B2, T, D) and mask (B1 + B2, T) with T = max(T1, T2). The first
-        batch comes first.
+    Inputs (B1, T1, D) and (B2, T2, D) with masks (B1, T1) and (B2, T2) become inputs
+    (B1 + B2, T, D) and a mask (B1 + B2, T), with T = max(T1, T2).
     """
     num_tokens = max(first[0].size(1), second[0].size(1))
     inputs = [F.pad(x, (0, 0, 0, num_tokens - x.size(1))) for x, _ in (first, second)]

@@ -126,14 +126,10 @@ class GatedMatching(RecurrentModule):
 
         # Parameters
 
-        passage : `Tensor`
-            Shape (B, T, P).
-        passage_mask : `Optional[Tensor]`
-            Shape (B, T), bool, right-padded. `None`: nothing is padding.
-        question : `Tensor`
-            Shape (B, M, Q).
-        question_mask : `Optional[Tensor]`
-            Shape (B, M), bool, right-padded. `None`: nothing is padding.
+        passage, question : `Tensor`
+            Shapes (B, T, P) and (B, M, Q).
+        passage_mask, question_mask : `Optional[Tensor]`
+            Shapes (B, T) and (B, M), bool, right-padded. `None`: nothing is padding.
 
         # Returns
 
