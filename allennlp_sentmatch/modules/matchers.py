@@ -2,6 +2,7 @@
 
 from typing import Callable, Optional
 
+import torch
 from allennlp.common import Lazy, Registrable
 from allennlp.common.checks import check_dimensions_match
 from allennlp.modules.highway import Highway
@@ -45,17 +46,16 @@ class FunctionMatcher(Matcher):
     itself; its subclasses take only `input_size`.
     """
 
-    #: From two tensors (..., d) to their features (..., num_parts * d).
+    #: From two tensors (..., d) to their features.
     function: Callable[[Tensor, Tensor], Tensor]
-    #: The number of vectors of size d that the function concatenates.
-    num_parts: int
 
     def get_output_dim(self) -> int:
-        """`num_parts` times the size of the input."""
-        return self.num_parts * self.get_input_dim()
+        """The number of features that the function makes of vectors of that size."""
+        vector = torch.empty(self.get_input_dim())
+        return self.function(vector, vector).size(-1)
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        """Match `a` and `b`, each (..., d), to (..., num_parts * d)."""
+        """Match `a` and `b`, each (..., d), to (..., get_output_dim())."""
         return self.function(a, b)
 
 
@@ -67,7 +67,6 @@ class ConcatMatcher(FunctionMatcher):
     """
 
     function = staticmethod(matching.concat)
-    num_parts = 2
 
 
 @Matcher.register("heuristic")
@@ -78,7 +77,6 @@ class HeuristicMatcher(FunctionMatcher):
     """
 
     function = staticmethod(matching.heuristic)
-    num_parts = 4
 
 
 @Matcher.register("heuristic_difference")
@@ -89,7 +87,6 @@ class HeuristicDifferenceMatcher(FunctionMatcher):
     """
 
     function = staticmethod(matching.heuristic_difference)
-    num_parts = 4
 
 
 @Matcher.register("symmetric")
@@ -100,7 +97,6 @@ class SymmetricMatcher(FunctionMatcher):
     """
 
     function = staticmethod(matching.symmetric)
-    num_parts = 2
 
 
 @Matcher.register("sum_difference")
@@ -111,7 +107,6 @@ class SumDifferenceMatcher(FunctionMatcher):
     """
 
     function = staticmethod(matching.sum_difference)
-    num_parts = 2
 
 
 @Matcher.register("elbis")

@@ -25,7 +25,29 @@ from allennlp_sentmatch.nn.configured_module import SequenceEncoder
 from allennlp_sentmatch.nn.padding import mask_of
 
 
-class ModuleEncoder(Seq2SeqEncoder):
+class SizedEncoder(Seq2SeqEncoder):
+    """A `Seq2SeqEncoder` whose sizes and directions are known when it is made."""
+
+    def __init__(self, input_size: int, output_size: int, bidirectional: bool) -> None:
+        super().__init__()
+        self._input_dim = input_size
+        self._output_dim = output_size
+        self._bidirectional = bidirectional
+
+    def get_input_dim(self) -> int:
+        """The size of a step of the inputs."""
+        return self._input_dim
+
+    def get_output_dim(self) -> int:
+        """The size of a step of the outputs."""
+        return self._output_dim
+
+    def is_bidirectional(self) -> bool:
+        """`True` if the output is `[forward; backward]`."""
+        return self._bidirectional
+
+
+class ModuleEncoder(SizedEncoder):
     """A `Seq2SeqEncoder` that applies a plain PyTorch module to its inputs and mask. The encoders
     of this package are subclasses that add only their constructors.
 
@@ -36,20 +58,8 @@ class ModuleEncoder(Seq2SeqEncoder):
     """
 
     def __init__(self, module: SequenceEncoder) -> None:
-        super().__init__()
+        super().__init__(module.input_size, module.output_size, module.bidirectional)
         self.module = module
-
-    def get_input_dim(self) -> int:
-        """The size of a step of the inputs."""
-        return self.module.input_size
-
-    def get_output_dim(self) -> int:
-        """The size of a step of the outputs."""
-        return self.module.output_size
-
-    def is_bidirectional(self) -> bool:
-        """`True` if the output is `[forward; backward]`."""
-        return self.module.bidirectional
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Encode B sentences (B, T, input size), whose `mask` (B, T), right-padded, is by default
@@ -167,7 +177,7 @@ class StackedRnnEncoder(ModuleEncoder):
 
 
 @Seq2SeqEncoder.register("highway")
-class HighwayEncoder(Seq2SeqEncoder):
+class HighwayEncoder(SizedEncoder):
     """AllenNLP's `Highway` layers ([Srivastava et al. (2015)](https://arxiv.org/abs/1505.00387)),
     applied to each position.
 
@@ -181,23 +191,10 @@ class HighwayEncoder(Seq2SeqEncoder):
     """
 
     def __init__(self, input_size: int, num_layers: int = 2) -> None:
-        super().__init__()
+        super().__init__(input_size, input_size, bidirectional=False)
         with configuration_errors():
             check_positive(input_size=input_size, num_layers=num_layers)
-        self._input_dim = input_size
         self._highway = Highway(input_size, num_layers)
-
-    def get_input_dim(self) -> int:
-        """The size of a step of the inputs."""
-        return self._input_dim
-
-    def get_output_dim(self) -> int:
-        """The size of a step of the outputs."""
-        return self._input_dim
-
-    def is_bidirectional(self) -> bool:
-        """`False`: the output is not `[forward; backward]`."""
-        return False
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Encode B sentences (B, T, input size), whose `mask` (B, T) is by default without padding,
@@ -210,7 +207,7 @@ class HighwayEncoder(Seq2SeqEncoder):
 
 
 @Seq2SeqEncoder.register("sequential")
-class SequentialEncoder(Seq2SeqEncoder):
+class SequentialEncoder(SizedEncoder):
     """Encoders in sequence: each reads the outputs of the previous one.
 
     AllenNLP's "compose" requires that all encoders are bidirectional or none is. Here they may be
@@ -226,9 +223,10 @@ class SequentialEncoder(Seq2SeqEncoder):
     """
 
     def __init__(self, encoders: list[Seq2SeqEncoder]) -> None:
-        super().__init__()
         if not encoders:
             raise ConfigurationError("encoders is empty; list at least one")
+        first, last = encoders[0], encoders[-1]
+        super().__init__(first.get_input_dim(), last.get_output_dim(), last.is_bidirectional())
         for position, (encoder, following) in enumerate(zip(encoders, encoders[1:])):
             check_dimensions_match(
                 encoder.get_output_dim(),
@@ -237,21 +235,6 @@ class SequentialEncoder(Seq2SeqEncoder):
                 f"input dim of encoder {position + 1}",
             )
         self.encoders = torch.nn.ModuleList(encoders)
-        self._input_dim = encoders[0].get_input_dim()
-        self._output_dim = encoders[-1].get_output_dim()
-        self._bidirectional = encoders[-1].is_bidirectional()
-
-    def get_input_dim(self) -> int:
-        """The size of a step of the first encoder's inputs."""
-        return self._input_dim
-
-    def get_output_dim(self) -> int:
-        """The size of a step of the last encoder's outputs."""
-        return self._output_dim
-
-    def is_bidirectional(self) -> bool:
-        """`True` if the last encoder's output is `[forward; backward]`."""
-        return self._bidirectional
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         """Encode B sentences (B, T, input size), whose `mask` (B, T) is by default without padding,

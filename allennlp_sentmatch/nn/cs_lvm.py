@@ -240,21 +240,10 @@ class LSTMState(NamedTuple):
 def teacher_forcing(
     tokens: Tensor, mask: Tensor, start_index: int, end_index: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the decoder's inputs and targets for teacher forcing.
+    """Return the decoder's inputs <s> w_1 .. w_N, its targets w_1 .. w_N </s> and the mask of both,
+    each (B, T + 1).
 
-    # Parameters
-
-    tokens : `Tensor`
-        Word indices, (B, T), right-padded, without sentence boundaries.
-    mask : `Tensor`
-        (B, T), bool.
-    start_index, end_index : `int`
-        The indices of <s> and </s>.
-
-    # Returns
-
-    `tuple[Tensor, Tensor, Tensor]`
-        Inputs <s> w_1 .. w_N, targets w_1 .. w_N </s> and the mask of both, each (B, T + 1).
+    `tokens` (B, T) are word indices without sentence boundaries, and `mask` (B, T) is right-padded.
     """
     inputs = F.pad(tokens, (1, 0), value=start_index)
     targets = F.pad(tokens, (0, 1)).scatter(1, mask.sum(dim=1, keepdim=True), end_index)

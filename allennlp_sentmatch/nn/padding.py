@@ -70,9 +70,9 @@ def check_padded(
             f"{inputs_name} must be floating point numbers, got {inputs.dtype}; embed the tokens "
             f"first, or call {inputs_name}.to({dtype})"
         )
-    # Autocast converts all types but float64.
-    converts = inputs.dtype != torch.float64 and is_autocast_enabled(inputs.device.type)
-    if inputs.dtype != dtype and not converts:
+    if inputs.dtype != dtype and (  # autocast converts all types but float64
+        inputs.dtype == torch.float64 or not is_autocast_enabled(inputs.device.type)
+    ):
         raise TypeError(
             f"{inputs_name} must have the type of the encoder's parameters, {dtype}, got "
             f"{inputs.dtype}; call {inputs_name}.to({dtype}) or encoder.to({inputs.dtype})"

@@ -202,24 +202,11 @@ def last_pooling(inputs: Tensor, mask: Tensor, bidirectional: bool) -> Tensor:
 def additive_attention(
     keys: Tensor, vector: Tensor, values: Tensor, mask: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Pool by weights a = softmax(v . tanh(k)), zero where all is masked.
+    """Pool values (B, T, E), zero at padding, by the weights a = softmax(v . tanh(k)) of keys k
+    (B, T, A), with v the `vector` (A,) and the `mask` (B, T).
 
-    # Parameters
-
-    keys : `Tensor`
-        k, (B, T, A).
-    vector : `Tensor`
-        v, (A,).
-    values : `Tensor`
-        (B, T, E), zero at padding.
-    mask : `Tensor`
-        (B, T), bool.
-
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        The sum of the values times their weights, (B, E), and the weights, (B, T), both in the
-        precision of `values`, also under autocast.
+    Return their sums (B, E) and the weights (B, T), zero where all is masked, both in the precision
+    of `values`, also under autocast.
     """
     with without_autocast(values.device):
         weights = masked_softmax(torch.tanh(keys.to(values.dtype)) @ vector, mask)

@@ -18,19 +18,9 @@ from torch import Tensor
 
 
 def rank_order(scores: Tensor, mask: Tensor) -> Tensor:
-    """Sort the candidates by score, the best first.
+    """Sort the candidates by score (B, K), the best first, and return their indices (B, K), int64.
 
-    # Parameters
-
-    scores : `Tensor`
-        (B, K)
-    mask : `Tensor`
-        (B, K), bool: `False` where a question has no candidate.
-
-    # Returns
-
-    `Tensor`
-        The candidates' indices, (B, K), int64. Masked candidates come last.
+    Where the `mask` (B, K) is `False`, a question has no candidate: these come last.
     """
     # Both sorts are stable. The first one sorts the flipped scores, so that later candidates win.
     flipped = scores.flip(-1).sort(dim=-1, descending=True, stable=True).indices
