@@ -58,6 +58,7 @@ def encode_with_states(
         outputs, last_output, states = encode_with_states(encoder, inputs, mask)
         return outputs[:, :0], last_output, states
     module = _module_with_states(encoder)
+    last_states: list[Tensor]
     if module is None:
         outputs, *last_states = (encoder(inputs, mask),)
     elif isinstance(module, torch.nn.LSTM):

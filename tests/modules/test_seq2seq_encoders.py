@@ -7,10 +7,9 @@ import pytest
 import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.modules.seq2seq_encoders import ComposeEncoder, Seq2SeqEncoder
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 
 from allennlp_sentmatch.modules import seq2seq_encoders
-from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
 from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, RecurrentlyControlledRNN, SuffixBiLSTM
 
 KINDS = {
@@ -31,14 +30,6 @@ def build(**settings) -> Seq2SeqEncoder:
 
 def from_json(name: str, **settings) -> Seq2SeqEncoder:
     return build(**{"type": name, "input_size": 4, "hidden_size": 3, **settings})
-
-
-def test_hands_inputs_and_mask_to_its_module():
-    module = LSTMN(4, 3, bidirectional=True)
-    encoder = ModuleEncoder(module)
-    torch.testing.assert_close(encoder(INPUTS, MASK), module(INPUTS, MASK))
-    assert (encoder.get_input_dim(), encoder.get_output_dim()) == (4, 6)
-    assert encoder.is_bidirectional()
 
 
 @pytest.mark.parametrize(
@@ -90,18 +81,6 @@ def test_is_the_module_of_its_settings(name, settings, output_size, bidirectiona
 )
 def test_has_the_defaults_of_the_paper(name, defaults):
     assert re.fullmatch(f"4, 3, {defaults}", from_json(name).module.extra_repr())
-
-
-def test_all_of_them_compose():
-    encoders = [
-        {"type": "cas_lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True},
-        {"type": "subilstm", "input_size": 6, "hidden_size": 2},
-        {"type": "rcrn", "input_size": 4, "hidden_size": 5},
-        {"type": "lstmn", "input_size": 10, "hidden_size": 3, "bidirectional": True},
-    ]
-    encoder = build(type="compose", encoders=encoders)
-    assert isinstance(encoder, ComposeEncoder)
-    assert encoder(INPUTS, MASK).shape == (3, 3, 6)
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])

@@ -98,24 +98,6 @@ def test_splitting_and_cutting():
     torch.testing.assert_close(windows.select(torch.tensor([3, 1])).cut(passages), cut[[3, 1]])
 
 
-def test_the_best_spans_of_windows_compete_by_their_scores():
-    """The first window is sure of its span, as it has no other; the second one's is better."""
-    windows = of([6], size=4, stride=3)
-    start = torch.tensor([[1.0, -9, -9, -9], [4.0, 3.5, 0.0, 7.0]])  # the last one is padding
-    end = torch.tensor([[1.0, -9, -9, 1.0], [0.0, 3.0, 2.0, 7.0]])
-    best, best_windows = windows.best_spans(start, end, count=4)
-    assert best.spans.tolist() == [[[3, 4], [4, 4], [3, 5], [4, 5]]]
-    assert best.scores.tolist() == [[7, 6.5, 6, 5.5]]
-    assert best_windows.tolist() == [1]
-    # A span of both windows counts once, with its larger score.
-    end[0, 3] = 16.0
-    best, best_windows = windows.best_spans(start, end, count=3, max_length=1)
-    assert best.spans.tolist() == [[[3, 3], [4, 4], [0, 0]]]
-    assert best.scores.tolist() == [[7, 6.5, 2]]
-    assert best_windows.tolist() == [0]
-    assert windows.join(start, 6).tolist() == [[1, -9, -9, 4, 3.5, 0]]
-
-
 @st.composite
 def windowed(draw):
     lengths = draw(st.lists(st.integers(0, 9), min_size=1, max_size=3).filter(any))
@@ -163,18 +145,6 @@ def test_the_spans_and_scores_of_all_windows_are_searched(case):
         assert len(set(spans[: len(largest)])) == len(largest)
         if largest:
             assert best_windows[passage] in owners[passage][largest[0]]
-
-
-def test_one_window_gives_the_spans_of_the_passage():
-    windows = of([5, 3], size=6, stride=2)
-    start, end = torch.rand(2, 2, 6)
-    found, numbers = windows.best_spans(start, end, count=3, max_length=2)
-    expected = best_spans(
-        *(scores.masked_fill(~windows.mask, -math.inf) for scores in (start, end)), 3, 2
-    )
-    assert found.spans.tolist() == expected.spans.tolist()
-    assert found.scores.tolist() == expected.scores.tolist()
-    assert numbers.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -338,14 +338,6 @@ def test_supervised_loss_by_hand():
     assert loss.item() == pytest.approx(5 + 0.8 * math.log(4), rel=1e-12)
 
 
-def test_unsupervised_loss_by_hand():
-    # q(y) = (1/4, 3/4) and L_gen = (4, 8): -H = 1/4 log 1/4 + 3/4 log 3/4; E = 1 + 6.
-    loss = unsupervised_loss(tensor(0.25, 0.75).log().unsqueeze(0), tensor(4.0, 8.0).unsqueeze(0))
-    negative_entropy = 0.25 * math.log(0.25) + 0.75 * math.log(0.75)
-    assert loss.shape == (1,)
-    assert loss.item() == pytest.approx(negative_entropy + 7, rel=1e-12)
-
-
 def test_unsupervised_bound_by_brute_force():
     # Eq. 6.15 with a z of three values: every expectation is a finite sum.
     torch.manual_seed(0)
