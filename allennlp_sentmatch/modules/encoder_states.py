@@ -8,8 +8,8 @@ from allennlp.modules.seq2seq_encoders import PytorchSeq2SeqWrapper, Seq2SeqEnco
 from allennlp.nn.util import get_final_encoder_states
 from torch import Tensor
 
-from allennlp_sentmatch.modules.seq2seq_encoders.module_encoder import ModuleEncoder
-from allennlp_sentmatch.nn import CellAwareLSTM, StackedRNN
+from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
+from allennlp_sentmatch.nn.configured_module import LayeredEncoder
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states
 
@@ -23,9 +23,8 @@ class StateSizes(NamedTuple):
 
 
 class EncoderStates(NamedTuple):
-    """h and c of each layer after the last token, both directions concatenated.
-
-    Each has the shape (batch_size, num_layers, size).
+    """h and c of each layer after the last token, both directions concatenated, each
+    (batch_size, num_layers, size).
     """
 
     hidden: Tensor
@@ -45,15 +44,7 @@ def state_sizes(encoder: Seq2SeqEncoder) -> Optional[StateSizes]:
 def encode_with_states(
     encoder: Seq2SeqEncoder, inputs: Tensor, mask: Tensor
 ) -> tuple[Tensor, Tensor, Optional[EncoderStates]]:
-    """Encode a batch of sentences.
-
-    # Parameters
-
-    encoder : `Seq2SeqEncoder`
-    inputs : `Tensor`
-        Shape (batch_size, num_tokens, input_size).
-    mask : `Tensor`
-        Shape (batch_size, num_tokens), bool, right-padded.
+    """Encode sentences (batch_size, num_tokens, input_size) with a right-padded mask.
 
     # Returns
 
@@ -66,17 +57,16 @@ def encode_with_states(
         inputs, mask = F.pad(inputs, (0, 0, 0, 1)), F.pad(mask, (0, 1))
         outputs, last_output, states = encode_with_states(encoder, inputs, mask)
         return outputs[:, :0], last_output, states
-    states = None
     module = _module_with_states(encoder)
+    last_states: list[Tensor]
     if module is None:
-        outputs = encoder(inputs, mask)
+        outputs, *last_states = (encoder(inputs, mask),)
     elif isinstance(module, torch.nn.LSTM):
         mask = check_padded(inputs, mask, module.input_size, module.all_weights[0][0].dtype)
         outputs, *last_states = lstm_final_states(module, inputs, mask)
-        states = EncoderStates(*last_states)
     else:
         outputs, *last_states = module.last_states(inputs, mask)
-        states = EncoderStates(*last_states)
+    states = EncoderStates(*last_states) if last_states else None
     # An empty sentence has no last token; its first output is zero like all the others.
     with_token: Any = mask | (torch.arange(mask.size(1), device=mask.device) == 0)
     last_output = get_final_encoder_states(outputs, with_token, encoder.is_bidirectional())
@@ -85,14 +75,11 @@ def encode_with_states(
 
 def _module_with_states(
     encoder: Seq2SeqEncoder,
-) -> Union[CellAwareLSTM, StackedRNN, torch.nn.LSTM, None]:
+) -> Union[LayeredEncoder, torch.nn.LSTM, None]:
     """The module inside an encoder, if it returns its layers' states."""
     if isinstance(encoder, ModuleEncoder):
         module: Any = encoder.module
-        has_states = isinstance(module, CellAwareLSTM) or (
-            isinstance(module, StackedRNN) and module.has_cells
-        )
-        return module if has_states else None
+        return module if isinstance(module, LayeredEncoder) and module.has_cells else None
     if isinstance(encoder, PytorchSeq2SeqWrapper) and isinstance(encoder._module, torch.nn.LSTM):
         return encoder._module
     return None

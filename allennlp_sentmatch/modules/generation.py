@@ -50,8 +50,7 @@ class LengthPenaltyScorer(FinalSequenceScorer):
 
     def score(self, predictions: Tensor, log_probabilities: Tensor, end_index: int) -> Tensor:
         """The scores (B, beam) of `predictions` (B, beam, T), padded with `end_index`."""
-        # shape: (B, beam)
-        lengths = (predictions != end_index).sum(dim=-1)
+        lengths = (predictions != end_index).sum(dim=-1)  # (B, beam)
         lengths = lengths + (predictions[..., -1] == end_index).long()
         return log_probabilities / ((5 + lengths) / 6) ** self.alpha
 
@@ -73,17 +72,8 @@ def search_sentences(
 
     beam_search : `BeamSearch`
         AllenNLP's, with the end symbol, the number of beams and the scorer.
-    generator : `ConditionalLanguageModel`
-    latent : `Tensor`
-        z, (B, m).
-    labels : `Tensor`, optional
-        (B,), for a generator with labels.
-    word_embeddings : `Tensor`
-        (V, D).
-    start_index : `int`
-        The index of the start symbol.
-    allowed_words : `Tensor`
-        (V,), bool: what may be generated, the end symbol included.
+    generator, latent, labels, word_embeddings, start_index, allowed_words
+        As for `allennlp_sentmatch.nn.cs_lvm.generate_relaxed`.
 
     # Returns
 

@@ -35,29 +35,13 @@ class InterpretableEncoder(Protocol):
 def encode_with_internals(
     encoder: torch.nn.Module, inputs: Tensor, mask: Tensor
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """Encode with any encoder.
-
-    # Parameters
-
-    encoder : `torch.nn.Module`
-        A `Seq2SeqEncoder` or `Seq2VecEncoder`.
-    inputs : `Tensor`
-        (B, T, D)
-    mask : `Tensor`
-        (B, T), bool, right-padded.
-
-    # Returns
-
-    `tuple[Tensor, dict[str, Tensor]]`
-        The encoder's output and its internals, which are empty unless it is an
-        `InterpretableEncoder`.
+    """Encode sentences (B, T, D) with a right-padded mask (B, T) by any `Seq2SeqEncoder` or
+    `Seq2VecEncoder`: its output, and its internals, empty unless it is an `InterpretableEncoder`.
     """
     if not isinstance(encoder, InterpretableEncoder):
         return encoder(inputs, mask), {}
-    outputs: Tensor
-    internals: dict[str, Tensor]
-    outputs, internals = encoder(inputs, mask, return_internals=True)
-    return outputs, internals
+    results: tuple[Tensor, dict[str, Tensor]] = encoder(inputs, mask, return_internals=True)
+    return results
 
 
 def trim_attention(weights: Tensor, *lengths: int) -> list[Any]:

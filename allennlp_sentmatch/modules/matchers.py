@@ -4,12 +4,13 @@ from typing import Callable, Optional
 
 import torch
 from allennlp.common import Lazy, Registrable
-from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.common.checks import check_dimensions_match
 from allennlp.modules.highway import Highway
 from torch import Tensor, nn
 
-from allennlp_sentmatch.modules.configuration_errors import constructs
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, constructs
 from allennlp_sentmatch.nn import matching
+from allennlp_sentmatch.nn.checks import check_positive
 
 
 class Matcher(nn.Module, Registrable):
@@ -23,8 +24,8 @@ class Matcher(nn.Module, Registrable):
 
     def __init__(self, input_size: int) -> None:
         super().__init__()
-        if input_size < 1:
-            raise ConfigurationError(f"input_size must be at least 1, got {input_size}")
+        with configuration_errors():
+            check_positive(input_size=input_size)
         self._input_size = input_size
 
     def get_input_dim(self) -> int:
@@ -45,18 +46,16 @@ class FunctionMatcher(Matcher):
     itself; its subclasses take only `input_size`.
     """
 
+    #: From two tensors (..., d) to their features.
     function: Callable[[Tensor, Tensor], Tensor]
-    """From two tensors (..., d) to their features (..., num_parts * d)."""
-
-    num_parts: int
-    """The number of vectors of size d that the function concatenates."""
 
     def get_output_dim(self) -> int:
-        """`num_parts` times the size of the input."""
-        return self.num_parts * self.get_input_dim()
+        """The number of features that the function makes of vectors of that size."""
+        vector = torch.empty(self.get_input_dim())
+        return self.function(vector, vector).size(-1)
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        """Match `a` and `b`, each (..., d), to (..., num_parts * d)."""
+        """Match `a` and `b`, each (..., d), to (..., get_output_dim())."""
         return self.function(a, b)
 
 
@@ -68,7 +67,6 @@ class ConcatMatcher(FunctionMatcher):
     """
 
     function = staticmethod(matching.concat)
-    num_parts = 2
 
 
 @Matcher.register("heuristic")
@@ -79,7 +77,6 @@ class HeuristicMatcher(FunctionMatcher):
     """
 
     function = staticmethod(matching.heuristic)
-    num_parts = 4
 
 
 @Matcher.register("heuristic_difference")
@@ -90,7 +87,6 @@ class HeuristicDifferenceMatcher(FunctionMatcher):
     """
 
     function = staticmethod(matching.heuristic_difference)
-    num_parts = 4
 
 
 @Matcher.register("symmetric")
@@ -101,7 +97,6 @@ class SymmetricMatcher(FunctionMatcher):
     """
 
     function = staticmethod(matching.symmetric)
-    num_parts = 2
 
 
 @Matcher.register("sum_difference")
@@ -112,7 +107,6 @@ class SumDifferenceMatcher(FunctionMatcher):
     """
 
     function = staticmethod(matching.sum_difference)
-    num_parts = 2
 
 
 @Matcher.register("elbis")
@@ -172,13 +166,10 @@ class HighwayMatcher(Matcher):
         )
         num_features = self._matcher.get_output_dim()
         self._output_size = num_features if hidden_size is None else hidden_size
-        for name, value in (("hidden_size", self._output_size), ("num_layers", num_layers)):
-            if value < 1:
-                raise ConfigurationError(f"{name} must be at least 1, got {value}")
+        with configuration_errors():
+            check_positive(hidden_size=self._output_size, num_layers=num_layers)
         self._projection = (
-            torch.nn.Identity()
-            if hidden_size is None
-            else torch.nn.Linear(num_features, hidden_size)
+            nn.Identity() if hidden_size is None else nn.Linear(num_features, hidden_size)
         )
         self._highway = Highway(self._output_size, num_layers)
 

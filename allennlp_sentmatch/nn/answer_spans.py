@@ -122,19 +122,8 @@ class PassageWindows(NamedTuple):
         return passages[self.passages.unsqueeze(1), self.positions.clamp(max=last)]
 
     def join(self, scores: Tensor, num_tokens: int) -> Tensor:
-        """Give each token of the passages the largest of its scores in windows.
-
-        # Parameters
-
-        scores : `Tensor`
-            Shape (N, W).
-        num_tokens : `int`
-            T.
-
-        # Returns
-
-        `Tensor`
-            Shape (B, T), the smallest number of the type at padding.
+        """Give each of the T tokens of the passages the largest of its scores (N, W) in windows:
+        (B, T), the smallest number of the type at padding.
         """
         B = int(self.passages[-1]) + 1
         joined = scores.new_full((B, num_tokens), torch.finfo(scores.dtype).min)

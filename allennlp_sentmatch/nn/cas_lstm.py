@@ -20,14 +20,13 @@ import math
 import warnings
 from collections.abc import Iterator
 from numbers import Real
-from typing import Literal, Optional, Union
+from typing import Any, Literal, Optional, Union
 
 import torch
 from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
-from allennlp_sentmatch.nn.configured_module import SequenceEncoder
-from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
+from allennlp_sentmatch.nn.configured_module import LayeredEncoder
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import (
     lstm_gates,
     lstm_last_states,
@@ -37,7 +36,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerWeights
 from allennlp_sentmatch.nn.padding import check_padded
 
 
-class CellAwareLSTM(SequenceEncoder):
+class CellAwareLSTM(LayeredEncoder):
     """The cell-aware stacked LSTM of Choi et al. (2019); equations in the module's docstring.
 
     Layer `k` has the parameters below. Their blocks of `hidden_size` (H) rows are in the order
@@ -155,40 +154,22 @@ class CellAwareLSTM(SequenceEncoder):
         mask: Optional[Tensor] = None,
         return_gates: bool = False,
         return_states: bool = False,
-    ) -> Union[
-        Tensor,
-        tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]],
-        tuple[Tensor, Tensor, Tensor],
-    ]:
-        """Encode a batch of sentences.
+    ) -> Any:
+        """Encode a batch of sentences; see `SequenceEncoder`.
 
         # Parameters
 
-        inputs : `Tensor`
-            Shape (batch_size, num_tokens, input_size).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (batch_size, num_tokens), bool, true at tokens, right-padded. `None`: nothing is
-            padding.
+        inputs, mask
         return_gates : `bool`, optional (default = `False`)
             Whether to return the gates and the memory cells as well, which only the backend
-            "naive" has.
+            "naive" has: for each layer a `CellAwareLSTMGates` for each direction.
         return_states : `bool`, optional (default = `False`)
             Whether to return what `last_states` does. Without `return_gates`.
 
-        # Returns
-
-        `Union[Tensor, tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]], tuple[Tensor, ...]]`
-            The top layer's hidden states, shape (batch_size, num_tokens, output_size), left-to-
-            right first, zero at padded steps. With `return_gates`, also each layer's gates, one
-            `CellAwareLSTMGates` for each direction.
-
         # Raises
 
-        `TypeError`
-            If the type of `inputs` or `mask` is wrong.
         `ValueError`
-            If a shape is wrong, a token follows padding, or both `return_gates` and
-            `return_states` are true.
+            If both `return_gates` and `return_states` are true.
         """
         if return_gates and return_states:
             raise ValueError("return_gates and return_states cannot both be true; choose one")
@@ -200,30 +181,6 @@ class CellAwareLSTM(SequenceEncoder):
             return lstm_last_states(inputs, mask, layers, self.dropout, self.training)
         hidden, _ = lstm_recurrence(inputs, mask, layers, self.dropout, self.training)
         return hidden
-
-    def last_states(
-        self, inputs: Tensor, mask: Optional[Tensor] = None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Encode a batch of sentences for a decoder that starts from the last states.
-
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (batch_size, num_tokens, input_size).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (batch_size, num_tokens), bool, true at tokens, right-padded. `None`: nothing is
-            padding.
-
-        # Returns
-
-        `tuple[Tensor, Tensor, Tensor]`
-            The outputs of `forward`, and the hidden states and the cells of all layers after a
-            direction's last step, each (batch_size, num_layers, output_size), zero for an empty
-            sentence.
-        """
-        # A call of the module, so that its hooks run.
-        states: tuple[Tensor, Tensor, Tensor] = self(inputs, mask, return_states=True)
-        return states
 
     def layer_weights(self, layer: int, suffix: str = "") -> LayerWeights:
         """The parameters of a layer in one direction, with lambda computed."""

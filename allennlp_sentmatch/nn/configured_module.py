@@ -1,8 +1,11 @@
 """The base classes of modules that show their settings."""
 
 import inspect
+from abc import ABC, abstractmethod
+from typing import Any, Optional
 
 import torch
+from torch import Tensor
 
 
 class ConfiguredModule(torch.nn.Module):
@@ -18,12 +21,9 @@ class ConfiguredModule(torch.nn.Module):
         )
 
 
-class SequenceEncoder(ConfiguredModule):
-    """Encodes padded sentences, from one vector for each token to another, by
-    `forward(inputs, mask)`.
-    """
+class RecurrentModule(ConfiguredModule):
+    """A module that reads sentences in one direction or two."""
 
-    input_size: int
     hidden_size: int
     bidirectional: bool = False
 
@@ -36,3 +36,63 @@ class SequenceEncoder(ConfiguredModule):
     def _suffixes(self) -> tuple[str, ...]:
         """What the names of each direction's parameters end in, as in `torch.nn.LSTM`."""
         return ("", "_reverse") if self.bidirectional else ("",)
+
+
+class SequenceEncoder(RecurrentModule, ABC):
+    """Encodes padded sentences, from one vector for each token to another."""
+
+    input_size: int
+
+    @abstractmethod
+    def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Any:
+        """Encode a batch of sentences.
+
+        # Parameters
+
+        inputs : `Tensor`
+            Shape (batch_size, num_tokens, input_size).
+        mask : `Tensor`, optional (default = `None`)
+            Shape (batch_size, num_tokens), bool, true at tokens, right-padded. `None`: nothing is
+            padding.
+
+        # Returns
+
+        `Tensor`
+            Shape (batch_size, num_tokens, output_size), left-to-right first, zero at padded steps.
+
+        # Raises
+
+        `TypeError`
+            If the type of `inputs` or `mask` is wrong.
+        `ValueError`
+            If a shape is wrong, or a token follows padding.
+        """
+
+
+class LayeredEncoder(SequenceEncoder):
+    """A sequence encoder of layers that may have memory cells beside their hidden states."""
+
+    num_layers: int
+    #: Whether they have, so that `last_states` can be called.
+    has_cells: bool = True
+
+    def last_states(
+        self, inputs: Tensor, mask: Optional[Tensor] = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Encode a batch of sentences for a decoder that starts from the last states.
+
+        # Parameters
+
+        inputs, mask
+            As for `forward`.
+
+        # Returns
+
+        `tuple[Tensor, Tensor, Tensor]`
+            The outputs of `forward`, and the hidden states and the cells of all layers after a
+            direction's last step, each (batch_size, num_layers, output_size), zero for an empty
+            sentence.
+        """
+        # A call of the module, so that its hooks run.
+        states: tuple[Tensor, Tensor, Tensor] = self(inputs, mask, return_states=True)
+        return states

@@ -54,6 +54,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
 from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise, straight_through_gumbel_softmax
+from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.precision import at_least_float32
 
 
@@ -219,11 +220,8 @@ class VonMisesFisherInferenceNetwork(InferenceNetwork):
         # Half precision is too coarse for a unit vector.
         projected = at_least_float32(self.projection(sentence))
         # The arguments are valid by construction; a check would synchronize with the GPU.
-        return VonMisesFisher(
-            F.normalize(projected, dim=-1),
-            self.concentration.to(projected.dtype),
-            validate_args=False,
-        )
+        concentration = self.concentration.to(projected.dtype)
+        return VonMisesFisher(F.normalize(projected, dim=-1), concentration, validate_args=False)
 
     def kl_divergence(self, posterior: Distribution) -> Tensor:
         """Return KL(q(z|x) || p(z)), (B,), eq. 6.3."""
@@ -242,52 +240,22 @@ class LSTMState(NamedTuple):
 def teacher_forcing(
     tokens: Tensor, mask: Tensor, start_index: int, end_index: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the decoder's inputs and targets for teacher forcing.
+    """Return the decoder's inputs <s> w_1 .. w_N, its targets w_1 .. w_N </s> and the mask of both,
+    each (B, T + 1).
 
-    # Parameters
-
-    tokens : `Tensor`
-        Word indices, (B, T), right-padded, without sentence boundaries.
-    mask : `Tensor`
-        (B, T), bool.
-    start_index, end_index : `int`
-        The indices of <s> and </s>.
-
-    # Returns
-
-    `tuple[Tensor, Tensor, Tensor]`
-        Inputs <s> w_1 .. w_N, targets w_1 .. w_N </s> and the mask of both, each (B, T + 1).
+    `tokens` (B, T) are word indices without sentence boundaries, and `mask` (B, T) is right-padded.
     """
-    start = tokens.new_full((tokens.size(0), 1), start_index)
-    inputs = torch.cat([start, tokens], dim=1)
-    padding = torch.zeros_like(start)
-    targets = torch.cat([tokens, padding], dim=1)
-    lengths = mask.sum(dim=1, keepdim=True)
-    targets = targets.scatter(1, lengths, end_index)
-    target_mask = torch.cat([torch.ones_like(start, dtype=torch.bool), mask], dim=1)
-    return inputs, targets, target_mask
+    inputs = F.pad(tokens, (1, 0), value=start_index)
+    targets = F.pad(tokens, (0, 1)).scatter(1, mask.sum(dim=1, keepdim=True), end_index)
+    return inputs, targets, F.pad(mask, (1, 0), value=True)
 
 
 def append_end(embedded: Tensor, mask: Tensor, end: Tensor) -> tuple[Tensor, Tensor]:
-    """Append the embedding of </s> to every sentence.
-
-    # Parameters
-
-    embedded : `Tensor`
-        (B, T, D), right-padded.
-    mask : `Tensor`
-        (B, T), bool.
-    end : `Tensor`
-        (D,)
-
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        (B, T + 1, D) and its mask (B, T + 1).
+    """Append the embedding of </s>, `end` (D,), to every one of the sentences (B, T, D) with the
+    right-padded `mask` (B, T): (B, T + 1, D) and its mask (B, T + 1).
     """
     longer = F.pad(mask, (1, 0), value=True)
-    # shape: (B, T + 1, 1)
-    is_end = (longer & ~F.pad(mask, (0, 1))).unsqueeze(-1)
+    is_end = (longer & ~F.pad(mask, (0, 1))).unsqueeze(-1)  # (B, T + 1, 1)
     return torch.where(is_end, end, F.pad(embedded, (0, 0, 0, 1))), longer
 
 
@@ -384,18 +352,15 @@ class ConditionalLanguageModel(torch.nn.Module):
         `Tensor`
             (B,).
         """
-        # shape: (B, T, label_embedding_size + m)
-        condition = self._condition(latent, labels)
+        condition = self._condition(latent, labels)  # (B, T, label_embedding_size + m)
         condition = condition.unsqueeze(1).expand(-1, embedded_inputs.size(1), -1)
-        # shape: (B, T, D)
-        states, _ = self.decoder(torch.cat([embedded_inputs, condition], dim=-1))
+        states, _ = self.decoder(torch.cat([embedded_inputs, condition], dim=-1))  # (B, T, D)
         # The softmax over the vocabulary dominates the cost, so it skips the padding.
         words = mask.nonzero(as_tuple=True)
         # shape: (number of unpadded words, V)
         logits = F.linear(states[words], word_embeddings, self.output_bias)
         log_probs = -F.cross_entropy(logits, targets[words], reduction="none")
-        # shape: (B, T)
-        per_word = log_probs.new_zeros(mask.shape).masked_scatter(mask, log_probs)
+        per_word = log_probs.new_zeros(mask.shape).masked_scatter(mask, log_probs)  # (B, T)
         log_likelihood = per_word.sum(dim=1)
         return log_likelihood / mask.sum(dim=1) if average_over_words else log_likelihood
 
@@ -423,13 +388,12 @@ class ConditionalLanguageModel(torch.nn.Module):
 
 
 class RelaxedSentence(NamedTuple):
-    """Generated sentences without <s> and </s>."""
+    """Generated sentences without <s> and </s>: their (expected) word embeddings (B, T, D), and the
+    mask (B, T), bool, of the words before </s>.
+    """
 
     embedded: Tensor
-    """The (expected) word embeddings, (B, T, D)."""
-
     mask: Tensor
-    """(B, T), bool: the words before </s>."""
 
 
 def generate_relaxed(
@@ -489,8 +453,7 @@ def generate_relaxed(
     allowed_first = allowed.clone()
     allowed_first[:, end_index] = False
     state = generator.initial_state(latent)
-    # shape: (B, D)
-    embedded = word_embeddings[start_index].expand(batch_size, -1)
+    embedded = word_embeddings[start_index].expand(batch_size, -1)  # (B, D)
     unfinished = torch.ones(batch_size, dtype=torch.bool, device=latent.device)
     words, masks = [], []
     for position in range(max_length if lengths is None else int(lengths.max())):
@@ -500,10 +463,8 @@ def generate_relaxed(
         if straight_through:
             sample = straight_through_gumbel_softmax(logits, candidates, temperature)
         else:
-            noisy = (logits + gumbel_noise(logits)).masked_fill(
-                ~candidates, torch.finfo(logits.dtype).min
-            )
-            sample = (noisy / temperature).softmax(dim=-1)
+            noisy = (logits + gumbel_noise(logits)) / temperature
+            sample = masked_softmax(noisy, candidates)
         if lengths is None:
             unfinished = unfinished & (sample.argmax(dim=-1) != end_index)
         else:
@@ -517,16 +478,8 @@ def generate_relaxed(
 
 
 def generative_loss(log_likelihood: Tensor, kl_divergence: Tensor, num_labels: int) -> Tensor:
-    """Compute L_gen, eq. 6.12.
-
-    # Parameters
-
-    log_likelihood : `Tensor`
-        log p(x_t | y, z_s), any shape.
-    kl_divergence : `Tensor`
-        KL(q(z_s | x_s) || p(z_s)), of a shape that broadcasts against `log_likelihood`.
-    num_labels : `int`
-        The number of labels, 1 / p(y).
+    """Compute L_gen, eq. 6.12, from log p(x_t | y, z_s) of any shape, KL(q(z_s | x_s) || p(z_s)),
+    which broadcasts against it, and the number of labels, 1 / p(y).
     """
     return -log_likelihood + math.log(num_labels) + kl_divergence
 
@@ -543,19 +496,8 @@ def _negative_entropy(label_log_probs: Tensor) -> Tensor:
 
 
 def unsupervised_loss(label_log_probs: Tensor, generative_losses: Tensor) -> Tensor:
-    """Compute L_u, eq. 6.18, with the expectation by enumeration.
-
-    # Parameters
-
-    label_log_probs : `Tensor`
-        log q(y | x_s, x_t), (B, C).
-    generative_losses : `Tensor`
-        L_gen(x_s, x_t, y) for every y, (B, C).
-
-    # Returns
-
-    `Tensor`
-        (B,).
+    """Compute L_u (B,), eq. 6.18, with the expectation by enumeration, from log q(y | x_s, x_t) and
+    L_gen(x_s, x_t, y) for every y, both (B, C).
     """
     expectation = (label_log_probs.exp() * generative_losses).sum(dim=-1)
     return _negative_entropy(label_log_probs) + expectation
@@ -603,41 +545,22 @@ def sampled_unsupervised_loss(
 
 
 def label_constraint(label_log_probs: Tensor, labels: Tensor) -> Tensor:
-    """Compute R^y, eq. 6.20, averaged over the batch.
-
-    # Parameters
-
-    label_log_probs : `Tensor`
-        log q(y | x_s, x~_t), (B, C).
-    labels : `Tensor`
-        y~, (B,).
-    """
+    """Average R^y, eq. 6.20, over the batch, from log q(y | x_s, x~_t) (B, C) and y~ (B,)."""
     return -label_log_probs.gather(-1, labels.unsqueeze(-1)).mean()
 
 
 def latent_constraint(target_posterior: Distribution, generated_latent: Tensor) -> Tensor:
-    """Compute R^z, eq. 6.21, averaged over the batch.
-
-    # Parameters
-
-    target_posterior : `torch.distributions.Distribution`
-        q(z | x_t) of the true target sentences, batch shape (B,).
-    generated_latent : `Tensor`
-        z~_t, (B, m).
+    """Average R^z, eq. 6.21, over the batch, from q(z | x_t) of the true target sentences, batch
+    shape (B,), and z~_t (B, m).
     """
     log_prob: Tensor = target_posterior.log_prob(generated_latent)
     return -log_prob.mean()
 
 
 def mean_direction_constraint(mean_directions: Tensor, normalize: bool = False) -> Tensor:
-    """Compute R^mu, eq. 6.22.
+    """Compute R^mu, eq. 6.22, from the unit vectors mu_i (B, m) of the batch's generated sentences.
 
-    # Parameters
-
-    mean_directions : `Tensor`
-        The unit vectors mu_i of the batch's generated sentences, (B, m).
-    normalize : `bool`, optional (default = `False`)
-        Give their mean the length 1, so that d is the cosine distance.
+    With `normalize` their mean gets the length 1, so that d is the cosine distance.
     """
     center = mean_directions.mean(dim=0)
     if normalize:

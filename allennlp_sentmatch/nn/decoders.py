@@ -39,14 +39,12 @@ from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without
 
 
 class DecoderState(NamedTuple):
-    """The states of all layers after a step.
+    """The states of all layers after a step, each (batch_size, num_layers, hidden_size).
 
     The batch comes first, so that a beam search can reorder the rows.
     """
 
-    #: Shape (batch_size, num_layers, hidden_size).
     hidden: Tensor
-    #: Shape (batch_size, num_layers, hidden_size).
     cell: Tensor
 
 
@@ -289,11 +287,11 @@ class StateBridge(nn.Module):
 
 
 class AttentionalState(NamedTuple):
-    """The state of an `AttentionalDecoder` after a step."""
+    """The states of the recurrent layers after a step, and a_j (batch_size, output_size) after its
+    dropout.
+    """
 
-    #: The states of the recurrent layers.
     layers: DecoderState
-    #: a_j after dropout, shape (batch_size, output_size).
     attentional: Tensor
 
 

@@ -21,10 +21,11 @@ The cosine of a zero vector with any other is 0.
 import torch
 from torch import Tensor, nn
 
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule
 from allennlp_sentmatch.nn.precision import at_least_float32
 
 
-class DistillationLoss(nn.Module):
+class DistillationLoss(ConfiguredModule):
     """A weighted sum of the losses of this module's docstring.
 
     # Parameters
@@ -84,14 +85,6 @@ class DistillationLoss(nn.Module):
             loss = loss + self.similarity_weight * similarity_loss(student, teacher)
         return loss
 
-    def extra_repr(self) -> str:
-        """The settings, in the constructor's order."""
-        return (
-            f"cosine_weight={self.cosine_weight}, "
-            f"squared_error_weight={self.squared_error_weight}, "
-            f"similarity_weight={self.similarity_weight}"
-        )
-
 
 def cosines(x: Tensor, y: Tensor) -> Tensor:
     """The cosines of the rows of two matrices, (B, E), (B, E) -> (B,)."""
@@ -106,7 +99,6 @@ def similarity_loss(student: Tensor, teacher: Tensor) -> Tensor:
     size = len(student)
     student = nn.functional.normalize(student, dim=1)
     teacher = nn.functional.normalize(teacher, dim=1)
-    # Shape: (B, B)
-    difference = student @ student.t() - teacher @ teacher.t()
+    difference = student @ student.t() - teacher @ teacher.t()  # (B, B)
     pairs = ~torch.eye(size, dtype=torch.bool, device=student.device)
     return (difference.square() * pairs).sum() / max(size * (size - 1), 1)

@@ -199,8 +199,7 @@ class VonMisesFisher(Distribution):
     def rsample(self, sample_shape: _size = torch.Size()) -> Tensor:  # noqa: B008
         """Draw samples, (*sample_shape, *batch_shape, m), differentiable as described above."""
         shape = self._extended_shape(torch.Size(sample_shape))
-        # shape: (*sample_shape, *batch_shape, 1)
-        cosine, sine = self._sample_angle(shape[:-1] + (1,))
+        cosine, sine = self._sample_angle(shape[:-1] + (1,))  # (*sample_shape, *batch_shape, 1)
         # A uniform direction in the subspace orthogonal to the first axis, (..., m - 1).
         direction = F.normalize(self.loc.new_empty((*shape[:-1], self._dim - 1)).normal_(), dim=-1)
         return self._rotate_axis_to_loc(torch.cat([cosine, sine * direction], dim=-1))
@@ -215,8 +214,7 @@ class VonMisesFisher(Distribution):
             accept if  k (w - x0) + (m-1) log((1+b) / (2 D)) >= log u,   x0 = (1-b) / (1+b).
         """
         degrees = self._dim - 1
-        # shape: (*sample_shape, *batch_shape, 1)
-        k = self.concentration.to(self.loc.dtype).expand(shape)
+        k = self.concentration.to(self.loc.dtype).expand(shape)  # (*sample_shape, *batch_shape, 1)
         b = degrees / (2 * k + torch.sqrt(4 * k**2 + degrees**2))
 
         with torch.no_grad():
@@ -248,8 +246,7 @@ class VonMisesFisher(Distribution):
         The reflection that swaps the axis with -mu or mu, whichever is farther away, is well
         conditioned for every mu. The one of Davidson et al. divides by |e1 - mu|.
         """
-        # shape: (*batch_shape, 1)
-        first = self.loc[..., :1]
+        first = self.loc[..., :1]  # (*batch_shape, 1)
         sign = torch.where(first < 0, -1, 1).to(first.dtype)
         normal = torch.cat([first + sign, self.loc[..., 1:]], dim=-1)
         # |normal|^2 = 2 (1 + |mu_1|), because mu is a unit vector.

@@ -18,20 +18,10 @@ from allennlp_sentmatch.nn.ops.common.straight_through import straight_through
 
 
 def gumbel_noise(logits: Tensor, generator: Optional[torch.Generator] = None) -> Tensor:
-    """Draw independent, always finite samples from Gumbel(0, 1).
+    """Draw independent, always finite samples from Gumbel(0, 1), as many as `logits` has elements.
 
-    # Parameters
-
-    logits : `Tensor`
-        Any shape. Only its shape, device and type are used. For half-precision `logits` the
-        samples are float32, because half-precision uniform variates are too coarse.
-    generator : `torch.Generator`, optional (default = `None`)
-        The source of randomness; torch's global generator if `None`.
-
-    # Returns
-
-    `Tensor`
-        The shape of `logits`.
+    They are float32 at least, because half-precision uniform variates are too coarse. `generator`
+    is the source of randomness; torch's global generator if `None`.
     """
     dtype = torch.promote_types(logits.dtype, torch.float32)
     exponential = torch.empty(logits.shape, dtype=dtype, device=logits.device)

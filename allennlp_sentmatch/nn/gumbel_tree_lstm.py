@@ -118,20 +118,7 @@ class GumbelTreeLSTM(torch.nn.Module):
         return f"{sizes}, leaf={self.leaf_kind!r}, temperature={self.temperature}"
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
-        """Return the hidden state of each sentence's root.
-
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (batch_size, sequence_length, input_size).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
-
-        # Returns
-
-        `Tensor`
-            Shape (batch_size, output_size); zero for a sentence without tokens.
-        """
+        """Return `hidden` of `compose`, zero for a sentence without tokens."""
         return self.compose(inputs, mask).hidden
 
     def compose(
@@ -235,22 +222,8 @@ def bracketing(merges: Union[Tensor, Sequence[int]], tokens: Sequence[str]) -> s
 
 
 def check_merges(merges: Tensor, mask: Tensor) -> None:
-    """Check that `merges` holds a tree over each sentence.
-
-    # Parameters
-
-    merges : `Tensor`
-        Shape (batch_size, sequence_length - 1), long, as in `TreeComposition.merges`. The values
-        are not checked under `torch.compile` and `torch.export`.
-    mask : `Tensor`
-        Shape (batch_size, sequence_length), bool, right-padded.
-
-    # Raises
-
-    `TypeError`
-        If `merges` has another type.
-    `ValueError`
-        If `merges` has another shape or holds an index without a pair.
+    """Raise the errors of `GumbelTreeLSTM.compose` unless `merges` is a tree over each sentence of
+    the `mask`. The values are not checked under `torch.compile` and `torch.export`.
     """
     if merges.dtype != torch.long:
         raise TypeError(f"merges must be long, got {merges.dtype}; call merges.long()")

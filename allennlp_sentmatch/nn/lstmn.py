@@ -105,20 +105,9 @@ class LSTMN(SequenceEncoder):
         mask: Optional[Tensor] = None,
         return_attention: bool = False,
     ) -> Union[Tensor, tuple[Tensor, Attention]]:
-        """Return the hidden tape and, on request, the attention.
+        """Return the hidden tape; see `SequenceEncoder`.
 
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (batch_size, sequence_length, input_size).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
-        return_attention : `bool`, optional (default = `False`)
-
-        # Returns
-
-        `Union[Tensor, tuple[Tensor, Attention]]`
-            `hidden` of `read`, or with `return_attention` a pair of `hidden` and `attention`.
+        With `return_attention`, return a pair of `hidden` and `attention` of `read`.
         """
         tapes = self.read(inputs, mask)
         return (tapes.hidden, tapes.attention) if return_attention else tapes.hidden
@@ -133,10 +122,8 @@ class LSTMN(SequenceEncoder):
 
         # Parameters
 
-        inputs : `Tensor`
-            Shape (batch_size, sequence_length, input_size).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (batch_size, sequence_length), bool, right-padded. `None`: nothing is padding.
+        inputs, mask
+            As for `forward`.
         initial_state : `tuple[Tensor, Tensor]`, optional (default = zeros)
             h~ and c~ at the first token of each direction, when the tapes are empty: two tensors of
             shape (batch_size, output_size).
@@ -149,13 +136,6 @@ class LSTMN(SequenceEncoder):
             (batch_size, sequence_length, sequence_length): row t holds s_i^t, over the tokens i
             before t (after t in the second direction). The row of the first token read and the
             rows of padding are zero. With two directions a pair, both in the sentence's order.
-
-        # Raises
-
-        `TypeError`
-            If the type of `inputs` or `mask` is wrong.
-        `ValueError`
-            If a shape is wrong, or a token follows padding.
         """
         weights = [
             LSTMNWeights(*(getattr(self, name + suffix) for name in LSTMNWeights._fields))
@@ -164,7 +144,13 @@ class LSTMN(SequenceEncoder):
         full_mask = check_padded(inputs, mask, self.input_size, weights[0].bias_l0.dtype)
         start = None
         if initial_state is not None:
-            _check_initial_state(initial_state, (inputs.size(0), self.output_size))
+            shape = (inputs.size(0), self.output_size)
+            for name, state in zip(("hidden state", "cell"), initial_state):
+                if state.shape != shape:
+                    raise ValueError(
+                        f"the {name} of initial_state must have the shape (batch_size, "
+                        f"output_size), {shape}, got {tuple(state.shape)}"
+                    )
             halves = [torch.stack(state.chunk(len(weights), 1)) for state in initial_state]
             start = torch.stack(halves)  # (2, S, B, H)
             start = cast_to_parameter(start, weights[0].weight_ih_l0)
@@ -175,12 +161,3 @@ class LSTMN(SequenceEncoder):
         row, source = reversed_indices(full_mask)  # (B, 1), (B, T)
         from_right = attention[1][row.unsqueeze(2), source.unsqueeze(2), source.unsqueeze(1)]
         return Tapes(hidden, cell, (attention[0], from_right))
-
-
-def _check_initial_state(initial_state: tuple[Tensor, Tensor], shape: tuple[int, int]) -> None:
-    for name, state in zip(("hidden state", "cell"), initial_state):
-        if state.shape != shape:
-            raise ValueError(
-                f"the {name} of initial_state must have the shape (batch_size, output_size), "
-                f"{shape}, got {tuple(state.shape)}"
-            )

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule
 
 
 def concat(a: Tensor, b: Tensor) -> Tensor:
@@ -44,7 +45,7 @@ def sum_difference(a: Tensor, b: Tensor) -> Tensor:
     return torch.cat([a + b, (a - b).abs()], dim=-1)
 
 
-class ElementwiseBilinear(torch.nn.Module):
+class ElementwiseBilinear(ConfiguredModule):
     """ElBiS: a learned bilinear form of [a_i, b_i, 1] with itself for each dimension i.
 
     Thesis eqs 5.1-5.3. Output element `m * d + i` is tanh(g^T W[m * d + i] g).
@@ -83,8 +84,7 @@ class ElementwiseBilinear(torch.nn.Module):
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         """Match `a` and `b`, each (..., d), and return features (..., M * d)."""
-        # Shape: (M, d, 3, 3)
-        weight = self.weight.view(self.num_interactions, self.input_size, 3, 3)
+        weight = self.weight.view(self.num_interactions, self.input_size, 3, 3)  # (M, d, 3, 3)
         if self.commutative:
             # Renaming a <-> b exchanges rows 0 and 1 and columns 0 and 1 of W.
             swapped = weight[:, :, [1, 0, 2]][:, :, :, [1, 0, 2]]
@@ -103,13 +103,5 @@ class ElementwiseBilinear(torch.nn.Module):
         )
         # Shape: (..., d, 6)
         monomials = torch.stack([a * a, b * b, a * b, a, b, torch.ones_like(a)], dim=-1)
-        # Shape: (..., M, d)
-        forms = torch.einsum("...ik,mik->...mi", monomials, coefficients)
+        forms = torch.einsum("...ik,mik->...mi", monomials, coefficients)  # (..., M, d)
         return torch.tanh(forms.flatten(-2))
-
-    def extra_repr(self) -> str:
-        """Return the settings, for `print(module)`."""
-        return (
-            f"{self.input_size}, num_interactions={self.num_interactions}, "
-            f"commutative={self.commutative}"
-        )

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.checks import check_fraction, check_positive
+from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
 
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh, "linear": torch.nn.Identity}
 
@@ -66,10 +66,7 @@ class MLPClassifier(torch.nn.Module):
         if num_layers < 0:
             raise ValueError(f"num_layers must be at least 0, got {num_layers}")
         check_fraction(dropout=dropout)
-        if activation not in ACTIVATIONS:
-            raise ValueError(
-                f"activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}"
-            )
+        check_choice(*ACTIVATIONS, activation=activation)
 
         def regularization(size: int) -> torch.nn.Module:
             normalization = BatchNorm(size) if batch_norm else torch.nn.Identity()

@@ -70,7 +70,9 @@ def check_padded(
             f"{inputs_name} must be floating point numbers, got {inputs.dtype}; embed the tokens "
             f"first, or call {inputs_name}.to({dtype})"
         )
-    if inputs.dtype != dtype and not _is_converted(inputs):
+    if inputs.dtype != dtype and (  # autocast converts all types but float64
+        inputs.dtype == torch.float64 or not is_autocast_enabled(inputs.device.type)
+    ):
         raise TypeError(
             f"{inputs_name} must have the type of the encoder's parameters, {dtype}, got "
             f"{inputs.dtype}; call {inputs_name}.to({dtype}) or encoder.to({inputs.dtype})"
@@ -95,28 +97,13 @@ def zero_outputs(module: torch.nn.Module, inputs: Tensor, shape: Sequence[int]) 
     return zero.new_zeros(shape) + zero
 
 
-def _is_converted(inputs: Tensor) -> bool:
-    """Whether autocast converts these inputs, as it does with all types but float64."""
-    return inputs.dtype != torch.float64 and is_autocast_enabled(inputs.device.type)
-
-
 def stack_padded(
     first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """Stack two padded batches into one, so that a single call encodes both.
+    """Stack two padded batches, the first one first, so that a single call encodes both.
 
-    # Parameters
-
-    first : `tuple[Tensor, Tensor]`
-        Inputs (B1, T1, D) and mask (B1, T1).
-    second : `tuple[Tensor, Tensor]`
-        Inputs (B2, T2, D) and mask (B2, T2).
-
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        Inputs (B1 + B2, T, D) and mask (B1 + B2, T) with T = max(T1, T2). The first
-        batch comes first.
+    Inputs (B1, T1, D) and (B2, T2, D) with masks (B1, T1) and (B2, T2) become inputs
+    (B1 + B2, T, D) and a mask (B1 + B2, T), with T = max(T1, T2).
     """
     num_tokens = max(first[0].size(1), second[0].size(1))
     inputs = [F.pad(x, (0, 0, 0, num_tokens - x.size(1))) for x, _ in (first, second)]

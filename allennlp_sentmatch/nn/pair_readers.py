@@ -33,6 +33,9 @@ from allennlp_sentmatch.nn.padding import check_padded, mask_of
 from allennlp_sentmatch.nn.pooling import additive_attention
 from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states
 
+#: Sentences (B, T, D) and their mask (B, T).
+Padded = tuple[Tensor, Tensor]
+
 
 class PairAttention(NamedTuple):
     """The attention of a `PairReader`, as far as it has any; shapes as in its `forward`."""
@@ -101,19 +104,14 @@ class PairReader(ConfiguredModule, ABC):
         `ValueError`
             If a shape is wrong, or a token follows padding.
         """
-        premise_mask = mask_of(premise, premise_mask)
-        hypothesis_mask = mask_of(hypothesis, hypothesis_mask)
-        encoding, attention = self.read(premise, premise_mask, hypothesis, hypothesis_mask)
+        encoding, attention = self.read(
+            (premise, mask_of(premise, premise_mask)),
+            (hypothesis, mask_of(hypothesis, hypothesis_mask)),
+        )
         return (encoding, attention) if return_attention else encoding
 
     @abstractmethod
-    def read(
-        self,
-        premise: Tensor,
-        premise_mask: Tensor,
-        hypothesis: Tensor,
-        hypothesis_mask: Tensor,
-    ) -> tuple[Tensor, PairAttention]:
+    def read(self, premise: Padded, hypothesis: Padded) -> tuple[Tensor, PairAttention]:
         """Return what `forward` does with `return_attention`."""
 
 
@@ -149,22 +147,13 @@ class LSTMPair(PairReader):
         self.premise_reader = torch.nn.LSTM(input_size, hidden_size, batch_first=True)
         self.hypothesis_reader = torch.nn.LSTM(input_size, hidden_size, batch_first=True)
 
-    def read(
-        self,
-        premise: Tensor,
-        premise_mask: Tensor,
-        hypothesis: Tensor,
-        hypothesis_mask: Tensor,
-    ) -> tuple[Tensor, PairAttention]:
+    def read(self, premise: Padded, hypothesis: Padded) -> tuple[Tensor, PairAttention]:
         """Return the last hidden states of the second LSTM; see `PairReader.forward`."""
-        dtype = next(self.parameters()).dtype
-        for inputs, mask in ((premise, premise_mask), (hypothesis, hypothesis_mask)):
-            check_padded(inputs, mask, self.input_size, dtype)
-        _, *last = lstm_final_states(self.premise_reader, premise, premise_mask)  # (B, 1, H) each
-        outputs, _, _ = lstm_final_states(
-            self.hypothesis_reader, hypothesis, hypothesis_mask, (last[0], last[1])
-        )
-        return last_state(outputs, hypothesis_mask), PairAttention()
+        for sentences in (premise, hypothesis):
+            check_padded(*sentences, self.input_size, next(self.parameters()).dtype)
+        _, *last = lstm_final_states(self.premise_reader, *premise)  # (B, 1, H) each
+        outputs, *_ = lstm_final_states(self.hypothesis_reader, *hypothesis, (last[0], last[1]))
+        return last_state(outputs, hypothesis[1]), PairAttention()
 
 
 class LSTMNPair(PairReader):
@@ -198,22 +187,14 @@ class LSTMNPair(PairReader):
         self.hypothesis_reader = LSTMN(input_size, hidden_size, attention_size)
         self.attention_size = self.premise_reader.attention_size
 
-    def read(
-        self,
-        premise: Tensor,
-        premise_mask: Tensor,
-        hypothesis: Tensor,
-        hypothesis_mask: Tensor,
-    ) -> tuple[Tensor, PairAttention]:
+    def read(self, premise: Padded, hypothesis: Padded) -> tuple[Tensor, PairAttention]:
         """Return the pair's vector and all attention; see `PairReader.forward`."""
-        tapes = self.premise_reader.read(premise, premise_mask)
-        last = (last_state(tapes.hidden, premise_mask), last_state(tapes.cell, premise_mask))
-        tapes_of_hypothesis = self.hypothesis_reader.read(
-            hypothesis, hypothesis_mask, last if self.start_from_premise else None
-        )
-        query = last_state(tapes_of_hypothesis.hidden, hypothesis_mask)  # h_N, (B, H)
-        encoding, inter = self._attend(tapes.hidden, premise_mask, query)
-        within = (tapes.attention, tapes_of_hypothesis.attention)
+        first = self.premise_reader.read(*premise)
+        last = (last_state(first.hidden, premise[1]), last_state(first.cell, premise[1]))
+        second = self.hypothesis_reader.read(*hypothesis, last if self.start_from_premise else None)
+        query = last_state(second.hidden, hypothesis[1])  # h_N, (B, H)
+        encoding, inter = self._attend(first.hidden, premise[1], query)
+        within = (first.attention, second.attention)
         return encoding, PairAttention(*within, inter)  # type: ignore[arg-type]  # one direction
 
     def _attend(self, tape: Tensor, mask: Tensor, query: Tensor) -> tuple[Tensor, Optional[Tensor]]:

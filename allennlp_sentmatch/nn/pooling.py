@@ -202,24 +202,11 @@ def last_pooling(inputs: Tensor, mask: Tensor, bidirectional: bool) -> Tensor:
 def additive_attention(
     keys: Tensor, vector: Tensor, values: Tensor, mask: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Pool by weights a = softmax(v . tanh(k)), zero where all is masked.
+    """Pool values (B, T, E), zero at padding, by the weights a = softmax(v . tanh(k)) of keys k
+    (B, T, A), with v the `vector` (A,) and the `mask` (B, T).
 
-    # Parameters
-
-    keys : `Tensor`
-        k, (B, T, A).
-    vector : `Tensor`
-        v, (A,).
-    values : `Tensor`
-        (B, T, E), zero at padding.
-    mask : `Tensor`
-        (B, T), bool.
-
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        The sum of the values times their weights, (B, E), and the weights, (B, T), both in the
-        precision of `values`, also under autocast.
+    Return their sums (B, E) and the weights (B, T), zero where all is masked, both in the precision
+    of `values`, also under autocast.
     """
     with without_autocast(values.device):
         weights = masked_softmax(torch.tanh(keys.to(values.dtype)) @ vector, mask)
@@ -227,16 +214,12 @@ def additive_attention(
 
 
 class AttentivelyPooled(NamedTuple):
-    """The result of `AttentivePooling`."""
+    """r^q and r^a, (B, E) each, sigma^q (B, M) and sigma^a (B, L) of `AttentivePooling`."""
 
     first: Tensor
-    """(B, E), r^q."""
     second: Tensor
-    """(B, E), r^a."""
     first_attention: Tensor
-    """(B, M), sigma^q."""
     second_attention: Tensor
-    """(B, L), sigma^a."""
 
 
 class AttentivePooling(ConfiguredModule):
@@ -278,14 +261,10 @@ class AttentivePooling(ConfiguredModule):
 
         # Parameters
 
-        first : `Tensor`
-            (B, M, E)
-        first_mask : `Optional[Tensor]`
-            (B, M), bool. `None`: nothing is padding.
-        second : `Tensor`
-            (B, L, E)
-        second_mask : `Optional[Tensor]`
-            (B, L), bool. `None`: nothing is padding.
+        first, second : `Tensor`
+            (B, M, E) and (B, L, E).
+        first_mask, second_mask : `Optional[Tensor]`
+            (B, M) and (B, L), bool. `None`: nothing is padding.
 
         # Returns
 
@@ -294,16 +273,12 @@ class AttentivePooling(ConfiguredModule):
             to its mean.
         """
         first_mask, second_mask = mask_of(first, first_mask), mask_of(second, second_mask)
-        first, second = (
-            cast_to_parameter(first, self.weight),
-            cast_to_parameter(second, self.weight),
+        first, second = (  # without what the padding holds: NaN times a weight of zero is NaN
+            cast_to_parameter(x, self.weight).masked_fill(~mask.unsqueeze(-1), 0.0)
+            for x, mask in ((first, first_mask), (second, second_mask))
         )
-        # Clear the padding, because NaN times a weight of zero is NaN.
-        first = first.masked_fill(~first_mask.unsqueeze(-1), 0.0)
-        second = second.masked_fill(~second_mask.unsqueeze(-1), 0.0)
         with without_autocast(first.device):
-            # Shape: (B, M, L)
-            scores = torch.tanh(first.matmul(self.weight).bmm(second.transpose(1, 2)))
+            scores = torch.tanh(first.matmul(self.weight).bmm(second.transpose(1, 2)))  # (B, M, L)
             # No score is less than -1, so padding is never the maximum. One more step of padding
             # gives sentences without tokens a maximum.
             is_pair = first_mask.unsqueeze(2) & second_mask.unsqueeze(1)

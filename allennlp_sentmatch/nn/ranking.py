@@ -18,19 +18,9 @@ from torch import Tensor
 
 
 def rank_order(scores: Tensor, mask: Tensor) -> Tensor:
-    """Sort the candidates by score, the best first.
+    """Sort the candidates by score (B, K), the best first, and return their indices (B, K), int64.
 
-    # Parameters
-
-    scores : `Tensor`
-        (B, K)
-    mask : `Tensor`
-        (B, K), bool: `False` where a question has no candidate.
-
-    # Returns
-
-    `Tensor`
-        The candidates' indices, (B, K), int64. Masked candidates come last.
+    Where the `mask` (B, K) is `False`, a question has no candidate: these come last.
     """
     # Both sorts are stable. The first one sorts the flipped scores, so that later candidates win.
     flipped = scores.flip(-1).sort(dim=-1, descending=True, stable=True).indices
@@ -41,24 +31,23 @@ def rank_order(scores: Tensor, mask: Tensor) -> Tensor:
 
 def average_precision(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
     """Compute average precision (B,), float64, from scores, bool relevance and mask, all (B, K)."""
-    ranked = _ranked_relevance(scores, relevant, mask)
-    ranks = torch.arange(1, ranked.size(-1) + 1, device=ranked.device)
+    ranked, ranks = _ranked_relevance(scores, relevant, mask)
     precisions = ranked.cumsum(-1) / ranks  # (B, K)
     return (ranked * precisions).sum(-1) / ranked.sum(-1).clamp(min=1)
 
 
 def reciprocal_rank(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
     """Compute reciprocal rank (B,), float64, from scores, bool relevance and mask, all (B, K)."""
-    ranked = _ranked_relevance(scores, relevant, mask)
-    ranks = torch.arange(1, ranked.size(-1) + 1, device=ranked.device)
+    ranked, ranks = _ranked_relevance(scores, relevant, mask)
     # The appended zero is the maximum where there are no candidates.
     reciprocals: Tensor = F.pad(ranked / ranks, (0, 1)).max(dim=-1).values
     return reciprocals
 
 
-def _ranked_relevance(scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
-    """Return rel_k for each rank k, (B, K), float64."""
-    return (relevant & mask).gather(-1, rank_order(scores, mask)).double()
+def _ranked_relevance(scores: Tensor, relevant: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """rel_k for each rank k, (B, K), float64, and the ranks 1 .. K."""
+    ranked = (relevant & mask).gather(-1, rank_order(scores, mask)).double()
+    return ranked, torch.arange(1, ranked.size(-1) + 1, device=ranked.device)
 
 
 class AnswerPairs(NamedTuple):

@@ -79,20 +79,7 @@ class RecurrentlyControlledRNN(SequenceEncoder):
         self.listener = network()
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
-        """Encode a batch of sentences.
-
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (B, T, D).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (B, T), bool, right-padded. `None`: nothing is padding.
-
-        # Returns
-
-        `Tensor`
-            Shape (B, T, output_size), zero at padded steps.
-        """
+        """Encode a batch of sentences; see `SequenceEncoder`."""
         dtype = self.listener.all_weights[0][0].dtype
         full_mask = check_padded(inputs, mask, self.input_size, dtype)
         h1, h2, h3 = run_networks(  # (B, T, output_size)

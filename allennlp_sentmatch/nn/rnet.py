@@ -38,7 +38,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.nn.configured_module import SequenceEncoder
+from allennlp_sentmatch.nn.configured_module import RecurrentModule
 from allennlp_sentmatch.nn.ops.common.additive_scores import additive_scores
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.cells import gru_cell
@@ -56,7 +56,7 @@ def _uniform_parameter(*shape: int) -> torch.nn.Parameter:
     return torch.nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
 
 
-class GatedMatching(SequenceEncoder):
+class GatedMatching(RecurrentModule):
     """Gated attention-based matching (equations 4-6 of the module's docstring).
 
     Its parameters are `attention_question` (A, Q), `attention_passage` (A, P),
@@ -126,14 +126,10 @@ class GatedMatching(SequenceEncoder):
 
         # Parameters
 
-        passage : `Tensor`
-            Shape (B, T, P).
-        passage_mask : `Optional[Tensor]`
-            Shape (B, T), bool, right-padded. `None`: nothing is padding.
-        question : `Tensor`
-            Shape (B, M, Q).
-        question_mask : `Optional[Tensor]`
-            Shape (B, M), bool, right-padded. `None`: nothing is padding.
+        passage, question : `Tensor`
+            Shapes (B, T, P) and (B, M, Q).
+        passage_mask, question_mask : `Optional[Tensor]`
+            Shapes (B, T) and (B, M), bool, right-padded. `None`: nothing is padding.
 
         # Returns
 
@@ -231,7 +227,7 @@ class GatedMatching(SequenceEncoder):
         return states, attention
 
 
-class GatedSelfMatching(SequenceEncoder):
+class GatedSelfMatching(RecurrentModule):
     """Gated self-matching (equations 7 and 8 of the module's docstring).
 
     Its parameters are `attention_key` (A, D), `attention_query` (A, D) and `attention_vector` (A),

@@ -49,23 +49,16 @@ class SharedWords(torch.nn.Module):
     def forward(
         self, words: Tensor, vectors: Tensor, counts: Tensor, other_words: Tensor
     ) -> Tensor:
-        """Score B pairs.
+        """Score B pairs, (B,).
 
         # Parameters
 
-        words : `Tensor`
-            (B, M), int64: the first text's words.
+        words, other_words : `Tensor`
+            (B, M) and (B, L), int64: the words of the first and of the second text.
         vectors : `Tensor`
-            (B, M, D), their vectors.
+            (B, M, D), those of `words`.
         counts : `Tensor`
             (B, M), bool: `False` for padding, and for unknown words, which all have one number.
-        other_words : `Tensor`
-            (B, L), int64: the second text's words.
-
-        # Returns
-
-        `Tensor`
-            (B,)
         """
         is_shared = (words.unsqueeze(2) == other_words.unsqueeze(1)).any(dim=2)  # (B, M)
         earlier = (words.unsqueeze(2) == words.unsqueeze(1)).tril(diagonal=-1)  # (B, M, M)

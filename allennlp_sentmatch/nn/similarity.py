@@ -53,21 +53,8 @@ def expected_grade(logits: Tensor, lowest: float, highest: float) -> Tensor:
 
 
 def grade_divergence(logits: Tensor, scores: Tensor, lowest: float, highest: float) -> Tensor:
-    """Return the mean of KL(p || q) over a batch.
-
-    # Parameters
-
-    logits : `Tensor`
-        (B, K), of the predicted distributions q.
-    scores : `Tensor`
-        (B,), the pairs' true scores.
-    lowest, highest : `float`
-        The least and the greatest of the K grades.
-
-    # Returns
-
-    `Tensor`
-        A scalar.
+    """Return the mean of KL(p || q) over a batch, a scalar, from the `logits` (B, K) of q and the
+    pairs' true `scores` (B,).
     """
     logits = at_least_float32(logits)
     targets = grade_distribution(scores, lowest, highest).to(logits.dtype)

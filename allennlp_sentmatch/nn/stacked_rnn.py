@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
-from allennlp_sentmatch.nn.configured_module import SequenceEncoder
+from allennlp_sentmatch.nn.configured_module import LayeredEncoder
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, run_networks
 
 
-class StackedRNN(SequenceEncoder):
+class StackedRNN(LayeredEncoder):
     """A `torch.nn.LSTM` or `torch.nn.GRU`, its submodule `network`.
 
     On a CPU it trains faster than the same network over packed batches, which is what AllenNLP's
@@ -55,6 +55,7 @@ class StackedRNN(SequenceEncoder):
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.cell = cell
+        self.has_cells = cell == "lstm"
         self.num_layers = num_layers
         self.bidirectional = bidirectional
         self.dropout = dropout
@@ -68,36 +69,12 @@ class StackedRNN(SequenceEncoder):
             bidirectional=bidirectional,
         )
 
-    @property
-    def has_cells(self) -> bool:
-        """Whether its layers have memory cells, and `last_states` can be called: "lstm"."""
-        return isinstance(self.network, torch.nn.LSTM)
-
     def forward(
         self, inputs: Tensor, mask: Optional[Tensor] = None, return_states: bool = False
     ) -> Union[Tensor, tuple[Tensor, Tensor, Tensor]]:
-        """Encode a batch of sentences.
+        """Encode a batch of sentences; see `SequenceEncoder`.
 
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (B, T, D).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (B, T), bool, right-padded. `None`: nothing is padding.
-        return_states : `bool`, optional (default = `False`)
-            Whether to return what `last_states` does.
-
-        # Returns
-
-        `Union[Tensor, tuple[Tensor, Tensor, Tensor]]`
-            The last layer's outputs, (B, T, output_size), zero at padded steps.
-
-        # Raises
-
-        `TypeError`
-            If the type of `inputs` or `mask` is wrong.
-        `ValueError`
-            If a shape is wrong, a token follows padding, or the states of a GRU are requested.
+        With `return_states`, return what `last_states` does. A `ValueError` if it is a GRU.
         """
         check_padded(inputs, mask, self.input_size, self.network.all_weights[0][0].dtype)
         if return_states:
@@ -106,25 +83,3 @@ class StackedRNN(SequenceEncoder):
             return lstm_final_states(self.network, inputs, mask)
         (outputs,) = run_networks([self.network], inputs, mask)
         return outputs
-
-    def last_states(
-        self, inputs: Tensor, mask: Optional[Tensor] = None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Encode a batch of sentences for a decoder that starts from the last states of an LSTM.
-
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (B, T, D).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (B, T), bool, right-padded. `None`: nothing is padding.
-
-        # Returns
-
-        `tuple[Tensor, Tensor, Tensor]`
-            The outputs of `forward`, and the hidden states and the cells of all layers after a
-            direction's last step, each (B, num_layers, output_size), zero for an empty sentence.
-        """
-        # A call of the module, so that its hooks run.
-        states: tuple[Tensor, Tensor, Tensor] = self(inputs, mask, return_states=True)
-        return states

@@ -138,20 +138,7 @@ class SuffixBiLSTM(SequenceEncoder):
         return self.hidden_size * (4 if self.combination == "concat" else 2)
 
     def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
-        """Encode a batch of sentences.
-
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (B, T, D).
-        mask : `Tensor`, optional (default = `None`)
-            Shape (B, T), bool, right-padded. `None`: nothing is padding.
-
-        # Returns
-
-        `Tensor`
-            Shape (B, T, output_size), zero at padded steps.
-        """
+        """Encode a batch of sentences; see `SequenceEncoder`."""
         full_mask = check_padded(inputs, mask, self.input_size, self.forward_cell.bias_l0.dtype)
         if is_exporting():  # which can have no lengths as numbers
             return self._encode_batch(inputs, full_mask, full_mask.t())

@@ -16,7 +16,7 @@ from allennlp.modules.token_embedders import Embedding
 from torch import Tensor
 
 from allennlp_sentmatch.models import DistilledEncoder, SentenceClassifier, SiameseModel
-from allennlp_sentmatch.modules.seq2seq_encoders.module_encoder import ModuleEncoder
+from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
 from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder, PooledEncoder
 from allennlp_sentmatch.modules.token_embedders import PretrainedEmbedding
 from allennlp_sentmatch.nn import StackedRNN

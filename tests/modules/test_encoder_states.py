@@ -36,29 +36,6 @@ def test_last_states_are_those_of_each_sentence_alone(kind, bidirectional):
             assert states.cell[b].eq(0).all()
 
 
-@pytest.mark.parametrize("kind", ["lstm", "stacked_rnn"])
-def test_lstm_states_are_those_that_torch_returns(kind):
-    """Of each sentence alone."""
-    encoder = make(type=kind, hidden_size=4, num_layers=2, bidirectional=True).double()
-    network = encoder._module if kind == "lstm" else encoder.module.network
-    inputs = INPUTS.double()
-    outputs, _, states = encode_with_states(encoder, inputs, MASK)
-    for b, length in enumerate((5, 2)):
-        expected_outputs, last = network(inputs[b : b + 1, :length])
-        torch.testing.assert_close(outputs[b, :length], expected_outputs[0], atol=1e-10, rtol=0)
-        for mine, expected in zip(states, last):  # (layers * directions, 1, H)
-            for layer in range(2):
-                both = torch.cat([expected[2 * layer, 0], expected[2 * layer + 1, 0]])
-                torch.testing.assert_close(mine[b, layer], both, atol=1e-10, rtol=0)
-
-
-def test_an_lstm_without_biases():
-    encoder = make(type="lstm", hidden_size=4, bias=False)
-    _, _, states = encode_with_states(encoder, INPUTS[:1], MASK[:1])
-    _, (_, cell) = encoder._module(INPUTS[:1])
-    torch.testing.assert_close(states.cell[0], cell[0])
-
-
 @pytest.mark.parametrize("kind", ["lstm", "stacked_rnn", "cas_lstm", "rcrn"])
 def test_a_batch_without_tokens(kind):
     encoder = make(type=kind, hidden_size=4)

@@ -37,18 +37,6 @@ def test_elbis_arguments():
     assert sum(p.numel() for p in matcher.parameters()) == 2 * 3 * 9  # M * d * 3 * 3
 
 
-@pytest.mark.parametrize(
-    ("params", "setting"),
-    [
-        ({"type": "concat", "input_size": 0}, "input_size"),
-        ({"type": "elbis", "input_size": 3, "num_interactions": 0}, "num_interactions"),
-    ],
-)
-def test_impossible_settings(params, setting):
-    with pytest.raises(ConfigurationError, match=setting):
-        Matcher.from_params(Params(params))
-
-
 def highway_matcher(**params) -> Matcher:
     torch.manual_seed(0)
     return Matcher.from_params(Params({"type": "highway", "input_size": 3, **params}))
@@ -99,13 +87,18 @@ def test_highway_in_a_model_that_fills_in_the_size():
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("settings", "message"),
     [
-        ({"hidden_size": 0}, "hidden_size must be at least 1, got 0"),
-        ({"num_layers": 0}, "num_layers must be at least 1, got 0"),
-        ({"matcher": {"type": "concat", "input_size": 4}}, "input_size of the matcher"),
+        ({"type": "concat", "input_size": 0}, "input_size must be at least 1, got 0"),
+        ({"type": "elbis", "num_interactions": 0}, "num_interactions must be at least 1, got 0"),
+        ({"type": "highway", "hidden_size": 0}, "hidden_size must be at least 1, got 0"),
+        ({"type": "highway", "num_layers": 0}, "num_layers must be at least 1, got 0"),
+        (
+            {"type": "highway", "matcher": {"type": "concat", "input_size": 4}},
+            "input_size of the matcher",
+        ),
     ],
 )
-def test_impossible_settings_of_highway(changes, message):
+def test_impossible_settings(settings, message):
     with pytest.raises(ConfigurationError, match=message):
-        highway_matcher(**changes)
+        Matcher.from_params(Params({"input_size": 3, **settings}))

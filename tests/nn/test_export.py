@@ -43,8 +43,7 @@ OTHERS = {
     "gumbel_tree_lstm, affine": lambda: GumbelTreeLSTM(D, H, leaf="affine"),
 }
 
-every_encoder = pytest.mark.parametrize("name", EXPORTED)
-every_other = pytest.mark.parametrize("name", OTHERS)
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in OTHERS]
 
 
 def build(name):
@@ -96,7 +95,7 @@ def test_the_form_for_export_is_the_naive_one(variant):
 
 
 @NEEDS_EXPORT
-@every_encoder
+@pytest.mark.parametrize("name", [*EXPORTED, *SLOW])
 def test_exported(name):
     encoder = build(name)
     check(export(encoder).module(), encoder)
@@ -115,25 +114,9 @@ def test_exported_without_a_mask():
 
 @pytest.mark.slow
 @NEEDS_EXPORT
-@every_other
-def test_exported_variants(name):
-    encoder = build(name)
-    check(export(encoder).module(), encoder)
-
-
-@pytest.mark.slow
-@NEEDS_EXPORT
-@every_encoder
+@pytest.mark.parametrize("name", [*EXPORTED, *OTHERS])
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # torch's own
 def test_onnx(name, tmp_path):
-    check_onnx(build(name), str(tmp_path / "encoder.onnx"))
-
-
-@pytest.mark.slow
-@NEEDS_EXPORT
-@every_other
-@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # torch's own
-def test_onnx_of_variants(name, tmp_path):
     check_onnx(build(name), str(tmp_path / "encoder.onnx"))
 
 

@@ -91,16 +91,6 @@ def test_masked_logits_have_no_effect(garbage: float):
     assert gradient[:2].any(1).all()
 
 
-@pytest.mark.parametrize("temperature", [0.1, 1.0])
-def test_a_row_without_choices_is_zero(temperature: float):
-    logits = torch.randn(2, 3, requires_grad=True)
-    mask = torch.zeros(2, 3, dtype=torch.bool)
-    sample = straight_through_gumbel_softmax(logits, mask, temperature)
-    assert not sample.any()
-    (gradient,) = torch.autograd.grad(sample, logits, torch.randn(2, 3))
-    assert not gradient.any()
-
-
 def test_no_candidates_at_all():
     assert straight_through_gumbel_softmax(
         torch.empty(2, 0), torch.empty(2, 0, dtype=torch.bool)

@@ -2,74 +2,43 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 import torch
 from scipy import stats
 
-from allennlp_sentmatch.nn import gumbel_softmax
-from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
+from allennlp_sentmatch.nn import gumbel_softmax, gumbel_tree_lstm
+from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM, bracketing, check_merges
 from allennlp_sentmatch.nn.ops.backends import use_backend
+from tests.nn.equations import assert_same, batch, normal, read_network
 
 D, H = 3, 4
-LENGTHS = (6, 1, 4, 0, 2, 5)
+LENGTHS = [6, 1, 4, 0, 2, 5]
 T = max(LENGTHS)
 LEAVES = ["lstm", "bilstm", "affine"]
 
 Node = tuple[torch.Tensor, torch.Tensor]
-
-
-def batch() -> tuple[torch.Tensor, torch.Tensor]:
-    generator = torch.Generator().manual_seed(1)
-    inputs = torch.randn(len(LENGTHS), T, D, dtype=torch.float64, generator=generator)
-    return inputs, torch.arange(T) < torch.tensor(LENGTHS).unsqueeze(1)
+by_both_backends = pytest.mark.usefixtures("both_backends")
 
 
 def make(leaf: str = "affine", temperature: float = 1.0) -> GumbelTreeLSTM:
     torch.manual_seed(0)
-    model = GumbelTreeLSTM(D, H, leaf, temperature).double()
-    for parameter in model.parameters():  # large enough for the scores to be far apart
-        torch.nn.init.normal_(parameter)
-    return model
-
-
-def sigmoid_blocks(x: torch.Tensor, blocks: int) -> list[torch.Tensor]:
-    """All blocks through the sigmoid but the last, which goes through tanh."""
-    parts = x.split(x.size(0) // blocks)
-    return [part.sigmoid() for part in parts[:-1]] + [parts[-1].tanh()]
+    return normal(GumbelTreeLSTM(D, H, leaf, temperature))
 
 
 def leaves_as_in_the_paper(model: GumbelTreeLSTM, sentence: torch.Tensor) -> list[Node]:
     if isinstance(model.leaf, torch.nn.Linear):
-        both = [model.leaf.weight @ x + model.leaf.bias for x in sentence]  # (3.10)
-        return [(r[:H], r[H:]) for r in both]
-
-    def lstm(tokens: torch.Tensor, suffix: str) -> list[Node]:
-        weight_ih, weight_hh, bias_ih, bias_hh = (
-            getattr(model.leaf, f"{name}_l0{suffix}")
-            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        )
-        h = c = torch.zeros(H, dtype=torch.float64)
-        states = []
-        for x in tokens:  # (3.13)
-            i, f, g, o = (weight_ih @ x + bias_ih + weight_hh @ h + bias_hh).split(H)
-            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-            h = o.sigmoid() * c.tanh()
-            states.append((h, c))
-        return states
-
-    forward = lstm(sentence, "")
-    if not model.leaf.bidirectional:
-        return forward
-    backward = lstm(sentence.flip(0), "_reverse")[::-1]
-    return [(torch.cat([f[0], b[0]]), torch.cat([f[1], b[1]])) for f, b in zip(forward, backward)]
+        states = [model.leaf.weight @ x + model.leaf.bias for x in sentence]  # (3.10)
+        return [(r[:H], r[H:]) for r in states]
+    states = read_network(model.leaf, sentence)  # (3.13)
+    return [(state[:, 0].flatten(), state[:, 1].flatten()) for state in states]
 
 
 def parent(model: GumbelTreeLSTM, left: Node, right: Node) -> Node:
     weight, bias = model.composition.weight, model.composition.bias
-    i, f_l, f_r, o, g = sigmoid_blocks(weight @ torch.cat([left[0], right[0]]) + bias, 5)  # (3.1)
-    c = f_l * left[1] + f_r * right[1] + i * g  # (3.2)
+    *gates, g = (weight @ torch.cat([left[0], right[0]]) + bias).chunk(5)
+    i, f_l, f_r, o = (gate.sigmoid() for gate in gates)  # (3.1)
+    c = f_l * left[1] + f_r * right[1] + i * g.tanh()  # (3.2)
     return o * c.tanh(), c  # (3.3)
 
 
@@ -109,10 +78,6 @@ def sampled_as_in_the_paper(
     return (hs[0], cs[0]), merges
 
 
-def assert_same(actual: torch.Tensor, expected: torch.Tensor) -> None:
-    torch.testing.assert_close(actual, expected, atol=1e-9, rtol=1e-9)
-
-
 @pytest.fixture
 def noise(monkeypatch: pytest.MonkeyPatch) -> torch.Tensor:
     """Fixed noise in place of the sampled: (sentences, layers, candidates)."""
@@ -127,20 +92,11 @@ def noise(monkeypatch: pytest.MonkeyPatch) -> torch.Tensor:
     return noise
 
 
-@pytest.fixture(params=[None, "naive"], ids=["default", "naive"])
-def backend(request: pytest.FixtureRequest) -> Iterator[None]:
-    with use_backend(request.param):
-        yield
-
-
-by_both_backends = pytest.mark.usefixtures("backend")
-
-
 @by_both_backends
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_greedy_equations(leaf: str):
     model = make(leaf).eval()
-    inputs, mask = batch()
+    inputs, mask = batch(LENGTHS, T, D, seed=1)
     composition = model.compose(inputs, mask)
     assert torch.equal(model(inputs, mask), composition.hidden)
     trees = set()
@@ -167,7 +123,7 @@ def test_greedy_equations(leaf: str):
 def test_training_equations(leaf: str, temperature: float, noise: torch.Tensor):
     """Values and gradients; those of the scores flow through the copy masks, too."""
     model = make(leaf, temperature).train()
-    inputs, mask = batch()
+    inputs, mask = batch(LENGTHS, T, D, seed=1)
     inputs.requires_grad_()
     upstream = torch.randn(2, len(LENGTHS), model.output_size, dtype=torch.float64)
     variables = [inputs, *model.parameters()]
@@ -222,7 +178,7 @@ def test_the_trees_sampled_follow_the_softmax_of_the_scores():
 @pytest.mark.parametrize("training", [False, True])
 def test_a_left_branching_tree_is_a_recurrence_from_left_to_right(training: bool):
     model = make("affine").train(training)
-    inputs, mask = batch()
+    inputs, mask = batch(LENGTHS, T, D, seed=1)
     merges = torch.zeros(len(LENGTHS), T - 1, dtype=torch.long)
     composition = model.compose(inputs, mask, merges)
     for row, length in enumerate(LENGTHS):
@@ -235,26 +191,10 @@ def test_a_left_branching_tree_is_a_recurrence_from_left_to_right(training: bool
 
 
 @by_both_backends
-def test_a_right_branching_tree_is_a_recurrence_from_right_to_left():
-    model = make("lstm")
-    inputs, mask = batch()
-    steps = mask.sum(1, keepdim=True) - 2 - torch.arange(T - 1)  # always the last pair
-    composition = model.compose(inputs, mask, steps)
-    for row, length in enumerate(LENGTHS):
-        if length == 0:
-            continue
-        *leaves, state = leaves_as_in_the_paper(model, inputs[row, :length])
-        for leaf in reversed(leaves):
-            state = parent(model, leaf, state)
-        assert_same(composition.hidden[row], state[0])
-        assert_same(composition.cell[row], state[1])
-
-
-@by_both_backends
 @pytest.mark.parametrize("training", [False, True])
 def test_composing_along_the_models_own_trees_changes_nothing(training: bool):
     model = make("bilstm").train(training)
-    inputs, mask = batch()
+    inputs, mask = batch(LENGTHS, T, D, seed=1)
     own = model.compose(inputs, mask)
     again = model.compose(inputs, mask, own.merges)
     for first, second in zip(own, again):
@@ -262,26 +202,12 @@ def test_composing_along_the_models_own_trees_changes_nothing(training: bool):
 
 
 @by_both_backends
-@pytest.mark.parametrize("leaf", ["lstm", "bilstm"])
-def test_the_leaves_are_the_states_of_torch_lstm(leaf: str):
-    """A sentence's prefix of a single token has its leaf as its root; so have single words."""
-    model = make(leaf)
-    inputs, _ = batch()
-    root = model.compose(inputs[:, :1], torch.ones(len(LENGTHS), 1).bool())
-    _, (hidden, cell) = model.leaf(inputs[:, :1])
-    assert_same(root.hidden, torch.cat(list(hidden), -1))
-    assert_same(root.cell, torch.cat(list(cell), -1))
-
-
-@by_both_backends
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_gradcheck_of_the_greedy_tree(leaf: str):
     torch.manual_seed(0)
-    model = GumbelTreeLSTM(2, 2, leaf).double().eval()
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter)
-    inputs = torch.randn(3, 4, 2, dtype=torch.float64, requires_grad=True)
-    mask = torch.arange(4) < torch.tensor([[4], [0], [3]])
+    model = normal(GumbelTreeLSTM(2, 2, leaf)).eval()
+    inputs, mask = batch([4, 0, 3], 4, 2, seed=1)
+    inputs.requires_grad_()
     variables = [parameter for name, parameter in model.named_parameters() if name != "query"]
 
     def compose(*_: torch.Tensor) -> tuple[torch.Tensor, ...]:  # gradcheck changes them in place
@@ -291,30 +217,11 @@ def test_gradcheck_of_the_greedy_tree(leaf: str):
 
 
 @by_both_backends
-@pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("leaf", LEAVES)
-@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
-def test_padding_does_not_matter(garbage: float, leaf: str, training: bool):
-    model = make(leaf).train(training)
-    inputs, mask = batch()
-    spoiled = inputs.masked_fill(~mask.unsqueeze(-1), garbage).requires_grad_()
-    torch.manual_seed(0)
-    composition = model.compose(spoiled, mask)
-    torch.manual_seed(0)
-    for actual, expected in zip(composition, model.compose(inputs, mask)):
-        assert torch.equal(actual, expected)
-    composition.hidden.square().sum().backward()
-    assert not spoiled.grad[~mask].any()
-    for parameter in model.parameters():
-        assert parameter.grad is None or parameter.grad.isfinite().all()
-
-
-@by_both_backends
 @pytest.mark.parametrize("leaf", LEAVES)
 @pytest.mark.parametrize("steps", [0, 1])
 def test_batches_of_at_most_one_step(steps: int, leaf: str):
     model = make(leaf)
-    inputs, mask = batch()
+    inputs, mask = batch(LENGTHS, T, D, seed=1)
     hidden, cell, merges = model.compose(inputs[:, :steps], mask[:, :steps])
     assert hidden.shape == cell.shape == (len(LENGTHS), model.output_size)
     assert merges.shape == (len(LENGTHS), 0)
@@ -358,7 +265,66 @@ def test_the_parameters_are_laid_out_as_documented():
     assert both == {f"leaf.{name}": tuple(p.shape) for name, p in lstm.named_parameters()}
 
 
-def test_impossible_trees_are_refused():
-    inputs, mask = batch()
-    with pytest.raises(ValueError, match=r"merges\[0, 0\] must lie between 0 and 4, got 5"):
-        make().compose(inputs, mask, torch.full((len(LENGTHS), T - 1), 5))
+@pytest.mark.parametrize(
+    ("merges", "tokens", "expected"),
+    [
+        ([0, 0, 0], "the cat sat down", "(((the cat) sat) down)"),
+        ([2, 1, 0], "the cat sat down", "(the (cat (sat down)))"),
+        ([0, 1, 0], "the cat sat down", "((the cat) (sat down))"),
+        ([2, 0, 0], "the cat sat down", "((the cat) (sat down))"),
+        ([1, 0, -1, -1], "cats ( sleep", "(cats (-LRB- sleep))"),
+        ([], "cats", "cats"),
+        ([-1], "", ""),
+    ],
+)
+def test_bracketing(merges: list[int], tokens: str, expected: str):
+    assert bracketing(merges, tokens.split()) == expected
+    assert bracketing(torch.tensor(merges), tokens.split()) == expected
+
+
+@pytest.mark.parametrize(
+    ("merges", "message"),
+    [
+        ([0], "merges must hold 2 steps for 3 tokens, got 1"),
+        ([0, 1], r"merges\[1\] must lie between 0 and 0, for 2 nodes are left of 3"),
+        ([-1, 0], r"merges\[0\] must lie between 0 and 1, for 3 nodes are left of 3"),
+    ],
+)
+def test_bracketing_of_no_tree(merges: list[int], message: str):
+    with pytest.raises(ValueError, match=message):
+        bracketing(merges, ["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("merges", "message"),
+    [
+        ([[0, 0]], r"shape .* \(2, 2\), got \(1, 2\)"),
+        ([[2, 0], [0, 0]], r"merges\[0, 0\] must lie between 0 and 1, got 2"),
+        ([[0, -1], [0, 0]], r"merges\[0, 1\] must lie between 0 and 0, got -1"),
+    ],
+)
+def test_impossible_merges(merges: list[list[int]], message: str):
+    mask = torch.tensor([[True, True, True], [True, True, False]])
+    with pytest.raises(ValueError, match=message):
+        make().compose(torch.randn(2, 3, D).double(), mask, torch.tensor(merges))
+
+
+def test_possible_merges():
+    mask = torch.tensor([[True, True, True], [True, True, False], [False] * 3])
+    check_merges(torch.tensor([[1, 0], [0, -1], [-1, 7]]), mask)
+    check_merges(torch.empty(3, 0, dtype=torch.long), mask[:, :1])
+    check_merges(torch.empty(3, 0, dtype=torch.long), mask[:, :0])
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.float32])
+def test_merges_must_be_long(dtype: torch.dtype):
+    with pytest.raises(TypeError, match=r"merges must be long, got .*; call merges.long\(\)"):
+        check_merges(torch.zeros(1, 2, dtype=dtype), torch.ones(1, 3, dtype=torch.bool))
+
+
+def test_values_are_not_checked_while_torch_records_operations(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(gumbel_tree_lstm, "is_compiling_or_tracing", lambda: True)
+    mask = torch.ones(1, 3, dtype=torch.bool)
+    check_merges(torch.full((1, 2), 9), mask)
+    with pytest.raises(ValueError, match="shape"):
+        check_merges(torch.full((1, 3), 9), mask)

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import MLPClassifier
+from tests.nn.equations import assert_same, normal
 
 
 def batch_norm(x, weight, bias, epsilon=1e-5):
@@ -13,27 +14,24 @@ def batch_norm(x, weight, bias, epsilon=1e-5):
     return (x - mean) / (variance + epsilon).sqrt() * weight + bias
 
 
+@pytest.mark.parametrize("between_layers", [True, False])
 @pytest.mark.parametrize(
-    ("num_layers", "activation"), [(0, "relu"), (1, "relu"), (2, "tanh"), (2, "linear")]
+    ("num_layers", "activation"), [(0, "relu"), (1, "relu"), (2, "tanh"), (3, "linear")]
 )
-def test_equations(num_layers, activation):
+def test_equations(num_layers, activation, between_layers):
     torch.manual_seed(0)
-    classifier = MLPClassifier(
-        5, 3, hidden_size=4, num_layers=num_layers, activation=activation
-    ).double()
-    for parameter in classifier.parameters():
-        torch.nn.init.normal_(parameter)
+    classifier = normal(
+        MLPClassifier(5, 3, 4, num_layers, activation=activation, between_layers=between_layers)
+    )
     features = torch.randn(7, 5, dtype=torch.float64)
-    weights = list(classifier.parameters())  # in the order of the equations
-
-    x = batch_norm(features, weights[0], weights[1])
+    weights = classifier.parameters()  # in the order of the equations
+    x = batch_norm(features, next(weights), next(weights))
     for layer in range(num_layers):
-        W, b, bn_weight, bn_bias = weights[2 + 4 * layer : 6 + 4 * layer]
-        x = x @ W.T + b
+        x = x @ next(weights).T + next(weights)
         x = {"relu": x.clamp(min=0), "tanh": x.tanh(), "linear": x}[activation]
-        x = batch_norm(x, bn_weight, bn_bias)
-    W, b = weights[-2:]
-    torch.testing.assert_close(classifier(features), x @ W.T + b, atol=1e-9, rtol=0)
+        if between_layers or layer == num_layers - 1:
+            x = batch_norm(x, next(weights), next(weights))
+    assert_same(classifier(features), x @ next(weights).T + next(weights))
 
 
 def test_without_batch_norm_a_row_does_not_see_its_batch():
@@ -57,10 +55,11 @@ def test_a_batch_of_one_in_training_is_normalized_by_the_running_averages():
     assert all(p.grad is not None for p in classifier.parameters())
 
 
-def test_dropout_on_the_input_and_after_each_hidden_layer():
-    classifier = MLPClassifier(5, 3, num_layers=2, dropout=0.4)
+@pytest.mark.parametrize(("between_layers", "count"), [(True, 4), (False, 2)])
+def test_dropout_on_the_input_and_after_each_or_the_last_hidden_layer(between_layers, count):
+    classifier = MLPClassifier(5, 3, num_layers=3, dropout=0.4, between_layers=between_layers)
     dropouts = [m for m in classifier.modules() if isinstance(m, torch.nn.Dropout)]
-    assert [dropout.p for dropout in dropouts] == [0.4, 0.4, 0.4]
+    assert [dropout.p for dropout in dropouts] == [0.4] * count
 
 
 @pytest.mark.parametrize(
@@ -79,20 +78,3 @@ def test_impossible_settings(name, value):
     arguments = {"input_size": 5, "num_labels": 3, name: value}
     with pytest.raises(ValueError, match=name):
         MLPClassifier(**arguments)
-
-
-def test_batch_norm_and_dropout_of_the_input_and_the_last_layer_only():
-    torch.manual_seed(0)
-    classifier = MLPClassifier(5, 3, hidden_size=4, num_layers=3, between_layers=False).double()
-    for parameter in classifier.parameters():
-        torch.nn.init.normal_(parameter)
-    features = torch.randn(7, 5, dtype=torch.float64)
-    weights = list(classifier.parameters())
-    x = batch_norm(features, *weights[:2])
-    for W, b in (weights[2:4], weights[4:6], weights[6:8]):
-        x = (x @ W.T + b).clamp(min=0)
-    x = batch_norm(x, *weights[8:10])
-    W, b = weights[10:]
-    torch.testing.assert_close(classifier(features), x @ W.T + b, atol=1e-9, rtol=0)
-    modules = MLPClassifier(5, 3, num_layers=3, dropout=0.2, between_layers=False).modules()
-    assert sum(isinstance(module, torch.nn.Dropout) for module in modules) == 2

@@ -1,27 +1,18 @@
-"""Each pooling against its definition, one sentence at a time."""
+"""Each pooling against its definition, and attentive pooling against dos Santos et al. (2016)."""
 
 import pytest
 import torch
 
-from allennlp_sentmatch.nn import Pooling
+from allennlp_sentmatch.nn import AttentivePooling, Pooling
+from tests.nn.equations import additive_attention, assert_same, batch, softmax
 
 LENGTHS = [4, 1, 0, 3]
+INPUTS, MASK = batch(LENGTHS, 5, 6, seed=0)
 
 
-@pytest.fixture
-def batch():
-    torch.manual_seed(0)
-    inputs = torch.randn(4, 5, 6, dtype=torch.float64)
-    return inputs, torch.arange(5) < torch.tensor(LENGTHS).unsqueeze(1)
-
-
-def attention_weights(module, steps):
-    scores = []
-    for h in steps:
-        projected = module.attention_projection.weight @ h + module.attention_projection.bias
-        scores.append(module.attention_vector @ torch.tanh(projected))
-    exponentials = torch.stack(scores).exp()
-    return exponentials / exponentials.sum()
+def attention(module, steps):
+    keys = [module.attention_projection(h) for h in steps]
+    return additive_attention(module.attention_vector, keys, steps)
 
 
 DEFINITIONS = {
@@ -29,136 +20,189 @@ DEFINITIONS = {
     "min": lambda module, steps: torch.stack([column.min() for column in steps.T]),
     "mean": lambda module, steps: sum(steps) / len(steps),
     "last": lambda module, steps: steps[-1],
-    "attention": lambda module, steps: sum(
-        weight * h for weight, h in zip(attention_weights(module, steps), steps)
-    ),
+    "attention": lambda module, steps: attention(module, steps)[0],
 }
 
 
 @pytest.mark.parametrize("pooling", DEFINITIONS)
-def test_follows_its_definition(pooling, batch):
-    inputs, mask = batch
+def test_follows_its_definition(pooling):
     module = Pooling(6, pooling).double()
-    pooled = module(inputs, mask)
+    pooled = module(INPUTS, MASK)
     assert pooled.shape == (4, 6)
     for sentence, length in enumerate(LENGTHS):
         expected = torch.zeros(6, dtype=torch.float64)
         if length:
-            expected = DEFINITIONS[pooling](module, inputs[sentence, :length])
-        torch.testing.assert_close(pooled[sentence], expected, rtol=0, atol=1e-9)
+            expected = DEFINITIONS[pooling](module, INPUTS[sentence, :length])
+        assert_same(pooled[sentence], expected)
 
 
-def test_last_takes_each_direction_where_it_ends(batch):
-    inputs, mask = batch
-    pooled = Pooling(6, "last", bidirectional=True)(inputs, mask)
+def test_last_takes_each_direction_where_it_ends():
+    pooled = Pooling(6, "last", bidirectional=True)(INPUTS, MASK)
     for sentence, length in enumerate(LENGTHS):
         if length:
-            expected = [*inputs[sentence, length - 1, :3], *inputs[sentence, 0, 3:]]
+            expected = [*INPUTS[sentence, length - 1, :3], *INPUTS[sentence, 0, 3:]]
             assert pooled[sentence].tolist() == [value.item() for value in expected]
     assert pooled[2].tolist() == [0.0] * 6
 
 
-def test_concatenates_in_the_order_given(batch):
-    inputs, mask = batch
+def test_concatenates_in_the_order_given():
     names = ["mean", "attention", "max"]
     module = Pooling(6, names).double()
     assert module.output_size == 18
-    for name, part in zip(names, module(inputs, mask).split(6, -1)):
+    for name, part in zip(names, module(INPUTS, MASK).split(6, -1)):
         alone = Pooling(6, name).double()
         alone.load_state_dict(module.state_dict() if name == "attention" else {})
-        torch.testing.assert_close(part, alone(inputs, mask), rtol=0, atol=1e-12)
+        assert_same(part, alone(INPUTS, MASK))
 
 
-def test_attention_weights_on_request(batch):
-    inputs, mask = batch
+def test_attention_weights_on_request():
     module = Pooling(6, ["max", "attention"]).double()
-    pooled, weights = module(inputs, mask, return_attention=True)
+    pooled, weights = module(INPUTS, MASK, return_attention=True)
     assert weights.shape == (4, 5)
-    torch.testing.assert_close(pooled, module(inputs, mask), rtol=0, atol=0)
+    torch.testing.assert_close(pooled, module(INPUTS, MASK), rtol=0, atol=0)
     for sentence, length in enumerate(LENGTHS):
         assert (weights[sentence, length:] == 0).all()
         if length:
-            expected = attention_weights(module, inputs[sentence, :length])
-            torch.testing.assert_close(weights[sentence, :length], expected, rtol=0, atol=1e-9)
+            _, expected = attention(module, INPUTS[sentence, :length])
+            assert_same(weights[sentence, :length], expected)
 
 
 @pytest.mark.parametrize("pooling", DEFINITIONS)
-def test_nothing_in_the_padding_matters(pooling, batch):
-    inputs, mask = batch
+def test_gradients(pooling):
     module = Pooling(6, pooling, bidirectional=True).double()
-    clean = inputs.masked_fill(~mask.unsqueeze(-1), 0).requires_grad_()
-    dirty = inputs.masked_fill(~mask.unsqueeze(-1), float("nan")).requires_grad_()
-    outputs = []
-    for each in (clean, dirty):
-        module.zero_grad()
-        output = module(each, mask)
-        output.square().sum().backward()
-        outputs.append((output, each.grad, *[p.grad for p in module.parameters()]))
-    for clean_output, dirty_output in zip(*outputs):
-        torch.testing.assert_close(dirty_output, clean_output, rtol=0, atol=0)
-    assert (dirty.grad[~mask] == 0).all()
-
-
-@pytest.mark.parametrize("pooling", DEFINITIONS)
-def test_gradients(pooling, batch):
-    inputs, mask = batch
-    module = Pooling(6, pooling, bidirectional=True).double()
-
-    def run(inputs, *_):  # gradcheck moves the parameters themselves
-        return module(inputs, mask)
-
-    assert torch.autograd.gradcheck(run, (inputs.requires_grad_(), *module.parameters()))
-
-
-@pytest.mark.parametrize("pooling", DEFINITIONS)
-def test_batch_without_any_step(pooling):
-    module = Pooling(6, pooling)
-    assert (
-        module(torch.zeros(2, 0, 6), torch.zeros(2, 0, dtype=torch.bool)).tolist() == [[0] * 6] * 2
-    )
-
-
-def test_rejects_impossible_settings(batch):
-    with pytest.raises(ValueError, match=r"pooling must be one of max, mean, .*; got 'sum'"):
-        Pooling(6, ["max", "sum"])
-    with pytest.raises(ValueError, match="pooling must name at least one"):
-        Pooling(6, [])
-    with pytest.raises(ValueError, match="input_size must be at least 1, got 0"):
-        Pooling(0)
-    with pytest.raises(ValueError, match=r"input_size must be even for the pooling 'last'.* 5"):
-        Pooling(5, "last", bidirectional=True)
-    with pytest.raises(ValueError, match="return_attention needs the pooling 'attention'"):
-        Pooling(6, ["max", "mean"])(*batch, return_attention=True)
+    variables = (INPUTS.clone().requires_grad_(), *module.parameters())  # which gradcheck moves
+    assert torch.autograd.gradcheck(lambda inputs, *_: module(inputs, MASK), variables)
 
 
 @pytest.mark.parametrize("pooling", DEFINITIONS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_autocast_narrows_nothing(pooling, dtype, batch):
+def test_autocast_narrows_nothing(pooling, dtype):
     """The inputs alone may be narrow."""
-    inputs, mask = batch
-    inputs = inputs.to(dtype)
+    inputs = INPUTS.to(dtype)
     module = Pooling(6, pooling)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        pooled = module(inputs, mask)
-        of_no_steps = module(inputs[:, :0], mask[:, :0])
+        pooled = module(inputs, MASK)
+        of_no_steps = module(inputs[:, :0], MASK[:, :0])
     assert pooled.dtype == of_no_steps.dtype == torch.float32
-    torch.testing.assert_close(pooled, module(inputs.float(), mask), atol=1e-6, rtol=0)
+    torch.testing.assert_close(pooled, module(inputs.float(), MASK), atol=1e-6, rtol=0)
 
 
-def test_without_autocast_the_type_is_that_of_the_inputs(batch):
-    inputs, mask = batch
-    assert Pooling(6)(inputs.bfloat16(), mask).dtype == torch.bfloat16
+def test_without_autocast_the_type_is_that_of_the_inputs():
+    assert Pooling(6)(INPUTS.bfloat16(), MASK).dtype == torch.bfloat16
 
 
-@pytest.mark.parametrize("pooling", DEFINITIONS)
-def test_wrong_inputs_are_named(pooling, batch):
-    inputs, mask = batch
-    module = Pooling(6, pooling).double()
-    with pytest.raises(ValueError, match="right-padded, but token 1 of sentence 0 follows"):
-        module(inputs, mask.flip(1))
-    with pytest.raises(ValueError, match=r"inputs must have the shape .* 6"):
-        module(inputs[..., 1:], mask)
-    with pytest.raises(ValueError, match="mask must have the shape"):
-        module(inputs, mask[:, 1:])
-    with pytest.raises(TypeError, match="mask must be bool"):
-        module(inputs, mask.long())
+def pairs():
+    return (*batch([4, 2, 1], 4, 5, seed=1), *batch([3, 6, 1], 6, 5, seed=2))
+
+
+def test_equations_of_attentive_pooling():
+    pooling = AttentivePooling(5).double()
+    first, first_mask, second, second_mask = pairs()
+    result = pooling(first, first_mask, second, second_mask)
+    for pair in range(3):
+        Q, A = first[pair, first_mask[pair]], second[pair, second_mask[pair]]
+        G = torch.stack([torch.stack([(q @ pooling.weight @ a).tanh() for a in A]) for q in Q])
+        for vectors, best, pooled, attention in [
+            (Q, G.max(dim=1).values, result.first, result.first_attention),
+            (A, G.max(dim=0).values, result.second, result.second_attention),
+        ]:
+            sigma = softmax(list(best))
+            expected = sum(weight * vector for weight, vector in zip(sigma, vectors))
+            assert_same(pooled[pair], expected)
+            assert_same(attention[pair, : len(sigma)], sigma)
+            assert (attention[pair, len(sigma) :] == 0).all()
+
+
+def test_padding_of_attentive_pooling_may_hold_anything_and_gets_no_gradient():
+    pooling = AttentivePooling(5).double()
+    first, first_mask, second, second_mask = pairs()
+    expected = pooling(first, first_mask, second, second_mask)
+    first[~first_mask], second[~second_mask] = float("nan"), float("inf")
+    first.requires_grad_()
+    result = pooling(first, first_mask, second, second_mask)
+    torch.testing.assert_close(result.first, expected.first, atol=0, rtol=0)
+    torch.testing.assert_close(result.second, expected.second, atol=0, rtol=0)
+    (result.first.sum() + result.second.sum()).backward()
+    assert (first.grad[~first_mask] == 0).all()
+    assert torch.isfinite(pooling.weight.grad).all()
+
+
+@pytest.mark.parametrize("lengths", [(0, 4), (3, 0), (0, 0)])
+def test_attentive_pooling_of_batches_without_tokens(lengths):
+    first, second = (torch.randn(2, length, 5) for length in lengths)
+    result = AttentivePooling(5)(first, None, second, None)
+    for inputs, vectors, attention in (
+        (first, result.first, result.first_attention),
+        (second, result.second, result.second_attention),
+    ):
+        expected = inputs.mean(dim=1) if inputs.size(1) else torch.zeros(2, 5)
+        torch.testing.assert_close(vectors, expected)
+        assert attention.shape == inputs.shape[:2]
+
+
+def test_without_masks_nothing_is_padding():
+    pooling = AttentivePooling(5).double()
+    first, first_mask, second, second_mask = pairs()
+    expected = pooling(first, torch.ones_like(first_mask), second, torch.ones_like(second_mask))
+    for actual, same in zip(pooling(first, None, second, None), expected):
+        assert torch.equal(actual, same)
+
+
+def test_gradient_of_attentive_pooling():
+    pooling = AttentivePooling(5).double()
+    first, first_mask, second, second_mask = pairs()
+    inputs = (first.requires_grad_(), second.requires_grad_(), pooling.weight)
+
+    def vectors(first, second, _):
+        return pooling(first, first_mask, second, second_mask)[:2]
+
+    assert torch.autograd.gradcheck(vectors, inputs)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_autocast_narrows_nothing_of_attentive_pooling(dtype: torch.dtype):
+    """The inputs alone may be narrow."""
+    pooling = AttentivePooling(5)
+    first, first_mask, second, second_mask = pairs()
+    first, second = first.to(dtype), second.to(dtype)
+    expected = pooling(first.float(), first_mask, second.float(), second_mask)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        result = pooling(first, first_mask, second, second_mask)
+    for actual, same in zip(result, expected):
+        assert actual.dtype == torch.float32
+        torch.testing.assert_close(actual, same, atol=1e-6, rtol=0)
+
+
+def test_a_sentence_paired_with_an_empty_one_is_pooled_to_its_mean():
+    first, second = torch.randn(2, 3, 5), torch.randn(2, 4, 5)
+    empty = torch.zeros(2, 4, dtype=torch.bool)
+    result = AttentivePooling(5)(first, None, second, empty)
+    torch.testing.assert_close(result.first, first.mean(dim=1))
+    assert (result.second == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Pooling(6, ["max", "sum"]), r"pooling must be one of max, mean, .*; got 'sum'"),
+        (lambda: Pooling(6, []), "pooling must name at least one"),
+        (lambda: Pooling(0), "input_size must be at least 1, got 0"),
+        (
+            lambda: Pooling(5, "last", bidirectional=True),
+            r"input_size must be even for the pooling 'last'.* 5",
+        ),
+        (
+            lambda: Pooling(6, ["max", "mean"])(INPUTS, MASK, return_attention=True),
+            "return_attention needs the pooling 'attention'",
+        ),
+        (lambda: Pooling(6)(INPUTS, MASK.flip(1)), "right-padded, but token 1 of sentence 0"),
+        (
+            lambda: Pooling(6, "attention").double()(INPUTS[..., 1:], MASK),
+            r"inputs must have the shape .* 6",
+        ),
+        (lambda: AttentivePooling(0), "input_size must be at least 1, got 0"),
+    ],
+)
+def test_impossible_settings_and_wrong_inputs_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -4,35 +4,22 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import SuffixBiLSTM
-from allennlp_sentmatch.nn.ops.backends import use_backend
+from tests.nn.equations import assert_same, batch, gru_step, lstm_step
 from tests.nn.operations import Operations
 
 CELLS = ["lstm", "gru"]
 COMBINATIONS = ["max", "mean", "concat", "gate"]
 
 
-@pytest.fixture(params=[None, "naive"], ids=["default", "naive"])
-def backend(request):
-    """The default and the naive backend."""
-    with use_backend(request.param):
-        yield
-
-
 def encode(cell, kind, x):
     """The last hidden state, (H), of an LSTM or GRU that reads the tokens x one at a time."""
-    W, U, b = cell.weight_ih_l0, cell.weight_hh_l0, cell.bias_l0
-    H = U.size(1)
-    h = c = x.new_zeros(H)
+    weights = (cell.weight_ih_l0, cell.weight_hh_l0, cell.bias_l0)
+    h = c = x.new_zeros(cell.hidden_size)
     for x_t in x:
-        a, u = W @ x_t + b, U @ h
         if kind == "lstm":
-            i, f, o = (torch.sigmoid((a + u)[k * H : (k + 1) * H]) for k in (0, 1, 3))
-            c = f * c + i * torch.tanh((a + u)[2 * H : 3 * H])
-            h = o * torch.tanh(c)
+            h, c = lstm_step(x_t, h, c, *weights)
         else:
-            r = torch.sigmoid(a[:H] + u[:H])
-            z = torch.sigmoid(a[H : 2 * H] + u[H : 2 * H])
-            h = (1 - z) * torch.tanh(a[2 * H :] + r * u[2 * H :]) + z * h
+            h = gru_step(x_t, h, *weights, torch.zeros_like(cell.bias_l0))
     return h
 
 
@@ -65,7 +52,7 @@ def output_at(encoder, x, i):
     )  # (5), (6)
 
 
-@pytest.mark.usefixtures("backend")
+@pytest.mark.usefixtures("both_backends")
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("combination", COMBINATIONS)
 @pytest.mark.parametrize("tied", [True, False])
@@ -74,39 +61,12 @@ def test_follows_the_equations(cell, combination, tied, max_context):
     torch.manual_seed(0)
     encoder = SuffixBiLSTM(3, 4, tied, combination, cell, max_context).double()
     lengths = [2, 6, 5, 1, 6]
-    inputs = torch.randn(5, 7, 3, dtype=torch.float64)
-    mask = torch.arange(7) < torch.tensor(lengths).unsqueeze(1)
+    inputs, mask = batch(lengths, 7, 3, seed=1)
     outputs = encoder(inputs, mask)
     assert outputs.shape == (5, 7, 16 if combination == "concat" else 8)
     for sentence, length in enumerate(lengths):
         for i in range(length):
-            torch.testing.assert_close(
-                outputs[sentence, i],
-                output_at(encoder, inputs[sentence, :length], i),
-                rtol=0,
-                atol=1e-9,
-            )
-
-
-@pytest.mark.parametrize("cell", CELLS)
-def test_single_passes_are_torch_s_own(cell):
-    """Without the suffixes, an untied SuBiLSTM is torch's bidirectional network (eq. 7)."""
-    torch.manual_seed(1)
-    encoder = SuffixBiLSTM(3, 4, tied=False, combination="concat", cell=cell).double()
-    network = (torch.nn.LSTM if cell == "lstm" else torch.nn.GRU)(
-        3, 4, batch_first=True, bidirectional=True
-    ).double()
-    with torch.no_grad():
-        for suffix, ours in (("", encoder.forward_cell), ("_reverse", encoder.reverse_cell)):
-            getattr(network, "weight_ih_l0" + suffix).copy_(ours.weight_ih_l0)
-            getattr(network, "weight_hh_l0" + suffix).copy_(ours.weight_hh_l0)
-            getattr(network, "bias_ih_l0" + suffix).copy_(ours.bias_l0)
-            getattr(network, "bias_hh_l0" + suffix).zero_()
-    inputs = torch.randn(2, 6, 3, dtype=torch.float64)
-    prefix, _, _, reverse_suffix = encoder(inputs, torch.ones(2, 6, dtype=torch.bool)).chunk(4, -1)
-    torch.testing.assert_close(
-        torch.cat([prefix, reverse_suffix], -1), network(inputs)[0], rtol=0, atol=1e-9
-    )
+            assert_same(outputs[sentence, i], output_at(encoder, inputs[sentence, :length], i))
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -117,13 +77,9 @@ def test_single_passes_are_torch_s_own(cell):
 def test_gradients(cell, tied, combination, max_context):
     torch.manual_seed(2)
     encoder = SuffixBiLSTM(2, 2, tied, combination, cell, max_context).double()
-    inputs = torch.randn(3, 4, 2, dtype=torch.float64, requires_grad=True)
-    mask = torch.arange(4) < torch.tensor([[2], [4], [3]])
-
-    def run(inputs, *_):  # gradcheck moves the parameters themselves
-        return encoder(inputs, mask)
-
-    assert torch.autograd.gradcheck(run, (inputs, *encoder.parameters()))
+    inputs, mask = batch([2, 4, 3], 4, 2, seed=1)
+    variables = (inputs.requires_grad_(), *encoder.parameters())  # which gradcheck moves
+    assert torch.autograd.gradcheck(lambda inputs, *_: encoder(inputs, mask), variables)
 
 
 def run(num_tokens, grad=False, **settings):
@@ -137,7 +93,7 @@ def run(num_tokens, grad=False, **settings):
     return operations
 
 
-@pytest.mark.usefixtures("backend")
+@pytest.mark.usefixtures("both_backends")
 @pytest.mark.parametrize(("tied", "num_cells"), [(True, 2), (False, 4)])
 def test_projects_each_token_once_and_takes_a_step_for_each(tied, num_cells):
     for T in (4, 9, 16):
@@ -165,7 +121,7 @@ def test_multiplies_the_states_of_the_suffixes_being_read_and_no_others(tied, ma
     assert rows == 2 * 3 * read  # two directions, three sentences
 
 
-@pytest.mark.usefixtures("backend")
+@pytest.mark.usefixtures("both_backends")
 @pytest.mark.parametrize("tied", [True, False])
 def test_memory_in_evaluation_grows_with_the_length(tied):
     short, long = (run(T, tied=tied).peak_memory for T in (16, 64))
@@ -175,14 +131,7 @@ def test_memory_in_evaluation_grows_with_the_length(tied):
     assert long > 8 * short
 
 
-def test_untied_has_twice_the_parameters_and_tied_those_of_a_bilstm():
-    def count(module):
-        return sum(p.numel() for p in module.parameters())
-
-    tied, untied = SuffixBiLSTM(3, 4), SuffixBiLSTM(3, 4, tied=False)
-    bias = 4 * 4  # torch's networks have a second bias vector for each direction
-    bilstm = torch.nn.LSTM(3, 4, bidirectional=True)
-    assert count(tied) == count(bilstm) - 2 * bias
-    assert count(untied) == 2 * count(tied)
-    names = {name.split(".")[0] for name, _ in untied.named_parameters()}
-    assert names == {"forward_cell", "reverse_cell", "forward_suffix_cell", "reverse_prefix_cell"}
+def test_the_cells_of_a_tied_and_an_untied_model():
+    for tied, others in ((True, set()), (False, {"forward_suffix_cell", "reverse_prefix_cell"})):
+        names = {name.split(".")[0] for name, _ in SuffixBiLSTM(3, 4, tied).named_parameters()}
+        assert names == {"forward_cell", "reverse_cell", *others}

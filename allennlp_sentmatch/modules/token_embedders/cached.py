@@ -100,8 +100,7 @@ class CachedEmbedder(TokenEmbedder):
         )
         mask = tensors["mask"]
         found = [computed[key] if key in computed else self._vectors[key] for key in keys]
-        # Shape: (B, T, D)
-        embedded = found[0].new_zeros(*mask.shape, self.get_output_dim())
+        embedded = found[0].new_zeros(*mask.shape, self.get_output_dim())  # (B, T, D)
         for i, vectors in enumerate(found):
             embedded[i, : len(vectors)] = vectors
         for key, vectors in computed.items():
@@ -119,8 +118,7 @@ class CachedEmbedder(TokenEmbedder):
         """The vectors of the texts in the given rows of a batch, each (length, D)."""
         if not rows:
             return {}
-        # Shape: (R,)
-        indices = torch.tensor(list(rows.values()), device=tensors["mask"].device)
+        indices = torch.tensor(list(rows.values()), device=tensors["mask"].device)  # (R,)
         with torch.no_grad():
             # Shape: (R, T, D)
             embedded = self._embed({name: tensor[indices] for name, tensor in tensors.items()})

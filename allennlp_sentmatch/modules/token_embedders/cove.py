@@ -87,8 +87,7 @@ class CoveEmbedder(TokenEmbedder):
         `Tensor`
             (B, T, 900); the last 600 are zero at padding.
         """
-        # Shape: (B, T, 300)
-        words = self.embedding(tokens)
+        words = self.embedding(tokens)  # (B, T, 300)
         return torch.cat([words, self.mt_lstm(words, tokens != 0)], dim=-1)
 
 

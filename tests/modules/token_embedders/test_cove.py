@@ -58,10 +58,6 @@ def test_word_vectors_and_the_outputs_of_the_lstm(vocab, weights, mt_lstm):
         torch.testing.assert_close(vectors[row, :length, :300], words)
         torch.testing.assert_close(vectors[row, :length, 300:], expected[0])
         assert (vectors[row, length:, 300:] == 0).all()
-
-
-def test_fixed(vocab, weights):
-    embedder = cove(vocab, pretrained_file=str(weights))
     assert not any(parameter.requires_grad for parameter in embedder.parameters())
 
 

@@ -1,4 +1,4 @@
-"""Windows, against spans and scores of lists."""
+"""The search for spans, and windows, against spans and scores of lists."""
 
 import math
 
@@ -8,6 +8,57 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.nn.answer_spans import PassageWindows, best_spans
+
+SCORES = st.one_of(
+    st.just(-math.inf),
+    st.floats(-5, 0, width=32),
+    st.integers(-3, 0).map(float),  # ties
+)
+
+
+@st.composite
+def passages(draw):
+    T = draw(st.integers(0, 6))
+    rows = st.lists(st.lists(SCORES, min_size=T, max_size=T), min_size=2, max_size=2)
+    start, end = (torch.tensor(draw(rows), dtype=torch.float64) for _ in range(2))
+    return start, end, draw(st.integers(1, 8)), draw(st.none() | st.integers(1, 7))
+
+
+@settings(deadline=None)
+@given(passages())
+def test_all_spans_are_searched(case):
+    start, end, count, max_length = case
+    T = start.size(1)
+    found = best_spans(start, end, count, max_length)
+    assert found.spans.shape == (2, count, 2)
+    for row in range(2):
+        scores = {
+            (i, j): (start[row, i] + end[row, j]).item()
+            for i in range(T)
+            for j in range(i, T)
+            if j - i < (max_length or T)
+        }
+        scores = {span: score for span, score in scores.items() if score > -math.inf}
+        expected = sorted(scores.values(), reverse=True)[:count]
+        missing = count - len(expected)
+        assert found.scores[row].tolist() == [*expected, *[-math.inf] * missing]
+        spans = [tuple(span) for span in found.spans[row].tolist()]
+        assert spans[len(expected) :] == [(-1, -1)] * missing
+        # Among spans of equal scores any may be chosen, each once.
+        assert [scores[span] for span in spans[: len(expected)]] == expected
+        assert len(set(spans[: len(expected)])) == len(expected)
+
+
+def test_no_passages():
+    found = best_spans(torch.zeros(0, 4), torch.zeros(0, 4), count=2)
+    assert found.spans.shape == (0, 2, 2)
+    assert found.scores.shape == (0, 2)
+
+
+@pytest.mark.parametrize("setting", ["count", "max_length"])
+def test_impossible_settings(setting: str):
+    with pytest.raises(ValueError, match=f"{setting} must be at least 1, got 0"):
+        best_spans(torch.zeros(1, 4), torch.zeros(1, 4), **{setting: 0})
 
 
 def of(lengths: list[int], size: int, stride: int) -> PassageWindows:
@@ -47,26 +98,8 @@ def test_splitting_and_cutting():
     torch.testing.assert_close(windows.select(torch.tensor([3, 1])).cut(passages), cut[[3, 1]])
 
 
-def test_the_best_spans_of_windows_compete_by_their_scores():
-    """The first window is sure of its span, as it has no other; the second one's is better."""
-    windows = of([6], size=4, stride=3)
-    start = torch.tensor([[1.0, -9, -9, -9], [4.0, 3.5, 0.0, 7.0]])  # the last one is padding
-    end = torch.tensor([[1.0, -9, -9, 1.0], [0.0, 3.0, 2.0, 7.0]])
-    best, best_windows = windows.best_spans(start, end, count=4)
-    assert best.spans.tolist() == [[[3, 4], [4, 4], [3, 5], [4, 5]]]
-    assert best.scores.tolist() == [[7, 6.5, 6, 5.5]]
-    assert best_windows.tolist() == [1]
-    # A span of both windows counts once, with its larger score.
-    end[0, 3] = 16.0
-    best, best_windows = windows.best_spans(start, end, count=3, max_length=1)
-    assert best.spans.tolist() == [[[3, 3], [4, 4], [0, 0]]]
-    assert best.scores.tolist() == [[7, 6.5, 2]]
-    assert best_windows.tolist() == [0]
-    assert windows.join(start, 6).tolist() == [[1, -9, -9, 4, 3.5, 0]]
-
-
 @st.composite
-def cases(draw):
+def windowed(draw):
     lengths = draw(st.lists(st.integers(0, 9), min_size=1, max_size=3).filter(any))
     size = draw(st.integers(1, 5))
     windows = of(lengths, size, draw(st.integers(1, size)))
@@ -84,7 +117,7 @@ def cases(draw):
 
 
 @settings(deadline=None)
-@given(cases())
+@given(windowed())
 def test_the_spans_and_scores_of_all_windows_are_searched(case):
     lengths, windows, start, end, count, max_length = case
     T = max(lengths)
@@ -112,18 +145,6 @@ def test_the_spans_and_scores_of_all_windows_are_searched(case):
         assert len(set(spans[: len(largest)])) == len(largest)
         if largest:
             assert best_windows[passage] in owners[passage][largest[0]]
-
-
-def test_one_window_gives_the_spans_of_the_passage():
-    windows = of([5, 3], size=6, stride=2)
-    start, end = torch.rand(2, 2, 6)
-    found, numbers = windows.best_spans(start, end, count=3, max_length=2)
-    expected = best_spans(
-        *(scores.masked_fill(~windows.mask, -math.inf) for scores in (start, end)), 3, 2
-    )
-    assert found.spans.tolist() == expected.spans.tolist()
-    assert found.scores.tolist() == expected.scores.tolist()
-    assert numbers.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -1,20 +1,69 @@
-"""The pooled outputs of a `Seq2SeqEncoder` as a `Seq2VecEncoder`."""
+"""`Seq2VecEncoder`s: `gumbel_tree_lstm` and `pooled`."""
 
 from collections.abc import Sequence
 from typing import Any, Optional, Union
 
-import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
+from torch import Tensor
 
-from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, constructs
 from allennlp_sentmatch.modules.interpretable_encoder import (
     InterpretableEncoder,
     encode_with_internals,
     trim_attention,
 )
+from allennlp_sentmatch.nn import GumbelTreeLSTM, Pooling, bracketing
 from allennlp_sentmatch.nn.padding import mask_of
-from allennlp_sentmatch.nn.pooling import Pooling
+
+
+@Seq2VecEncoder.register("gumbel_tree_lstm")
+class GumbelTreeLstmEncoder(Seq2VecEncoder):
+    """The Gumbel Tree-LSTM of [Choi et al. (2018)](https://arxiv.org/abs/1707.02786), which learns
+    to compose a sentence as a binary tree. An `InterpretableEncoder`, whose internals are the
+    trees.
+
+    Registered as a `Seq2VecEncoder` with name "gumbel_tree_lstm". The parameters are those of
+    `allennlp_sentmatch.nn.GumbelTreeLSTM`.
+    """
+
+    @constructs(GumbelTreeLSTM)
+    def __init__(self, module: GumbelTreeLSTM) -> None:
+        super().__init__()
+        self.module = module
+
+    def get_input_dim(self) -> int:
+        """The size of a step of the inputs."""
+        return self.module.input_size
+
+    def get_output_dim(self) -> int:
+        """The size of the vector of a sentence."""
+        return self.module.output_size
+
+    def forward(
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        return_internals: bool = False,
+    ) -> Union[Tensor, tuple[Tensor, dict[str, Tensor]]]:
+        """Encode B sentences (B, T, input size), whose `mask` (B, T), right-padded, is by default
+        without padding, as the roots of their trees (B, output size); with `return_internals` the
+        result is a pair of these and `{"merges": ...}`, as `GumbelTreeLSTM.compose` has them.
+        """
+        if return_internals:
+            composition = self.module.compose(inputs, mask)
+            return composition.hidden, {"merges": composition.merges}
+        outputs: Tensor = self.module(inputs, mask)
+        return outputs
+
+    @property
+    def internal_names(self) -> tuple[str, ...]:
+        """`merges`, which make up the trees."""
+        return ("merges",)
+
+    def describe(self, internals: dict[str, Tensor], tokens: Sequence[str]) -> dict[str, Any]:
+        """The sentence's `tree` as nested parentheses."""
+        return {"tree": bracketing(internals["merges"], tokens)}
 
 
 @Seq2VecEncoder.register("pooled")
@@ -53,10 +102,10 @@ class PooledEncoder(Seq2VecEncoder):
 
     def forward(
         self,
-        inputs: torch.Tensor,
-        mask: Optional[torch.Tensor] = None,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
         return_internals: bool = False,
-    ) -> Union[torch.Tensor, tuple[torch.Tensor, dict[str, torch.Tensor]]]:
+    ) -> Union[Tensor, tuple[Tensor, dict[str, Tensor]]]:
         """Encode B sentences (B, T, input size), whose `mask` (B, T), right-padded, is by default
         without padding, as vectors (B, output size), zeros for an empty sentence; with
         `return_internals` the result is a pair of these and the internals of the encoder, with
@@ -77,7 +126,7 @@ class PooledEncoder(Seq2VecEncoder):
             return (*self.encoder.internal_names, *own)
         return own
 
-    def describe(self, internals: dict[str, torch.Tensor], tokens: Sequence[str]) -> dict[str, Any]:
+    def describe(self, internals: dict[str, Tensor], tokens: Sequence[str]) -> dict[str, Any]:
         """The encoder's description, and the pooling's attention, one weight for each token."""
         described: dict[str, Any] = {}
         if isinstance(self.encoder, InterpretableEncoder):
@@ -93,7 +142,7 @@ class PooledEncoder(Seq2VecEncoder):
         return "attention" in self.pooling.poolings
 
 
-def _rename_attention(state_dict: dict[str, torch.Tensor], prefix: str, *_: Any) -> None:
+def _rename_attention(state_dict: dict[str, Tensor], prefix: str, *_: Any) -> None:
     """Read weights that were saved when a `PooledEncoder` was itself a `Pooling`."""
     for name in ("attention_projection.weight", "attention_projection.bias", "attention_vector"):
         if prefix + name in state_dict:

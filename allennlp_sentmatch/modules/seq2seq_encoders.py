@@ -1,0 +1,246 @@
+"""`Seq2SeqEncoder`s: `cas_lstm`, `subilstm`, `rcrn`, `lstmn`, `stacked_rnn`, `highway` and
+`sequential`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Optional, Union
+
+import torch
+from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.modules.highway import Highway
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from torch import Tensor
+
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, constructs
+from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
+from allennlp_sentmatch.nn import (
+    LSTMN,
+    CellAwareLSTM,
+    RecurrentlyControlledRNN,
+    StackedRNN,
+    SuffixBiLSTM,
+)
+from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.nn.configured_module import SequenceEncoder
+from allennlp_sentmatch.nn.padding import mask_of
+
+
+class SizedEncoder(Seq2SeqEncoder):
+    """A `Seq2SeqEncoder` whose sizes and directions are known when it is made."""
+
+    def __init__(self, input_size: int, output_size: int, bidirectional: bool) -> None:
+        super().__init__()
+        self._input_dim = input_size
+        self._output_dim = output_size
+        self._bidirectional = bidirectional
+
+    def get_input_dim(self) -> int:
+        """The size of a step of the inputs."""
+        return self._input_dim
+
+    def get_output_dim(self) -> int:
+        """The size of a step of the outputs."""
+        return self._output_dim
+
+    def is_bidirectional(self) -> bool:
+        """`True` if the output is `[forward; backward]`."""
+        return self._bidirectional
+
+
+class ModuleEncoder(SizedEncoder):
+    """A `Seq2SeqEncoder` that applies a plain PyTorch module to its inputs and mask. The encoders
+    of this package are subclasses that add only their constructors.
+
+    # Parameters
+
+    module : `allennlp_sentmatch.nn.configured_module.SequenceEncoder`
+        Or another module with its attributes.
+    """
+
+    def __init__(self, module: SequenceEncoder) -> None:
+        super().__init__(module.input_size, module.output_size, module.bidirectional)
+        self.module = module
+
+    def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
+        """Encode B sentences (B, T, input size), whose `mask` (B, T), right-padded, is by default
+        without padding, to (B, T, output size), zero at padded steps.
+        """
+        outputs: Tensor = self.module(inputs, mask)
+        return outputs
+
+
+@Seq2SeqEncoder.register("cas_lstm")
+class CasLstmEncoder(ModuleEncoder):
+    """The cell-aware stacked LSTM of [Choi et al. (2019)](https://arxiv.org/abs/1809.02279), in
+    which a layer also reads the memory cells of the layer below.
+
+    Registered as a `Seq2SeqEncoder` with name "cas_lstm". The parameters are those of
+    `allennlp_sentmatch.nn.CellAwareLSTM`.
+    """
+
+    @constructs(CellAwareLSTM)
+    def __init__(self, module: CellAwareLSTM) -> None:
+        super().__init__(module)
+
+
+@Seq2SeqEncoder.register("subilstm")
+class SubilstmEncoder(ModuleEncoder):
+    """The suffix bidirectional LSTM of [Brahma (2018)](https://arxiv.org/abs/1805.07340), which
+    encodes the prefix and the suffix of every token in both directions.
+
+    The output is `2 * hidden_size` wide, `4 * hidden_size` with `combination = "concat"`; its first
+    half is the forward direction.
+
+    Registered as a `Seq2SeqEncoder` with name "subilstm". The parameters are those of
+    `allennlp_sentmatch.nn.SuffixBiLSTM`.
+    """
+
+    @constructs(SuffixBiLSTM)
+    def __init__(self, module: SuffixBiLSTM) -> None:
+        super().__init__(module)
+
+
+@Seq2SeqEncoder.register("rcrn")
+class RcrnEncoder(ModuleEncoder):
+    """The recurrently controlled recurrent network of
+    [Tay et al. (2018)](https://arxiv.org/abs/1811.09786), in which two recurrent networks are the
+    gates of a third one. If bidirectional, the output is `2 * hidden_size` wide.
+
+    Registered as a `Seq2SeqEncoder` with name "rcrn". The parameters are those of
+    `allennlp_sentmatch.nn.RecurrentlyControlledRNN`.
+    """
+
+    @constructs(RecurrentlyControlledRNN)
+    def __init__(self, module: RecurrentlyControlledRNN) -> None:
+        super().__init__(module)
+
+
+@Seq2SeqEncoder.register("lstmn")
+class LstmnEncoder(ModuleEncoder):
+    """The long short-term memory-network of [Cheng et al. (2016)](https://arxiv.org/abs/1601.06733),
+    which attends over its own hidden states and cells at every token. An `InterpretableEncoder`,
+    whose internals are the attention.
+
+    Registered as a `Seq2SeqEncoder` with name "lstmn". The parameters are those of
+    `allennlp_sentmatch.nn.LSTMN`.
+    """
+
+    module: LSTMN
+
+    @constructs(LSTMN)
+    def __init__(self, module: LSTMN) -> None:
+        super().__init__(module)
+
+    def forward(  # type: ignore[override]
+        self,
+        inputs: Tensor,
+        mask: Optional[Tensor] = None,
+        return_internals: bool = False,
+    ) -> Union[Tensor, tuple[Tensor, dict[str, Tensor]]]:
+        """Encode a batch of B sentences, as `ModuleEncoder` does; with `return_internals` the
+        result is a pair of the outputs and each direction's attention (B, T, T), whose row t is
+        over the tokens read before token t.
+        """
+        if not return_internals:
+            return super().forward(inputs, mask)
+        outputs, attention = self.module(inputs, mask, return_attention=True)
+        directions = attention if isinstance(attention, tuple) else (attention,)
+        return outputs, dict(zip(self.internal_names, directions))
+
+    @property
+    def internal_names(self) -> tuple[str, ...]:
+        """The attention of each direction."""
+        if self.is_bidirectional():
+            return ("self_attention", "self_attention_reverse")
+        return ("self_attention",)
+
+    def describe(self, internals: dict[str, Tensor], tokens: Sequence[str]) -> dict[str, Any]:
+        """The attention matrices, a row and a column for each token."""
+        return {
+            name: trim_attention(weights, len(tokens), len(tokens))
+            for name, weights in internals.items()
+        }
+
+
+@Seq2SeqEncoder.register("stacked_rnn")
+class StackedRnnEncoder(ModuleEncoder):
+    """torch's stacked LSTMs or GRUs: AllenNLP's `lstm` and `gru`, but faster in training on CPUs
+    where sentences differ in length.
+
+    Registered as a `Seq2SeqEncoder` with name "stacked_rnn". The parameters are those of
+    `allennlp_sentmatch.nn.StackedRNN`.
+    """
+
+    @constructs(StackedRNN)
+    def __init__(self, module: StackedRNN) -> None:
+        super().__init__(module)
+
+
+@Seq2SeqEncoder.register("highway")
+class HighwayEncoder(SizedEncoder):
+    """AllenNLP's `Highway` layers ([Srivastava et al. (2015)](https://arxiv.org/abs/1505.00387)),
+    applied to each position.
+
+    Registered as a `Seq2SeqEncoder` with name "highway".
+
+    # Parameters
+
+    input_size : `int`
+        Also the size of the output.
+    num_layers : `int`, optional (default = `2`)
+    """
+
+    def __init__(self, input_size: int, num_layers: int = 2) -> None:
+        super().__init__(input_size, input_size, bidirectional=False)
+        with configuration_errors():
+            check_positive(input_size=input_size, num_layers=num_layers)
+        self._highway = Highway(input_size, num_layers)
+
+    def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
+        """Encode B sentences (B, T, input size), whose `mask` (B, T) is by default without padding,
+        to outputs of the same shape, zero at padded steps.
+        """
+        padding = ~mask_of(inputs, mask).unsqueeze(-1)  # (B, T, 1)
+        # The inputs are cleared as well: NaN there times a gradient of zero would be NaN.
+        outputs: Tensor = self._highway(inputs.masked_fill(padding, 0.0))
+        return outputs.masked_fill(padding, 0.0)
+
+
+@Seq2SeqEncoder.register("sequential")
+class SequentialEncoder(SizedEncoder):
+    """Encoders in sequence: each reads the outputs of the previous one.
+
+    AllenNLP's "compose" requires that all encoders are bidirectional or none is. Here they may be
+    mixed, for example highway layers before a bidirectional encoder; whether the output is
+    `[forward; backward]` depends only on the last encoder.
+
+    Registered as a `Seq2SeqEncoder` with name "sequential".
+
+    # Parameters
+
+    encoders : `list[Seq2SeqEncoder]`
+        At least one.
+    """
+
+    def __init__(self, encoders: list[Seq2SeqEncoder]) -> None:
+        if not encoders:
+            raise ConfigurationError("encoders is empty; list at least one")
+        first, last = encoders[0], encoders[-1]
+        super().__init__(first.get_input_dim(), last.get_output_dim(), last.is_bidirectional())
+        for position, (encoder, following) in enumerate(zip(encoders, encoders[1:])):
+            check_dimensions_match(
+                encoder.get_output_dim(),
+                following.get_input_dim(),
+                f"output dim of encoder {position}",
+                f"input dim of encoder {position + 1}",
+            )
+        self.encoders = torch.nn.ModuleList(encoders)
+
+    def forward(self, inputs: Tensor, mask: Optional[Tensor] = None) -> Tensor:
+        """Encode B sentences (B, T, input size), whose `mask` (B, T) is by default without padding,
+        to (B, T, output size).
+        """
+        mask = mask_of(inputs, mask)  # not every encoder of AllenNLP does without one
+        for encoder in self.encoders:
+            inputs = encoder(inputs, mask)
+        return inputs

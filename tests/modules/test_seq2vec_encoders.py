@@ -1,0 +1,112 @@
+import json
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
+from allennlp.nn.util import get_final_encoder_states, masked_max, masked_mean
+
+from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder, PooledEncoder
+from allennlp_sentmatch.nn import GumbelTreeLSTM
+
+INPUTS = torch.randn(3, 3, 4, generator=torch.Generator().manual_seed(0))
+MASK = torch.tensor([[True, True, True], [True, False, False], [True, True, False]])
+ATTENTION = ("attention_projection.weight", "attention_projection.bias", "attention_vector")
+LSTM = {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True}
+
+
+def from_json(**settings) -> Seq2VecEncoder:
+    torch.manual_seed(0)
+    return Seq2VecEncoder.from_params(Params(json.loads(json.dumps(settings))))
+
+
+def tree_lstm(**settings) -> Seq2VecEncoder:
+    return from_json(type="gumbel_tree_lstm", input_size=4, hidden_size=3, **settings)
+
+
+def pooled_lstm(**settings) -> Seq2VecEncoder:
+    return from_json(**{"type": "pooled", "encoder": LSTM, **settings})
+
+
+@pytest.mark.parametrize("leaf", ["lstm", "bilstm", "affine"])
+def test_gumbel_tree_lstm_is_the_module_of_its_settings(leaf):
+    encoder = tree_lstm(leaf=leaf, temperature=0.5).eval()
+    assert isinstance(encoder, GumbelTreeLstmEncoder)
+    assert encoder.module.temperature == 0.5
+    twin = GumbelTreeLSTM(4, 3, leaf=leaf).eval()
+    twin.load_state_dict(encoder.module.state_dict())
+    torch.testing.assert_close(encoder(INPUTS, MASK), twin(INPUTS, MASK))
+    torch.testing.assert_close(encoder(INPUTS), twin(INPUTS, torch.ones_like(MASK)))
+    assert encoder.get_input_dim() == 4
+    assert encoder.get_output_dim() == (6 if leaf == "bilstm" else 3)
+
+
+def test_gumbel_tree_lstm_has_the_defaults_of_the_paper():
+    module = tree_lstm().module
+    assert isinstance(module.leaf, torch.nn.LSTM)
+    assert module.temperature == 1.0
+
+
+@pytest.mark.parametrize("bidirectional", [True, False])
+def test_pools_the_encoder_s_outputs_as_allennlp_does(bidirectional):
+    lstm = {**LSTM, "bidirectional": bidirectional}
+    encoder = pooled_lstm(encoder=lstm, pooling=["last", "max", "mean"])
+    assert isinstance(encoder, PooledEncoder)
+    steps = encoder.encoder(INPUTS, MASK)
+    expected = [
+        get_final_encoder_states(steps, MASK, bidirectional),
+        masked_max(steps, MASK.unsqueeze(-1), dim=1),
+        masked_mean(steps, MASK.unsqueeze(-1), dim=1),
+    ]
+    torch.testing.assert_close(encoder(INPUTS, MASK), torch.cat(expected, -1))
+    assert (encoder.get_input_dim(), encoder.get_output_dim()) == (4, 3 * steps.size(2))
+
+
+def test_attention_is_its_own_and_can_be_had():
+    encoder = pooled_lstm(pooling=["attention", "min"])
+    own = {name for name, _ in encoder.named_parameters() if not name.startswith("encoder.")}
+    assert own == {f"pooling.{name}" for name in ATTENTION}
+    pooled, internals = encoder(INPUTS, MASK, return_internals=True)
+    weights = internals["pooling_attention"]
+    steps = encoder.encoder(INPUTS, MASK)
+    torch.testing.assert_close(pooled[:, :6], torch.einsum("bt,bte->be", weights, steps))
+    torch.testing.assert_close(weights.sum(1), torch.ones(3))
+
+
+def test_loads_weights_from_when_it_was_a_pooling_itself():
+    encoder, loaded = pooled_lstm(pooling="attention"), pooled_lstm(pooling="attention")
+    saved = {
+        name[len("pooling.") :] if name.startswith("pooling.") else name: torch.randn(value.shape)
+        for name, value in encoder.state_dict().items()
+    }
+    assert set(ATTENTION) < saved.keys()
+    # In another module, as in a model, and strictly.
+    torch.nn.ModuleDict({"inner": loaded}).load_state_dict(
+        {f"inner.{name}": value for name, value in saved.items()}
+    )
+    for name in ATTENTION:
+        assert torch.equal(loaded.state_dict()[f"pooling.{name}"], saved[name])
+    assert torch.equal(loaded.encoder._module.weight_hh_l0, saved["encoder._module.weight_hh_l0"])
+
+
+def test_defaults_empty_sentence_and_no_mask():
+    encoder = pooled_lstm()
+    assert encoder.pooling.poolings == ("max",)
+    pooled = encoder(INPUTS, MASK & torch.tensor([[True], [False], [True]]))
+    assert (pooled[1] == 0).all()
+    torch.testing.assert_close(pooled[0], encoder(INPUTS)[0])
+
+
+@pytest.mark.parametrize(
+    ("make", "settings", "message"),
+    [
+        (tree_lstm, {"leaf": "gru"}, "leaf must be .*gru"),
+        (tree_lstm, {"temperature": 0.0}, "temperature must be .*0.0"),
+        (pooled_lstm, {"pooling": "sum"}, r"pooling must be one of max, .*; got 'sum'"),
+        (pooled_lstm, {"pooling": []}, "pooling must name at least one"),
+    ],
+)
+def test_impossible_settings_are_configuration_errors(make, settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        make(**settings)

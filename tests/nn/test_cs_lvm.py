@@ -1,0 +1,531 @@
+"""The parts of the cross-sentence latent variable model against the thesis's equations."""
+
+import itertools
+import math
+
+import numpy
+import pytest
+import torch
+from scipy.special import expit
+
+from allennlp_sentmatch.nn import VonMisesFisher
+from allennlp_sentmatch.nn.cs_lvm import (
+    ConditionalLanguageModel,
+    GaussianInferenceNetwork,
+    LinearSchedule,
+    UncertaintyWeighting,
+    VonMisesFisherInferenceNetwork,
+    append_end,
+    freeze_parameters,
+    generate_relaxed,
+    generative_loss,
+    label_constraint,
+    latent_constraint,
+    mean_direction_constraint,
+    sampled_unsupervised_loss,
+    supervised_loss,
+    teacher_forcing,
+    unsupervised_loss,
+)
+
+PADDING, START, END, A, B = range(5)  # "a" and "b" are the two words of the language
+
+
+def tensor(*values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def generator(num_labels=2, embedding_size=3, latent_size=2):
+    torch.manual_seed(0)
+    module = ConditionalLanguageModel(5, embedding_size, latent_size, num_labels, 2).double()
+    torch.nn.init.normal_(module.output_bias)
+    return module, torch.randn(5, embedding_size, dtype=torch.float64)
+
+
+def test_gaussian_divergence_by_hand():
+    posterior = GaussianInferenceNetwork(1, 2, kl_annealing_rate=0.25).double()
+    with torch.no_grad():
+        posterior.mean_projection.weight.copy_(torch.tensor([[1.0], [-2.0]]))
+        posterior.mean_projection.bias.zero_()
+        posterior.log_variance_projection.weight.zero_()
+        posterior.log_variance_projection.bias.copy_(
+            torch.tensor([0.0, math.log(4)], dtype=torch.float64)
+        )
+    distribution = posterior(torch.tensor([[3.0]], dtype=torch.float64))
+    torch.testing.assert_close(distribution.mode, torch.tensor([[3.0, -6.0]]).double())
+    torch.testing.assert_close(distribution.stddev, torch.tensor([[1.0, 2.0]]).double())
+    # Sum of (variance + mean^2 - 1 - log variance) / 2, weighted by 0, 1/4, .. 1, 1
+    divergence = (1 + 9 - 1 - 0) / 2 + (4 + 36 - 1 - math.log(4)) / 2
+    for weight in (0, 0.25, 0.5, 0.75, 1, 1):
+        value = posterior.kl_divergence(distribution)
+        assert value.tolist() == pytest.approx([weight * divergence], rel=1e-12)
+        posterior.advance()
+
+
+def test_von_mises_fisher_mean_direction_by_hand():
+    posterior = VonMisesFisherInferenceNetwork(2, 3, concentration=7.0).double()
+    with torch.no_grad():
+        posterior.projection.weight.copy_(torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+        posterior.projection.bias.copy_(torch.tensor([0.0, 0.0, 1.0]))
+    # W m + b = (1, 2, 4) has the norm sqrt(21)
+    distribution = posterior(torch.tensor([[1.0, 2.0]], dtype=torch.float64))
+    expected = torch.tensor([[1.0, 2.0, 4.0]], dtype=torch.float64) / math.sqrt(21)
+    torch.testing.assert_close(distribution.mode, expected)
+    assert distribution.concentration.item() == 7.0
+    # On the sphere: log(k / sinh k) + k coth k - 1
+    divergence = math.log(7 / math.sinh(7)) + 7 / math.tanh(7) - 1
+    assert posterior.kl_divergence(distribution).tolist() == pytest.approx([divergence], rel=1e-6)
+
+
+def test_von_mises_fisher_keeps_its_concentration_in_checkpoints_only():
+    posterior = VonMisesFisherInferenceNetwork(2, 3, concentration=7.0)
+    assert "concentration" in posterior.state_dict()
+    assert "concentration" not in dict(posterior.named_parameters())
+    other = VonMisesFisherInferenceNetwork(2, 3)
+    other.load_state_dict(posterior.state_dict())
+    assert other.concentration.item() == 7.0
+
+
+def test_von_mises_fisher_under_autocast():
+    posterior = VonMisesFisherInferenceNetwork(4, 5)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        sample = posterior(torch.randn(3, 4)).rsample()
+    assert sample.dtype == torch.float32
+    torch.testing.assert_close(sample.norm(dim=-1), torch.ones(3))
+
+
+def test_gumbel_softmax_temperature():
+    # Eq. 6.26: max(0.1, 1.0 - r t) with r = 1e-4
+    schedule = LinearSchedule(start=1.0, end=0.1, rate=1e-4)
+    values = {}
+    for step in range(10_001):
+        values[step] = schedule()
+        schedule.advance()
+    assert values[0] == pytest.approx(1.0, rel=1e-12)
+    assert values[5000] == pytest.approx(0.5, rel=1e-12)
+    assert values[9000] == pytest.approx(0.1, rel=1e-12)
+    assert values[10_000] == pytest.approx(0.1, rel=1e-12)
+
+
+def test_checkpoint_holds_the_step():
+    schedule = LinearSchedule(start=0.0, end=1.0, rate=0.1)
+    for _ in range(3):
+        schedule.advance()
+    other = LinearSchedule(start=0.0, end=1.0, rate=0.1)
+    other.load_state_dict(schedule.state_dict())
+    assert other() == schedule() == pytest.approx(0.3)
+    assert list(schedule.parameters()) == []
+    assert isinstance(schedule.step, torch.Tensor)
+
+
+def log_likelihood(module, words, tokens, latent, labels, **settings):
+    mask = tokens >= A
+    inputs, targets, mask = teacher_forcing(tokens, mask, START, END)
+    return module.log_likelihood(words[inputs], targets, mask, latent, labels, words, **settings)
+
+
+def test_label_embeddings_are_initialized_as_allennlp_initializes_embeddings():
+    """Uniformly within the bound of Glorot and Bengio 2010, (6 / (rows + columns)) ** 0.5."""
+    torch.manual_seed(0)
+    weight = ConditionalLanguageModel(4, 3, 2, 40, label_embedding_size=50).label_embedding.weight
+    bound = math.sqrt(6 / (40 + 50))
+    assert bound * 0.99 < weight.abs().max() < bound
+    assert weight.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.03)
+
+
+def test_teacher_forcing():
+    tokens = torch.tensor([[A, B, A], [B, 0, 0], [0, 0, 0]])
+    mask = torch.tensor([[True, True, True], [True, False, False], [False, False, False]])
+    inputs, targets, target_mask = teacher_forcing(tokens, mask, START, END)
+    assert inputs.tolist() == [[START, A, B, A], [START, B, 0, 0], [START, 0, 0, 0]]
+    assert targets.tolist() == [[A, B, A, END], [B, END, 0, 0], [END, 0, 0, 0]]
+    assert target_mask.sum(1).tolist() == [4, 2, 1]
+    assert target_mask.long().sort(dim=1, descending=True).values.bool().equal(target_mask)
+
+
+def test_append_end():
+    embedded = torch.arange(1.0, 13.0, dtype=torch.float64).view(3, 2, 2).requires_grad_()
+    mask = torch.tensor([[True, True], [True, False], [False, False]])
+    end = torch.tensor([-1.0, -2.0], dtype=torch.float64, requires_grad=True)
+    longer, longer_mask = append_end(embedded, mask, end)
+    assert longer_mask.tolist() == [[True, True, True], [True, True, False], [True, False, False]]
+    assert longer[longer_mask].tolist() == [[1, 2], [3, 4], [-1, -2], [5, 6], [-1, -2], [-1, -2]]
+    longer[longer_mask].sum().backward()
+    assert end.grad.tolist() == [3, 3]
+    assert embedded.grad.any(-1).equal(mask)
+
+
+def reference_log_probs(module, words, prefix, latent, label):
+    """Eqs 6.8 to 6.10 in NumPy: log p(w | prefix, y, z)."""
+    state = {name: value.detach().numpy() for name, value in module.named_parameters()}
+    w_ih, w_hh = state["decoder.weight_ih_l0"], state["decoder.weight_hh_l0"]
+    bias = state["decoder.bias_ih_l0"] + state["decoder.bias_hh_l0"]
+    hidden = cell = numpy.zeros(words.shape[1])
+    for word in [START, *prefix]:
+        condition = [] if label is None else [state["label_embedding.weight"][label]]
+        v = numpy.concatenate([words[word], *condition, latent])
+        i, f, g, o = numpy.split(w_ih @ v + w_hh @ hidden + bias, 4)
+        cell = expit(f) * cell + expit(i) * numpy.tanh(g)
+        hidden = expit(o) * numpy.tanh(cell)
+    logits = words.numpy() @ hidden + state["output_bias"]
+    return logits - numpy.log(numpy.exp(logits).sum())
+
+
+def test_average_over_words_counts_the_end_symbol():
+    """Eq. 6.7 has N + 1 factors, and the mean is over as many."""
+    module, words = generator()
+    tokens = torch.tensor([[A, B, A, A], [B, B, 0, 0], [0, 0, 0, 0]])
+    latent = torch.randn(3, 2, dtype=torch.float64)
+    sentences = module, words, tokens, latent, torch.tensor([1, 0, 1])
+    expected = log_likelihood(*sentences) / torch.tensor([5.0, 3.0, 1.0], dtype=torch.float64)
+    actual = log_likelihood(*sentences, average_over_words=True)
+    torch.testing.assert_close(actual, expected, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("num_labels", [0, 2])
+def test_log_likelihood_and_steps_agree_with_the_equations(num_labels):
+    module, words = generator(num_labels)
+    tokens = torch.tensor([[A, B, A, A], [B, B, 0, 0], [0, 0, 0, 0]])
+    latent = torch.randn(3, 2, dtype=torch.float64)
+    labels = torch.tensor([1, 0, 1]) if num_labels else None
+    actual = log_likelihood(module, words, tokens, latent, labels)
+    for row, sentence in enumerate([[A, B, A, A], [B, B], []]):
+        label = int(labels[row]) if num_labels else None
+        expected = 0.0
+        hidden = module.initial_state(latent[row : row + 1])
+        for position, word in enumerate([*sentence, END]):
+            log_probs = reference_log_probs(
+                module, words, sentence[:position], latent[row].numpy(), label
+            )
+            expected += log_probs[word]
+            logits, hidden = module.step(
+                words[[START, *sentence][position]].unsqueeze(0),
+                hidden,
+                latent[row : row + 1],
+                labels[row : row + 1] if num_labels else None,
+                words,
+            )
+            numpy.testing.assert_allclose(
+                logits.log_softmax(-1)[0].detach(), log_probs, rtol=1e-9, atol=1e-9
+            )
+        assert actual[row].item() == pytest.approx(expected, rel=1e-9)
+
+
+def test_every_parameter_and_the_embeddings_get_a_gradient():
+    module, words = generator()
+    words.requires_grad_()
+    latent = torch.randn(1, 2, dtype=torch.float64, requires_grad=True)
+    loss = log_likelihood(module, words, torch.tensor([[A, B]]), latent, torch.tensor([1]))
+    loss.sum().backward()
+    for name, parameter in [*module.named_parameters(), ("E", words), ("z", latent)]:
+        assert parameter.grad.abs().sum() > 0, name
+
+
+@pytest.fixture
+def parts():
+    module, words = generator()
+    torch.nn.init.zeros_(module.output_bias)
+    latent = torch.randn(6, 2, dtype=torch.float64)
+    return module, words, latent, torch.tensor([0, 1, 0, 1, 0, 1])
+
+
+def generate(parts, **settings):
+    module, words, latent, labels = parts
+    allowed = torch.tensor([False, False, True, True, True])
+    defaults = {"temperature": 1.0, "max_length": 7}
+    return generate_relaxed(
+        module,
+        latent,
+        labels,
+        words,
+        start_index=START,
+        end_index=END,
+        allowed_words=allowed,
+        **{**defaults, **settings},
+    )
+
+
+def test_straight_through_words_are_words(parts):
+    sentence = generate(parts, straight_through=True)
+    batch_size, length, _ = sentence.embedded.shape
+    assert sentence.mask.shape == (batch_size, length)
+    distances = torch.cdist(sentence.embedded.flatten(0, 1), parts[1]).view(batch_size, length, 5)
+    nearest = distances.argmin(-1)
+    assert distances.min(-1).values.max() < 1e-9
+    # Neither padding nor <s> is generated, and </s> only outside the sentence.
+    assert set(nearest[sentence.mask].tolist()) == {A, B}
+    ended = nearest == END
+    assert not (ended & sentence.mask).any()
+    # After the first </s> nothing belongs to the sentence; before it, everything.
+    assert torch.equal(sentence.mask, ended.long().cumsum(1) == 0)
+
+
+def test_relaxed_words_are_expectations(parts):
+    # The generator is certain: p(a) = 1, so that the sample is "a" at any temperature.
+    with torch.no_grad():
+        parts[0].output_bias.copy_(torch.tensor([0.0, 0.0, 0.0, 1e6, 0.0]))
+    sentence = generate(parts, temperature=0.5)
+    assert sentence.mask.all()
+    assert sentence.embedded.shape == (6, 7, 3)
+    torch.testing.assert_close(sentence.embedded, parts[1][A].expand(6, 7, 3))
+
+
+def test_relaxed_words_are_convex_combinations_of_allowed_words(parts):
+    torch.manual_seed(1)
+    hot = generate(parts, temperature=1e6).embedded
+    # At an infinite temperature the sample is uniform over the allowed words: at first the two
+    # true words, then </s> too.
+    expected = parts[1][[END, A, B]].mean(0).repeat(*hot.shape[:2], 1)
+    expected[:, 0] = parts[1][[A, B]].mean(0)
+    torch.testing.assert_close(hot, expected, rtol=1e-4, atol=1e-4)
+    torch.manual_seed(1)
+    cold = generate(parts, temperature=1e-6).embedded
+    assert torch.cdist(cold.flatten(0, 1), parts[1]).min(-1).values.max() < 1e-6
+
+
+def test_first_words_follow_the_generators_distribution(parts):
+    module, words, latent, labels = parts
+    torch.manual_seed(2)
+    n = 6000
+    many = (module, words, latent[:1].expand(n, -1), labels[:1].expand(n))
+    sentence = generate(many, max_length=1, straight_through=True)
+    logits, _ = module.step(
+        words[[START]], module.initial_state(latent[:1]), latent[:1], labels[:1], words
+    )
+    probs = logits[0, [A, B]].softmax(-1)
+    nearest = torch.cdist(sentence.embedded[:, 0], words).argmin(-1)
+    for word, prob in zip((A, B), probs.tolist()):
+        error = (nearest == word).double().mean().item() - prob
+        assert abs(error) < 5 * (prob * (1 - prob) / n) ** 0.5
+
+
+@pytest.mark.parametrize("straight_through", [False, True])
+def test_gradient_reaches_the_generator(parts, straight_through):
+    sentence = generate(parts, straight_through=straight_through)
+    sentence.embedded[sentence.mask].pow(2).sum().backward()
+    for name, parameter in parts[0].named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.abs().sum() > 0, name
+
+
+def test_a_sentence_has_at_least_one_word(parts):
+    with torch.no_grad():
+        parts[0].output_bias.copy_(torch.tensor([0.0, 0.0, 1e6, 0.0, 0.0]))
+    sentence = generate(parts, straight_through=True)
+    assert sentence.mask.tolist() == [[True]] * 6
+    assert set(torch.cdist(sentence.embedded[:, 0], parts[1]).argmin(-1).tolist()) <= {A, B}
+
+
+def test_lengths_are_as_given_and_the_end_is_a_word(parts):
+    with torch.no_grad():
+        parts[0].output_bias.copy_(torch.tensor([0.0, 0.0, 1e6, 0.0, 0.0]))
+    lengths = torch.tensor([3, 1, 2, 3, 3, 9])
+    sentence = generate(parts, lengths=lengths, max_length=1)
+    assert sentence.mask.sum(1).equal(lengths)
+    assert sentence.mask.equal(torch.arange(9) < lengths.unsqueeze(1))
+    torch.testing.assert_close(sentence.embedded, parts[1][END].expand(6, 9, 3))
+
+
+def test_generative_loss_by_hand():
+    # -log p(x|y,z) - log p(y) + KL with p(x|y,z) = 1/8, three labels and KL = 2.
+    loss = generative_loss(tensor(math.log(1 / 8)), tensor(2.0), num_labels=3)
+    assert loss.item() == pytest.approx(math.log(8) + math.log(3) + 2, rel=1e-12)
+
+
+def test_supervised_loss_by_hand():
+    # L_gen = 5, L_disc = log 4, lambda = 0.8
+    loss = supervised_loss(tensor(5.0), tensor(math.log(4)), discriminative_weight=0.8)
+    assert loss.item() == pytest.approx(5 + 0.8 * math.log(4), rel=1e-12)
+
+
+def test_unsupervised_bound_by_brute_force():
+    # Eq. 6.15 with a z of three values: every expectation is a finite sum.
+    torch.manual_seed(0)
+    num_labels, num_latents = 4, 3
+    p_x = torch.rand(num_latents, num_labels, dtype=torch.float64)  # p(x | z, y)
+    p_z = torch.full((num_latents,), 1 / num_latents, dtype=torch.float64)
+    q_z = torch.rand(num_latents, dtype=torch.float64).softmax(-1)
+    q_y = torch.rand(num_labels, dtype=torch.float64).softmax(-1)
+    bound = sum(
+        q_z[z] * q_y[y] * torch.log(p_x[z, y] * p_z[z] / num_labels / (q_z[z] * q_y[y]))
+        for z, y in itertools.product(range(num_latents), range(num_labels))
+    )
+    divergence = (q_z * (q_z / p_z).log()).sum()
+    losses = generative_loss(p_x.log(), divergence, num_labels)
+    loss = (q_z * unsupervised_loss(q_y.log().expand(num_latents, -1), losses)).sum()
+    assert -loss.item() == pytest.approx(bound.item(), rel=1e-12)
+    marginal = (p_x * p_z.unsqueeze(-1) / num_labels).sum().log()
+    assert bound < marginal
+
+
+def test_sampling_is_an_unbiased_estimate_of_enumeration():
+    # The expectation over every joint draw of a batch's labels, of the loss and of its gradient.
+    torch.manual_seed(0)
+    logits = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
+    losses = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
+    log_probs = logits.log_softmax(-1)
+    exact = unsupervised_loss(log_probs, losses).sum()
+    exact_gradients = torch.autograd.grad(exact, (logits, losses))
+
+    expected, gradients = 0.0, [torch.zeros(3, 2).double(), torch.zeros(3, 2).double()]
+    for draw in itertools.product(range(2), repeat=3):
+        labels = torch.tensor(draw)
+        log_probs = logits.log_softmax(-1)
+        chosen = losses.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+        loss = sampled_unsupervised_loss(log_probs, labels, chosen)
+        probability = log_probs.gather(-1, labels.unsqueeze(-1)).sum().exp().item()
+        expected += probability * loss.sum().item()
+        for total, part in zip(gradients, torch.autograd.grad(loss.sum(), (logits, losses))):
+            total += probability * part
+    assert expected == pytest.approx(exact.item(), rel=1e-12)
+    for actual, wanted in zip(gradients, exact_gradients):
+        torch.testing.assert_close(actual, wanted, rtol=1e-9, atol=1e-12)
+
+
+def test_sampling_without_the_score_takes_the_label_as_given():
+    """The same value as with it, and to the classifier the gradient of the entropy alone."""
+    torch.manual_seed(0)
+    logits = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
+    losses, labels = tensor(1.0, 4.0, 9.0), torch.tensor([0, 1, 1])
+    log_probs = logits.log_softmax(-1)
+    entropy = -(log_probs.exp() * log_probs).sum()
+    loss = sampled_unsupervised_loss(log_probs, labels, losses, with_score=False)
+    torch.testing.assert_close(loss, sampled_unsupervised_loss(log_probs, labels, losses))
+    actual, expected = (
+        torch.autograd.grad(value, logits, retain_graph=True)[0] for value in (loss.sum(), -entropy)
+    )
+    torch.testing.assert_close(actual, expected, rtol=1e-12, atol=0)
+
+
+def test_sampling_with_a_single_example():
+    log_probs = tensor(0.5, 0.5).log().unsqueeze(0)
+    loss = sampled_unsupervised_loss(log_probs, torch.tensor([1]), tensor(3.0))
+    assert loss.item() == pytest.approx(3 - math.log(2), rel=1e-12)
+
+
+def test_label_constraint_by_hand():
+    log_probs = torch.stack([tensor(0.5, 0.5), tensor(0.2, 0.8)]).log()
+    constraint = label_constraint(log_probs, torch.tensor([0, 1]))
+    assert constraint.item() == pytest.approx(-(math.log(0.5) + math.log(0.8)) / 2, rel=1e-12)
+
+
+def test_latent_constraint_by_hand():
+    # On the sphere C = k / (4 pi sinh k); the two latents are at cosines 1 and 0 from the mean.
+    loc = torch.stack([tensor(1.0, 0.0, 0.0)] * 2)
+    latents = torch.stack([tensor(1.0, 0.0, 0.0), tensor(0.0, 0.0, 1.0)])
+    constraint = latent_constraint(VonMisesFisher(loc, tensor(2.0)), latents)
+    log_normalization = math.log(2 / (4 * math.pi * math.sinh(2)))
+    assert constraint.item() == pytest.approx(-log_normalization - (2 + 0) / 2, rel=1e-12)
+
+
+def test_mean_direction_constraint_by_hand():
+    # The mean of (1, 0) and (0, 1) is (1/2, 1/2), at a distance of 1 - 1/2 from either.
+    constraint = mean_direction_constraint(torch.eye(2, dtype=torch.float64))
+    assert constraint.item() == pytest.approx(-0.5, rel=1e-12)
+    # Equal directions are at distance 0, opposite ones at distance 1 from their mean, zero.
+    assert mean_direction_constraint(torch.stack([tensor(0.6, 0.8)] * 3)).item() == pytest.approx(
+        0, abs=1e-12
+    )
+    opposite = torch.stack([tensor(0.6, 0.8), tensor(-0.6, -0.8)])
+    assert mean_direction_constraint(opposite).item() == pytest.approx(-1, rel=1e-12)
+
+
+def test_mean_direction_constraint_with_a_mean_of_length_one():
+    # The normalized mean of (1, 0) and (0, 1) has a cosine of 1 / sqrt(2) with either.
+    constraint = mean_direction_constraint(torch.eye(2, dtype=torch.float64), normalize=True)
+    assert constraint.item() == pytest.approx(math.sqrt(1 / 2) - 1, rel=1e-12)
+
+
+def test_uncertainty_weighting_by_hand():
+    weighting = UncertaintyWeighting(3).double()
+    losses = [tensor(2.0).squeeze(), tensor(3.0).squeeze(), tensor(-5.0).squeeze()]
+    # Initially sigma = 1, which gives the plain sum.
+    assert weighting(losses).item() == pytest.approx(0, abs=1e-12)
+    with torch.no_grad():
+        weighting.log_variances.copy_(tensor(math.log(4), 0.0, math.log(0.25)))
+    # 2/4 + 3/1 - 5/0.25 + log 2 + log 1 + log 0.5
+    assert weighting(losses).item() == pytest.approx(0.5 + 3 - 20, rel=1e-12)
+    weighting(losses).backward()
+    # d/ds (exp(-s) R + s/2) = -exp(-s) R + 1/2
+    torch.testing.assert_close(weighting.log_variances.grad, tensor(0.0, -2.5, 20.5))
+
+
+def test_gradient_passes_through_but_does_not_stay():
+    first, second = torch.nn.Linear(2, 2), torch.nn.LSTM(2, 3, batch_first=True)
+    inputs = torch.randn(1, 4, 2)
+    with freeze_parameters(second):
+        outputs, _ = second(first(inputs))
+    outputs.sum().backward()
+    assert first.weight.grad.abs().sum() > 0
+    assert all(parameter.grad is None for parameter in second.parameters())
+
+
+def test_restores_what_was_trainable():
+    module = torch.nn.Linear(2, 2)
+    module.bias.requires_grad_(False)
+    try:
+        with freeze_parameters(module):
+            assert not module.weight.requires_grad
+            raise RuntimeError
+    except RuntimeError:
+        pass
+    assert module.weight.requires_grad
+    assert not module.bias.requires_grad
+
+
+def test_statistics_of_batch_normalization_stay():
+    normalization = torch.nn.BatchNorm1d(2)
+    module = torch.nn.Sequential(torch.nn.Linear(3, 2), normalization)
+    before = {name: buffer.clone() for name, buffer in normalization.named_buffers()}
+    inputs = torch.randn(5, 3)
+    with freeze_parameters(module):
+        outputs = module(inputs)
+    for name, buffer in normalization.named_buffers():
+        assert torch.equal(buffer, before[name])
+    torch.testing.assert_close(outputs, module(inputs))  # normalized by the batch in both cases
+    assert normalization.num_batches_tracked == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ConditionalLanguageModel(4, 3, 2, num_labels=-1), "num_labels is -1"),
+        *(
+            (
+                lambda setting=setting: ConditionalLanguageModel(
+                    num_labels=2,
+                    **{"vocab_size": 5, "embedding_size": 3, "latent_size": 2, setting: 0},
+                ),
+                f"{setting} must be at least 1, got 0",
+            )
+            for setting in ("vocab_size", "embedding_size", "latent_size", "label_embedding_size")
+        ),
+        (
+            lambda: generator()[0].step(torch.zeros(1, 3), None, torch.zeros(1, 2), None, None),
+            r"labels are missing.* num_labels is 2",
+        ),
+        (lambda: UncertaintyWeighting(0), "num_losses must be at least 1, got 0"),
+        (lambda: GaussianInferenceNetwork(2, 3, kl_annealing_rate=-1), "rate is -1"),
+        (lambda: GaussianInferenceNetwork(0, 2), "input_size must be at least 1, got 0"),
+        (lambda: GaussianInferenceNetwork(3, 0), "latent_size must be at least 1, got 0"),
+        (lambda: LinearSchedule(0.0, 1.0, 0.0), "rate is 0"),
+        (lambda: LinearSchedule(0.0, 1.0, float("nan")), "rate is nan"),
+        (
+            lambda: VonMisesFisherInferenceNetwork(2, 3, concentration=0),
+            "concentration is 0",
+        ),
+        (
+            lambda: VonMisesFisherInferenceNetwork(3, 1),
+            r"latent_size must be at least 2, .* got 1",
+        ),
+        (lambda: VonMisesFisherInferenceNetwork(0, 2), "input_size must be at least 1, got 0"),
+    ],
+)
+def test_impossible_settings_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_relaxed_sentences_without_words_are_refused(parts):
+    with pytest.raises(ValueError, match="max_length must be at least 1, got 0"):
+        generate(parts, max_length=0)

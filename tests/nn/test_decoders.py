@@ -1,0 +1,289 @@
+"""Decoders against their equations, one step at a time."""
+
+import pytest
+import torch
+from torch import nn
+
+from allennlp_sentmatch.nn import (
+    AttentionalDecoder,
+    CellAwareLSTM,
+    CellAwareLSTMDecoder,
+    DecoderState,
+    LSTMDecoder,
+    StateBridge,
+)
+from tests.nn.equations import assert_same
+from tests.nn.gradients import gradients_or_zeros
+from tests.nn.ops.conftest import BACKENDS, run_by
+
+VARIANTS = [
+    {},
+    {"num_layers": 1},
+    {"num_layers": 3},
+    {"vertical_weight": "trainable"},
+    {"vertical_weight": None},
+    {"vertical_weight": None, "vertical_gate": "peephole"},
+]
+both_decoders = pytest.mark.parametrize("kind", [LSTMDecoder, CellAwareLSTMDecoder])
+
+
+def make(kind=CellAwareLSTMDecoder, **settings):
+    torch.manual_seed(0)
+    decoder = kind(3, 5, **settings).double()
+    for name, parameter in decoder.named_parameters():
+        if "logit" in name:
+            nn.init.normal_(parameter)
+    state = DecoderState(*torch.randn(2, 4, decoder.num_layers, 5, dtype=torch.double))
+    return decoder, torch.randn(4, 6, 3, dtype=torch.double), state
+
+
+@both_decoders
+def test_a_step_is_the_equations(kind):
+    decoder, inputs, state = make(kind, **({} if kind is LSTMDecoder else {"vertical_weight": 0.3}))
+    output, after = decoder.step(inputs[:, 0], state)
+    p = dict(decoder.lstm.named_parameters())
+    below, lower = inputs[:, 0], None
+    for layer in range(2):
+        bias = sum(p[name] for name in p if name.startswith("bias") and f"_l{layer}" in name)
+        left = state.hidden[:, layer] @ p[f"weight_hh_l{layer}"].T
+        gates = below @ p[f"weight_ih_l{layer}"].T + left + bias
+        i, f, g, o = gates[:, :20].chunk(4, 1)
+        cell = i.sigmoid() * g.tanh() + f.sigmoid() * state.cell[:, layer]
+        if kind is CellAwareLSTMDecoder and layer == 1:  # eqs 7-13
+            v = gates[:, 20:]
+            cell = i.sigmoid() * g.tanh() + 0.7 * f.sigmoid() * state.cell[:, layer]
+            cell = cell + 0.3 * v.sigmoid() * lower
+        below, lower = o.sigmoid() * cell.tanh(), cell
+        assert_same(after.hidden[:, layer], below)
+        assert_same(after.cell[:, layer], cell)
+    assert_same(output, below)
+
+
+@pytest.mark.parametrize("settings", VARIANTS)
+def test_from_zero_states_it_is_the_encoder(settings):
+    decoder, inputs, state = make(**settings)
+    state = DecoderState(*(torch.zeros_like(x) for x in state))
+    encoder = CellAwareLSTM(3, 5, **settings).double()
+    encoder.load_state_dict(decoder.lstm.state_dict())
+    expected, hidden, cell = encoder.last_states(inputs)
+    outputs, last = decoder(inputs, state)
+    assert_same(outputs, expected)
+    assert_same(last.hidden, hidden)
+    assert_same(last.cell, cell)
+
+
+def by_steps(decoder, inputs, state):
+    """As `decoder(inputs, state)`, one step at a time."""
+    outputs = []
+    for step in inputs.unbind(1):
+        output, state = decoder.step(step, state)
+        outputs.append(output)
+    return torch.stack(outputs, 1), state
+
+
+@pytest.mark.parametrize("num_layers", [1, 3])
+def test_all_steps_of_an_lstm_are_one_step_at_a_time(num_layers):
+    arguments = make(LSTMDecoder, num_layers=num_layers)
+    outputs, last = arguments[0](*arguments[1:])
+    expected, expected_last = by_steps(*arguments)
+    assert_same(outputs, expected)
+    torch.testing.assert_close(last, expected_last, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("num_steps", [0, 1, 6])
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("settings", VARIANTS)
+def test_all_steps_of_a_cell_aware_lstm_are_one_step_at_a_time(settings, backend, num_steps):
+    """Their gradients too, also where only the outputs or only the last states have some."""
+    decoder, inputs, state = make(**settings)
+    inputs = inputs[:, :num_steps]
+    if num_steps == 0:
+        with run_by(backend):
+            outputs, last = decoder(inputs, state)
+        assert outputs.shape == (4, 0, 5)
+        torch.testing.assert_close(last, state, rtol=0, atol=0)
+        return
+    leaves = [x.requires_grad_() for x in (inputs, *state, *decoder.parameters())]
+    expected, expected_last = by_steps(decoder, inputs, state)
+    with run_by(backend):
+        outputs, last = decoder(inputs, state)
+        torch.testing.assert_close(outputs, expected, rtol=0, atol=1e-10)
+        torch.testing.assert_close(last, expected_last, rtol=0, atol=1e-10)
+        for chosen in ([0], [1], [2], [0, 1, 2]):
+            upstream = [torch.randn_like(expected), *map(torch.randn_like, expected_last)]
+            actual, wanted = (
+                gradients_or_zeros(
+                    sum((results[k] * upstream[k]).sum() for k in chosen),
+                    leaves,
+                    retain_graph=True,
+                )
+                for results in ((outputs, *last), (expected, *expected_last))
+            )
+            torch.testing.assert_close(actual, wanted, rtol=0, atol=1e-10)
+
+
+@both_decoders
+def test_gradients_of_a_step(kind):
+    decoder, inputs, state = make(kind)
+    leaves = [x.requires_grad_() for x in (inputs[:, 0], *state)]
+
+    def step(x, hidden, cell):
+        output, after = decoder.step(x, DecoderState(hidden, cell))
+        return (output, *after)
+
+    assert torch.autograd.gradcheck(step, leaves)
+
+
+@both_decoders
+def test_dropout_is_on_hidden_states_between_layers_only(kind):
+    for num_layers in (1, 2):
+        decoder, inputs, state = make(kind, num_layers=num_layers)
+        decoder.lstm.dropout = 0.5
+        _, after = decoder.train().step(inputs[:, 0], state)
+        _, without = decoder.eval().step(inputs[:, 0], state)
+        assert_same(after.hidden[:, 0], without.hidden[:, 0])
+        assert num_layers == 1 or not torch.allclose(after.hidden[:, 1], without.hidden[:, 1])
+
+
+@both_decoders
+def test_states_keep_their_precision_under_autocast(kind):
+    decoder, bridge = kind(3, 5), nn.Linear(3, 5)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        state = DecoderState(bridge(torch.randn(2, 2, 3)), bridge(torch.randn(2, 2, 3)))
+        output, after = decoder.step(torch.randn(2, 3).bfloat16(), state)
+    assert state.hidden.dtype == torch.bfloat16
+    assert output.dtype == after.cell.dtype == torch.float32
+
+
+def test_dropout_without_a_second_layer_warns():
+    with pytest.warns(UserWarning, match="num_layers"):
+        LSTMDecoder(3, 5, num_layers=1, dropout=0.5)
+
+
+def test_a_bridge_of_equal_sizes_passes_the_states_on():
+    bridge = StateBridge(4, 4, 2, has_states=True)
+    states = torch.randn(2, 3, 2, 4)
+    start = bridge(torch.randn(3, 4), (states[0], states[1]))
+    assert torch.equal(start.hidden, states[0])
+    assert torch.equal(start.cell, states[1])
+    assert not list(bridge.parameters())
+
+
+@pytest.mark.parametrize("has_states", [True, False])
+def test_a_bridge_of_other_sizes_has_a_linear_layer_for_each_state(has_states):
+    """Without states the last output starts every layer."""
+    torch.manual_seed(0)
+    bridge = StateBridge(4, 3, 2, has_states)
+    states, last = torch.randn(2, 5, 2, 4), torch.randn(5, 4)
+    start = bridge(last, (states[0], states[1]) if has_states else None)
+    for k in range(2):
+        h, c = states[:, :, k] if has_states else (last, last)
+        hidden = h @ bridge.hidden[k].weight.T + bridge.hidden[k].bias
+        cell = c @ bridge.cell[k].weight.T + bridge.cell[k].bias
+        torch.testing.assert_close(start.hidden[:, k], hidden if has_states else hidden.tanh())
+        torch.testing.assert_close(start.cell[:, k], cell)
+
+
+B, S, T, E, D, H, A = 3, 5, 4, 7, 2, 6, 3
+
+
+class Bilinear(nn.Module):
+    """Softmax of s W h over the unmasked rows."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(H, E))
+
+    def forward(self, vector, matrix, mask):
+        scores = torch.einsum("bh,he,bse->bs", vector, self.weight, matrix)
+        return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1)
+
+
+def attentional(input_feeding=True, dropout=0.0):
+    """A decoder, its inputs, first state and encoder's outputs, and the source's mask."""
+    torch.manual_seed(0)
+    layers = LSTMDecoder(D + A * input_feeding, H)
+    decoder = AttentionalDecoder(layers, Bilinear(), E, A, dropout, input_feeding).double().eval()
+    state = decoder.initial_state(DecoderState(*torch.randn(2, B, 2, H, dtype=torch.double)))
+    embedded = torch.randn(B, T, D, dtype=torch.double)
+    encoder_outputs = torch.randn(B, S, E, dtype=torch.double)
+    return (
+        decoder,
+        embedded,
+        state,
+        encoder_outputs,
+        torch.arange(S) < torch.tensor([[5], [3], [1]]),
+    )
+
+
+@pytest.mark.parametrize("input_feeding", [True, False])
+def test_attentional_decoding_one_sentence_at_a_time(input_feeding):
+    decoder, embedded, state, encoder_outputs, mask = attentional(input_feeding)
+    vectors, weights = decoder(embedded, state, encoder_outputs, mask)
+    W_o, W_a = decoder.output_projection.weight, decoder.attention.weight
+    for b in range(B):
+        s = encoder_outputs[b, mask[b]]  # the source's own tokens
+        layers = DecoderState(*(x[b : b + 1] for x in state.layers))
+        a = torch.zeros(A, dtype=torch.double)
+        for j in range(T):
+            x = torch.cat([embedded[b, j], a]) if input_feeding else embedded[b, j]
+            h, layers = decoder.decoder.step(x.unsqueeze(0), layers)
+            w = torch.softmax(s @ W_a.T @ h[0], 0)
+            a = torch.tanh(W_o @ torch.cat([w @ s, h[0]]))
+            assert_same(vectors[b, j], a)
+            assert_same(weights[b, j, : len(s)], w)
+            assert weights[b, j, len(s) :].eq(0).all()
+
+
+def test_gradients_of_attentional_decoding():
+    decoder, embedded, state, encoder_outputs, mask = attentional()
+    leaves = [x.requires_grad_() for x in (embedded, encoder_outputs, *state.layers)]
+
+    def decode(embedded, encoder_outputs, hidden, cell):
+        start = decoder.initial_state(DecoderState(hidden, cell))
+        return decoder(embedded, start, encoder_outputs, mask)
+
+    assert torch.autograd.gradcheck(decode, leaves)
+
+
+def test_dropout_acts_on_what_is_fed_back():
+    decoder, embedded, state, encoder_outputs, mask = attentional(dropout=0.5)
+    decoder.train()
+    _, after = decoder.step(embedded[:, 0], state, encoder_outputs, mask)
+    fed = []
+    step = decoder.decoder.step
+    decoder.decoder.step = lambda inputs, layers: fed.append(inputs) or step(inputs, layers)
+    decoder.step(embedded[:, 1], after, encoder_outputs, mask)
+    torch.testing.assert_close(fed[0][:, D:], after.attentional, rtol=0, atol=0)
+    assert after.attentional.eq(0).any()
+
+
+@pytest.mark.parametrize("input_feeding", [True, False])
+def test_a_target_without_steps_is_refused(input_feeding):
+    decoder, embedded, *others = attentional(input_feeding)
+    with pytest.raises(ValueError, match="num_steps must be at least 1, got 0"):
+        decoder(embedded[:, :0], *others)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: CellAwareLSTMDecoder(3, 5, vertical_weight=1.5), "vertical_weight"),
+        (lambda: LSTMDecoder(3, 5, num_layers=0), "num_layers must be at least 1"),
+        (lambda: LSTMDecoder(3, 5, dropout=1.0), "dropout"),
+        (lambda: LSTMDecoder(3, 5, dropout=-0.1), "dropout"),
+        (lambda: AttentionalDecoder(LSTMDecoder(5, 6), None, 7, 3, dropout=1.0), "dropout"),
+        (lambda: AttentionalDecoder(LSTMDecoder(5, 6), None, 0, 3), "encoder_size must be at"),
+        (lambda: AttentionalDecoder(LSTMDecoder(5, 6), None, 7, 0), "output_size must be at"),
+        (lambda: StateBridge(0, 4, 2, True), "encoder_size must be at least 1, got 0"),
+        (lambda: StateBridge(4, 0, 2, True), "decoder_size must be at least 1, got 0"),
+        (lambda: StateBridge(4, 4, 0, True), "num_layers must be at least 1, got 0"),
+        (
+            lambda: StateBridge(4, 4, 2, has_states=True)(torch.zeros(3, 4)),
+            r"states are missing.* has_states=False",
+        ),
+    ],
+)
+def test_impossible_settings_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
