@@ -96,9 +96,6 @@ def test_an_ensemble_takes_what_its_members_take(name, request_):
 
 
 LABELS = ["a", "b", "c"]
-    "premise": "A kitten is moving a rose.",
-    "hypothesis": "A cat is moving a flower.",
-}
 
 
 @pytest.mark.parametrize(
