@@ -165,9 +165,7 @@ class AttentiveRanker(TextModel):
         rows, columns = wanted.nonzero(as_tuple=True)
         similarities, attention = self._similarities(
             question,
-            question_mask,
             {name: {k: t[rows, columns] for k, t in c.items()} for name, c in candidates.items()},
-            candidate_mask[rows, columns],
             rows,
         )
         scores = similarities.new_full(wanted.shape, -torch.inf)
@@ -201,33 +199,24 @@ class AttentiveRanker(TextModel):
         metadata has it.
         """
         order = rank_order(output_dict["scores"], torch.isfinite(output_dict["scores"])).tolist()
-        all_scores = output_dict.pop("scores").tolist()
-        num_candidates = output_dict.pop("num_candidates").tolist()
+        names = ("scores", "num_candidates", "question_num_tokens", "candidate_num_tokens")
+        rows = list(zip(*(output_dict.pop(name).tolist() for name in names)))
         metadata = output_dict.get("metadata", [{}] * len(order))
         output_dict["scores"], output_dict["ranking"] = [], []
-        for row, count in enumerate(num_candidates):
-            scores = all_scores[row][:count]
-            ranking = [{"position": p, "score": scores[p]} for p in order[row][:count]]
-            if "candidates" in metadata[row]:
-                for candidate in ranking:
-                    candidate["candidate"] = metadata[row]["candidates"][candidate["position"]]
-            output_dict["scores"].append(scores)
+        for (scores, count, *_), positions, about in zip(rows, order, metadata):
+            ranking = [{"position": p, "score": scores[p]} for p in positions[:count]]
+            for candidate in ranking if "candidates" in about else []:
+                candidate["candidate"] = about["candidates"][candidate["position"]]
+            output_dict["scores"].append(scores[:count])
             output_dict["ranking"].append(ranking)
-
-        question_lengths = output_dict.pop("question_num_tokens").tolist()
-        candidate_lengths = output_dict.pop("candidate_num_tokens").tolist()
         if "question_attention" in output_dict:
             output_dict["question_attention"] = [
                 trim_attention(weights, count, length)
-                for weights, count, length in zip(
-                    output_dict["question_attention"], num_candidates, question_lengths
-                )
+                for weights, (_, count, length, _) in zip(output_dict["question_attention"], rows)
             ]
             output_dict["candidate_attention"] = [
                 [trim_attention(row, length) for row, length in zip(weights[:count], lengths)]
-                for weights, count, lengths in zip(
-                    output_dict["candidate_attention"], num_candidates, candidate_lengths
-                )
+                for weights, (_, count, _, lengths) in zip(output_dict["candidate_attention"], rows)
             ]
         return output_dict
 
@@ -259,53 +248,29 @@ class AttentiveRanker(TextModel):
         return vectors
 
     def _similarities(
-        self,
-        question: TextFieldTensors,
-        question_mask: Tensor,
-        candidates: TextFieldTensors,
-        candidate_mask: Tensor,
-        rows: Tensor,
+        self, question: TextFieldTensors, candidates: TextFieldTensors, rows: Tensor
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """The cosines (N,) of N candidates with their questions, given by `rows` (N,), and the
+        """The scores (N,) of N candidates with their questions, given by `rows` (N,), and the
         attention, (N, M) and (N, L), where there is attention.
         """
         # Shape: (B + N, T, E) and (B + N, T), T being the longer one of M and L
         embedded, mask = self._embed(question, candidates)
-        overlap = self._overlap(question, candidates, embedded, rows)
         encoded = self._encoder(embedded, mask)
-        sizes = [len(question_mask), len(candidate_mask)]
+        sizes = [len(mask) - len(rows), len(rows)]
+        attention: dict[str, Tensor] = {}
         if isinstance(self._pooling, AttentivePooling):
-            questions, answers = encoded.split(sizes)
-            pooled = self._pooling(
-                questions[rows, : question_mask.size(1)],
-                question_mask[rows],
-                answers[:, : candidate_mask.size(1)],
-                candidate_mask,
-            )
-            attention = {
-                "question_attention": pooled.first_attention,
-                "candidate_attention": pooled.second_attention,
-            }
-            return F.cosine_similarity(pooled.first, pooled.second) + overlap, attention
-        question_vectors, answer_vectors = self._pooling(encoded, mask).split(sizes)
-        return F.cosine_similarity(question_vectors[rows], answer_vectors) + overlap, {}
-
-    def _overlap(
-        self,
-        question: TextFieldTensors,
-        candidates: TextFieldTensors,
-        embedded: Tensor,
-        rows: Tensor,
-    ) -> Union[Tensor, float]:
-        """The scores (N,) of the words that N candidates share with their questions."""
-        if self._shared_words is None:
-            return 0.0
-        words = get_token_ids_from_text_field_tensors(question)  # (B, M)
-        is_known = (words != 0) & (words != self._unknown_index)
-        scores: Tensor = self._shared_words(
-            words[rows],
-            embedded[: len(words), : words.size(1)][rows],
-            is_known[rows],
-            get_token_ids_from_text_field_tensors(candidates),
-        )
-        return scores
+            M, L = (get_text_field_mask(text).size(1) for text in (question, candidates))
+            questions, answers = zip(encoded.split(sizes), mask.split(sizes))
+            pooled = self._pooling(*(x[rows, :M] for x in questions), *(x[:, :L] for x in answers))
+            attention["question_attention"] = pooled.first_attention
+            attention["candidate_attention"] = pooled.second_attention
+            scores = F.cosine_similarity(pooled.first, pooled.second)
+        else:
+            question_vectors, answer_vectors = self._pooling(encoded, mask).split(sizes)
+            scores = F.cosine_similarity(question_vectors[rows], answer_vectors)
+        if self._shared_words is not None:
+            words, others = map(get_token_ids_from_text_field_tensors, (question, candidates))
+            is_known = (words != 0) & (words != self._unknown_index)
+            vectors = embedded[: len(words), : words.size(1)]
+            scores = scores + self._shared_words(words[rows], vectors[rows], is_known[rows], others)
+        return scores, attention

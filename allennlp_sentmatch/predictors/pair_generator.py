@@ -64,8 +64,7 @@ class PairGenerator(EchoingPredictor):
         self._search = model.generate
         self._sample_latent = sample_latent
         self._label_namespace = model._label_namespace
-        indices = model.vocab.get_token_to_index_vocabulary(self._label_namespace)
-        self.labels = sorted(indices, key=indices.__getitem__)
+        self.labels = model.labels
 
     def generate(self, source: str, label: Optional[str] = None) -> JsonDict:
         """Generate from one source sentence, for one label or for all."""
@@ -80,12 +79,19 @@ class PairGenerator(EchoingPredictor):
         if not inputs:
             return []
         requests = [self.check(request).texts for request in inputs]
-        instances = [
-            self._request_to_instance(texts["source"], label)
-            for texts in requests
-            for label in texts["labels"]
-        ]
-        generated = iter(self._generate(instances))
+        batch = Batch(
+            [self._instance(texts["source"], y) for texts in requests for y in texts["labels"]]
+        )
+        batch.index_instances(self._model.vocab)
+        tensors = move_to_device(batch.as_tensor_dict(), self._model._get_prediction_device())
+        output = self._search(**tensors, sample_latent=self._sample_latent)
+        generated = (
+            [
+                {"sentence": " ".join(tokens), "tokens": tokens, "score": score}
+                for tokens, score in zip(sentences, scores)
+            ]
+            for sentences, scores in zip(output["sentences"], output["scores"].tolist())
+        )
         return [
             {
                 "source": texts["source"],
@@ -107,7 +113,7 @@ class PairGenerator(EchoingPredictor):
             )
         return {"source": source, "labels": self.labels if label is None else [label]}
 
-    def _request_to_instance(self, source: str, label: str) -> Instance:
+    def _instance(self, source: str, label: str) -> Instance:
         # The reader reads pairs; the source fills the place of the sentence to be generated.
         pair = self._dataset_reader.text_to_instance(source, source)
         self._dataset_reader.apply_token_indexers(pair)
@@ -117,20 +123,6 @@ class PairGenerator(EchoingPredictor):
                 "labels": LabelField(label, label_namespace=self._label_namespace),
             }
         )
-
-    def _generate(self, instances: list[Instance]) -> list[list[JsonDict]]:
-        """The sentences for each of the instances."""
-        batch = Batch(instances)
-        batch.index_instances(self._model.vocab)
-        tensors = move_to_device(batch.as_tensor_dict(), self._model._get_prediction_device())
-        output = self._search(**tensors, sample_latent=self._sample_latent)
-        return [
-            [
-                {"sentence": " ".join(tokens), "tokens": tokens, "score": score}
-                for tokens, score in zip(sentences, scores)
-            ]
-            for sentences, scores in zip(output["sentences"], output["scores"].tolist())
-        ]
 
 
 def evaluate_generator(
@@ -188,20 +180,15 @@ def evaluate_generator(
     classifier = SentencePairPredictor(archive.model, archive.validation_dataset_reader)
 
     distinct = {"distinct-1": Distinct(1), "distinct-2": Distinct(2)}
-    pairs = []
+    pairs: list[dict[str, str]] = []
     requests = [_request(instance, input_file) for instance in reader.read(input_file)]
     for batch in lazy_groups_of(Tqdm.tqdm(requests, desc="generating"), batch_size):
         for request, output in zip(batch, generator.predict_batch_json(batch)):
             best = output["sentences"][request["label"]][0]
             for metric in distinct.values():
                 metric([best["tokens"]])
-            pairs.append(
-                {
-                    "premise": request["source"],
-                    "hypothesis": best["sentence"],
-                    "label": request["label"],
-                }
-            )
+            pair = {"premise": request["source"], "hypothesis": best["sentence"]}
+            pairs.append({**pair, "label": request["label"]})
     for batch in lazy_groups_of(Tqdm.tqdm(pairs, desc="classifying"), batch_size):
         for pair, output in zip(batch, classifier.predict_batch_json(batch)):
             pair["predicted_label"] = output["label"]

@@ -46,7 +46,7 @@ def predictor() -> Any:
 def test_shows_attention_over_question_and_candidates(predictor):
     requests = [
         {"question": "how do bees make honey", "candidates": ["They dry the nectar .", "bees"]},
-        {"question": "what", "candidates": ["slate", "the slate is grey", "it splits"]},
+        {"question": "what", "candidates": ["slate", "the slate is grey", "man " * 5000]},
     ]
     for texts, output in zip(requests, predictor.predict_batch_json(requests)):
         words = len(texts["question"].split())
@@ -54,12 +54,8 @@ def test_shows_attention_over_question_and_candidates(predictor):
         assert [len(row) for row in output["question_attention"]] == [words] * len(candidates)
         assert [len(row) for row in output["candidate_attention"]] == candidates
         for key in ("question_attention", "candidate_attention"):
-            assert [sum(row) for row in output[key]] == pytest.approx([1.0] * len(candidates))
-
-
-def test_candidates_of_no_words_and_of_5000(predictor):
-    output = predictor.predict("how", ["", "man " * 5000, "bees"])
-    assert torch.isfinite(torch.tensor(output["scores"])).all()
+            sums = [sum(row) for row in output[key]]
+            assert sums == pytest.approx([1.0] * len(candidates), abs=1e-5)
 
 
 def test_training_reads_only_the_candidates_that_are_compared(predictor):
@@ -72,13 +68,6 @@ def test_training_reads_only_the_candidates_that_are_compared(predictor):
     model.eval()(**tensors)
     questions, candidates = 3, int((tensors["labels"] >= 0).sum())
     assert read[0] < read[1] == questions + candidates
-
-
-def test_training_leaves_the_metrics_alone(vocab):
-    model = ranker(vocab).train()
-    model(**inputs())
-    assert model.get_metrics() == {}
-    assert model.eval().get_metrics() == {"map": 0.0, "mrr": 0.0}
 
 
 def test_scores_with_attentive_pooling(vocab):
@@ -116,20 +105,22 @@ def test_scores_with_plain_pooling(vocab, pooling):
         torch.testing.assert_close(scores[row, :count], expected, atol=1e-9, rtol=0)
 
 
-def test_loss_is_the_mean_hinge_of_all_pairs(vocab):
+@pytest.mark.parametrize("margin", [0.1, 1.5])
+@pytest.mark.parametrize(
+    ("rows", "pairs"),
+    [
+        (slice(None), [((0, 0), (0, 1)), ((0, 0), (0, 2)), ((1, 0), (1, 1))]),
+        (slice(1, 2), [((0, 0), (0, 1))]),
+    ],
+)
+def test_loss_is_the_mean_hinge_of_all_pairs(vocab, margin, rows, pairs):
     """RCRN section 4.2: pairwise hinge with a margin; the third question has no pair."""
-    for margin in (0.1, 1.5):
-        output = ranker(vocab, margin=margin)(**inputs())
-        s = output["scores"]
-        pairs = [(s[0, 0], s[0, 1]), (s[0, 0], s[0, 2]), (s[1, 0], s[1, 1])]
-        expected = sum(max(0.0, margin - (right - wrong).item()) for right, wrong in pairs) / 3
-        assert output["loss"].item() == pytest.approx(expected, abs=1e-9)
-
-
-def test_the_loss_of_a_single_pair(vocab):
-    output = ranker(vocab, margin=1.5)(**inputs(slice(1, 2)))
-    right, wrong = output["scores"][0, :2]
-    torch.testing.assert_close(output["loss"], 1.5 - right + wrong)
+    output = ranker(vocab, margin=margin)(**inputs(rows))
+    hinges = [
+        (margin - output["scores"][right] + output["scores"][wrong]).clamp(min=0)
+        for right, wrong in pairs
+    ]
+    torch.testing.assert_close(output["loss"], sum(hinges) / len(pairs), atol=1e-9, rtol=0)
 
 
 def test_sampled_wrong_answers_make_up_the_loss_of_training(vocab):
@@ -154,6 +145,8 @@ def test_a_batch_without_a_pair_still_uses_every_parameter(vocab):
     output["loss"].backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
+    assert model.get_metrics() == {}
+    assert model.eval().get_metrics() == {"map": 0.0, "mrr": 0.0}  # training does not count
 
 
 def test_metrics_are_of_what_evaluation_ranked(vocab):
@@ -230,10 +223,13 @@ def test_weights_of_shared_words_are_added_to_the_cosine(vocab, pooling):
 
 def test_shared_words_by_another_name_of_the_indexer(vocab):
     embedder = {"token_embedders": {"words": {"type": "embedding", "embedding_dim": 4}}}
-    model = ranker(vocab, shared_words=True)
+    model = ranker(vocab, shared_words=True, margin=1.0)
     renamed = ranker(vocab, shared_words=True, text_field_embedder=embedder)
     texts = {name: {"words": inputs()[name]["tokens"]} for name in ("question", "candidates")}
     torch.testing.assert_close(renamed(**texts)["scores"], model(**inputs())["scores"])
+    model(**inputs())["loss"].backward()
+    assert model._shared_words.weight.grad.any()
+    assert model._shared_words.bias.grad.any()
 
 
 def test_shared_words_need_an_unknown_token():
@@ -241,13 +237,6 @@ def test_shared_words_need_an_unknown_token():
     vocab.add_tokens_to_namespace(["the", "cat"])
     with pytest.raises(ConfigurationError, match="shared_words needs an unknown token"):
         ranker(vocab, shared_words=True)
-
-
-def test_shared_words_are_learned_from(vocab):
-    model = ranker(vocab, shared_words=True, margin=1.0)
-    model(**inputs())["loss"].backward()
-    assert model._shared_words.weight.grad.abs().sum() > 0
-    assert model._shared_words.bias.grad != 0
 
 
 @pytest.mark.parametrize(

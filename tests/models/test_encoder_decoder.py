@@ -1,12 +1,10 @@
 import itertools
-import sys
 from copy import deepcopy
 
 import pytest
 import sacrebleu
 import torch
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.data.tokenizers import Tokenizer
 from allennlp.models import Model
@@ -34,24 +32,24 @@ class TestEncoderDecoder:
         with torch.no_grad():
             for parameter in self.model.parameters():
                 parameter.normal_(std=2.0)
-            self.model._output_layer.bias[self.model._end_index] += 3.0
+            self.model._output_layer.bias[self.model._words.end] += 3.0
 
     def _log_probs(self, model, instance, targets):
         """The log-probability of each next token, (T + 1, V), by teacher forcing."""
         tensors = self._batch([instance])
         with torch.no_grad():
-            outputs, mask, state = model._encode(tensors["source_tokens"])
-            start = torch.tensor([[model._start_index, *targets]])
+            outputs, mask, state = model._read_source(tensors["source_tokens"])
+            start = torch.tensor([[model._words.start, *targets]])
             attentional, _ = model._read(start, state, outputs, mask)
             return log_softmax(model._output_layer(attentional[0]), -1)
 
     def test_beam_search_ranks_all_short_translations(self):
         self._draw_parameters(seed=2)
-        end = self.model._end_index
-        vocabulary = [i for i, allowed in enumerate(self.model._allowed_tokens.tolist()) if allowed]
+        end = self.model._words.end
+        vocabulary = [i for i, allowed in enumerate(self.model._words.allowed.tolist()) if allowed]
         vocabulary = [i for i in vocabulary if i != end][:4]
-        self.model._allowed_tokens[:] = False
-        self.model._allowed_tokens[[*vocabulary, end]] = True
+        self.model._words.allowed[:] = False
+        self.model._words.allowed[[*vocabulary, end]] = True
         # Five tokens are allowed: no more than 21 hypotheses go on or have ended after two steps,
         # and the best 30 of 85 after three.
         self.model._beam_search.beam_size = 30
@@ -77,51 +75,6 @@ class TestEncoderDecoder:
             best.add(ranking[0])
         assert len(best) > 2
 
-    def test_one_beam_is_greedy_decoding(self):
-        self._draw_parameters()
-        self.model._beam_search.beam_size = self.model._beam_search.per_node_beam_size = 1
-        with torch.no_grad():
-            output = self.model(**self._batch(self.instances))
-        expected = []
-        for instance in self.instances:
-            tokens, score = [], 0.0
-            while len(tokens) < 8 and self.model._end_index not in tokens:
-                log_probs = self._log_probs(self.model, instance, tokens)[-1]
-                log_probs[~self.model._allowed_tokens] = -torch.inf
-                tokens.append(int(log_probs.argmax()))
-                score += log_probs.max().item()
-            expected.append((tuple(tokens), pytest.approx(score, rel=1e-4)))
-        found = zip(output["predictions"][:, 0].tolist(), output["scores"][:, 0].tolist())
-        for (tokens, score), (found_tokens, found_score) in zip(expected, found):
-            padding = [self.model._end_index] * (len(found_tokens) - len(tokens))
-            assert found_tokens == [*tokens, *padding]
-            assert found_score == score
-        lengths = {len(tokens) for tokens, _ in expected}
-        assert len({tokens for tokens, _ in expected}) > 4
-        assert min(lengths) < 8 == max(lengths)
-
-    @pytest.mark.parametrize(
-        "scorer", ["sequence-log-prob", "length-normalized-sequence-log-prob", "length_penalty"]
-    )
-    def test_more_steps_leave_ended_translations_as_they_are(self, scorer):
-        search = {"beam_size": 3, "final_sequence_scorer": {"type": scorer}}
-        outputs = []
-        for steps in (4, 12):
-            self.model = self.sample.construct(beam_search={**search, "max_steps": steps})
-            self._draw_parameters(seed=1)
-            with torch.no_grad():
-                outputs.append(self.model(**self._batch(self.instances)))
-        shorter, longer = outputs
-        end = self.model._end_index
-        has_ended = shorter["predictions"][..., -1].eq(end).all(1)  # the whole beam
-        assert has_ended.any()
-        assert not longer["predictions"][..., 4].eq(end).all()
-        expected = torch.nn.functional.pad(shorter["predictions"], (0, 8), value=end)
-        expected = expected[..., : longer["predictions"].size(-1)]
-        assert torch.equal(longer["predictions"][has_ended], expected[has_ended])
-        assert shorter["predictions"][has_ended].ne(end).any()
-        torch.testing.assert_close(longer["scores"][has_ended], shorter["scores"][has_ended])
-
     def test_attention_is_that_with_which_each_token_was_predicted(self, monkeypatch):
         self._draw_parameters()
         self.model._beam_search.beam_size = self.model._beam_search.per_node_beam_size = 1
@@ -143,7 +96,7 @@ class TestEncoderDecoder:
         expected = torch.stack(recorded[:num_steps], 1)  # (B, T, S)
         assert num_steps == 8
         assert expected.diff(dim=1).abs().amax((1, 2)).gt(0.1).all()
-        has_ended = output["predictions"][:, 0].eq(self.model._end_index).cumsum(1).gt(1)
+        has_ended = output["predictions"][:, 0].eq(self.model._words.end).cumsum(1).gt(1)
         torch.testing.assert_close(output["attention"][~has_ended], expected[~has_ended])
 
     def test_the_loss_is_the_smoothed_cross_entropy_of_the_tokens(self):
@@ -177,13 +130,6 @@ class TestEncoderDecoder:
         assert attention.shape == (len(output["target_tokens"]), 4)
         torch.testing.assert_close(attention.sum(1), torch.ones(len(attention)))
 
-    def test_training_but_not_prediction_needs_the_extra(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "sacrebleu", None)
-        model = self.sample.construct()
-        assert "score" in self.sample.predictor(model).translate("Ein Hund")
-        with pytest.raises(ConfigurationError, match=r"the extra \[translation\]"):
-            model.train().get_metrics()
-
     def test_bleu_is_measured_in_evaluation_only(self):
         batch = self._batch(self.instances)
         self.model.get_metrics(reset=True)
@@ -192,9 +138,7 @@ class TestEncoderDecoder:
         self.model.eval()
         with torch.no_grad():
             predictions = self.model(**batch)
-        target = [
-            self.model._detokenize(t) for t in self.model._tokens(predictions["predictions"][:, 0])
-        ]
+        target = self.model.make_output_human_readable(predictions)["target"]
         references = [line.strip() for _, line in read_lines("fixtures/data/parallel.en")]
         expected = sacrebleu.corpus_bleu(target, [references]).score
         assert self.model.get_metrics(reset=True)["BLEU"] == pytest.approx(expected)
@@ -240,31 +184,21 @@ class TestEncoderDecoder:
     @pytest.mark.parametrize(
         "encoder",
         [
-            {"type": "lstm", "input_size": 4, "hidden_size": 6, "num_layers": 2},
-            {
-                "type": "lstm",
-                "input_size": 4,
-                "hidden_size": 3,
-                "num_layers": 2,
-                "bidirectional": True,
-            },
-            {"type": "cas_lstm", "input_size": 4, "hidden_size": 6, "num_layers": 3},
-            {"type": "rcrn", "input_size": 4, "hidden_size": 3},
-            {"type": "subilstm", "input_size": 4, "hidden_size": 3},
-            {"type": "lstmn", "input_size": 4, "hidden_size": 5},
+            {"type": "lstm", "hidden_size": 3, "num_layers": 2, "bidirectional": True},
+            {"type": "cas_lstm", "hidden_size": 6, "num_layers": 3},
+            {"type": "rcrn", "hidden_size": 3},
         ],
     )
     def test_any_encoder(self, encoder):
-        model = self.sample.construct(encoder=encoder)
-        loss = model(**self._batch(self.instances))["loss"]
-        loss.backward()
+        model = self.sample.construct(encoder={**encoder, "input_size": 4})
+        model(**self._batch(self.instances))["loss"].backward()
         grads = [p.grad for p in model._encoder.parameters()]
         assert all(grad is not None for grad in grads)
         assert any(grad.ne(0).any() for grad in grads)
 
-    @pytest.mark.parametrize("type_", ["dot_product", "additive", "scaled_dot_product"])
+    @pytest.mark.parametrize("type_", ["dot_product", "additive"])
     def test_any_attention(self, type_):
-        encoder = {"type": "lstm", "input_size": 4, "hidden_size": 6, "num_layers": 2}
+        encoder = {"type": "lstm", "input_size": 4, "hidden_size": 6}
         model = self.sample.construct(encoder=encoder, attention={"type": type_})
         assert torch.isfinite(model(**self._batch(self.instances))["loss"])
 

@@ -4,6 +4,7 @@ import copy
 import inspect
 import json
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -257,6 +258,17 @@ def test_attention_has_no_padding(name, models):
             assert sums == pytest.approx([first] + [1] * (len(matrix) - 1), abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("name", "extra"), [("encoder_decoder", "translation"), ("rnet", "reading-comprehension")]
+)
+def test_training_but_not_prediction_needs_the_extra(name, extra, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    model = sample(name).construct()
+    assert MODELS[name].json_scores in sample(name).predictor(model).predict_json(MODELS[name].json)
+    with pytest.raises(ConfigurationError, match=rf"the extra \[{extra}\]"):
+        model.train().get_metrics()
+
+
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_probabilities_by_label(name, models):
     output = sample(name).predictor(models[name]).predict_json(MODELS[name].json)
@@ -397,10 +409,6 @@ NOT_ONE_EMBEDDING = [
             "lstmn_classifier",
             {"encoder": {"hidden_size": 3, "input_size": 7}},
             "text_field_embedder .*4.*7",
-        ),
-        *(
-            ("lstmn_classifier", {"encoder": {"type": kind, "hidden_size": 0}}, "got 0")
-            for kind in ("lstm", "lstmn", "lstmn_inter_attention")
         ),
         ("rcrn_entailment", {"matcher": {"type": "symmetric", "input_size": 3}}, "matcher input"),
         ("rnet", {"max_answer_length": 0}, "max_answer_length must be at least 1, got 0"),

@@ -69,7 +69,7 @@ class TestVAESiameseClassifier:
     def test_padding_start_and_unknown_words_are_not_generated(self):
         symbols = {"@@PADDING@@", "@@UNKNOWN@@", "@start@"}
         indices = self.vocab.get_index_to_token_vocabulary("tokens")
-        forbidden = {indices[i] for i in (~self.model._allowed_words).nonzero().flatten().tolist()}
+        forbidden = {indices[i] for i in (~self.model._words.allowed).nonzero().flatten().tolist()}
         assert forbidden == symbols
 
     def test_means_of_losses_are_reset(self):

@@ -3,13 +3,17 @@
 from copy import deepcopy
 
 import pytest
+import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.interpret.saliency_interpreters import SaliencyInterpreter
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.predictors import EnsemblePredictor
+from allennlp_sentmatch.models.archival import load_archive
+from allennlp_sentmatch.models.ensemble import ensemble_archives
+from allennlp_sentmatch.predictors import EnsemblePredictor, SentencePairPredictor
+from allennlp_sentmatch.predictors.classification_predictor import LabelThreshold
 from tests.models.samples import sample
 
 PAIR = {"premise": "A plane is taking off", "hypothesis": "I agree with a man"}
@@ -89,3 +93,65 @@ def test_an_ensemble_takes_what_its_members_take(name, request_):
     interpreter = SaliencyInterpreter.by_name("simple-gradient")(predictor)
     with pytest.raises(ConfigurationError, match="interpret its members"):
         interpreter.saliency_interpret_from_json(request_)
+
+
+LABELS = ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "probabilities", "expected"),
+    [
+        (0.5, (0.5, 0.3, 0.2), "a"),
+        (0.6, (0.5, 0.3, 0.2), None),
+        (0.0, (0.2, 0.3, 0.5), "c"),
+        (0.2, (0.2, 0.3, 0.5), "c"),
+        ({"a": 0.6}, (0.5, 0.3, 0.2), "b"),
+        ({"a": 0.6, "b": 0.4, "c": 0.4}, (0.5, 0.3, 0.2), None),
+        ({"a": 0.3, "b": 0.7, "c": 1}, (0.35, 0.65, 0.0), "a"),
+        ({}, (0.5, 0.3, 0.2), "a"),
+    ],
+)
+def test_the_most_probable_label_that_reaches_its_threshold(threshold, probabilities, expected):
+    chosen = LabelThreshold(threshold, LABELS).choose(dict(zip(LABELS, probabilities)))
+    assert chosen == expected
+
+
+@pytest.mark.parametrize(
+    ("threshold", "message"),
+    [
+        (1.5, "between 0 and 1, got 1.5"),
+        (float("nan"), "between 0 and 1, got nan"),
+        ("0.5", "between 0 and 1, got '0.5'"),
+        (True, "between 0 and 1, got True"),
+        ({"a": -0.1}, "between 0 and 1, got -0.1"),
+        ({"d": 0.5}, r"the label 'd', but the model's labels are \['a', 'b', 'c'\]"),
+    ],
+)
+def test_what_is_no_threshold(threshold, message):
+    with pytest.raises(ConfigurationError, match=message):
+        LabelThreshold(threshold, LABELS)
+
+
+def test_a_predictor_leaves_improbable_labels_undecided(small_archive):
+    archive = load_archive(small_archive)
+    plain = Predictor.from_archive(archive).predict_json(PAIR)
+    highest = max(plain["label_probs"])
+    for threshold, label in ((highest - 1e-4, plain["label"]), (highest + 1e-4, None)):
+        predictor = Predictor.from_archive(archive, extra_args={"threshold": threshold})
+        alone, (batched,) = (
+            predictor.predict_json(PAIR),
+            predictor.predict_batch_json([PAIR]),
+        )
+        assert (alone["label"], batched["label"]) == (label, label)
+        assert alone["probs_by_label"] == plain["probs_by_label"]
+
+
+def test_an_ensemble_has_a_threshold(small_archive, tmp_path):
+    file = ensemble_archives([str(small_archive)], str(tmp_path / "ensemble.tar.gz"))
+    predictor = Predictor.from_archive(load_archive(file), extra_args={"threshold": 1.0})
+    assert predictor.predict_json(PAIR)["label"] is None
+
+
+def test_other_models_have_no_threshold():
+    with pytest.raises(ConfigurationError, match="needs a classifier of this package, not a Lin"):
+        SentencePairPredictor(torch.nn.Linear(1, 1), None, threshold=0.5)

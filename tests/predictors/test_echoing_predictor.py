@@ -76,11 +76,14 @@ def test_a_bad_line_is_named_by_its_number(untrained_predictor, line, message):
         predictor.load_line(line)
 
 
-def test_a_bad_sentence_is_named_by_its_number(untrained_predictor):
+@pytest.mark.parametrize("line", ["Ein Hund\n", ' {"source": "Ein Hund"}\n'])
+@pytest.mark.parametrize("bad", ["\ud800", '{"source": "a"'])
+def test_a_line_is_a_sentence_to_translate_or_an_object(untrained_predictor, line, bad):
     predictor = untrained_predictor("encoder_decoder")
-    predictor.load_line("Ein Hund")
-    with pytest.raises(ConfigurationError, match=r"^input line 2 .* lone surrogate"):
-        predictor.load_line("\ud800")
+    assert predictor.load_line(line) == {"source": "Ein Hund"}
+    assert predictor.load_line("[1]\n") == {"source": "[1]"}
+    with pytest.raises(ConfigurationError, match=r"^input line 3"):
+        predictor.load_line(bad)
 
 
 def predicted(predictor, lines, folder, batch_size=2):

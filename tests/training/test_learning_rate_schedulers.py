@@ -2,19 +2,18 @@
 loop of its training.
 """
 
+import json
 import math
 
 import pytest
 import torch
-from allennlp.commands.train import train_model
+from allennlp.commands.train import train_model_from_file
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.training import TrainerCallback
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 
-import allennlp_sentmatch  # noqa: F401  (registers the components)
-from tests.conftest import REPOSITORY
-from tests.training.recovery import assert_same_outcome, params
+from allennlp_sentmatch.training.callbacks import MinimumLearningRate
+from tests.conftest import REPOSITORY, SMALL_QUICK_START
 
 NUM_EPOCHS, NUM_STEPS = 3, 7
 
@@ -57,67 +56,6 @@ def test_the_last_step_ends_at_zero():
     assert [group["lr"] for group in optimizer.param_groups] == [0.0, 0.0]
 
 
-@TrainerCallback.register("tests_rates")
-class Rates(TrainerCallback):
-    """Keeps the learning rate after each batch; interrupts training after `batches_left`."""
-
-    passed: list[float] = []
-    batches_left = math.inf
-
-    def on_batch(self, trainer, *args, is_training, **kwargs):
-        if is_training:
-            Rates.passed.append(trainer.optimizer.param_groups[0]["lr"])
-            Rates.batches_left -= 1
-            if Rates.batches_left == 0:
-                raise InterruptedError
-
-
-@pytest.mark.parametrize(
-    ("save_every", "interrupted_at", "kept"), [(None, 8, 6), (2, 9, 8)], ids=["epoch", "batch"]
-)
-def test_a_recovered_training_has_the_rate_of_every_batch_and_the_same_outcome(
-    save_every, interrupted_at, kept, tmp_path, monkeypatch
-):
-    """Of four batches, three make an epoch, as where a pass has several validations."""
-    monkeypatch.chdir(REPOSITORY)
-    settings = params(
-        "quick_start",
-        num_epochs=4,
-        optimizer={"type": "adam", "lr": 0.01},
-        learning_rate_scheduler="cosine_per_batch",
-        checkpointer={"save_every_num_batches": save_every},
-        callbacks=["tests_rates"],
-    )
-    settings.params["validation_data_loader"] = dict(settings.params["data_loader"])
-    settings.params["data_loader"]["batches_per_epoch"] = 3
-    monkeypatch.setattr(Rates, "passed", [])
-    monkeypatch.setattr(Rates, "batches_left", interrupted_at)
-    with pytest.raises(InterruptedError):
-        train_model(settings.duplicate(), str(tmp_path / "broken"))
-    assert len(Rates.passed) == interrupted_at
-    del Rates.passed[kept:]  # after the latest checkpoint
-    train_model(settings.duplicate(), str(tmp_path / "broken"), recover=True)
-    expected = [0.005 * (1 + math.cos(math.pi * step / 12)) for step in range(1, 13)]
-    assert Rates.passed == pytest.approx(expected, abs=1e-12)
-    train_model(settings.duplicate(), str(tmp_path / "whole"))
-    assert_same_outcome(
-        tmp_path / "broken", tmp_path / "whole", training_metrics=save_every is None
-    )
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"t_initial": 0}, "t_initial must be a positive number, got 0"),
-        ({"t_initial": -1}, "t_initial"),
-        ({"num_steps_per_epoch": None}, "needs the number of batches in an epoch; set batches_per"),
-    ],
-)
-def test_impossible_settings(settings, message):
-    with pytest.raises(ConfigurationError, match=message):
-        make(**settings)
-
-
 ACCURACIES = [0.5, 0.6, 0.6, 0.55, 0.7, 0.2, 0.69, 0.71]
 
 
@@ -149,21 +87,23 @@ def test_the_rates_are_those_of_infersent():
     assert expected[-1] == pytest.approx(0.1 * 0.99**7 / 5**4)
 
 
-def test_settings():
-    found = infersent_rates(*make_infersent(decay=0.5, shrink=10), [0.2, 0.3, 0.3, 0.4])
-    assert found == pytest.approx([0.1, 0.05, 0.025, 0.00125])
+@pytest.mark.parametrize(("make", "method"), [(make, "step_batch"), (make_infersent, "step")])
+def test_a_restored_scheduler_goes_on(make, method):
+    def rates(optimizer, scheduler, values):
+        passed = []
+        for value in values:
+            passed.append(optimizer.param_groups[0]["lr"])
+            getattr(scheduler, method)(*([] if method == "step_batch" else [value]))
+        return passed
 
-
-def test_a_restored_scheduler_goes_on():
-    optimizer, scheduler = make_infersent()
-    whole = infersent_rates(optimizer, scheduler, ACCURACIES)
-    optimizer, scheduler = make_infersent()
-    infersent_rates(optimizer, scheduler, ACCURACIES[:3])
+    whole = rates(*make(), ACCURACIES)
+    optimizer, scheduler = make()
+    rates(optimizer, scheduler, ACCURACIES[:3])
     state, optimizer_state = scheduler.state_dict(), optimizer.state_dict()
-    optimizer, scheduler = make_infersent()
+    optimizer, scheduler = make()
     optimizer.load_state_dict(optimizer_state)
     scheduler.load_state_dict(state)
-    assert infersent_rates(optimizer, scheduler, ACCURACIES[3:]) == pytest.approx(whole[3:])
+    assert rates(optimizer, scheduler, ACCURACIES[3:]) == pytest.approx(whole[3:])
 
 
 def test_validation_data_are_needed():
@@ -171,7 +111,41 @@ def test_validation_data_are_needed():
         make_infersent()[1].step()
 
 
-@pytest.mark.parametrize("settings", [{"decay": 0.0}, {"decay": 1.1}, {"shrink": 0.5}])
-def test_impossible_settings_of_infersent(settings):
-    with pytest.raises(ConfigurationError, match=next(iter(settings))):
-        make_infersent(**settings)
+@pytest.mark.parametrize(
+    ("make", "settings", "message"),
+    [
+        (make, {"t_initial": 0}, "t_initial must be a positive number, got 0"),
+        (make, {"t_initial": -1}, "t_initial"),
+        (make, {"num_steps_per_epoch": None}, "batches in an epoch; set batches_per_epoch"),
+        (make_infersent, {"decay": 0.0}, "decay must be more than 0 and at most 1, got 0"),
+        (make_infersent, {"decay": 1.1}, "decay"),
+        (make_infersent, {"shrink": 0.5}, "shrink must be at least 1, got 0.5"),
+    ],
+)
+def test_impossible_settings(make, settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        make(**settings)
+
+
+@pytest.mark.parametrize(("minimum", "epochs"), [(1e-5, 4), (6e-4, 3)])
+def test_training_ends_below_the_minimum(tmp_path, monkeypatch, minimum, epochs):
+    monkeypatch.chdir(REPOSITORY)
+    overrides = {
+        **SMALL_QUICK_START,
+        "trainer.num_epochs": 4,
+        "trainer.optimizer": {"type": "sgd", "lr": 0.1},
+        # 0.1, 0.01, 0.001 during the first three epochs; then 0.0001.
+        "trainer.learning_rate_scheduler": {"type": "infersent", "decay": 0.1, "shrink": 1.0},
+        "trainer.callbacks": [{"type": "minimum_learning_rate", "minimum": minimum}],
+    }
+    train_model_from_file(
+        "training_config/quick_start.jsonnet", tmp_path / "model", json.dumps(overrides)
+    )
+    metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
+    assert metrics["epoch"] == epochs - 1
+    assert (tmp_path / "model" / "model.tar.gz").is_file()
+
+
+def test_the_minimum_is_positive():
+    with pytest.raises(ConfigurationError, match="more than 0, got 0"):
+        MinimumLearningRate("", 0)

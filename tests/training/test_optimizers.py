@@ -65,20 +65,12 @@ def test_it_is_fused_where_torch_can(name, plain_class):
 
 
 @of_both
-def test_defaults_are_those_of_allennlp(name, plain_class):
+def test_defaults_are_those_of_allennlp_and_errors_those_of_torch(name, plain_class):
     parameters = [("weight", torch.nn.Parameter(torch.ones(3)))]
-    optimizers = [
-        Optimizer.from_params(Params({"type": type_}), model_parameters=parameters)
+    fused, plain = (
+        Optimizer.from_params(Params({"type": type_}), model_parameters=parameters).defaults
         for type_ in (name, name.removeprefix("fused_"))
-    ]
-    fused, plain = ({**optimizer.defaults, "fused": None} for optimizer in optimizers)
-    assert fused == {**plain, "fused": None}
-
-
-@of_both
-def test_errors_of_torch_remain(name, plain_class):
+    )
+    assert {**fused, "fused": None} == {**plain, "fused": None}
     with pytest.raises(ValueError, match="Invalid learning rate"):
-        Optimizer.from_params(
-            Params({"type": name, "lr": -1.0}),
-            model_parameters=[("weight", torch.nn.Parameter(torch.ones(3)))],
-        )
+        Optimizer.from_params(Params({"type": name, "lr": -1.0}), model_parameters=parameters)

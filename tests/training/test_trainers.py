@@ -2,16 +2,17 @@
 
 import json
 import math
+from contextlib import nullcontext
 
 import pytest
 import torch
-from allennlp.commands.train import train_model
+from allennlp.commands.train import train_model, train_model_from_file
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.training import GradientDescentTrainer
+from allennlp.training import GradientDescentTrainer, TrainerCallback
 
 import allennlp_sentmatch  # noqa: F401  (registers the trainer)
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, SMALL_QUICK_START
 
 MODELS = sorted((REPOSITORY / "fixtures" / "models").glob("*.json*"))
 
@@ -79,3 +80,41 @@ def check(settings, tmp_path, precisions):
 def test_refuses_amp(tmp_path):
     with pytest.raises(ConfigurationError, match="use_amp is for float16"):
         train_model(params(MODELS[0], use_amp=True), tmp_path / "model")
+
+
+class Recorder(TrainerCallback):
+    """Notes the precision in each batch, of training and of validation."""
+
+    precisions: list[tuple[bool, str]] = []
+    fail = False
+
+    def on_batch(self, trainer, batch_inputs, batch_outputs, batch_metrics, epoch, batch_number,
+                 is_training, **kwargs):  # fmt: skip
+        self.precisions.append((is_training, torch.get_float32_matmul_precision()))
+        if self.fail:
+            raise KeyError("a batch that fails")
+
+
+@pytest.fixture
+def train(tmp_path, monkeypatch):
+    monkeypatch.setattr(Recorder, "precisions", [])
+    monkeypatch.setitem(TrainerCallback._registry[TrainerCallback], "recorder", (Recorder, None))
+    overrides = {
+        **SMALL_QUICK_START,
+        "trainer.num_epochs": 1,
+        "trainer.callbacks": [{"type": "bfloat16_products"}, {"type": "recorder"}],
+    }
+    return lambda: train_model_from_file(
+        "training_config/quick_start.jsonnet", tmp_path / "model", json.dumps(overrides)
+    )
+
+
+@pytest.mark.parametrize("fail", [False, True])
+def test_the_precision_of_products_is_restored(train, monkeypatch, fail):
+    """Also after an error."""
+    monkeypatch.setattr(Recorder, "fail", fail)
+    with pytest.raises(KeyError, match="a batch that fails") if fail else nullcontext():
+        train()
+    expected = [(True, "medium")] if fail else [(True, "medium"), (False, "medium")]
+    assert sorted(set(Recorder.precisions), reverse=True) == expected
+    assert torch.get_float32_matmul_precision() == "highest"

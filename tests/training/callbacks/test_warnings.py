@@ -1,23 +1,30 @@
+"""Warnings of labels that cannot be learned, and of too many threads."""
+
 import json
 import logging
 from types import SimpleNamespace
 
 import pytest
+import torch
+from allennlp.commands.train import train_model_from_file
 from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.training import gradient_descent_trainer
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
-from allennlp_sentmatch.training.callbacks import LabelCheckCallback
+from allennlp_sentmatch.training.callbacks import (
+    LabelCheckCallback,
+    ThreadCheckCallback,
+    warnings,
+)
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
 
-LOGGER = "allennlp_sentmatch.training.callbacks.label_check"
+LOGGER = "allennlp_sentmatch.training.callbacks.warnings"
 HEADER = "sentence1\tsentence2\tlabel\n"
 
 
 @pytest.fixture
 def train(tmp_path, caplog, monkeypatch):
     """Trains the quick start's model on rows of labels; gives the label check's warnings."""
-    from allennlp.commands.train import train_model_from_file
-
     # AllenNLP replaces the handlers of the root logger.
     monkeypatch.setattr(logging.getLogger(LOGGER), "handlers", [caplog.handler])
     monkeypatch.chdir(REPOSITORY)
@@ -72,3 +79,73 @@ def test_data_that_are_not_in_memory(tmp_path, caplog):
 
 def test_without_the_default_callbacks(train):
     assert train(["yes"], ["no"], **{"trainer.enable_default_callbacks": False}) == []
+
+
+@pytest.fixture
+def on_machine(monkeypatch):
+    """Makes a machine with some cores and load, and gives the texts of its warnings."""
+    given = []
+    monkeypatch.setattr(
+        warnings.logger, "warning", lambda text, *values: given.append(text % values)
+    )
+
+    def make(cores, threads, load):
+        monkeypatch.setattr(warnings.os, "cpu_count", lambda: cores)
+        monkeypatch.setattr(warnings.os, "getloadavg", lambda: (load, 0.0, 0.0))
+        monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+        return given
+
+    return make
+
+
+CPU = SimpleNamespace(cuda_device=torch.device("cpu"))
+GPU = SimpleNamespace(cuda_device=torch.device("cuda", 0))
+
+
+def started(trainer=CPU, is_primary=True):
+    callback = ThreadCheckCallback("")
+    callback.on_start(trainer, is_primary)
+    return callback
+
+
+@pytest.mark.parametrize(
+    ("cores", "threads", "load"),
+    [(2, 2, 1.4), (2, 1, 9.0), (8, 4, 6.0), (64, 64, 10.0), (1, 1, 0.0)],
+)
+def test_there_are_cores_enough_or_there_is_one_thread(on_machine, cores, threads, load):
+    given = on_machine(cores, threads, load)
+    started().on_epoch(CPU, {}, 0)
+    assert given == []
+
+
+def test_another_training_runs_already(on_machine):
+    given = on_machine(cores=2, threads=2, load=3.1)
+    callback = started()
+    (warning,) = given
+    assert warning.startswith("2 threads of this training and about 2 of other processes share 2 c")
+    assert "OMP_NUM_THREADS=1" in warning
+    callback.on_epoch(CPU, {}, 0)
+    assert len(given) == 1
+
+
+def test_another_training_begins_later(on_machine):
+    given = on_machine(cores=2, threads=2, load=1.0)
+    callback = started()
+    on_machine(cores=2, threads=2, load=2.3)  # those of this training
+    callback.on_epoch(CPU, {}, 0)
+    assert given == []
+    on_machine(cores=2, threads=2, load=4.0)
+    callback.on_epoch(CPU, {}, 1)
+    callback.on_epoch(CPU, {}, 2)
+    assert len(given) == 1
+
+
+def test_a_gpu_or_another_worker_of_the_same_training(on_machine):
+    given = on_machine(cores=2, threads=2, load=9.0)
+    started(GPU)
+    started(is_primary=False)
+    assert given == []
+
+
+def test_every_training_has_it():
+    assert ThreadCheckCallback in gradient_descent_trainer.DEFAULT_CALLBACKS

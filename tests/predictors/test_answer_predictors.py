@@ -1,11 +1,16 @@
+"""Answers in JSON: parts of passages, and ranked candidates."""
+
 import json
 
 import numpy
 import pytest
 from allennlp.commands.train import train_model_from_file
+from allennlp.data import Vocabulary
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.data.dataset_readers import AnswerSelectionReader
 from tests.conftest import REPOSITORY
+from tests.models.samples import construct
 
 QUESTION = "What did the fox steal?"
 PASSAGE = "The fox stole one egg,\nand ran home with it."
@@ -20,12 +25,8 @@ def archive(tmp_path_factory):
     return folder / "model.tar.gz"
 
 
-@pytest.fixture(scope="module")
-def predictor(archive):
-    return Predictor.from_path(archive)
-
-
-def test_the_attention_is_that_of_the_answer(predictor):
+def test_the_attention_is_that_of_the_answer(archive):
+    predictor = Predictor.from_path(archive)
     output = predictor.predict(QUESTION, PASSAGE)
     start, end = output["span"]
     num_question, num_passage = (
@@ -62,3 +63,25 @@ def test_evaluate_and_predict_commands(archive, allennlp, fixtures, tmp_path):
     allennlp("predict", archive, requests, "--output-file", answers, "--silent")
     (answer,) = map(json.loads, answers.read_text().splitlines())
     assert answer["answer"] in PASSAGE
+
+
+def test_scores_in_order_and_ranking_by_score():
+    vocab = Vocabulary(tokens_to_add={"tokens": ["a", "man", "runs", "who"]})
+    encoder = {"type": "lstm", "input_size": 4, "hidden_size": 3}
+    model = construct(vocab, "attentive_ranker", encoder=encoder, pooling="mean")
+    predictor = Predictor.by_name(model.default_predictor)(model, AnswerSelectionReader("table"))
+    candidates = ["a man", "who runs", "runs runs runs", "a"]
+    output = predictor.predict("who runs", candidates)
+    assert output["question"] == "who runs"
+    assert output["candidates"] == candidates
+    assert output["scores"][1] == pytest.approx(1, abs=1e-6)  # the question itself
+    assert output["ranking"][0] == {
+        "position": 1,
+        "score": output["scores"][1],
+        "candidate": "who runs",
+    }
+    scores = [ranked["score"] for ranked in output["ranking"]]
+    assert scores == sorted(output["scores"], reverse=True)
+    assert [ranked["candidate"] for ranked in output["ranking"]] == [
+        candidates[ranked["position"]] for ranked in output["ranking"]
+    ]

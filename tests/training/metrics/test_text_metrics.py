@@ -1,0 +1,220 @@
+"""Metrics of texts by hand and by the libraries, and BLEU's signature in metrics.json."""
+
+import json
+import sys
+from types import SimpleNamespace
+
+import pytest
+import sacrebleu
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.training import TrainerCallback
+from allennlp.training.metrics import Metric
+
+from allennlp_sentmatch.training.metrics import AnswerOverlap, Distinct, SacreBleu
+
+pytest.importorskip("rouge_score.rouge_scorer")
+
+PREDICTIONS = ["the old king of the north", "he walked home", "", "because it was so cold outside"]
+REFERENCES = [
+    ["The king of the North.", "an old king"],
+    ["He was walking home.", "they walk to the home of the fox"],
+    ["nothing"],
+    ["It was very cold.", "because it was cold outside", "cold"],
+]
+
+
+def longest_common_subsequence(first, second):
+    if not first or not second:
+        return 0
+    if first[-1] == second[-1]:
+        return longest_common_subsequence(first[:-1], second[:-1]) + 1
+    return max(
+        longest_common_subsequence(first[:-1], second),
+        longest_common_subsequence(first, second[:-1]),
+    )
+
+
+def rouge_l(prediction, reference):
+    predicted, expected = prediction.split(), reference.lower().replace(".", "").split()
+    common = longest_common_subsequence(predicted, expected)
+    return 2 * common / (len(predicted) + len(expected))
+
+
+def test_batches_give_the_corpus_figures():
+    metric = Metric.from_params(Params({"type": "answer_overlap"}))
+    metric(PREDICTIONS[:1], REFERENCES[:1])
+    metric([], [])
+    metric(PREDICTIONS[1:], REFERENCES[1:])
+    figures = metric.get_metric()
+
+    padded = [[*references, None, None][:3] for references in REFERENCES]
+    for order in (1, 4):
+        bleu = sacrebleu.BLEU(lowercase=True, max_ngram_order=order)
+        expected = bleu.corpus_score(PREDICTIONS, [list(column) for column in zip(*padded)]).score
+        assert 0 < expected < 100
+        assert figures[f"bleu_{order}"] == pytest.approx(expected, abs=1e-9)
+    best = [
+        max(rouge_l(prediction, reference) for reference in references)
+        for prediction, references in zip(PREDICTIONS, REFERENCES)
+    ]
+    assert figures["rouge_l"] == pytest.approx(100 * sum(best) / 4, abs=1e-9)
+    assert metric.get_metric(reset=True) == figures
+    assert metric.get_metric() == dict.fromkeys(figures, 0.0)
+
+
+def test_meteor_by_hand():
+    """Lavie and Agarwal (2007): F = PR / (0.9 P + 0.1 R), penalty 0.5 (chunks / matches)^3."""
+
+    def meteor(prediction, *references):
+        metric = AnswerOverlap()
+        metric([prediction], [references])
+        return metric.get_metric()["meteor"] / 100
+
+    # "walked" and "walking" have the same stem: 3 matches in 1 chunk, of 3 and of 4 words.
+    f = 1 * 0.75 / (0.9 * 1 + 0.1 * 0.75)
+    expected = f * (1 - 0.5 * (1 / 3) ** 3)
+    assert meteor("He walked home", "he walking home now.") == pytest.approx(expected, abs=1e-12)
+    # Two chunks of one word each.
+    f = (2 / 3) * (2 / 2) / (0.9 * 2 / 3 + 0.1 * 2 / 2)
+    assert meteor("cold and wet", "cold, wet") == pytest.approx(f * 0.5, abs=1e-12)
+    # A synonym in WordNet, which must not matter.
+    assert meteor("car", "automobile") == 0
+    assert meteor("car", "automobile", "Car!") == pytest.approx(0.5, abs=1e-12)
+
+
+def test_the_best_reference_counts_for_exact_match_and_f1():
+    metric = AnswerOverlap()
+    metric(["the fox", "a red hen"], [["a dog", "Fox."], ["hen and fox", "the hen"]])
+    figures = metric.get_metric(reset=True)
+    assert figures["exact_match"] == pytest.approx(50)
+    assert figures["f1"] == pytest.approx(100 * (1 + 2 / 3) / 2)
+    metric(["the", "kings palace"], [["a"], ["The King's  palace."]])  # SQuAD 1.1: no word, no F1
+    figures = metric.get_metric()
+    assert (figures["exact_match"], figures["f1"]) == (100, 50)
+
+
+def test_perfect_and_useless_answers():
+    answer = "in the house of the old king"
+    metric = AnswerOverlap()
+    metric([answer, answer], [[answer], ["a dog", answer.upper()]])
+    figures = metric.get_metric(reset=True)
+    assert figures.pop("meteor") == pytest.approx(100 * (1 - 0.5 / 7**3))
+    assert figures == pytest.approx(dict.fromkeys(figures, 100.0))
+    metric(["", "x y z"], [[answer], [answer]])
+    assert set(metric.get_metric().values()) == {0.0}
+
+
+def test_refusals():
+    metric = AnswerOverlap()
+    with pytest.raises(ConfigurationError, match="2 predictions, but references for 1"):
+        metric(["a", "b"], [["a"]])
+    with pytest.raises(ConfigurationError, match="no reference for the prediction 'a'"):
+        metric(["a"], [[]])
+
+
+@pytest.mark.parametrize(
+    ("load", "missing", "extra"),
+    [
+        (AnswerOverlap().load_libraries, "rouge_score.rouge_scorer", "reading-comprehension"),
+        (SacreBleu().load_library, "sacrebleu", "translation"),
+    ],
+)
+def test_the_extra_is_named_where_it_is_missing(monkeypatch, load, missing, extra):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ConfigurationError, match=rf"the extra \[{extra}\]: pip install sacreb"):
+        load()
+
+
+TRANSLATIONS = ["The cat sits on the mat today.", "Two dogs run over a field.", "A man sleeps."]
+RIGHT_ONES = [
+    "The cat sat on the mat today.",
+    "Two dogs run across a field.",
+    "The man is asleep.",
+]
+
+
+def test_batches_give_the_corpus_figure_of_the_library():
+    metric = Metric.from_params(Params({"type": "sacre_bleu"}))
+    metric(TRANSLATIONS[:2], RIGHT_ONES[:2])
+    metric([], [])
+    metric(TRANSLATIONS[2:], RIGHT_ONES[2:])
+    expected = sacrebleu.corpus_bleu(TRANSLATIONS, [RIGHT_ONES]).score
+    assert 0 < expected < 100
+    for reset in (False, True):
+        assert metric.get_metric(reset) == {"BLEU": pytest.approx(expected, abs=1e-9)}
+    assert metric.get_metric() == {"BLEU": 0.0}
+
+
+def test_lower_case():
+    cased, lower = SacreBleu(), SacreBleu(lowercase=True)
+    for metric in (cased, lower):
+        metric(["the Cat sat on the mat"], ["The cat sat on the mat"])
+    assert lower.get_metric()["BLEU"] == pytest.approx(100)
+    assert cased.get_metric()["BLEU"] < 60
+    assert "case:lc" in lower.signature
+
+
+def test_the_signature_is_the_library_s_before_and_after_a_batch(caplog):
+    library = sacrebleu.BLEU(lowercase=True, tokenize="char")
+    library.corpus_score(TRANSLATIONS, [RIGHT_ONES])
+    metric = SacreBleu(lowercase=True, tokenize="char")
+    assert metric.signature == str(library.get_signature())
+    metric(TRANSLATIONS, RIGHT_ONES)
+    assert metric.signature == str(library.get_signature())
+    with caplog.at_level("INFO"):
+        figure = metric.get_metric()["BLEU"]
+        assert not caplog.messages
+        metric.get_metric(reset=True)
+    assert caplog.messages == [f"BLEU {figure:.2f} ({metric.signature})"]
+
+
+def test_an_unknown_tokenization():
+    with pytest.raises(
+        ConfigurationError, match=r"tokenize must be one of .*13a.*, got 'nonsense'"
+    ):
+        SacreBleu(tokenize="nonsense").get_metric()
+
+
+@pytest.fixture
+def callback(tmp_path):
+    params = Params({"type": "bleu_signature"})
+    return TrainerCallback.from_params(params, serialization_dir=str(tmp_path))
+
+
+def test_the_metrics_of_a_training_have_it(callback):
+    trainer = SimpleNamespace(model=SimpleNamespace(bleu=SacreBleu(lowercase=True)))
+    metrics = {"best_validation_BLEU": 30.0}
+    callback.on_start(trainer)
+    callback.on_end(trainer, metrics=metrics, epoch=1)
+    assert "nrefs:1|case:lc|eff:no|tok:13a|smooth:exp" in metrics["BLEU_signature"]
+    assert json.loads(json.dumps(metrics)) == metrics
+    callback.on_end(trainer, metrics=None, epoch=None)  # as after an error
+
+
+def test_models_without_bleu(callback):
+    trainer = SimpleNamespace(model=SimpleNamespace(bleu=None))
+    with pytest.raises(ConfigurationError, match="needs a model that measures BLEU"):
+        callback.on_start(trainer)
+
+
+SENTENCES = [["a", "man", "sleeps"], ["a", "man", "runs"], ["a"], []]
+
+
+def test_distinct_by_hand():
+    # a, man, sleeps, runs; (a man), (man sleeps), (man runs); 7 tokens in all
+    for name, expected in [("distinct-1", 4 / 7), ("distinct-2", 3 / 7)]:
+        metric = Metric.from_params(Params({"type": name}))
+        metric(SENTENCES[:1])
+        metric(SENTENCES[1:])
+        assert metric.get_metric() == pytest.approx(expected)
+        assert metric.get_metric(reset=True) == pytest.approx(expected)
+        assert metric.get_metric() == 0.0
+
+
+def test_distinct_n():
+    metric = Distinct(3)
+    metric(SENTENCES)
+    assert metric.get_metric() == pytest.approx(2 / 7)
+    with pytest.raises(ConfigurationError, match="n is 0"):
+        Distinct(0)
