@@ -8,7 +8,11 @@ import torch
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding, PassThroughTokenEmbedder
 
-from allennlp_sentmatch.inspection.hooks import embedding_layer, evaluation_mode, replaced_embeddings
+from allennlp_sentmatch.inspection.hooks import (
+    embedding_layer,
+    evaluation_mode,
+    replaced_embeddings,
+)
 
 
 @pytest.fixture
