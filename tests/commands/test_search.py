@@ -81,7 +81,7 @@ def test_another_archive_rescores(allennlp, searched, small_archive, capsys):
             ["Xyzzy", "xyzzy"],
             False,
         ),
-        ("Xyzzy, zzz.", "The model knows no word of this query", ["Xyzzy", "zzz"], True),
+        ("Xyzzy zzz.", "The model knows no word of this query", ["Xyzzy", "zzz"], True),
         ("A cat is moving a flower.", None, [], False),
     ],
 )

@@ -245,62 +245,48 @@ class TestTokenizers:
         assert len(instance["passage"]) > len(make().text_to_instance("?", PASSAGE)["passage"])
 
 
-class TestErrors:
-    QUESTION = {"question": "?", "passage": "A fox.", "answers": "fox"}
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_passage_length": 0}, "max_passage_length=0: expected at least 1"),
+        ({"min_overlap": 1.5}, "min_overlap=1.5: expected a ROUGE-L F1 from 0 to 1"),
+    ],
+)
+def test_impossible_settings(settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        make(**settings)
 
-    @pytest.mark.parametrize(
-        ("settings", "message"),
-        [
-            ({"max_passage_length": 0}, "max_passage_length=0: expected at least 1"),
-            ({"min_overlap": 1.5}, "min_overlap=1.5: expected a ROUGE-L F1 from 0 to 1"),
-        ],
+
+def test_a_question_without_answers_after_one_with(write):
+    document = json.loads(squad([{"text": "1872"}], []))
+    del document["data"][0]["paragraphs"][0]["qas"][1]["answers"]
+    path = write(json.dumps(document))
+    with pytest.raises(ConfigurationError) as error:
+        read(make("squad"), path)
+    assert str(error.value).startswith(
+        f"{path}, data[0].paragraphs[0].qas[1]: no right answer, but data[0].paragraphs[0].qas[0] "
+        "has one"
     )
-    def test_impossible_settings(self, settings, message):
-        with pytest.raises(ConfigurationError, match=message):
-            make(**settings)
 
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"answers": [""]}, "column 'answers' holds a blank text"),
-            ({"question": None}, "column 'question' must be a string, not None"),
-            ({"passage": ["A"]}, "column 'passage' must be a string"),
-        ],
-    )
-    def test_a_broken_row(self, write, change, message):
-        path = write(jsonl(self.QUESTION, {**self.QUESTION, **change}))
-        with pytest.raises(ConfigurationError, match=rf"data\.txt, line 2: {message}"):
-            read(make(), path)
 
-    def test_a_squad_question_without_answers_after_one_with(self, write, fixtures):
-        document = json.loads((fixtures / "data" / "squad.json").read_text())
-        del document["data"][1]["paragraphs"][0]["qas"][0]["answers"]
-        path = write(json.dumps(document))
-        with pytest.raises(ConfigurationError) as error:
-            read(make("squad"), path)
-        assert (
-            f"{path}, data[1].paragraphs[0].qas[0]: no right answer, but "
-            "data[0].paragraphs[0].qas[0] has one" in str(error.value)
-        )
+SUMMARIES = "document_id,set,summary\n77cd,train,The well.\n"
 
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"set": "dev"}, r"qaps\.csv has no question of the set 'dev'; .*test.*train.*valid"),
-            ({"sets": "train"}, "expected a data path such as"),
-        ],
-    )
-    def test_a_narrativeqa_path_of_another_form(self, fixtures, change, message):
-        with pytest.raises(ConfigurationError, match=message):
-            read(make("narrativeqa"), {**narrativeqa(fixtures, "train"), **change})
-        with pytest.raises(ConfigurationError, match="expected a data path such as"):
-            read(make("narrativeqa"), str(fixtures / "data" / "narrativeqa" / "qaps.csv"))
 
-    def test_a_story_without_a_summary(self, fixtures, write):
-        summaries = write("document_id,set,summary\n77cd,train,The well.\n", "summaries.csv")
-        path = {**narrativeqa(fixtures, "train"), "summaries": str(summaries)}
-        with pytest.raises(ConfigurationError, match=r"qaps\.csv, line 2: .*summaries\.csv has no"):
-            read(make("narrativeqa"), path)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"set": "dev"}, r"qaps\.csv has no question of the set 'dev'; .*test.*train.*valid"),
+        ({"sets": "train"}, "expected a data path such as"),
+        (None, "expected a data path such as"),
+        ({"summaries": SUMMARIES}, r"qaps\.csv, line 2: .*data\.txt has no summary"),
+    ],
+)
+def test_a_narrativeqa_path_of_another_form(fixtures, write, change, message):
+    path = {**narrativeqa(fixtures, "train"), **(change or {})}
+    if "\n" in path["summaries"]:
+        path["summaries"] = str(write(path["summaries"]))
+    with pytest.raises(ConfigurationError, match=message):
+        read(make("narrativeqa"), path["questions"] if change is None else path)
 
 
 @pytest.mark.parametrize(
