@@ -26,18 +26,6 @@ def test_a_joint_encoding_of_two_languages(allennlp, tmp_path, capsys, option, s
         assert tokenizer.detokenize(tokens) == text
 
 
-def test_a_text_may_be_a_url(allennlp, tmp_path, monkeypatch):
-    """As all files that are read line by line, it is what `cached_path` makes of it."""
-    monkeypatch.setattr(
-        "allennlp_sentmatch.data.files.lines.cached_path",
-        lambda path, **_: path.replace("https://example.org", "fixtures"),
-    )
-    output = tmp_path / "bpe.json"
-    text = ("--text", "en", "https://example.org/data/parallel.en")
-    allennlp("learn-bpe", output, *text, "--merges", 20)
-    assert len(json.loads(output.read_text())["merges"]) == 20
-
-
 def test_an_output_with_a_surrogate_in_its_name(allennlp, tmp_path, capsys):
     """As Python reads a file name that is not UTF-8."""
     output = tmp_path / "\udcff.json"

@@ -140,22 +140,6 @@ def test_the_configurations_random_seed_is_the_default_seed(data_path):
     assert epochs[0] == epochs[1] != epochs[2]
 
 
-@pytest.mark.parametrize("ends_epoch", ["longer", "labeled"])
-def test_resumed_training_sees_what_it_would_have_seen(data_path, ends_epoch):
-    """AllenNLP's trainer resumes by running through the epochs and batches it has had."""
-    uninterrupted = loader(data_path, num_labeled=7, seed=5, epoch=ends_epoch)
-    expected = [epoch(uninterrupted) for _ in range(4)]
-    assert expected[0] != expected[1] != expected[2]  # a new order each time
-    random.seed(99)
-    torch.manual_seed(99)
-    resumed = loader(data_path, num_labeled=7, seed=5, epoch=ends_epoch)
-    assert [epoch(resumed) for _ in range(4)] == expected
-    # The labeled passes go on over the epochs' ends.
-    labeled = [i for step, _ in expected for batch in step for i in batch]
-    for begin in range(0, len(labeled) - 6, 7):
-        assert len(set(labeled[begin : begin + 7])) == 7
-
-
 def test_unshuffled(data_path):
     made = loader(data_path, num_labeled=7, shuffle=False)
     (labeled, unlabeled), again = epoch(made), epoch(made)
