@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Union
 
 import pytest
 import torch
@@ -84,6 +84,19 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the public data sets were not found (looked for {folder})")
     return folder
+
+
+@pytest.fixture
+def write(tmp_path) -> Callable[..., Path]:
+    """Writes a file and returns its path; by default it is `data.txt`."""
+
+    def write(content: Union[str, bytes], name: str = "data.txt") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
 
 
 @pytest.fixture

@@ -109,10 +109,11 @@ class SemiSupervisedDataLoader(DataLoader):
         self._vocab: Optional[Vocabulary] = None
 
         labeled = self._read(reader, data_path)
-        if num_labeled is None:
-            unlabeled = self._read(reader, str(unlabeled_data_path))
-        else:
+        unlabeled: list[Instance] = []
+        if num_labeled is not None:
             labeled, unlabeled = self._split(labeled, num_labeled, data_path)
+        elif unlabeled_data_path is not None:
+            unlabeled = self._read(reader, unlabeled_data_path)
         for number, instance in enumerate(labeled, start=1):
             if _LABEL not in instance.fields:
                 raise ConfigurationError(

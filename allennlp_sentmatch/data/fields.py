@@ -27,13 +27,17 @@ class LabelField(fields.LabelField):
     source : `Source`, optional (default = `None`)
         The label's place, if it is from a file.
 
+    # Attributes
+
+    source : `Optional[Source]`
+
     # Raises
 
     `ConfigurationError` for a label with a lone surrogate, which no vocabulary's file can hold;
     upon indexing, if the vocabulary lacks the label.
     """
 
-    __slots__ = ["_source"]
+    __slots__ = ["source"]
 
     def __init__(
         self,
@@ -45,23 +49,24 @@ class LabelField(fields.LabelField):
         if isinstance(label, str):
             check_text(label, "the label" if source is None else f"{source}: the label")
         super().__init__(label, label_namespace, skip_indexing)
-        self._source = source
-
-    @property
-    def source(self) -> Optional[Source]:
-        """The label's place, if it is from a file."""
-        return self._source
+        self.source = source
 
     def index(self, vocab: Vocabulary) -> None:
         """Looks the label up in its namespace of `vocab`."""
         try:
             super().index(vocab)
         except KeyError:
-            known = sorted(vocab.get_token_to_index_vocabulary(self._label_namespace))
-            place = "" if self._source is None else f"{self._source}: "
+            place = "" if self.source is None else f"{self.source}: "
+            namespace = self._label_namespace
+            known = sorted(vocab.get_token_to_index_vocabulary(namespace))
+            listed = ", ".join(map(repr, known[:_MOST_LISTED]))
+            expected = f"expected one of {listed}" if len(known) > 1 else f"expected {listed}"
+            if len(known) > _MOST_LISTED:
+                expected += f" or one of {len(known) - _MOST_LISTED} others"
+            elif not known:
+                expected = f"the vocabulary has no labels in the namespace {namespace!r}"
             raise ConfigurationError(
-                f"{place}the label {self.label!r} does not occur in the training data; "
-                + _expected(known, self._label_namespace)
+                f"{place}the label {self.label!r} does not occur in the training data; {expected}"
             ) from None
 
     def __eq__(self, other: object) -> bool:
@@ -73,13 +78,3 @@ class LabelField(fields.LabelField):
 
     # Like all fields, this one can change.
     __hash__: Any = None
-
-
-def _expected(known: list[str], namespace: str) -> str:
-    if not known:
-        return f"the vocabulary has no labels in the namespace {namespace!r}"
-    listed = ", ".join(map(repr, known[:_MOST_LISTED]))
-    others = len(known) - _MOST_LISTED
-    return f"expected {'one of ' if len(known) > 1 else ''}{listed}" + (
-        f" or one of {others} others" if others > 0 else ""
-    )

@@ -54,12 +54,7 @@ class ExportedEncoderIndexer(TokenIndexer):
 
 
 def load_exported(folder: Optional[Union[str, "PathLike[str]"]]) -> StandaloneEncoder:
-    """The encoder in a folder, by default that of this package.
-
-    # Raises
-
-    `ConfigurationError` with the reason if there is none.
-    """
+    """The encoder in a folder, by default that of this package, or a `ConfigurationError`."""
     try:
         return StandaloneEncoder.load(SENTENCE_ENCODER if folder is None else folder)
     except (ValueError, OSError) as error:

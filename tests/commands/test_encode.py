@@ -1,6 +1,5 @@
 """Tests of `allennlp encode`."""
 
-import json
 import os
 import shutil
 
@@ -41,21 +40,24 @@ def change_weights(folder):
     torch.save(weights, folder / "best.th")
 
 
-def change_configuration(folder):
-    config = json.loads((folder / "config.json").read_text())
-    config["dataset_reader"]["max_length"] = 3
-    (folder / "config.json").write_text(json.dumps(config))
-
-
 def change_vocabulary(folder):
     file = folder / "vocabulary" / "tokens.txt"
     first, second, *others = file.read_text().splitlines()
     file.write_text("\n".join([first, *others[:1], second, *others[1:]]) + "\n")
 
 
-@pytest.mark.parametrize("change", [change_weights, change_configuration, change_vocabulary])
+@pytest.mark.parametrize(
+    ("change", "options"),
+    [
+        (change_weights, []),
+        (change_vocabulary, []),
+        (lambda folder: None, ["-o", '{"model.classifier.dropout": 0.5}']),
+        (lambda folder: None, ["--bfloat16"]),
+    ],
+    ids=["weights", "vocabulary", "overrides", "bfloat16"],
+)
 def test_an_interrupted_run_is_not_continued_with_another_model(
-    allennlp, small_archive, tmp_path, monkeypatch, change
+    allennlp, small_archive, tmp_path, monkeypatch, change, options
 ):
     (tmp_path / "s.txt").write_text("A man is asleep.\n\nTwo dogs run.\n")
     arguments = [tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 1]
@@ -76,6 +78,6 @@ def test_an_interrupted_run_is_not_continued_with_another_model(
     other = shutil.copytree(folder, tmp_path / "other")
     change(other)
     with pytest.raises(ConfigurationError, match="another setting of 'encoder'"):
-        allennlp("encode", other, *arguments)
+        allennlp("encode", other, *arguments, *options)
     allennlp("encode", folder, *arguments)
     assert numpy.load(tmp_path / "v.npy").shape[0] == 3

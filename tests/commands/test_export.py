@@ -44,27 +44,6 @@ def test_overrides_cut_the_projection(allennlp, distilled_archive, tmp_path):
     numpy.testing.assert_allclose(vectors, numpy.load(tmp_path / "cut.npy"), atol=1e-6)
 
 
-def test_an_interrupted_encoding_is_not_resumed_with_other_overrides(
-    allennlp, distilled_archive, tmp_path, monkeypatch
-):
-    (tmp_path / "s.txt").write_text("".join(f"{sentence}\n" for sentence in SENTENCES))
-    files = (distilled_archive, tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 1)
-    encode, blocks = SentenceEncoder.encode, []
-
-    def interrupted(self, sentences, *arguments, **options):
-        blocks.append(sentences)
-        if len(blocks) == 2:
-            raise KeyboardInterrupt
-        return encode(self, sentences, *arguments, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SentenceEncoder, "encode", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            allennlp("encode", *files)
-    with pytest.raises(ConfigurationError, match="another setting of 'encoder'"):
-        allennlp("encode", *files, "-o", '{"model.cut_projection": true}')
-
-
 def test_a_classifiers_vectors_are_no_similarities(
     allennlp, small_archive, distilled_archive, tmp_path, caplog
 ):

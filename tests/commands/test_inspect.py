@@ -77,33 +77,24 @@ def test_trees_of_two_models(allennlp, tree_archives, pairs, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "options", "message"),
     [
-        ("", r"pairs\.jsonl is empty"),
-        ("{}\n", r"pairs.jsonl, input 1: expected premise/hypothesis"),
-        ('{"premise": "a"', r"pairs.jsonl, line 1: not valid JSON"),
-        ("[1]\n", r"pairs.jsonl, line 1: expected a JSON object"),
+        ("", [], r"pairs\.jsonl is empty"),
+        ("{}\n", [], r"pairs.jsonl, input 1: expected premise/hypothesis"),
+        ('{"premise": "a"', [], r"pairs.jsonl, line 1: not valid JSON"),
+        ("[1]\n", [], r"pairs.jsonl, line 1: expected a JSON object"),
+        (None, ["--what", "trees", "attention"], "nothing to show of trees, attention"),
+        (None, ["--sample", 4], "between 1 and the 3 inputs"),
     ],
 )
-def test_bad_inputs_leave_nothing_behind(allennlp, small_archive, pairs, tmp_path, text, message):
-    pairs.write_text(text)
+def test_bad_inputs_leave_nothing_behind(
+    allennlp, small_archive, pairs, tmp_path, text, options, message
+):
+    if text is not None:
+        pairs.write_text(text)
     with pytest.raises(ConfigurationError, match=message):
-        allennlp("inspect", small_archive, pairs, tmp_path / "out")
+        allennlp("inspect", small_archive, pairs, tmp_path / "out", *options)
     assert not (tmp_path / "out").exists()
-
-
-def test_nothing_to_show(allennlp, small_archive, pairs, tmp_path):
-    with pytest.raises(ConfigurationError, match="nothing to show of trees, attention"):
-        allennlp("inspect", small_archive, pairs, tmp_path / "o", "--what", "trees", "attention")
-    assert not (tmp_path / "o").exists()
-
-
-def test_nothing_is_overwritten(allennlp, small_archive, pairs, tmp_path):
     (tmp_path / "out").mkdir()
     with pytest.raises(ConfigurationError, match="exists already"):
         allennlp("inspect", small_archive, pairs, tmp_path / "out")
-
-
-def test_a_sample_larger_than_the_file(allennlp, small_archive, pairs, tmp_path):
-    with pytest.raises(ConfigurationError, match="between 1 and the 3 inputs"):
-        allennlp("inspect", small_archive, pairs, tmp_path / "out", "--sample", 4)

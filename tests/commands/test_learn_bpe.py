@@ -26,25 +26,6 @@ def test_a_joint_encoding_of_two_languages(allennlp, tmp_path, capsys, option, s
         assert tokenizer.detokenize(tokens) == text
 
 
-def test_two_sizes_are_refused(allennlp, tmp_path, capsys):
-    sizes = ("--merges", 60, "--vocabulary-size", 120)
-    with pytest.raises(SystemExit):
-        allennlp("learn-bpe", tmp_path / "bpe.json", *TEXTS, *sizes)
-    assert "not allowed with argument --merges" in capsys.readouterr().err
-
-
-def test_a_text_may_be_a_url(allennlp, tmp_path, monkeypatch):
-    """As all files that are read line by line, it is what `cached_path` makes of it."""
-    monkeypatch.setattr(
-        "allennlp_sentmatch.data.files.lines.cached_path",
-        lambda path, **_: path.replace("https://example.org", "fixtures"),
-    )
-    output = tmp_path / "bpe.json"
-    text = ("--text", "en", "https://example.org/data/parallel.en")
-    allennlp("learn-bpe", output, *text, "--merges", 20)
-    assert len(json.loads(output.read_text())["merges"]) == 20
-
-
 def test_an_output_with_a_surrogate_in_its_name(allennlp, tmp_path, capsys):
     """As Python reads a file name that is not UTF-8."""
     output = tmp_path / "\udcff.json"
@@ -52,12 +33,14 @@ def test_an_output_with_a_surrogate_in_its_name(allennlp, tmp_path, capsys):
     assert "\\udcff.json: " in capsys.readouterr().out
 
 
-def test_an_output_is_not_overwritten(allennlp, tmp_path):
-    output = tmp_path / "bpe.json"
-    output.write_text("mine")
+def test_what_is_refused(allennlp, write, tmp_path, capsys):
+    output = write("mine", "bpe.json")
     with pytest.raises(ConfigurationError, match="exists already"):
-        allennlp("learn-bpe", output, "--text", "en", "fixtures/data/parallel.en")
+        allennlp("learn-bpe", output, *TEXTS)
     assert output.read_text() == "mine"
+    with pytest.raises(SystemExit):
+        allennlp("learn-bpe", tmp_path / "b", *TEXTS, "--merges", 60, "--vocabulary-size", 120)
+    assert "not allowed with argument --merges" in capsys.readouterr().err
 
 
 def test_an_archive_translates_raw_text_elsewhere(allennlp, tmp_path, capsys):

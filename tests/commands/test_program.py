@@ -45,26 +45,19 @@ def without_progress(printed: str, *bars: str) -> list[str]:
     return [line for line in printed.splitlines() if line and not line.startswith(bars)]
 
 
-def test_an_own_subcommand_prints_its_progress_alone(small_archive, tmp_path):
-    (tmp_path / "s.txt").write_text("A man is asleep.\n")
-    result = run("encode", small_archive, tmp_path / "s.txt", tmp_path / "v.npy")
-    assert result.returncode == 0
-    assert result.stdout == ""
+def test_own_subcommands_print_results_and_progress_alone(small_archive, tmp_path):
+    sentences, vectors = tmp_path / "s.txt", tmp_path / "v.npy"
+    sentences.write_text("A man is asleep.\n")
+    result = run("encode", small_archive, sentences, vectors)
+    assert (result.returncode, result.stdout) == (0, "")
     (warning,) = without_progress(result.stderr, "encoding: ")
     assert f"{small_archive} is a classifier, whose vectors serve to tell labels apart" in warning
 
-
-def test_searching_prints_the_neighbors_alone(allennlp, small_archive, tmp_path):
     pytest.importorskip("faiss")
-    files = [tmp_path / "s.txt", tmp_path / "v.npy"]
-    files[0].write_text("A man is asleep.\n")
-    allennlp("encode", small_archive, *files)
-    result = run("search", small_archive, *files, "--query", "A man.")
+    result = run("search", small_archive, sentences, vectors, "--query", "A man.")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("#\tA man.\n1\tA man is asleep.\t")
 
-
-def test_drawing_prints_its_progress_alone(small_archive, tmp_path):
     pytest.importorskip("seaborn")
     (tmp_path / "p.jsonl").write_text('{"premise": "A man sits.", "hypothesis": "A man eats."}\n')
     result = run("inspect", small_archive, tmp_path / "p.jsonl", tmp_path / "out")
@@ -118,30 +111,30 @@ def _raised(function, *arguments) -> BaseException:
 
 
 class TestMistake:
-    def test_of_configuration(self):
-        assert program.mistake(ConfigurationError("max_length must be 1")) == "max_length must be 1"
-
-    def test_of_files(self, tmp_path):
-        missing = tmp_path / "none"
-        error = _raised(open, missing)
-        assert program.mistake(error) == f"{missing}: No such file or directory"
-        assert program.mistake(_raised(open, tmp_path)) == f"{tmp_path}: Is a directory"
-        assert program.mistake(_raised(cached_path, missing)) == f"file {missing} not found"
-
-    def test_of_jsonnet(self, tmp_path):
-        config = tmp_path / "config.jsonnet"
+    def test_of_files_and_configuration(self, tmp_path, small_archive):
+        missing, config = tmp_path / "none", tmp_path / "config.jsonnet"
         config.write_text("{\n  a: ,\n}")
-        sentence = program.mistake(_raised(Params.from_file, config))
-        assert sentence is not None
-        assert sentence.startswith(f"{config}:2:6: ")
-        config.write_text('{a: error "no data"}')
-        sentence = program.mistake(_raised(Params.from_file, config))
-        assert sentence == "no data (jsonnet: runtime error)"
-
-    def test_of_the_arguments_of_a_predictor(self, small_archive):
-        error = _raised(partial(Predictor.from_path, small_archive, treshold=0.9))
+        (tmp_path / "no_data.jsonnet").write_text('{a: error "no data"}')
+        for raised, sentence in (
+            (ConfigurationError("max_length must be 1"), "max_length must be 1"),
+            (_raised(open, missing), f"{missing}: No such file or directory"),
+            (_raised(open, tmp_path), f"{tmp_path}: Is a directory"),
+            (_raised(cached_path, missing), f"file {missing} not found"),
+            (_raised(Params.from_file, config), f"{config}:2:6: "),
+            (
+                _raised(Params.from_file, tmp_path / "no_data.jsonnet"),
+                "no data (jsonnet: runtime error)",
+            ),
+            (
+                _raised(__import__, "wandb_that_is_not_installed.sdk"),
+                "the package wandb_that_is_not_installed is not installed; install it with: "
+                "pip install wandb_that_is_not_installed",
+            ),
+        ):
+            assert str(program.mistake(raised)).startswith(sentence)
+        raised = _raised(partial(Predictor.from_path, small_archive, treshold=0.9))
         sentence = "got an unexpected keyword argument 'treshold' (see --predictor-args)"
-        assert str(program.mistake(error)).endswith(sentence)
+        assert str(program.mistake(raised)).endswith(sentence)
 
     @pytest.mark.parametrize(
         ("settings", "sentence"),
@@ -158,23 +151,17 @@ class TestMistake:
                 {"type": "sequential", "encoders": 5},
                 "encoders of SequentialEncoder is 5: 'int' object is not iterable",
             ),
-        ],
-    )
-    def test_of_the_type_of_a_setting(self, settings, sentence):
-        error = _raised(Seq2SeqEncoder.from_params, Params(settings))
-        assert program.mistake(error) == sentence
-
-    @pytest.mark.parametrize(
-        ("settings", "sentence"),
-        [
-            ({"type": "cas_ltsm"}, "there is no 'cas_ltsm': did you mean 'cas_lstm'?"),
+            (
+                {"type": "cas_ltsm"},
+                "encoder.type: there is no 'cas_ltsm': did you mean 'cas_lstm'?",
+            ),
             ({"type": "zzz"}, "zzz not in acceptable choices for encoder.type: ["),
         ],
     )
-    def test_of_an_unknown_type(self, settings, sentence):
+    def test_of_a_setting(self, settings, sentence):
         params = Params({"encoder": settings})["encoder"]
-        found = program.mistake(_raised(Seq2SeqEncoder.from_params, params))
-        assert str(found).removeprefix("encoder.type: ").startswith(sentence)
+        error = _raised(Seq2SeqEncoder.from_params, params)
+        assert str(program.mistake(error)).startswith(sentence)
 
     def test_of_a_gpu_that_is_not_there(self):
         # In a process without the simulated GPU of other tests.
@@ -213,13 +200,6 @@ class TestMistake:
         monkeypatch.setattr(sys, "argv", ["allennlp", "train", "config.json"])
         program._hook(sys.excepthook)(type(error), error, None)
         assert capsys.readouterr().err == f"allennlp train: {sentence}\n"
-
-    def test_of_an_installation(self):
-        error = _raised(__import__, "wandb_that_is_not_installed.sdk")
-        assert program.mistake(error) == (
-            "the package wandb_that_is_not_installed is not installed; install it with: "
-            "pip install wandb_that_is_not_installed"
-        )
 
     @pytest.mark.parametrize(
         "error", [RuntimeError("size mismatch"), ValueError(), TypeError(), OSError("no")]

@@ -73,41 +73,27 @@ def test_another_archive_rescores(allennlp, searched, small_archive, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("query", "line", "unknown", "knows_none"),
     [
-        (["--candidates", 9], "needs --rescore"),
-        (["--rescore", "--candidates", 2, "--top-k", 3], "--top-k, which is 3; got 2"),
+        (
+            "A Xyzzy is a xyzzy man.",
+            "Not in the model's vocabulary, and read as one unknown word: “Xyzzy”, “xyzzy”.",
+            ["Xyzzy", "xyzzy"],
+            False,
+        ),
+        ("Xyzzy zzz.", "The model knows no word of this query", ["Xyzzy", "zzz"], True),
+        ("A cat is moving a flower.", None, [], False),
     ],
 )
-def test_candidates_are_rescored_and_enough(allennlp, searched, options, message):
-    with pytest.raises(ConfigurationError, match=message):
-        allennlp(*searched[0], "--query", "A dog.", *options)
-
-
-def test_unknown_words_are_named(allennlp, searched, tmp_path, capsys):
-    output = tmp_path / "n.jsonl"
-    query = ["--query", "A Xyzzy is a xyzzy man."]
-    allennlp(*searched[0], *query)
-    assert capsys.readouterr().out.splitlines()[1] == (
-        "#\tNot in the model's vocabulary, and read as one unknown word: “Xyzzy”, “xyzzy”."
-    )
-    allennlp(*searched[0], *query, "--output-file", output)
-    assert json.loads(output.read_text())["unknown_words"] == ["Xyzzy", "xyzzy"]
-    allennlp(*searched[0], "--query", "A cat is moving a flower.")
-    assert "vocabulary" not in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("query", "expected"), [("Xyzzy, zzz.", True), ("Xyzzy man.", False)])
-def test_a_query_of_unknown_words_alone(allennlp, searched, tmp_path, capsys, query, expected):
+def test_unknown_words_are_named(
+    allennlp, searched, tmp_path, capsys, query, line, unknown, knows_none
+):
     allennlp(*searched[0], "--query", query)
-    assert ("The model knows no word of this query" in capsys.readouterr().out) == expected
+    printed = capsys.readouterr().out
+    assert "vocabulary" not in printed if line is None else f"\n#\t{line}" in printed
     allennlp(*searched[0], "--query", query, "--output-file", tmp_path / "n.jsonl")
-    assert json.loads((tmp_path / "n.jsonl").read_text())["knows_no_word"] == expected
-
-
-def test_a_blank_query_is_refused(allennlp, searched):
-    with pytest.raises(ConfigurationError, match="--query must be a sentence"):
-        allennlp(*searched[0], "--query", " ")
+    answer = json.loads((tmp_path / "n.jsonl").read_text())
+    assert (answer["unknown_words"], answer["knows_no_word"]) == (unknown, knows_none)
 
 
 @pytest.mark.parametrize("end", ["", "\nWho sings?"])
@@ -150,58 +136,51 @@ def test_a_kind_of_index(allennlp, searched, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("kind", "message"),
+    ("options", "message"),
     [
-        ("hsnw", r"--index-kind hsnw: .*\['flat', 'hnsw', 'ivf', 'ivfpq'\]"),
-        ('{"type": "ivf", "probes": 3}', "--index-kind .*probes"),
-        ('{"type": "ivf", "nprobe": 0}', "nprobe must be an integer of at least 1, got 0"),
-        ('{"type": "ivf", }', "--index-kind: not valid JSON"),
-        ('{"type": "ivf", "nlist": 9}', "nlist must be at most the number of vectors, .* 3; got 9"),
+        (["--candidates", 9], "needs --rescore"),
+        (["--rescore", "--candidates", 2, "--top-k", 3], "--top-k, which is 3; got 2"),
+        (["--query", " "], "--query must be a sentence"),
+        (["--top-k", 0], "--top-k must be at least 1, got 0"),
+        (["--batch-size", 0], "--batch-size must be at least 1, got 0"),
+        *(
+            (["--index-kind", kind], message)
+            for kind, message in [
+                ("hsnw", r"--index-kind hsnw: .*\['flat', 'hnsw', 'ivf', 'ivfpq'\]"),
+                ('{"type": "ivf", "probes": 3}', "--index-kind .*probes"),
+                ('{"type": "ivf", "nprobe": 0}', "nprobe must be an integer of at least 1, got 0"),
+                ('{"type": "ivf", }', "--index-kind: not valid JSON"),
+                (
+                    '{"type": "ivf", "nlist": 9}',
+                    "nlist must be at most the number of vectors, .* 3; got 9",
+                ),
+            ]
+        ),
     ],
 )
-def test_a_kind_that_cannot_be(allennlp, searched, kind, message):
+def test_impossible_options(allennlp, searched, options, message):
     with pytest.raises(ConfigurationError, match=message):
-        allennlp(*searched[0], "--query", "A dog.", "--index-kind", kind)
+        allennlp(*searched[0], "--query", "A dog.", *options)
 
 
-def test_an_existing_file_is_not_overwritten(allennlp, searched, tmp_path):
-    (tmp_path / "n.jsonl").write_text("mine")
+def test_an_existing_file_is_not_overwritten(allennlp, searched, write):
+    path = write("mine", "n.jsonl")
     with pytest.raises(ConfigurationError, match=r"n\.jsonl exists already"):
-        allennlp(*searched[0], "--query", "A dog.", "--output-file", tmp_path / "n.jsonl")
-    assert (tmp_path / "n.jsonl").read_text() == "mine"
+        allennlp(*searched[0], "--query", "A dog.", "--output-file", path)
+    assert path.read_text() == "mine"
 
 
-@pytest.mark.parametrize("option", ["--top-k", "--batch-size"])
-def test_numbers_must_be_positive(allennlp, searched, option):
-    with pytest.raises(ConfigurationError, match=f"{option} must be at least 1, got 0"):
-        allennlp(*searched[0], "--query", "A dog.", option, 0)
-
-
-@pytest.fixture
-def encoded(allennlp, small_archive, tmp_path):
-    """A corpus of 100 lines that `allennlp encode` has read; and a command's first arguments."""
-    lines = [f"A {a} is {b}." for a in WORDS for b in WORDS]
-    (tmp_path / "c.txt").write_text("".join(f"{line}\n" for line in lines))
-    files = [tmp_path / "c.txt", tmp_path / "c.npy"]
-    allennlp("encode", small_archive, *files)
-    return lines, ["search", small_archive, *files, "--query", "A dog runs."]
-
-
-WORDS = ["man", "woman", "dog", "cat", "boy", "girl", "guitar", "horse", "bird", "song"]
-
-
-def test_an_encoded_corpus_that_was_edited(allennlp, encoded, tmp_path):
-    """In lines that no sample has."""
-    lines, arguments = encoded
+def test_an_encoded_corpus_that_was_edited(allennlp, searched, tmp_path):
+    arguments, _ = searched
+    vectors = tmp_path / "encoded.npy"
+    allennlp("encode", *arguments[1:3], vectors)
+    arguments = [*arguments[:3], vectors, "--query", "A dog runs."]
     allennlp(*arguments)
-    edited = [*lines[:1], "A thief ran off.", *lines[2:]]
-    swapped = [lines[0], lines[2], lines[1], *lines[3:]]
-    for changed in (edited, swapped):
-        (tmp_path / "c.txt").write_text("\n".join(changed))
-        with pytest.raises(
-            ConfigurationError, match=r"c\.npy was made from other sentences, .*; encode them again"
-        ):
-            allennlp(*arguments)
+    (tmp_path / "s.txt").write_text("\n".join([CORPUS[0], CORPUS[2], CORPUS[1], CORPUS[3]]))
+    with pytest.raises(
+        ConfigurationError, match=r"encoded\.npy was made from other .*; encode them again"
+    ):
+        allennlp(*arguments)
 
 
 @pytest.mark.parametrize("dtype", ["<f2", "<f8", ">f4"])

@@ -56,17 +56,26 @@ def test_an_archive_and_its_vectors_on_disk(allennlp, small_archive, folder, tmp
     assert again["metrics"] == pytest.approx(report["metrics"], abs=0.1)
 
 
-def figures(allennlp, folder, tmp_path, *encoder):
-    """What an encoder gets in one task, with the vectors in the cache."""
-    output = tmp_path / "out.json"
-    allennlp(
-        "transfer", *encoder, "--data", folder, "--folds", 3, "--tasks", "MR",
-        "--cache", tmp_path / "cache", "--output-file", output,
-    )  # fmt: skip
-    return json.loads(output.read_text())["metrics"]
+@pytest.fixture
+def report(allennlp, folder, tmp_path):
+    """Runs the command in three folds; what it writes, or its metrics in one task with a cache."""
+
+    def run(*arguments, data=("--data", folder)):
+        output = tmp_path / "out.json"
+        allennlp("transfer", *arguments, *data, "--folds", 3, "--output-file", output)
+        return json.loads(output.read_text())
+
+    return run
 
 
-def test_the_cache_is_of_the_same_sentences_and_vectors(allennlp, folder, tmp_path):
+@pytest.fixture
+def figures(report, tmp_path):
+    return lambda *encoder: report(*encoder, "--tasks", "MR", "--cache", tmp_path / "cache")[
+        "metrics"
+    ]
+
+
+def test_the_cache_is_of_the_same_sentences_and_vectors(allennlp, folder, tmp_path, figures):
     """Vectors that tell the labels, first in the order of other sentences."""
     allennlp("transfer", "--list-sentences", tmp_path / "s.txt", "--data", folder, "--tasks", "MR")
     sentences = (tmp_path / "s.txt").read_text().splitlines()
@@ -74,10 +83,10 @@ def test_the_cache_is_of_the_same_sentences_and_vectors(allennlp, folder, tmp_pa
     files = [tmp_path / "mixed.txt", tmp_path / "v.npy"]
     other = random.Random(0).sample(sentences, len(sentences))
     (tmp_path / "mixed.txt").write_text("\n".join(other))
-    mixed = figures(allennlp, folder, tmp_path, "--vectors", *files)
+    mixed = figures("--vectors", *files)
     assert mixed["mr_accuracy"] < 1
     (tmp_path / "mixed.txt").write_text("\n".join(sentences))
-    assert figures(allennlp, folder, tmp_path, "--vectors", *files) == {"mr_accuracy": 1.0}
+    assert figures("--vectors", *files) == {"mr_accuracy": 1.0}
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
@@ -91,60 +100,50 @@ class _FakeTransformer:
         return numpy.array([[word in s for word in self._words] for s in sentences], "f4")
 
 
-def test_the_cache_is_of_a_folders_contents(allennlp, folder, tmp_path, monkeypatch):
+def test_the_cache_is_of_a_folders_contents(figures, tmp_path, monkeypatch):
     module = SimpleNamespace(SentenceTransformer=_FakeTransformer)
     monkeypatch.setitem(sys.modules, "sentence_transformers", module)
     encoder = ["--sentence-transformer", tmp_path / "model"]
     words = tmp_path / "model" / "module" / "words.json"
     words.parent.mkdir(parents=True)
     words.write_text('["?"]')
-    assert figures(allennlp, folder, tmp_path, *encoder)["mr_accuracy"] < 1
+    assert figures(*encoder)["mr_accuracy"] < 1
     words.write_text('["good"]')
-    assert figures(allennlp, folder, tmp_path, *encoder) == {"mr_accuracy": 1.0}
-    assert figures(allennlp, folder, tmp_path, *encoder) == {"mr_accuracy": 1.0}
+    assert figures(*encoder) == {"mr_accuracy": 1.0}
+    assert figures(*encoder) == {"mr_accuracy": 1.0}
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
-def test_word_vectors_and_some_tasks(allennlp, folder, tmp_path, capsys):
+def test_word_vectors_and_some_tasks(report, write, capsys):
     rows = numpy.eye(len(WORDS))
     text = "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(WORDS, rows))
-    (tmp_path / "vectors.txt").write_text(text)
-    allennlp(
-        "transfer", "--word-vectors", tmp_path / "vectors.txt", "--data", folder, "--folds", 3,
-        "--tasks", "SICK-R", "SST", "--sst-sentences", "--output-file", tmp_path / "out.json",
-    )  # fmt: skip
+    options = ["--tasks", "SICK-R", "SST", "--sst-sentences"]
+    found = report("--word-vectors", write(text, "vectors.txt"), *options)
     header, _, row = capsys.readouterr().out.splitlines()
     assert header == "| Model | SST | SICK-R | SICK-R, Spearman |"
     assert row.startswith("| average of vectors.txt | 100.0 | 1.000 |")
-    report = json.loads((tmp_path / "out.json").read_text())
-    assert report["tasks"]["SST"]["num_training"] == 24  # and not the phrases
-    assert report["vector_size"] == len(WORDS)
+    assert found["tasks"]["SST"]["num_training"] == 24  # and not the phrases
+    assert found["vector_size"] == len(WORDS)
 
 
-def test_a_failed_task_is_an_error_after_the_others(allennlp, folder, tmp_path, capsys):
+def test_a_failed_task_is_an_error_after_the_others(report, folder, write, tmp_path, capsys):
     (folder / "cr" / "custrev.neg").unlink()
-    (tmp_path / "vectors.txt").write_text("good 1 0\nbad 0 1\n")
+    vectors = write("good 1 0\nbad 0 1\n", "vectors.txt")
     with pytest.raises(ConfigurationError, match=r"1 of 2 tasks failed: CR \(.*custrev\.neg"):
-        allennlp(
-            "transfer", "--word-vectors", tmp_path / "vectors.txt", "--data", folder,
-            "--folds", 3, "--tasks", "MR", "CR", "--output-file", tmp_path / "out.json",
-        )  # fmt: skip
+        report("--word-vectors", vectors, "--tasks", "MR", "CR")
     assert "| 100.0 | failed |" in capsys.readouterr().out
     assert json.loads((tmp_path / "out.json").read_text())["metrics"] == {"mr_accuracy": 1.0}
 
 
-def test_a_model_of_sentence_transformers(allennlp, folder, tiny_bert, tmp_path, capsys):
+def test_a_model_of_sentence_transformers(report, tiny_bert, tmp_path, capsys):
     models = pytest.importorskip("sentence_transformers.models")
     from sentence_transformers import SentenceTransformer
 
     modules = [models.Transformer(tiny_bert), models.Pooling(8)]
     SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path / "model"))
-    allennlp(
-        "transfer", "--sentence-transformer", tmp_path / "model", "--data", folder,
-        "--folds", 3, "--tasks", "MR", "--output-file", tmp_path / "out.json",
-    )  # fmt: skip
+    found = report("--sentence-transformer", tmp_path / "model", "--tasks", "MR")
     assert "| MR |" in capsys.readouterr().out
-    assert json.loads((tmp_path / "out.json").read_text())["vector_size"] == 8
+    assert found["vector_size"] == 8
 
 
 @pytest.mark.parametrize(
@@ -156,31 +155,24 @@ def test_mistakes_show_at_once(allennlp, folder, small_archive, option, value, m
         allennlp("transfer", small_archive, "--data", folder, option, value)
 
 
-def test_own_tasks_alone_and_beside_the_ten(allennlp, folder, tmp_path, capsys):
+def test_own_tasks_alone_and_beside_the_ten(report, write, tmp_path, capsys):
     rows = "".join(f"{word} {i}\t{word}\n" for i in range(6) for word in ("good", "bad"))
-    (tmp_path / "own.tsv").write_text("sentence\tlabel\n" + rows)
-    task = {"train": str(tmp_path / "own.tsv"), "text": "sentence", "name": "mine"}
-    (tmp_path / "task.json").write_text(json.dumps({**task, "name": "again"}))
-    (tmp_path / "vectors.txt").write_text("good 1 0\nbad 0 1\n")
-    options = ["--word-vectors", tmp_path / "vectors.txt", "--folds", 3]
-    options += ["--own-task", json.dumps(task), "--own-task", tmp_path / "task.json"]
-    output = tmp_path / "out.json"
-    allennlp("transfer", *options, "--output-file", output)
-    assert "| mine | again |" in capsys.readouterr().out
+    train = write("sentence\tlabel\n" + rows, "own.tsv")
+    task = {"train": str(train), "text": "sentence", "name": "mine"}
+    encoder = ["--word-vectors", write("good 1 0\nbad 0 1\n", "vectors.txt")]
+    again = ["--own-task", write(json.dumps({**task, "name": "again"}), "task.json")]
+    both = [*encoder, "--own-task", json.dumps(task), *again]
     expected = {"mine_accuracy": 1.0, "again_accuracy": 1.0}
-    assert json.loads(output.read_text())["metrics"] == expected
-    allennlp("transfer", *options, "--data", folder, "--tasks", "MR", "--output-file", output)
-    assert json.loads(output.read_text())["metrics"] == {"mr_accuracy": 1.0, **expected}
-    for content, message in (
-        (b"[1, 2]", "expected a JSON object"),
-        (b"{'a': 1e\x80}", "not JSON"),
-    ):
-        (tmp_path / "task.json").write_bytes(content)
+    assert report(*both, data=())["metrics"] == expected
+    assert "| mine | again |" in capsys.readouterr().out
+    assert report(*both, "--tasks", "MR")["metrics"] == {"mr_accuracy": 1.0, **expected}
+    for content, message in ((b"[1, 2]", "expected a JSON object"), (b"{'a': 1e\x80}", "not JSON")):
+        write(content, "task.json")
         with pytest.raises(ConfigurationError, match=f"--own-task.*{message}"):
-            allennlp("transfer", *options)
-    for own in ([], ["--tasks", "MR", *options[4:6]]):
+            report(*encoder, *again, data=())
+    for own in ([], ["--tasks", "MR", "--own-task", json.dumps(task)]):
         with pytest.raises(ConfigurationError, match="the ten tasks need --data"):
-            allennlp("transfer", *options[:4], *own)
+            report(*encoder, *own, data=())
 
 
 def test_one_encoder_is_required(allennlp, folder, small_archive, capsys):

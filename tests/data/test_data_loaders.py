@@ -69,25 +69,18 @@ def test_one_file_is_split(data_path):
     assert Counter(flat(unlabeled)) == Counter(set(range(20)) - set(first_pass))
 
 
-def test_fields(data_path):
-    batch = next(iter(loader(data_path, num_labeled=7, unlabeled_batch_size=4)))
-    assert set(batch) == {
-        "premise",
-        "hypothesis",
-        "label",
-        "metadata",
-        "unlabeled_premise",
-        "unlabeled_hypothesis",
-    }
-    assert batch["label"].shape == (3,)
-    assert batch["unlabeled_hypothesis"]["tokens"]["tokens"].shape == (4, 4)
-
-
-def test_labels_belong_to_their_pairs(data_path):
-    made = loader(data_path, num_labeled=9)
+def test_fields_and_labels(data_path):
+    made = loader(data_path, num_labeled=9, unlabeled_batch_size=4)
     for batch in made:
+        assert set(batch) == {
+            *("premise", "hypothesis", "label", "metadata"),
+            *("unlabeled_premise", "unlabeled_hypothesis"),
+        }
         for i, label in zip(numbers(made, batch, "premise"), batch["label"].tolist()):
             assert made._vocab.get_token_from_index(label, "labels") == LABELS[i % 3]
+    batch = next(iter(made))
+    assert batch["label"].shape == (3,)
+    assert batch["unlabeled_hypothesis"]["tokens"]["tokens"].shape == (4, 4)
 
 
 def test_labels_of_unlabeled_pairs_are_unknown_to_the_vocabulary(tmp_path):
@@ -108,16 +101,13 @@ def test_two_files(tmp_path, data_path):
     assert sorted(flat(second)) == list(range(100, 107))
 
 
-def test_the_longer_set_makes_the_epoch(data_path):
+def test_the_longer_or_the_labeled_set_makes_the_epoch(data_path):
     made = loader(data_path, num_labeled=18)
-    assert len(made) == 6
     labeled, unlabeled = epoch(made)
+    assert len(made) == 6 == len(loader(data_path, num_labeled=18, epoch="labeled"))
     assert len(set(flat(labeled))) == 18
     assert Counter(flat(unlabeled)).most_common(1)[0][1] == 6
-
-
-def test_the_labeled_set_ends_the_epoch(data_path):
-    """Three epochs are three passes over the labeled pairs; the unlabeled ones go on meanwhile."""
+    # Three passes over the labeled pairs; the unlabeled ones go on meanwhile.
     made = loader(data_path, num_labeled=7, epoch="labeled", seed=3)
     assert len(made) == 3
     epochs = [epoch(made) for _ in range(3)]
@@ -127,8 +117,6 @@ def test_the_labeled_set_ends_the_epoch(data_path):
         assert len(unlabeled) == 3
     first_pass = [i for _, unlabeled in epochs for i in flat(unlabeled)][:13]
     assert len(set(first_pass)) == 13
-    # As many labeled batches are also an epoch where they are the longer set.
-    assert len(loader(data_path, num_labeled=18, epoch="labeled")) == 6
 
 
 def test_labeled_pairs_depend_on_the_seed_alone(data_path):
@@ -138,7 +126,10 @@ def test_labeled_pairs_depend_on_the_seed_alone(data_path):
         chosen.append(set(flat(epoch(loader(data_path, num_labeled=6, seed=seed))[0])))
     assert chosen[0] == chosen[1] != chosen[2]
     only = loader(data_path, num_labeled=6, seed=1, labeled_only=True)
-    assert {i for batch in only for i in numbers(only, batch, "premise")} == chosen[0]
+    assert (len(only), len(list(only.iter_instances()))) == (2, 6)
+    batches = list(only)
+    assert {i for batch in batches for i in numbers(only, batch, "premise")} == chosen[0]
+    assert all(not name.startswith("unlabeled_") for batch in batches for name in batch)
 
 
 def test_the_configurations_random_seed_is_the_default_seed(data_path):
@@ -147,29 +138,6 @@ def test_the_configurations_random_seed_is_the_default_seed(data_path):
         random.seed(random_seed)
         epochs.append(epoch(loader(data_path, num_labeled=6)))
     assert epochs[0] == epochs[1] != epochs[2]
-
-
-def test_labeled_only(data_path):
-    made = loader(data_path, num_labeled=7, labeled_only=True)
-    assert len(made) == 3
-    assert len(list(made.iter_instances())) == 7
-    assert all(not name.startswith("unlabeled_") for batch in made for name in batch)
-
-
-@pytest.mark.parametrize("ends_epoch", ["longer", "labeled"])
-def test_resumed_training_sees_what_it_would_have_seen(data_path, ends_epoch):
-    """AllenNLP's trainer resumes by running through the epochs and batches it has had."""
-    uninterrupted = loader(data_path, num_labeled=7, seed=5, epoch=ends_epoch)
-    expected = [epoch(uninterrupted) for _ in range(4)]
-    assert expected[0] != expected[1] != expected[2]  # a new order each time
-    random.seed(99)
-    torch.manual_seed(99)
-    resumed = loader(data_path, num_labeled=7, seed=5, epoch=ends_epoch)
-    assert [epoch(resumed) for _ in range(4)] == expected
-    # The labeled passes go on over the epochs' ends.
-    labeled = [i for step, _ in expected for batch in step for i in batch]
-    for begin in range(0, len(labeled) - 6, 7):
-        assert len(set(labeled[begin : begin + 7])) == 7
 
 
 def test_unshuffled(data_path):
@@ -261,9 +229,8 @@ def test_bad_settings(data_path, settings, message):
 
 def test_labeled_data_without_labels(tmp_path, data_path):
     unlabeled = write(tmp_path / "unlabeled.jsonl", range(3), labeled=False)
-    with pytest.raises(
-        ConfigurationError, match=r"unlabeled\.jsonl: labeled example 1 has no label"
-    ):
+    message = r"unlabeled\.jsonl: labeled example 1 has no label"
+    with pytest.raises(ConfigurationError, match=message):
         loader(unlabeled, unlabeled_data_path=data_path)
 
 

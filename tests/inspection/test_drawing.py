@@ -1,11 +1,23 @@
 """Pictures as text."""
 
+import re
 import sys
 
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.inspection import Drawing, draw_attention, draw_tree
+from allennlp_sentmatch.inspection import Drawing, draw_attention, draw_tree, draw_trees
+from allennlp_sentmatch.inspection.drawing import HTML, draw_marked_text
+from allennlp_sentmatch.predictors.attention import MarkedText
+
+TEXT = 'A <b> fox\n"slept" .'
+OFFSETS = [(0, 1), (2, 5), (6, 9), (10, 11), (11, 16), (16, 17), (18, 19)]
+
+
+@pytest.fixture(autouse=True)
+def _plots():
+    pytest.importorskip("seaborn")
+    pytest.importorskip("svgling")
 
 
 @pytest.mark.parametrize(
@@ -31,3 +43,74 @@ def test_without_the_libraries_the_extra_is_named(monkeypatch, library, draw):
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ConfigurationError, match=r"the extra \[plots\]: pip install"):
         draw()
+
+
+def labels(svg):
+    return re.findall(r"<text[^>]*>([^<]+)</text>", svg)
+
+
+def test_the_words_label_the_axes():
+    drawing = draw_attention("Attention", [[0.25, 0.75]], ["row"], ["$5", "<b>"])
+    found = labels(drawing.content)
+    assert {"row", "$5", "&lt;b&gt;"} <= set(found)
+    assert set(labels(draw_attention("", [[1.0]], ["x" * 100], ["y"]).content)) >= {"x" * 39 + "…"}
+    assert "<title>Attention</title>" in drawing.content
+
+
+@pytest.mark.parametrize(("size", "is_image"), [(30, False), (31, True)])
+def test_a_large_matrix_becomes_one_image_between_its_words(size, is_image):
+    words = [f"w{i}" for i in range(size)]
+    svg = draw_attention("Attention", [[1 / size] * size] * size, words, words).content
+    assert svg.count("<image") == 1 + is_image  # one is the color bar
+    assert (svg.count("<path") < size * size) == is_image
+    assert {"w0", words[-1]} <= set(labels(svg))
+
+
+def words(svg):
+    """The words of a picture, from left to right; inner nodes are bullets."""
+    positions = re.findall(r'<svg[^>]* x="([\d.]+)(?:%|px)?"', svg)
+    assert positions
+    return [word for word in re.findall(r"<text[^>]*>([^<]*)</text>", svg) if word != "•"]
+
+
+def test_a_tree_shows_its_words_in_order_under_one_node_for_each_merge():
+    drawing = draw_tree("Tree", "((the cat) ((sat down) .))")
+    assert words(drawing.content) == ["the", "cat", "sat", "down", "."]
+    assert drawing.content.count(">•<") == 4
+    assert drawing.content.count("<line") == 8  # from each node to its two parts
+    assert "<title>Tree</title>" in drawing.content
+    assert drawing.file_name == "tree.svg"
+
+
+@pytest.mark.parametrize("tree", ["word", "((a & b) <c>)"])
+def test_words_are_text_and_no_markup(tree):
+    svg = draw_tree("Tree", tree).content
+    assert "<c>" not in svg
+    assert len(words(svg)) in (1, 4)
+
+
+def test_trees_of_two_models_are_drawn_side_by_side():
+    svg = draw_trees("Trees", {"first": "(a (b c))", "second": "((a b) c)"}).content
+    assert words(svg).count("b") == 2
+    assert {"first", "second"} <= set(words(svg))
+
+
+def opacities(html):
+    return [float(found) for found in re.findall(r"rgba\(255, 140, 0, ([\d.]+)\)", html)]
+
+
+def test_the_text_is_as_it_was_written_and_the_span_is_marked():
+    weights = [0.0, 0.1, 0.4, 0.2, 0.1, 0.1, 0.1]
+    drawing = draw_marked_text(MarkedText("Answer", TEXT, OFFSETS, weights, (2, 4)))
+    assert (drawing.title, drawing.media_type) == ("Answer", HTML)
+    assert "<b>" not in drawing.content
+    without_spans = re.sub(r"</?(span|p)\b[^>]*>", "", drawing.content)
+    without_styles = re.sub(r' style="[^"]*"', "", without_spans)
+    assert without_styles == ("A &lt;b&gt; <mark>fox<br>&quot;slept</mark>&quot; .")
+    found = opacities(drawing.content)
+    assert found == [0.0, 0.15, 0.6, 0.3, 0.15, 0.15, 0.15]
+
+
+def test_no_weight_has_no_color():
+    drawing = draw_marked_text(MarkedText("Answer", "A fox", [(0, 1), (2, 5)], [0, 0], (1, 1)))
+    assert opacities(drawing.content) == [0.0, 0.0]

@@ -87,14 +87,11 @@ def test_the_model_keeps_no_hook_and_its_mode(predictor):
     assert not any(module._forward_pre_hooks for module in predictor._model.modules())
 
 
-def test_a_model_without_vertical_gates_is_refused(untrained_predictor):
-    predictor = untrained_predictor("sentence_classifier")
-    assert not has_vertical_gates(predictor._model)
+def test_what_has_no_gates_is_refused(untrained_predictor, predictor):
+    other = untrained_predictor("sentence_classifier")
+    assert not has_vertical_gates(other._model)
     with pytest.raises(ConfigurationError, match="no CAS-LSTM"):
-        collect_gates(predictor, SENTENCES)
-
-
-def test_no_inputs_are_refused(predictor):
+        collect_gates(other, SENTENCES)
     with pytest.raises(ConfigurationError, match="no token"):
         collect_gates(predictor, [])
 

@@ -23,18 +23,8 @@ class AnswerSpan(NamedTuple):
 def covering_span(
     offsets: Sequence[tuple[int, int]], start: int, end: int
 ) -> Optional[tuple[int, int]]:
-    """The shortest span with the characters from `start` up to, but without, `end`.
-
-    # Parameters
-
-    offsets : `Sequence[tuple[int, int]]`
-        Of the passage's tokens, in order and without overlap.
-    start, end : `int`
-
-    # Returns
-
-    `Optional[tuple[int, int]]`
-        `None` if no token has one of the characters.
+    """The shortest span with the characters from `start` up to, but without, `end`; `None` if no
+    token has one of them. The tokens' `offsets` are in order and without overlap.
     """
     first = bisect_right([token_end for _, token_end in offsets], start)
     last = bisect_left([token_start for token_start, _ in offsets], end) - 1
@@ -79,12 +69,7 @@ def best_overlap_span(passage: Sequence[str], answers: Sequence[Sequence[str]]) 
     2004, "Bit-parallel LCS-length computation revisited"), until it is too long to be
     better than the best so far: its F1 is at most 2 m / (n + m).
 
-    # Parameters
-
-    passage : `Sequence[str]`
-        The passage's tokens, at least one.
-    answers : `Sequence[Sequence[str]]`
-        The tokens of each answer.
+    The `passage` has at least one token, and each of the `answers` is a list of them.
     """
     words = [_word(token) for token in passage]
     num_before = [0, *accumulate(bool(word) for word in words)]

@@ -109,7 +109,6 @@ class SentimentTreesReader(TokenizingReader):
             raise row.error("the tree is nested too deeply") from None
         if tree.label() == NEUTRAL and not self._use_neutral_sentences:
             return
-        source = row.source
         for phrase in tree.subtrees() if self._use_subtrees else [tree]:
             label = phrase.label()
             if label not in LABELS["5-class"]:
@@ -117,7 +116,7 @@ class SentimentTreesReader(TokenizingReader):
             tokens = phrase.leaves()
             long_enough = phrase is tree or len(tokens) >= self._min_phrase_length
             if long_enough and label in self._labels:
-                yield tokens, self._labels[label], source
+                yield tokens, self._labels[label], row.source
 
     def text_to_instance(
         self,

@@ -66,17 +66,9 @@ class Folds(FromParams):
 
 
 def split_data_path(data_path: Any) -> tuple[Any, Callable[[Iterable[T]], Iterator[T]]]:
-    """Take the folds off a data path.
+    """Take the folds off a data path with or without them; see `Folds`.
 
-    # Parameters
-
-    data_path : `Any`
-        A configuration's data path, with or without folds; see `Folds`.
-
-    # Returns
-
-    `tuple[Any, Callable]`
-        The path, and a function from the examples of one file to those that are to be read.
+    Returns the path, and a function from the examples of one file to those that are to be read.
     """
     # Some of AllenNLP's commands hand in the object as `Params`.
     if isinstance(data_path, Params):

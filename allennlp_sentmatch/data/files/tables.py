@@ -38,7 +38,6 @@ def delimited_rows(
 
     file_path : `PathOrStr`
     delimiter : `str`, optional (default = `"\t"`)
-        Separates two cells.
     quoted : `bool`, optional (default = `False`)
         Whether double quotes around a cell protect its content, as in a csv file; otherwise quotes
         are text.

@@ -73,17 +73,10 @@ def check_sentences(
 
     Files of other programs and of earlier versions have no digest of these, and are not checked.
 
-    # Parameters
-
-    sentences : `Iterable[str]`
-    file_path : `PathOrStr`
-    remedy : `str`, optional (default = `"encode them again"`)
-        The end of the error's message.
-
     # Raises
 
-    `ConfigurationError` if they differ in any character or in their order, or if the digest is
-    damaged.
+    `ConfigurationError`, which ends with the `remedy`, if they differ in any character or in their
+    order, or if the digest is damaged.
     """
     digest = ending_digest(file_path)
     if digest is not None and digest != sentences_digest(sentences).hexdigest():

@@ -1,5 +1,6 @@
 import json
 from collections import Counter
+from itertools import zip_longest
 
 import pytest
 import torch
@@ -51,13 +52,6 @@ def test_trecqa(fixtures):
         "Ms. Hale has led the orchestra ( and its choir ) since May .",
     ]
     assert "id" not in about(instances[0])
-
-
-def test_rows_of_a_question_need_not_stand_together(write):
-    path = write("QuestionID\tQuestion\tSentence\tLabel\n1\tq\ta\t0\n2\tr\tb\t1\n1\tq\tc\t1\n")
-    instances = read("wikiqa", path)
-    assert [about(i)["candidates"] for i in instances] == [["a", "c"], ["b"]]
-    assert [labels(i) for i in instances] == [[0, 1], [1]]
 
 
 def test_a_batch_has_labels_of_minus_one_where_there_is_no_candidate(fixtures):
@@ -124,30 +118,36 @@ def test_every_row_of_the_published_data(
     assert sum(labels == {0, 1} for labels in found) == mixed
 
 
-def test_the_id_of_one_question_may_be_the_text_of_another(write):
-    rows = [("a", "b", 1), ("b", None, 0), ("a", "b", 0)]
-    path = write(
-        "".join(
-            json.dumps({"question": question, "candidate": "c", "label": label, "id": id}) + "\n"
-            for question, id, label in rows
-        )
-    )
-    instances = list(AnswerSelectionReader("table", question_id="id").read(path))
-    assert [instance["labels"].tensor.tolist() for instance in instances] == [[1, 0], [0]]
+def rows(*examples):
+    keys = ("question", "id", "label", "candidate", "candidate_id")
+    return "".join(json.dumps(dict(zip_longest(keys, row))) + "\n" for row in examples)
 
 
-def test_two_questions_under_one_id(write):
-    path = write("QuestionID\tQuestion\tSentence\tLabel\n1\tq\ta\t1\n1\tr\tb\t0\n")
-    message = r"line 3: the question id '1' belongs to another question in .*line 2"
-    with pytest.raises(ConfigurationError, match=message):
-        list(AnswerSelectionReader("wikiqa").read(path))
+def test_rows_of_one_question(write):
+    """They need not stand together, and an id may be the text of another question."""
+    path = write(rows(("a", "b", 1, "x"), ("b", None, 0, "y"), ("a", "b", 0, "z")))
+    instances = read("table", path, question_id="id")
+    assert [about(instance)["candidates"] for instance in instances] == [["x", "z"], ["y"]]
+    assert [labels(instance) for instance in instances] == [[1, 0], [0]]
 
 
-@pytest.mark.parametrize("ids", ['"x" null', 'null "x"'])
-def test_candidate_ids_for_some_candidates_only(write, ids):
-    path = write(
-        "".join(f'{{"question": "q", "candidate": "a", "id": {id}}}\n' for id in ids.split())
-    )
-    reader = AnswerSelectionReader("table", label=None, candidate_id="id")
-    with pytest.raises(ConfigurationError, match=r"line 2: either all candidates .* have an id"):
-        list(reader.read(path))
+@pytest.mark.parametrize(
+    ("examples", "message"),
+    [
+        (
+            [("q", "1", 1, "a"), ("r", "1", 0, "b")],
+            r"the question id '1' belongs to another question in .*line 1",
+        ),
+        *(
+            (
+                [("q", "1", 1, "a", first), ("q", "1", 0, "b", second)],
+                "either all candidates .* have an id",
+            )
+            for first, second in (("x", None), (None, "x"))
+        ),
+        ([("q", "1", 1, "a"), ("q", "1", "yes", "b")], "expected the label 0 or 1, got 'yes'"),
+    ],
+)
+def test_rows_that_do_not_fit(write, examples, message):
+    with pytest.raises(ConfigurationError, match=rf"data\.txt, line 2: {message}"):
+        read("table", write(rows(*examples)), question_id="id", candidate_id="candidate_id")

@@ -13,11 +13,8 @@ def make(**settings):
     )
 
 
-def write(folder, name, lines):
-    path = folder / name
-    data = "".join(f"{line}\n" for line in lines).encode()
-    path.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
-    return path
+def lines(*sentences):
+    return "".join(f"{sentence}\n" for sentence in sentences)
 
 
 def pairs(reader, path):
@@ -27,19 +24,14 @@ def pairs(reader, path):
     ]
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_aligned_files(tmp_path, suffix):
-    write(tmp_path, f"train.de{suffix}", ["ein Hund", "", "zwei Katzen "])
-    write(tmp_path, f"train.en{suffix}", ["a dog", "", "two cats"])
-    assert pairs(make(), f"{tmp_path}/train.{{de,en}}{suffix}") == [
-        ("ein Hund", "a dog"),
-        ("zwei Katzen", "two cats"),
-    ]
-
-
-def test_a_tab_separated_file(tmp_path):
-    path = write(tmp_path, "train.tsv", ["ein Hund\ta dog", "zwei Katzen\ttwo cats"])
-    assert pairs(make(), path) == [("ein Hund", "a dog"), ("zwei Katzen", "two cats")]
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_aligned_files_and_one_with_tabs(write, tmp_path, pack):
+    write(pack(lines("ein Hund", "", "zwei Katzen ").encode()), "train.de.gz")
+    write(pack(lines("a dog", "", "two cats").encode()), "train.en.gz")
+    write(pack(lines("ein Hund\ta dog", "zwei Katzen\ttwo cats").encode()), "train.tsv")
+    for path in ("train.{de,en}.gz", "train.tsv"):
+        expected = [("ein Hund", "a dog"), ("zwei Katzen", "two cats")]
+        assert pairs(make(), tmp_path / path) == expected
 
 
 def test_fields():
@@ -57,8 +49,8 @@ def test_fields():
     assert len(reader.text_to_instance("")["source_tokens"]) == 1
 
 
-def test_long_pairs_are_left_out_and_counted(tmp_path, caplog):
-    path = write(tmp_path, "train.tsv", ["a b c\ta b", "a b\ta b c", "a b\ta b"])
+def test_long_pairs_are_left_out_and_counted(write, caplog):
+    path = write(lines("a b c\ta b", "a b\ta b c", "a b\ta b"))
     with caplog.at_level(logging.INFO):
         assert pairs(make(max_length=2), path) == [("a b", "a b")]
     assert "left out 2 pairs of more than 2 tokens" in caplog.text
@@ -74,26 +66,22 @@ def test_long_pairs_are_left_out_and_counted(tmp_path, caplog):
         ([""], [""], "is empty"),
     ],
 )
-def test_files_that_are_not_aligned(tmp_path, source, target, message):
-    write(tmp_path, "train.de", source)
-    write(tmp_path, "train.en", target)
+def test_files_that_are_not_aligned(write, tmp_path, source, target, message):
+    write(lines(*source), "train.de")
+    write(lines(*target), "train.en")
     with pytest.raises(ConfigurationError, match=message):
         pairs(make(), f"{tmp_path}/train.{{de,en}}")
 
 
-def test_incomplete_pairs_can_be_left_out(tmp_path, caplog):
-    path = write(tmp_path, "train.tsv", ["a\tb", "c\t", "\td", "\t", "", "e\tf"])
+def test_incomplete_pairs_can_be_left_out(write, caplog):
+    path = write(lines("a\tb", "c\t", "\td", "\t", "", "e\tf"))
     with pytest.raises(ConfigurationError, match=r"line 2: the translation is blank.*skip_inc"):
         pairs(make(), path)
     with caplog.at_level("INFO"):
         assert pairs(make(skip_incomplete=True), path) == [("a", "b"), ("e", "f")]
     assert "left out 2 pairs with a blank side" in caplog.text
-
-
-def test_a_line_without_a_tab(tmp_path):
-    path = write(tmp_path, "train.tsv", ["a\tb", "a b"])
-    with pytest.raises(ConfigurationError, match=r"train\.tsv, line 2: expected a sentence, a tab"):
-        pairs(make(), path)
+    with pytest.raises(ConfigurationError, match=r"data\.txt, line 2: expected a sentence, a tab"):
+        pairs(make(), write(lines("a\tb", "a b")))
 
 
 def test_the_word_padding_in_a_translation_is_an_unknown_word():
@@ -101,8 +89,3 @@ def test_the_word_padding_in_a_translation_is_an_unknown_word():
     tokens = [token.text for token in instance["target_tokens"]]
     assert tokens == ["@start@", "b", "@@UNKNOWN@@", "@end@"]
     assert instance["metadata"]["target_tokens"] == ["b", "@@PADDING@@"]
-
-
-def test_unknown_settings_are_named():
-    with pytest.raises(ConfigurationError, match="ParallelTextReader has no setting lang, size; "):
-        make(size=3, lang="de")

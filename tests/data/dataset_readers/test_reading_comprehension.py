@@ -42,66 +42,69 @@ def targets(instances):
 
 def narrativeqa(fixtures, chosen):
     folder = fixtures / "data" / "narrativeqa"
-    return {
-        "questions": str(folder / "qaps.csv"),
-        "summaries": str(folder / "summaries.csv"),
-        "set": chosen,
-    }
+    names = ("questions", "qaps.csv"), ("summaries", "summaries.csv")
+    return {**{name: str(folder / file) for name, file in names}, "set": chosen}
 
 
-def write(folder, *rows):
-    path = folder / "questions.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+def jsonl(*rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def squad(*questions, context=PASSAGE):
+    """A document of questions, each a list of answers."""
+    qas = [{"question": "?", "answers": answers} for answers in questions]
+    return json.dumps({"data": [{"paragraphs": [{"context": context, "qas": qas}]}]})
+
+
+FOX = ["under the old mill", "one egg", "she fell asleep by the door", "seven years"]
+FOX += ["a copper ring", "gave her a house", "The"]  # of the last, no word is in the passage
 
 
 class TestFormats:
-    def test_squad(self, fixtures):
-        instances = read(make("squad"), fixtures / "data" / "squad.json")
-        # "41.5" is a token of its own; a part of one is widened to the whole of it.
-        assert targets(instances) == ["1872", "41.5", "a library", "Karn", "Salt", "1920s"]
-        assert metadata(instances[0])["answers"] == ["1872", "1872-73"]
-        assert metadata(instances[0])["id"] == "r1"
-        # The given one of two occurrences.
-        passage = metadata(instances[3])["passage_tokens"]
+    @pytest.mark.parametrize(
+        ("format", "file", "expected", "answers", "id"),
+        [
+            # "41.5" is a token of its own; a part of one is widened to the whole of it.
+            (
+                *("squad", "squad.json"),
+                ["1872", "41.5", "a library", "Karn", "Salt", "1920s"],
+                ["1872", "1872-73"],
+                "r1",
+            ),
+            ("fairytaleqa", "fairytaleqa.jsonl", FOX, ["under the old mill"], "fox:1"),
+            (
+                *("narrativeqa", "train"),
+                ["under the old mill", "her left shoe", "a copper ring"],
+                None,
+                None,
+            ),
+            ("narrativeqa", "valid", ["grey widow"], ['The "grey" widow', "a widow"], None),
+        ],
+    )
+    def test_published(self, fixtures, format, file, expected, answers, id):
+        path = fixtures / "data" / file if "." in file else narrativeqa(fixtures, file)
+        instances = read(make(format), path)
+        assert targets(instances) == expected
+        about = metadata(instances[0])
+        assert about.get("id") == id
+        assert answers is None or about["answers"] == answers
+
+    def test_the_given_one_of_two_occurrences(self, fixtures):
+        instance = read(make("squad"), fixtures / "data" / "squad.json")[3]
+        passage = metadata(instance)["passage_tokens"]
         assert passage.count("Karn") == 2
-        assert instances[3]["span_start"].sequence_index > passage.index("1964")
+        assert instance["span_start"].sequence_index > passage.index("1964")
 
-    def test_narrativeqa(self, fixtures):
-        reader = make("narrativeqa")
-        instances = read(reader, narrativeqa(fixtures, "train"))
-        assert targets(instances) == ["under the old mill", "her left shoe", "a copper ring"]
-        assert metadata(instances[1])["answers"] == ["Her left shoe", "a shoe"]
-        assert metadata(instances[1])["passage"].startswith(" A fox lived")
-        (instance,) = read(reader, narrativeqa(fixtures, "valid"))
-        assert metadata(instance)["answers"] == ['The "grey" widow', "a widow"]
-        assert target(instance) == "grey widow"
+    def test_a_summary_is_the_passage(self, fixtures):
+        instance = read(make("narrativeqa"), narrativeqa(fixtures, "train"))[1]
+        assert metadata(instance)["answers"] == ["Her left shoe", "a shoe"]
+        assert metadata(instance)["passage"].startswith(" A fox lived")
 
-    def test_fairytaleqa(self, fixtures):
-        instances = read(make("fairytaleqa"), fixtures / "data" / "fairytaleqa.jsonl")
-        assert targets(instances) == [
-            "under the old mill",
-            "one egg",
-            "she fell asleep by the door",
-            "seven years",
-            "a copper ring",
-            "gave her a house",
-            "The",  # no word of the answer is in the passage
-        ]
-        assert metadata(instances[0])["id"] == "fox:1"
-
-    def test_table(self, tmp_path):
-        csv = tmp_path / "questions.csv"
-        csv.write_text('1,"How long, and where?","It was long, there.",long\n')
-        (instance,) = read(make(id=0, question=1, passage=2, answers=3), csv)
-        assert metadata(instance)["question"] == "How long, and where?"
-        assert metadata(instance)["id"] == "1"
-        assert target(instance) == "long"
-        jsonl = write(tmp_path, {"q": "What?", "text": "A fox.", "gold": ["fox", "A fox."]})
-        (instance,) = read(make(question="q", passage="text", answers="gold"), jsonl)
+    def test_lists_of_answers_in_a_table(self, write):
+        path = write(jsonl({"q": "What?", "text": "A fox.", "gold": ["fox", "A fox."]}))
+        (instance,) = read(make(question="q", passage="text", answers="gold"), path)
         assert metadata(instance)["answers"] == ["fox", "A fox."]
-        (instance,) = read(make(question="q", passage="text", answers=None), jsonl)
-        assert "answers" not in metadata(instance)
+        assert target(instance) == "fox"
 
 
 class TestFields:
@@ -160,17 +163,18 @@ class TestFields:
 
 
 class TestTargets:
-    def test_the_first_answer_that_occurs_word_for_word(self):
-        instance = make().text_to_instance("?", PASSAGE, ["It opened", "41.5km long", "1872-73"])
-        assert target(instance) == "41.5km long"
-
-    def test_a_line_break_is_whitespace(self):
-        instance = make().text_to_instance("?", PASSAGE, ["1872-73, was"])
-        assert target(instance) == "1872-73,\nwas"
-
-    def test_otherwise_the_best_overlap(self):
-        instance = make().text_to_instance("?", PASSAGE, ["It opened in March 1872."])
-        assert target(instance) == "opened in 1872"
+    @pytest.mark.parametrize(
+        ("answers", "expected"),
+        [
+            # The first answer that occurs word for word
+            (["It opened", "41.5km long", "1872-73"], "41.5km long"),
+            (["1872-73, was"], "1872-73,\nwas"),
+            # Otherwise the best overlap
+            (["It opened in March 1872."], "opened in 1872"),
+        ],
+    )
+    def test_without_offsets(self, answers, expected):
+        assert target(make().text_to_instance("?", PASSAGE, answers)) == expected
 
     def test_log_and_left_out_questions(self, fixtures, caplog):
         path = str(fixtures / "data" / "fairytaleqa.jsonl")
@@ -189,19 +193,9 @@ class TestTargets:
         assert "; 1 questions left out, 0 with" in caplog.text
         assert len(read(make("fairytaleqa", min_overlap=0.601), path)) == 5
 
-    def test_offsets_in_the_log(self, tmp_path, caplog):
-        answers = [
-            {"text": "1872", "answer_start": PASSAGE.index("1872")},
-            {"text": "41.5km"},
-            {"text": "Long, opened"},
-        ]
-        questions = [
-            {"id": str(number), "question": "?", "answers": [answer]}
-            for number, answer in enumerate([*answers, answers[0]])
-        ]
-        path = tmp_path / "squad.json"
-        paragraph = {"context": PASSAGE, "qas": questions}
-        path.write_text(json.dumps({"data": [{"paragraphs": [paragraph]}]}))
+    def test_offsets_in_the_log(self, write, caplog):
+        given = {"text": "1872", "answer_start": PASSAGE.index("1872")}
+        path = write(squad([given], [{"text": "41.5km"}], [{"text": "Long, opened"}], [given]))
         with caplog.at_level(logging.INFO):
             read(make("squad"), path)
         assert (
@@ -223,14 +217,9 @@ class TestLongPassages:
         assert metadata(instances[0])["passage"].endswith("a library.")
         assert len(metadata(instances[0])["passage_offsets"]) == 18
 
-    def test_an_answer_that_is_cut_through(self, tmp_path):
-        words = "one two three four"
+    def test_an_answer_that_is_cut_through(self, write):
         answer = {"text": "two three", "answer_start": 4}
-        questions = [{"question": "?", "answers": [answer]}]
-        path = tmp_path / "squad.json"
-        path.write_text(
-            json.dumps({"data": [{"paragraphs": [{"context": words, "qas": questions}]}]})
-        )
+        path = write(squad([answer], context="one two three four"))
         (instance,) = read(make("squad", max_passage_length=2), path)
         assert target(instance) == "two"
 
@@ -256,67 +245,48 @@ class TestTokenizers:
         assert len(instance["passage"]) > len(make().text_to_instance("?", PASSAGE)["passage"])
 
 
-class TestErrors:
-    QUESTION = {"question": "?", "passage": "A fox.", "answers": "fox"}
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_passage_length": 0}, "max_passage_length=0: expected at least 1"),
+        ({"min_overlap": 1.5}, "min_overlap=1.5: expected a ROUGE-L F1 from 0 to 1"),
+    ],
+)
+def test_impossible_settings(settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        make(**settings)
 
-    @pytest.mark.parametrize(
-        ("settings", "message"),
-        [
-            ({"max_passage_length": 0}, "max_passage_length=0: expected at least 1"),
-            ({"min_overlap": 1.5}, "min_overlap=1.5: expected a ROUGE-L F1 from 0 to 1"),
-            ({"encoding": "hex"}, "encoding='hex'"),
-        ],
+
+def test_a_question_without_answers_after_one_with(write):
+    document = json.loads(squad([{"text": "1872"}], []))
+    del document["data"][0]["paragraphs"][0]["qas"][1]["answers"]
+    path = write(json.dumps(document))
+    with pytest.raises(ConfigurationError) as error:
+        read(make("squad"), path)
+    assert str(error.value).startswith(
+        f"{path}, data[0].paragraphs[0].qas[1]: no right answer, but data[0].paragraphs[0].qas[0] "
+        "has one"
     )
-    def test_impossible_settings(self, settings, message):
-        with pytest.raises(ConfigurationError, match=message):
-            make(**settings)
 
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"answers": None}, "no right answer, but line 1 has one"),
-            ({"answers": [""]}, "column 'answers' holds a blank text"),
-            ({"answers": [3]}, "column 'answers' must hold strings, not 3"),
-            ({"question": None}, "column 'question' must be a string, not None"),
-            ({"passage": ["A"]}, "column 'passage' must be a string"),
-        ],
-    )
-    def test_a_broken_row(self, tmp_path, change, message):
-        path = write(tmp_path, self.QUESTION, {**self.QUESTION, **change})
-        with pytest.raises(ConfigurationError, match=rf"questions\.jsonl, line 2: {message}"):
-            read(make(), path)
 
-    def test_a_squad_question_without_answers_after_one_with(self, tmp_path, fixtures):
-        document = json.loads((fixtures / "data" / "squad.json").read_text())
-        del document["data"][1]["paragraphs"][0]["qas"][0]["answers"]
-        path = tmp_path / "squad.json"
-        path.write_text(json.dumps(document))
-        with pytest.raises(ConfigurationError) as error:
-            read(make("squad"), path)
-        assert (
-            f"{path}, data[1].paragraphs[0].qas[0]: no right answer, but "
-            "data[0].paragraphs[0].qas[0] has one" in str(error.value)
-        )
+SUMMARIES = "document_id,set,summary\n77cd,train,The well.\n"
 
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"set": "dev"}, r"qaps\.csv has no question of the set 'dev'; .*test.*train.*valid"),
-            ({"sets": "train"}, "expected a data path such as"),
-        ],
-    )
-    def test_a_narrativeqa_path_of_another_form(self, fixtures, change, message):
-        with pytest.raises(ConfigurationError, match=message):
-            read(make("narrativeqa"), {**narrativeqa(fixtures, "train"), **change})
-        with pytest.raises(ConfigurationError, match="expected a data path such as"):
-            read(make("narrativeqa"), str(fixtures / "data" / "narrativeqa" / "qaps.csv"))
 
-    def test_a_story_without_a_summary(self, fixtures, tmp_path):
-        path = narrativeqa(fixtures, "train")
-        summaries = tmp_path / "summaries.csv"
-        summaries.write_text("document_id,set,summary\n77cd,train,The well.\n")
-        with pytest.raises(ConfigurationError, match=r"qaps\.csv, line 2: .*summaries\.csv has no"):
-            read(make("narrativeqa"), {**path, "summaries": str(summaries)})
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"set": "dev"}, r"qaps\.csv has no question of the set 'dev'; .*test.*train.*valid"),
+        ({"sets": "train"}, "expected a data path such as"),
+        (None, "expected a data path such as"),
+        ({"summaries": SUMMARIES}, r"qaps\.csv, line 2: .*data\.txt has no summary"),
+    ],
+)
+def test_a_narrativeqa_path_of_another_form(fixtures, write, change, message):
+    path = {**narrativeqa(fixtures, "train"), **(change or {})}
+    if "\n" in path["summaries"]:
+        path["summaries"] = str(write(path["summaries"]))
+    with pytest.raises(ConfigurationError, match=message):
+        read(make("narrativeqa"), path["questions"] if change is None else path)
 
 
 @pytest.mark.parametrize(

@@ -40,32 +40,22 @@ def test_sentences(trees):
     }
 
 
-def test_every_node_of_a_tree_is_a_phrase(write):
-    path = write("(3 (2 It) (4 (3 works) (2 .)))\n\n(2 Yes)\n")
-    phrases = [(" ".join(words(i)), label(i)) for i in read(path, use_subtrees=True)]
-    assert phrases == [
-        ("It works .", "3"),
-        ("It", "2"),
-        ("works .", "4"),
-        ("works", "3"),
-        (".", "2"),
-        ("Yes", "2"),
-    ]
+TREES = "(3 (2 It) (4 (3 works) (2 .)))\n\n(2 (1 Bad) (3 good))\n"
 
 
-def test_short_phrases_are_left_out_but_sentences_never(write):
-    path = write("(3 (2 It) (4 (3 works) (2 .)))\n(2 Yes)\n")
-    phrases = [" ".join(words(i)) for i in read(path, use_subtrees=True, min_phrase_length=2)]
-    assert phrases == ["It works .", "works .", "Yes"]
-    assert len(read(path, min_phrase_length=9)) == 2
-
-
-def test_neutral_sentences_and_their_phrases_can_be_left_out(write):
-    path = write("(3 (2 It) (3 works))\n(2 (1 Bad) (3 good))\n")
-    phrases = [
-        " ".join(words(i)) for i in read(path, use_subtrees=True, use_neutral_sentences=False)
-    ]
-    assert phrases == ["It works", "It", "works"]
+@pytest.mark.parametrize(
+    ("settings", "phrases"),
+    [
+        ({}, "It works . 3, It 2, works . 4, works 3, . 2, Bad good 2, Bad 1, good 3"),
+        # Short phrases are left out, but sentences never.
+        ({"min_phrase_length": 2}, "It works . 3, works . 4, Bad good 2"),
+        ({"min_phrase_length": 9}, "It works . 3, Bad good 2"),
+        ({"use_neutral_sentences": False}, "It works . 3, It 2, works . 4, works 3, . 2"),
+    ],
+)
+def test_every_node_of_a_tree_is_a_phrase(write, settings, phrases):
+    instances = read(write(TREES), use_subtrees=True, **settings)
+    assert ", ".join(" ".join([*words(i), label(i)]) for i in instances) == phrases
 
 
 @pytest.mark.parametrize("use_subtrees", [False, True])
@@ -112,9 +102,10 @@ def test_what_is_no_text_is_refused(tokens, message):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("(3 (2 It) (4 works)", "expected a labeled tree"),
-        ("(3 (2 It)) (4 works)", "expected a labeled tree"),
-        ("no tree", "expected a labeled tree"),
+        *(
+            (line, "expected a labeled tree")
+            for line in ("(3 (2 It) (4 works)", "(3 (2 It)) (4 works)", "no tree")
+        ),
         ("(3 (2 It) (5 works))", "a node has the label '5'"),
         ("((2 It) (4 works))", "a node has the label ''"),
     ],
@@ -125,16 +116,11 @@ def test_malformed_trees_name_file_and_line(write, line, message):
         read(path, use_subtrees=True)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"granularity": "4-class"}, "granularity='4-class': expected one of 5-class, 3-class, 2-"),
-        ({"min_phrase_length": 0}, "min_phrase_length=0: expected at least 1"),
-    ],
-)
-def test_impossible_settings(settings, message):
-    with pytest.raises(ConfigurationError, match=message):
-        SentimentTreesReader(**settings)
+def test_impossible_settings():
+    with pytest.raises(ConfigurationError, match="'4-class': expected one of 5-class, 3-class, 2-"):
+        SentimentTreesReader("4-class")
+    with pytest.raises(ConfigurationError, match="min_phrase_length=0: expected at least 1"):
+        SentimentTreesReader(min_phrase_length=0)
 
 
 def test_from_a_configuration(trees):

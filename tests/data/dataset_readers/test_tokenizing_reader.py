@@ -1,37 +1,302 @@
-"""The reader that an error names."""
+"""Properties of all readers: columns, folds, workers, encodings, and the places of bad input.
+
+Models predict on unusual instances in `tests/models/test_every_model.py`.
+"""
+
+import gzip
+import json
+import pickle
 
 import pytest
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader
+from allennlp.data import DatasetReader, Vocabulary
+from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.data.dataset_readers import WorkerInfo
+from allennlp.data.fields import ListField
 
 import allennlp_sentmatch  # noqa: F401  (registers the readers)
+from allennlp_sentmatch.data.dataset_readers import SentencePairReader, SingleSentenceReader
 from tests.conftest import REPOSITORY
 
-READERS = [
-    {"type": "sentence_pair", "format": "table", "sentence1": "a", "sentence2": "b", "label": "c"},
-    {"type": "parallel_text"},
+ROWS = [
+    {"no": "1", "x": 'say "é"', "y": "b, c 1", "z": "1"},
+    {"no": "2", "x": "d", "y": "e 0", "z": "0"},
+    {"no": "3", "x": "f", "y": "g 1", "z": "1"},
 ]
 
+# By reader, the setting for each column; and the values, in its order, of an instance.
+READERS = {
+    "sentence_pair": {"sentence1": "x", "sentence2": "y", "label": "z", "id": "no"},
+    "single_sentence": {"text": "x", "label": "z", "id": "no"},
+    "answer_selection": {"question": "x", "candidate": "y", "label": "z", "question_id": "no"},
+    "reading_comprehension": {"question": "x", "passage": "y", "answers": "z", "id": "no"},
+}
+LABELS = {"reading_comprehension": "answers"}
+every_reader = pytest.mark.parametrize("kind", READERS)
 
-@pytest.mark.parametrize("settings", READERS, ids=lambda settings: settings["type"])
+
+def make(kind, **settings):
+    settings = {"type": kind, "format": "table", **READERS[kind], **settings}
+    return DatasetReader.from_params(Params(settings))
+
+
+def values(instance):
+    """The texts, label and id of an instance, in the order of a row's columns."""
+    about = instance["metadata"].metadata
+    found = [about.get("id")]
+    keys = ("premise", "hypothesis", "text", "question", "passage")
+    found += [about[key] for key in keys if key in about]
+    found += about.get("candidates", [])
+    if "label" in instance.fields:
+        found.append(instance["label"].label)
+    if "labels" in instance.fields:
+        found += map(str, instance["labels"].tensor.tolist())
+    return found + about.get("answers", [])
+
+
+def expected(kind, rows=ROWS):
+    used = READERS[kind].values()
+    return [[row[column] for column in row if column in used] for row in rows]
+
+
+def as_table(delimiter, quote=str):
+    lines = [ROWS[0].keys(), *(row.values() for row in ROWS)]
+    return "".join(delimiter.join(map(quote, line)) + "\n" for line in lines)
+
+
+def as_json(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+FILES = {
+    "tsv": as_table("\t"),
+    "csv": as_table(",", lambda cell: '"' + cell.replace('"', '""') + '"'),
+    "jsonl": as_json(ROWS),
+}
+
+
+@every_reader
+def test_columns_by_name(write, kind):
+    for content in FILES.values():
+        path = write(content)  # the content, not the name, says what it is
+        assert list(map(values, make(kind).read(path))) == expected(kind)
+    instances = make(kind, **{LABELS.get(kind, "label"): None}).read(path)
+    assert list(map(values, instances)) == [row[:-1] for row in expected(kind)]
+
+
+@every_reader
+def test_columns_by_position_in_a_compressed_file_of_another_encoding(write, kind):
+    text = "".join("||".join(row.values()) + "\n" for row in ROWS)
+    path = write(gzip.compress(text.encode("latin-1")))
+    positions = {name: list(ROWS[0]).index(column) for name, column in READERS[kind].items()}
+    reader = make(kind, delimiter="||", encoding="latin-1", **positions)
+    assert list(map(values, reader.read(path))) == expected(kind)
+
+
+@every_reader
+def test_folds_workers_and_a_largest_number(write, kind):
+    path = write(FILES["tsv"])
+    folds = {"path": str(path), "folds": {"number": 3, "drop": [1]}}
+    assert list(map(values, make(kind).read(folds))) == expected(kind, ROWS[::2])
+    assert list(map(values, make(kind, max_instances=2).read(path))) == expected(kind, ROWS[:2])
+    shares = []
+    for worker in range(2):
+        reader = pickle.loads(pickle.dumps(make(kind)))
+        reader._set_worker_info(WorkerInfo(num_workers=2, id=worker))
+        shares.append(list(map(values, reader.read(path))))
+    assert shares == [expected(kind, ROWS[worker::2]) for worker in range(2)]
+
+
+@every_reader
+def test_a_missing_column_names_its_setting_and_those_there_are(write, kind):
+    path = write(FILES["tsv"])
+    for setting in READERS[kind]:
+        message = rf"data\.txt, line 2: there is no column 'q'; .* 'no', 'x', .* '{setting}'"
+        with pytest.raises(ConfigurationError, match=message):
+            list(make(kind, **{setting: "q"}).read(path))
+
+
+@every_reader
+def test_all_rows_have_a_label_or_none(write, kind):
+    for labels, message in ((("1", None), "no .*, but line 1 has one"), ((None, "1"), "has none")):
+        path = write(as_json({**ROWS[0], "z": label} for label in labels))
+        with pytest.raises(ConfigurationError, match=rf"data\.txt, line 2: .*{message}"):
+            list(make(kind).read(path))
+
+
 @pytest.mark.parametrize(
-    ("section", "is_named"), [("validation_dataset_reader", True), ("dataset_reader", False)]
+    ("settings", "message"),
+    [
+        *(
+            ({"type": kind, **setting}, message)
+            for kind in READERS
+            for setting, message in (
+                ({"format": "nothing"}, "format='nothing': expected one of .*, table"),
+                ({"format": "table", "encoding": "hex"}, "encoding='hex'"),
+                ({"format": "table", "max_length": 0}, "max_length=0: expected at least 1"),
+            )
+        ),
+        *(
+            (
+                {"type": kind, "format": format, setting: value},
+                f"^format='{format}' does not use {setting}, which only format='table'",
+            )
+            for kind, format, setting, value in [
+                ("sentence_pair", "snli", "sentence1", "a"),
+                ("sentence_pair", "sts", "score_range", [0, 4]),
+                ("single_sentence", "trec", "delimiter", ";"),
+                ("answer_selection", "wikiqa", "candidate", "a"),
+                ("reading_comprehension", "squad", "answers", "a"),
+            ]
+        ),
+        (
+            {"type": "sentence_pair", "format": "snli", "label": None, "quoted": True},
+            "does not use label, quoted, which",
+        ),
+        (
+            {"type": "single_sentence", "format": "table", "granularity": "fine"},
+            "does not use granularity, .* format='trec' has",
+        ),
+        ({"type": "parallel_text", "size": 3, "lang": "de"}, "Reader has no setting lang, size; "),
+    ],
 )
-def test_an_error_names_the_other_reader(settings, section, is_named, tmp_path):
-    path = tmp_path / "data.tsv"
-    path.write_text("x\ty\tz\nA man.\tA dog.\tno\n")
-    reader = DatasetReader.from_params(Params({section: dict(settings)})[section])
-    with pytest.raises(ConfigurationError, match=r"data\.tsv") as caught:
+def test_impossible_settings(settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        DatasetReader.from_params(Params(settings))
+
+
+# For some formats a reader, a header, and a row from a text and a label.
+FORMATS = {
+    "snli": (
+        *("sentence_pair", ""),
+        '{{"sentence1": "{text}", "sentence2": "b", "gold_label": "{label}"}}\n',
+    ),
+    "sick": (
+        *("sentence_pair", "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"),
+        "1\t{text}\tb\t{label}\n",
+    ),
+    "scitail": ("sentence_pair", "", "{text}\tb\t{label}\n"),
+    "label_first": ("single_sentence", "", "{label}\t{text}\n"),
+    "trec": ("single_sentence", "", "{label}:x ?{text}\n"),
+    "wikiqa": (
+        *("answer_selection", "QuestionID\tQuestion\tSentenceID\tSentence\tLabel\n"),
+        "Q1\t{text}\tS1\tb\t1\n",
+    ),
+    "fairytaleqa": (
+        *("reading_comprehension", ""),
+        '{{"question": "{text}", "context": "{text}", "answers": ["b"]}}\n',
+    ),
+    "sentiment_trees": ("sentiment_trees", "", "({label} {text})\n"),
+}
+every_format = pytest.mark.parametrize("name", FORMATS)
+
+
+def make_format(name):
+    kind, header, row = FORMATS[name]
+    format = {} if name == "sentiment_trees" else {"format": name}
+
+    def rows(text, label="3" if name == "sentiment_trees" else "YES"):
+        return row.format(text=text, label=label)
+
+    return DatasetReader.from_params(Params({"type": kind, **format})), header, rows
+
+
+@every_format
+def test_a_text_of_no_words_and_of_5000(write, name):
+    reader, header, row = make_format(name)
+    words = " ".join(["(2 w)" if name == "sentiment_trees" else "word"] * 5000)
+    texts = {"": 1, words: 5001 if name == "trec" else 5000}
+    for text in texts if name != "sentiment_trees" else [words]:
+        (instance,) = reader.read(write(header + row(text)))
+        lengths = [
+            len(part)
+            for key, field in instance.fields.items()
+            if key != "metadata"
+            for part in (field if isinstance(field, ListField) else [field])
+            if hasattr(part, "tokens")
+        ]
+        assert lengths[0] == texts[text]
+        assert all(length >= 1 for length in lengths)
+
+
+@every_format
+def test_an_empty_file_and_a_line_that_lacks_a_field(write, name):
+    reader, header, row = make_format(name)
+    for content in ("", "\n", header):
+        with pytest.raises(ConfigurationError, match=r"data\.txt is empty"):
+            list(reader.read(write(content)))
+    with pytest.raises(ConfigurationError, match=r"data\.txt, line \d: .*(column|expected)"):
+        list(reader.read(write(header + row("a") + "incomplete\n")))
+
+
+@pytest.mark.parametrize("name", [n for n in FORMATS if n not in ("wikiqa", "fairytaleqa")])
+def test_a_label_never_seen(write, name):
+    reader, header, row = make_format(name)
+    vocab = Vocabulary.from_instances(list(reader.read(write(header + row("a") + row("b")))))
+    (known,) = vocab.get_token_to_index_vocabulary("labels")
+    other = "4" if name == "sentiment_trees" else "NEVER"
+    path = write(header + row("a") + row("b", other), "test.txt")
+    *_, instance = reader.read(path)
+    with pytest.raises(ConfigurationError) as error:
+        instance.index_fields(vocab)
+    assert str(error.value) == (
+        f"{path}, line {2 + (header != '')}: the label {instance['label'].label!r} does not occur "
+        f"in the training data; expected {known!r}"
+    )
+
+
+def test_a_label_never_seen_that_a_file_or_folder_is_named_after(write, tmp_path):
+    file, folder = write("a\n", "sentences.odd"), write("a\n", "folders/odd/1.txt")
+    for format, data_path, place in [
+        ("two_files", {"odd": str(file)}, f"{file}, line 1"),
+        ("directories", tmp_path / "folders", str(folder)),
+    ]:
+        (instance,) = SingleSentenceReader(format).read(data_path)
+        with pytest.raises(ConfigurationError) as error:
+            instance.index_fields(Vocabulary(counter={"labels": {"yes": 1}}))
+        assert str(error.value).startswith(f"{place}: the label 'odd' does not occur")
+
+
+def snli(labels):
+    return "".join(FORMATS["snli"][2].format(text="a", label=label) for label in labels)
+
+
+@pytest.mark.parametrize("in_memory", [None, 2])
+def test_labels_from_workers(write, in_memory):
+    """The main process indexes what workers read; they do it themselves if not all is kept."""
+    reader = SentencePairReader("snli", swap_pairs=True)
+    paths = [str(write(snli(labels), f"{labels}.txt")) for labels in ("abba", "aaac")]
+    vocab = Vocabulary.from_instances(list(reader.read(paths[0])))
+
+    def load(path):
+        loader = MultiProcessDataLoader(
+            reader, path, batch_size=2, num_workers=2, max_instances_in_memory=in_memory, quiet=True
+        )
+        loader.index_with(vocab)
+        return [label for batch in loader for label in batch["label"].tolist()]
+
+    assert sorted(load(paths[0])) == [0] * 4 + [1] * 4
+    with pytest.raises(Exception, match=r"aaac\.txt, line 4: the label 'c' does not occur"):
+        load(paths[1])
+
+
+@pytest.mark.parametrize("kind", ["sentence_pair", "parallel_text"])
+@pytest.mark.parametrize("section", ["validation_dataset_reader", "dataset_reader"])
+def test_an_error_names_the_other_reader(kind, section, write):
+    path = write("x\ty\tz\nA man.\tA dog.\tno\n")
+    settings = {"type": kind, **({"format": "table"} if kind == "sentence_pair" else {})}
+    reader = DatasetReader.from_params(Params({section: settings})[section])
+    with pytest.raises(ConfigurationError, match=r"data\.txt") as caught:
         list(reader.read(path))
-    assert ("read by the validation_dataset_reader" in caught.value.message) == is_named
+    is_named = "read by the validation_dataset_reader" in caught.value.message
+    assert is_named == (section == "validation_dataset_reader")
 
 
-def test_a_training_with_one_reader_overridden(tmp_path, monkeypatch):
+def test_a_training_with_one_reader_overridden(write, tmp_path, monkeypatch):
     monkeypatch.chdir(REPOSITORY)
-    own = tmp_path / "own.jsonl"
-    own.write_text('{"frage": "Who slept?", "text": "The fox slept.", "answers": ["the fox"]}\n')
+    own = write('{"frage": "Who slept?", "text": "The fox slept.", "answers": ["the fox"]}\n')
     reader = {"type": "reading_comprehension", "format": "table"}
     configuration = Params.from_file("fixtures/models/rnet.jsonnet").as_dict()
     configuration["validation_dataset_reader"] = configuration["dataset_reader"]

@@ -12,16 +12,9 @@ def test_kept_and_dropped_folds_share_out_all_examples():
         rest = list(Folds(10, drop=[fold]).select(examples))
         assert held_out == [i for i in examples if i % 10 == fold]
         assert sorted(held_out + rest) == examples
-
-
-def test_several_folds_keep_the_order_of_the_file():
+    # Several folds keep the order of the file.
     assert "".join(Folds(4, keep=[3, 1]).select("abcdefghij")) == "bdfhj"
     assert "".join(Folds(4, drop=[3, 1]).select("abcdefghij")) == "acegi"
-
-
-def test_from_configuration():
-    folds = Folds.from_params(Params({"number": 3, "drop": [0]}))
-    assert list(folds.select("abcdef")) == ["b", "c", "e", "f"]
 
 
 @pytest.mark.parametrize(
@@ -42,39 +35,31 @@ def test_impossible_settings_are_named(settings, message):
         Folds(**settings)
 
 
-class TestDataPath:
-    @pytest.mark.parametrize(
-        ("given", "path"),
-        [
-            ("a.tsv", "a.tsv"),
-            ({"neg": "a.neg", "pos": "a.pos"}, {"neg": "a.neg", "pos": "a.pos"}),
-            (Params({"neg": "a.neg", "pos": "a.pos"}), {"neg": "a.neg", "pos": "a.pos"}),
-        ],
-    )
-    def test_without_folds(self, given, path):
-        same, select = split_data_path(given)
-        assert (type(same), same) == (type(path), path)
-        assert list(select("abc")) == ["a", "b", "c"]
+@pytest.mark.parametrize("path", ["a.tsv", {"neg": "a.neg", "pos": "a.pos"}])
+@pytest.mark.parametrize("make", [dict, Params])
+@pytest.mark.parametrize(
+    ("folds", "selected"), [({"number": 3, "keep": [1]}, "be"), (None, "abcdef")]
+)
+def test_a_data_path(path, make, folds, selected):
+    data_path = make({"path": path, "folds": folds}) if folds else path
+    if make is Params and isinstance(data_path, dict):
+        data_path = Params(data_path)
+    for _ in range(2):  # a reader may read the same path again
+        inner, select = split_data_path(data_path)
+        assert (type(inner), inner) == (type(path), path)
+        assert "".join(select("abcdef")) == selected
 
-    @pytest.mark.parametrize("path", ["a.tsv", {"neg": "a.neg", "pos": "a.pos"}])
-    @pytest.mark.parametrize("make", [dict, Params])
-    def test_with_folds(self, path, make):
-        data_path = make({"path": path, "folds": {"number": 3, "keep": [1]}})
-        for _ in range(2):  # a reader may read the same path again
-            inner, select = split_data_path(data_path)
-            assert (type(inner), inner) == (type(path), path)
-            assert list(select("abcdef")) == ["b", "e"]
 
-    @pytest.mark.parametrize(
-        ("path", "message"),
-        [
-            ({"folds": {"number": 3, "keep": [1]}}, r"expected a data path with folds as .*got"),
-            ({"path": "a", "folds": {"number": 3, "keep": [1]}, "x": 1}, "with folds as"),
-            ({"path": "a", "folds": 3}, "with folds as"),
-            ({"path": "a", "folds": {"number": 3, "kept": [1]}}, "kept"),
-            ({"path": "a", "folds": {"keep": [1]}}, "number"),
-        ],
-    )
-    def test_another_form_is_an_error(self, path, message):
-        with pytest.raises(ConfigurationError, match=message):
-            split_data_path(path)
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ({"folds": {"number": 3, "keep": [1]}}, r"expected a data path with folds as .*got"),
+        ({"path": "a", "folds": {"number": 3, "keep": [1]}, "x": 1}, "with folds as"),
+        ({"path": "a", "folds": 3}, "with folds as"),
+        ({"path": "a", "folds": {"number": 3, "kept": [1]}}, "kept"),
+        ({"path": "a", "folds": {"keep": [1]}}, "number"),
+    ],
+)
+def test_another_form_is_an_error(path, message):
+    with pytest.raises(ConfigurationError, match=message):
+        split_data_path(path)

@@ -15,15 +15,9 @@ def document(**question):
     }
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(content):
-        path = tmp_path / "squad.json"
-        text = content if isinstance(content, str) else json.dumps(content)
-        path.write_bytes(gzip.compress(text.encode()))
-        return path
-
-    return write
+def rows_of(write, content):
+    text = content if isinstance(content, str) else json.dumps(content)
+    return list(squad_rows(write(gzip.compress(text.encode()), "squad.json")))
 
 
 def test_rows(fixtures):
@@ -38,9 +32,9 @@ def test_rows(fixtures):
 
 
 def test_a_question_without_answers_and_one_without_an_offset(write):
-    (row,) = squad_rows(write(document()))
+    (row,) = rows_of(write, document())
     assert row.values == {"id": None, "question": "q", "context": CONTEXT}
-    (row,) = squad_rows(write(document(id=3, answers=[{"text": "1872"}])))
+    (row,) = rows_of(write, document(id=3, answers=[{"text": "1872"}]))
     assert row.values["answers"] == ["1872"]
     assert (row.values["id"], row.values["answer_start"]) == ("3", None)
 
@@ -74,4 +68,4 @@ def test_a_question_without_answers_and_one_without_an_offset(write):
 )
 def test_another_form_is_an_error(write, content, message):
     with pytest.raises(ConfigurationError, match=message):
-        list(squad_rows(write(content)))
+        rows_of(write, content)

@@ -79,55 +79,36 @@ def test_words_are_joined_as_in_the_language(file, language, text):
     assert make(file, language=language).detokenize(subwords) == text
 
 
-def test_vocabulary_size_counts_characters_and_merges():
+def test_sizes():
     encoding = learn_bpe(TEXTS, vocabulary_size=18)
     assert len(encoding["alphabet"]) + len(encoding["merges"]) == 18
-
-
-@pytest.mark.parametrize("num_merges", [1, 7])
-def test_number_of_merges(num_merges):
-    encoding = learn_bpe(TEXTS, num_merges)
-    assert len(encoding["merges"]) == num_merges
-    # The characters of the texts, and those at the end of a word once more.
-    assert encoding["alphabet"] == sorted([*"lowerstn", "w</w>", "r</w>", "t</w>"])
-
-
-def test_more_merges_than_there_can_be():
-    assert learn_bpe(TEXTS, 10**30) == learn_bpe(TEXTS, 1000)
+    for num_merges in (1, 7):
+        encoding = learn_bpe(TEXTS, num_merges)
+        assert len(encoding["merges"]) == num_merges
+        # The characters of the texts, and those at the end of a word once more.
+        assert encoding["alphabet"] == sorted([*"lowerstn", "w</w>", "r</w>", "t</w>"])
+    assert learn_bpe(TEXTS, 10**30) == learn_bpe(TEXTS, 1000)  # more than there can be
 
 
 @pytest.mark.parametrize(
-    ("texts", "message"),
+    ("texts", "settings", "message"),
     [
-        ([], "no words to learn an encoding from"),
-        ([("", "en"), (" \n", "en")], "no words to learn an encoding from"),
-        ([("a", "en"), ("b \ud800", "en")], "text 2 has the lone surrogate"),
+        ([], {}, "no words to learn an encoding from"),
+        ([("", "en"), (" \n", "en")], {}, "no words to learn an encoding from"),
+        ([("a", "en"), ("b \ud800", "en")], {}, "text 2 has the lone surrogate"),
+        (TEXTS, {"num_merges": 0}, "merges: expected at least 1, got 0"),
+        (TEXTS, {"vocabulary_size": -5}, "vocabulary size: expected at least 1, got -5"),
     ],
 )
-def test_texts_that_are_refused(texts, message):
+def test_texts_and_sizes_that_are_refused(texts, settings, message):
     with pytest.raises(ConfigurationError, match=message):
-        learn_bpe(texts)
+        learn_bpe(texts, **settings)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"num_merges": 0}, "merges: expected at least 1, got 0"),
-        ({"vocabulary_size": -5}, "vocabulary size: expected at least 1, got -5"),
-    ],
-)
-def test_sizes_out_of_range(settings, message):
-    with pytest.raises(ConfigurationError, match=message):
-        learn_bpe(TEXTS, **settings)
-
-
-def test_unknown_characters_are_out_of_vocabulary(file):
+def test_unknown_characters_and_lower_case(file):
     tokens = [token.text for token in make(file).tokenize("low 漢 low")]
     assert tokens == ["low</w>", "@@UNKNOWN@@", "low</w>"]
     assert make(file).detokenize(tokens) == "low @@UNKNOWN@@ low"
-
-
-def test_lower_case_and_empty_text(file):
     tokenizer = make(file, lowercase=True)
     assert [token.text for token in tokenizer.tokenize("LOW")] == ["low</w>"]
     assert tokenizer.tokenize("  ") == []

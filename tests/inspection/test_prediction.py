@@ -1,38 +1,12 @@
-"""Attention as pictures."""
+"""Attention in predictions as pictures."""
 
 import re
 
 import pytest
 
-from allennlp_sentmatch.inspection import Drawing, draw_attention, draw_attention_of
+from allennlp_sentmatch.inspection import Drawing, draw_attention_of, draw_prediction
 
 pytest.importorskip("seaborn")
-
-
-def labels(svg):
-    return re.findall(r"<text[^>]*>([^<]+)</text>", svg)
-
-
-def test_the_words_label_the_axes():
-    drawing = draw_attention("Attention", [[0.25, 0.75]], ["row"], ["$5", "<b>"])
-    found = labels(drawing.content)
-    assert {"row", "$5", "&lt;b&gt;"} <= set(found)
-    assert "<title>Attention</title>" in drawing.content
-
-
-def test_a_long_row_label_is_shortened():
-    svg = draw_attention("Attention", [[1.0]], ["x" * 100], ["y"]).content
-    assert "x" * 100 not in svg
-    assert "x" * 39 + "…" in svg
-
-
-@pytest.mark.parametrize(("size", "is_image"), [(30, False), (31, True)])
-def test_a_large_matrix_becomes_one_image_between_its_words(size, is_image):
-    words = [f"w{i}" for i in range(size)]
-    svg = draw_attention("Attention", [[1 / size] * size] * size, words, words).content
-    assert svg.count("<image") == 1 + is_image  # one is the color bar
-    assert (svg.count("<path") < size * size) == is_image
-    assert {"w0", words[-1]} <= set(labels(svg))
 
 
 @pytest.fixture
@@ -122,3 +96,18 @@ def test_an_alignment_has_the_translation_beside_the_source(untrained_predictor,
     assert columns == ["ein", "Mann", "schläft", "."]
     assert " ".join(rows).replace(" @end@", "") == output["target"]
     assert weights == output["attention"]
+
+
+def test_the_pictures_of_an_answer(untrained_predictor):
+    inputs = {"question": "Who slept?", "passage": "The fox\nslept in the old mill."}
+    ends, attended, attention = draw_prediction(untrained_predictor("rnet"), inputs)
+    assert [drawing.file_name for drawing in (ends, attended, attention)] == [
+        "answer_in_the_passage.html",
+        "attention_of_the_answer_to_the_passage.html",
+        "attention_of_the_answer_to_the_question.svg",
+    ]
+    answer = untrained_predictor("rnet").predict_json(inputs)["answer"]
+    for drawing in (ends, attended):
+        (marked,) = re.findall(r"<mark[^>]*>(.*)</mark>", drawing.content)
+        assert re.sub(r"<[^>]*>", "", marked.replace("<br>", "\n")) == answer
+    assert {"Who", "slept", "?"} <= set(re.findall(r">([^<>]+)</text>", attention.content))

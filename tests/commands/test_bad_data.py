@@ -1,0 +1,86 @@
+"""AllenNLP's own commands on the input that users get wrong; an error names the file and line."""
+
+import json
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+HEADER = "sentence1\tsentence2\tlabel\n"
+
+
+def test_evaluate(allennlp, small_archive, write):
+    path = write(HEADER + "a\tb\tneutral\na\tb\tmaybe\n")
+    with pytest.raises(ConfigurationError) as error:
+        allennlp("evaluate", small_archive, path)
+    assert str(error.value) == (
+        f"{path}, line 3: the label 'maybe' does not occur in the training data; expected one "
+        "of 'contradiction', 'entailment', 'neutral'"
+    )
+
+
+def test_evaluate_what_is_unusual_and_right(allennlp, small_archive, write, tmp_path):
+    path = write(HEADER + f"\tb\tneutral\n{'word ' * 5000}\t\tentailment\n")
+    allennlp("evaluate", small_archive, path, "--output-file", tmp_path / "metrics.json")
+    assert 0 <= json.loads((tmp_path / "metrics.json").read_text())["accuracy"] <= 1
+
+
+def test_evaluate_a_fold_and_the_whole_file(allennlp, small_archive, write, tmp_path):
+    rows = ["a\tb\tneutral\n", "c\td\tentailment\n", "e\tf\tcontradiction\n"] * 2
+    path = write(HEADER + "".join(rows))
+    output = tmp_path / "predictions.jsonl"
+    fold = json.dumps({"path": str(path), "folds": {"number": 3, "keep": [1]}})
+    for data_path, number in [(str(path), 6), (fold, 2)]:
+        allennlp(
+            *("evaluate", small_archive, data_path),
+            *("--output-file", tmp_path / "metrics.json", "--predictions-output-file", output),
+        )
+        lines = [json.loads(line) for line in output.read_text().splitlines()]
+        assert sum(len(line["label"]) for line in lines) == number
+
+
+def test_build_vocab_from_folds(allennlp, tmp_path, fixtures):
+    path = str(fixtures / "quick_start" / "validation.tsv")
+    folds = json.dumps(
+        {
+            "train_data_path": {"path": path, "folds": {"number": 10, "keep": [0]}},
+            "validation_data_path": {"path": path, "folds": {"number": 10, "keep": [1]}},
+        }
+    )
+    configuration = "training_config/quick_start.jsonnet"
+    allennlp("build-vocab", configuration, tmp_path / "vocabulary.tar.gz", "-o", folds)
+    assert (tmp_path / "vocabulary.tar.gz").is_file()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[\n{"sentence1": "a", "sentence2": "b", "label": "x"}\n]\n', r"line 1: .*jq -c"),
+        (
+            '{"sentence1": "a", "sentence2": "b", "label": null}\n',
+            "has no label; is the training data",
+        ),
+        (HEADER + "a\tb\tx\n" * 2, "the only label in the vocabulary is 'x'"),
+    ],
+)
+def test_train(allennlp, write, tmp_path, content, message):
+    path = write(content)
+    overrides = json.dumps({"train_data_path": str(path), "validation_data_path": str(path)})
+    with pytest.raises(ConfigurationError, match=message):
+        allennlp(
+            *("train", "training_config/quick_start.jsonnet"),
+            *("--serialization-dir", tmp_path / "model", "--overrides", overrides),
+        )
+
+
+def test_predict(allennlp, small_archive, write, tmp_path):
+    with pytest.raises(ConfigurationError, match=r"expected premise/hypothesis or .* got"):
+        allennlp(
+            *("predict", small_archive, write('{"premise": "a"}')),
+            *("--output-file", tmp_path / "predictions.jsonl"),
+        )
+
+
+def test_predict_on_nothing(allennlp, small_archive, write, tmp_path):
+    output = tmp_path / "predictions.jsonl"
+    allennlp("predict", small_archive, write(""), "--output-file", output)
+    assert output.read_text() == ""

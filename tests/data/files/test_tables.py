@@ -1,0 +1,188 @@
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.data.files.tables import Table, delimited_rows, read_sentences
+
+NAMES = {"text": "x", "label": "y"}
+
+
+def found(rows):
+    """The lines and values of rows."""
+    return [(row.source.line, row.values) for row in rows]
+
+
+def values(rows):
+    return [row.values for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("content", "settings", "expected"),
+    [
+        # Quotes are text unless the table is quoted.
+        ('x\ty\n"a\tb""\n', {}, [(2, {"x": '"a', "y": 'b""'})]),
+        ('x\ty\n"a\tb"\t"c""d"\n', {"quoted": True}, [(2, {"x": "a\tb", "y": 'c"d'})]),
+        # A quoted cell may span lines, and rows are known by their first.
+        (
+            'x,y\r\n"1\r\n\r\n2",a\r\n\r\n3,b\r\n',
+            {"delimiter": ",", "quoted": True},
+            [(2, {"x": "1\r\n\r\n2", "y": "a"}), (6, {"x": "3", "y": "b"})],
+        ),
+        (
+            "1\t2\t3\n4\t5\n",
+            {"columns": ("x", "y")},
+            [(1, {"x": "1", "y": "2"}), (2, {"x": "4", "y": "5"})],
+        ),
+        # By position
+        (
+            "a b\nc\n",
+            {"delimiter": " ", "columns": ()},
+            [(1, {0: "a", 1: "b"}), (2, {0: "c"})],
+        ),
+        # A row of empty cells is a row.
+        *(
+            (
+                "x,y\n1,2\n,\n\n3,4\n",
+                {"delimiter": ",", "quoted": quoted},
+                [(2, {"x": "1", "y": "2"}), (3, {"x": "", "y": ""}), (5, {"x": "3", "y": "4"})],
+            )
+            for quoted in (False, True)
+        ),
+        # Blank lines around the rows of one column
+        (
+            '\nx\n1\n""\n2\n\n\n',
+            {"quoted": True},
+            [(3, {"x": "1"}), (4, {"x": ""}), (5, {"x": "2"})],
+        ),
+        # Columns without a name
+        ("x\t\t\n1\t\t\n", {}, [(2, {"x": "1", "": ""})]),
+    ],
+)
+def test_delimited_rows(write, content, settings, expected):
+    assert found(delimited_rows(write(content), **settings)) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "settings", "message"),
+    [
+        ("x\ty\n1\t2\n1\n", {}, r", line 3: 1 columns where the header has 2 \(x, y\)"),
+        ("x\ty\n1\t2\t3\n", {}, r", line 2: 3 columns where the header has 2 \(x, y\)"),
+        ("1\n", {"columns": ("x", "y")}, r", line 1: 1 columns, expected 2 \(x, y\)"),
+        ('x\ty\n1\t"2\n', {"quoted": True}, ", line 2: malformed quoted row"),
+        ('x\ty\n1\t"2"3\n', {"quoted": True}, ", line 2: malformed quoted row"),
+        ("x\ty\n", {}, " is empty"),
+        *(
+            case
+            for quoted in (False, True)
+            for case in (
+                ("\nx\n1\n\n2\n", {"quoted": quoted}, ", line 4: a blank line in a table"),
+                ("\nx\n1\n\n2\n", {"quoted": quoted, "columns": ()}, ", line 4: a blank line"),
+                ("\nx\ty\tx\n1\t2\t3\n", {"quoted": quoted}, ", line 2: two columns .* 'x'"),
+            )
+        ),
+    ],
+)
+def test_malformed_rows(write, content, settings, message):
+    with pytest.raises(ConfigurationError, match=r"data\.txt" + message):
+        list(delimited_rows(write(content), **settings))
+
+
+@pytest.mark.parametrize(
+    ("content", "settings"),
+    [
+        ('x\ty\n"a, b\tc\n', {}),
+        ('x,y\n"""a, b",c\n', {}),
+        ('{"x": "\\"a, b", "y": "c"}\n', {}),
+        ('\nx;y\n"a, b;c\n', {"delimiter": ";"}),
+        ('x ||| y\n"a, b ||| c\n', {"delimiter": " ||| "}),
+        ('x\ty\n"""a, b"\tc\n', {"quoted": True}),
+        ('x,y\n"""a, b",c\n', {"delimiter": ","}),
+    ],
+)
+def test_forms_of_a_users_table(write, content, settings):
+    assert values(Table(NAMES, **settings).rows(write(content))) == [{"x": '"a, b', "y": "c"}]
+
+
+def test_no_quoting_in_a_csv_and_positions(write):
+    path = write('x,y\n"a,b"\n')
+    assert values(Table(NAMES, quoted=False).rows(path)) == [{"x": '"a', "y": 'b"'}]
+    path = write("[a] b\tb\tc\n")  # no JSON array
+    table = Table({"text": 2, "label": None})
+    assert values(table.rows(path)) == [{0: "[a] b", 1: "b", 2: "c"}]
+
+
+@pytest.mark.parametrize(
+    ("columns", "settings", "message"),
+    [
+        ({"text": "x", "label": 1}, {}, "all columns by name.*or all by position"),
+        ({"text": "x"}, {"delimiter": ""}, "delimiter=''"),
+        ({"text": "x"}, {"delimiter": "||", "quoted": True}, r"delimiter='\|\|'"),
+    ],
+)
+def test_impossible_settings(columns, settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        Table(columns, **settings)
+
+
+@pytest.mark.parametrize("content", ["x\nb\n", '{"x": "a", "y": "b"}\n{"x": "a"}\n'])
+def test_a_column_that_is_missing_is_named_with_its_setting(write, content):
+    """The remedy is null only where that is allowed."""
+    message = "line 2: there is no column 'y'; the columns are 'x'; name it in the setting 'label'"
+    for optional, ending in (
+        ((), ""),
+        (("label",), " (null there if the file has no such column)"),
+    ):
+        with pytest.raises(ConfigurationError) as error:
+            list(Table(NAMES, optional=optional).rows(write(content)))
+        assert str(error.value).endswith(message + ending)
+
+
+@pytest.mark.parametrize("delimiter", [";", "|"])
+@pytest.mark.parametrize("columns", [NAMES, {"text": 0, "label": 1}])
+def test_another_delimiter_than_the_expected(write, delimiter, columns):
+    path = write(f'"x"{delimiter}y\na, b{delimiter}c\n')
+    with pytest.raises(ConfigurationError) as error:
+        list(Table(columns).rows(path))
+    assert str(error.value) == (
+        f"{path}: the columns are separated by {delimiter!r}, it seems; set `delimiter` "
+        f"(of a command: --delimiter) to {delimiter!r}"
+    )
+    assert len(list(Table(columns, delimiter=delimiter, quoted=True).rows(path))) > 0
+
+
+@pytest.mark.parametrize("content", ['[{"x": 1}]', '[\n{"x": 1}\n]\n', '\n [ {"x": 1},\n'])
+def test_a_json_array(write, content):
+    with pytest.raises(ConfigurationError, match=r"data\.txt, line \d: .*jq -c '\.\[\]'"):
+        list(Table(NAMES).rows(write(content)))
+
+
+@pytest.mark.parametrize(
+    ("content", "settings", "expected"),
+    [
+        ("one é\r\n\nthree", {}, ["one é", "", "three"]),
+        ("id\ttext\n1\tone\n2\ttwo\n", {"column": "text"}, ["one", "two"]),
+        ("id\ttext\n1\tone\n2\ttwo\n", {"column": 1}, ["text", "one", "two"]),
+        ("id\ttext\n1\tone\n\t\n\n2\ttwo\n", {"column": "text"}, ["one", "", "two"]),
+        ('{"text": "one"}\n{"text": "two"}\n', {"column": "text"}, ["one", "two"]),
+        ("id;text\n1;one, two\n", {"column": "text", "delimiter": ";"}, ["one, two"]),
+        ("\tindented\none\ttwo\n", {}, ["\tindented", "one\ttwo"]),
+    ],
+)
+def test_sentences(write, content, settings, expected):
+    assert list(read_sentences(write(content), **settings)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "settings", "message"),
+    [
+        ("s.tsv", "id\ttext\n1\tone\n", {"column": "body"}, ", line 2: there is no column 'body'"),
+        ("s.txt", "one;two\n", {"delimiter": ";"}, "delimiter=';' needs a column"),
+        ("s.txt", "id\ttext\n1\tone\n", {}, "s.txt is a table, it seems; .*--column"),
+        *(
+            (name, "one\n", {}, f"{name} is a table, it seems; name the column")
+            for name in ("s.tsv", "s.CSV", "s.jsonl", "s.tsv.gz")
+        ),
+    ],
+)
+def test_sentences_that_cannot_be_told(write, name, content, settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        list(read_sentences(write(content, name), **settings))
