@@ -31,15 +31,7 @@ NUMBER_OF_EXAMPLES = 5
 
 @dataclass(frozen=True)
 class Prediction:
-    """A model's prediction.
-
-    # Parameters
-
-    answer : `Answer`
-        The part that the page shows.
-    unknown_words : `list[str]`
-        The words that are not in the model's vocabulary.
-    """
+    """The part of a prediction that the page shows, and the words that the model does not know."""
 
     answer: Answer
     unknown_words: list[str]

@@ -10,7 +10,7 @@ from typing import Any, Callable, Optional
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.demo.demo_model import DemoModel, InMemorySearch
-from allennlp_sentmatch.demo.middleware import RequestFilter, SecurityHeaders
+from allennlp_sentmatch.demo.middleware import RequestFilter
 
 MISSING_GRADIO = (
     "the demo needs the extra [demo]: pip install 'gradio>=6' matplotlib seaborn svgling"
@@ -87,7 +87,6 @@ def create_app(
     app.add_middleware(
         RequestFilter, functions=functions, sessions=sessions, allowed_hosts=allowed_hosts
     )
-    app.add_middleware(SecurityHeaders)
     return app
 
 

@@ -73,26 +73,17 @@ class Splits(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """A task that sentence vectors are tested with.
-
-    # Parameters
-
-    name : `str`
-    data_set : `str`
-        Tasks of one data set have the same sentences.
-    read : `Callable[[Path], Splits]`
-        Reads the examples from a folder of data sets, which is not used by a task of one's own.
-    estimator : `Union[LabelClassifier, GradeRegressor]`, optional (default = `LabelClassifier()`)
-        Predicts labels, or scores between two grades.
-    positive_label : `str`, optional (default = `None`)
-        The label of which F1 is reported, too.
-    """
+    """A task that sentence vectors are tested with."""
 
     name: str
     data_set: str
+    """Tasks of one data set have the same sentences."""
     read: Callable[[Path], Splits]
+    """Reads the examples from a folder of data sets, which a task of one's own does not use."""
     estimator: Estimator = LabelClassifier()  # noqa: RUF009  (never fitted, but clones of it)
+    """Predicts labels, or scores between two grades."""
     positive_label: Optional[str] = None
+    """The label of which F1 is reported, too."""
 
 
 def _examples(reader: DatasetReader, path: Any, target: str) -> Examples:
