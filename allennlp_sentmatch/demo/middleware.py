@@ -79,16 +79,8 @@ class RequestFilter(RequestLimits):
     Queries and the headers of proxies are not passed on, since anybody can send them, except for
     the queue's session, and `X-Forwarded-Proto` under an allowed name: that may be a proxy's.
 
-    # Parameters
-
-    app : `Any`
-        An ASGI application.
-    functions : `Functions`
-        The page's functions.
-    sessions : `Container[str]`
-        The sessions with requests, whose answers can be read.
-    allowed_hosts : `Collection[str]`, optional (default = `()`)
-        See `check_names`.
+    Names are checked with `allowed_hosts`, bodies with the page's `functions`; answers can be read
+    in the `sessions` with requests.
     """
 
     def __init__(

@@ -31,13 +31,7 @@ def create_app(
 ) -> Any:
     """Create the page as an ASGI application.
 
-    # Parameters
-
-    model : `DemoModel`
-    search : `InMemorySearch`, optional (default = `None`)
-        The corpus to be searched on the page, if any.
-    allowed_hosts : `Collection[str]`, optional (default = `()`)
-        See `RequestFilter`.
+    It searches a corpus if there is one; see `check_names` for `allowed_hosts`.
 
     # Raises
 
