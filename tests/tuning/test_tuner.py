@@ -37,15 +37,25 @@ def study(curves, tmp_path):
     return make
 
 
-def interrupt_when(path, number):
-    """Send a signal to this process once a file exists."""
+@pytest.fixture
+def interrupt(curves, study):
+    """Interrupts a study in one of its trials; the trainings will not hang the next time."""
 
-    def wait():
-        while not path.exists():
-            time.sleep(0.01)
-        os.kill(os.getpid(), number)
+    def interrupt(trial, number=signal.SIGINT, num_trials=None, **options):
+        curves.set_all([0.5, "hang"])
+        interrupted = study(**options)
 
-    threading.Thread(target=wait, daemon=True).start()
+        def wait():
+            while not (interrupted.folder / f"trials/{trial}/metrics_epoch_0.json").exists():
+                time.sleep(0.01)
+            os.kill(os.getpid(), number)
+
+        threading.Thread(target=wait, daemon=True).start()
+        with pytest.raises(KeyboardInterrupt):
+            interrupted.run(num_trials)
+        curves.set_all([0.5])
+
+    return interrupt
 
 
 def states(report):
@@ -104,42 +114,24 @@ def test_a_failed_training_does_not_end_the_study(curves, study):
     assert study().run() == report  # a failure is not repeated
 
 
-def test_no_training_is_complete(curves, study, tmp_path):
+def test_no_training_is_complete(curves, study, interrupt):
     """The last one that failed is named; no reason of an interrupted one is known."""
     curves.set_all(["no words"])
     with pytest.raises(ConfigurationError, match=r"the last one failed: no words \(logs: "):
         study().run(1)
-    curves.set_all([0.5, "hang"])
-    interrupt_when(tmp_path / "study" / "trials" / "1" / "metrics_epoch_0.json", signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        study().run(2)
+    interrupt(1, num_trials=2)
     with pytest.raises(ConfigurationError, match=r"complete; the last one failed: no words \(logs"):
         study().run(1)
 
 
-def interrupt_two_trials(curves, study, folder):
-    """Leave a study with two interrupted trials, which will not hang the next time."""
-    curves.set_all([0.5, "hang"])
-    interrupt_when(folder / "study" / "trials" / "1" / "metrics_epoch_0.json", signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        study(num_jobs=2).run()
-    curves.set_all([0.5])
-
-
 @pytest.mark.parametrize(("num_jobs", "number"), [(1, signal.SIGINT), (2, signal.SIGTERM)])
-def test_an_interrupted_study_goes_on(curves, study, tmp_path, num_jobs, number):
-    curves.set_all([0.5, "hang"])
-    interrupt_when(
-        tmp_path / "study" / "trials" / str(num_jobs - 1) / "metrics_epoch_0.json", number
-    )
+def test_an_interrupted_study_goes_on(study, interrupt, tmp_path, num_jobs, number):
     handler = signal.getsignal(number)
-    with pytest.raises(KeyboardInterrupt):
-        study(num_jobs=num_jobs).run()
+    interrupt(num_jobs - 1, number, num_jobs=num_jobs)
     assert signal.getsignal(number) is handler
     interrupted = json.loads((tmp_path / "study" / "study.json").read_text())
     assert [trial["state"] for trial in interrupted["trials"]] == ["interrupted"] * num_jobs
     assert interrupted["best"] is None
-    curves.set_all([0.5])
     report = study(num_jobs=num_jobs).run()
     values = [trial["values"][LR] for trial in report["trials"]]
     assert sorted(values[num_jobs:]) == sorted(RATES)
@@ -148,9 +140,9 @@ def test_an_interrupted_study_goes_on(curves, study, tmp_path, num_jobs, number)
     assert study().run() == report
 
 
-def test_two_threads_do_not_repeat_the_same_trial(curves, study, tmp_path, monkeypatch):
+def test_two_threads_do_not_repeat_the_same_trial(study, interrupt, monkeypatch):
     """Optuna reads the state of a waiting trial, checks it and writes the new one."""
-    interrupt_two_trials(curves, study, tmp_path)
+    interrupt(1, num_jobs=2)
     monkeypatch.setattr(
         "optuna.storages.RDBStorage.check_trial_is_updatable", lambda *_: time.sleep(0.2)
     )
@@ -159,9 +151,9 @@ def test_two_threads_do_not_repeat_the_same_trial(curves, study, tmp_path, monke
     assert {trial["state"] for trial in report["trials"][2:]} == {"complete"}
 
 
-def test_all_interrupted_trials_are_repeated(curves, study, tmp_path, monkeypatch):
+def test_all_interrupted_trials_are_repeated(study, interrupt, monkeypatch):
     """Optuna's grid sampler ends a study when no combination seems to be left."""
-    interrupt_two_trials(curves, study, tmp_path)
+    interrupt(1, num_jobs=2)
     monkeypatch.setattr(
         "optuna.samplers.GridSampler.after_trial", lambda self, study, *_: study.stop()
     )
