@@ -14,50 +14,33 @@ NUM_BINS = 15
 
 @dataclass(frozen=True)
 class Bin:
-    """Examples with similar confidence: the probability of the predicted label.
-
-    # Parameters
-
-    lower, upper : `float`
-        The confidence lies in (lower, upper].
-    count : `int`
-        The number of examples.
-    confidence, accuracy : `float`
-        Their means; 0 without examples.
-    """
+    """Examples with a confidence, the probability of the predicted label, in (lower, upper]."""
 
     lower: float
     upper: float
     count: int
     confidence: float
+    """The mean; 0 without examples."""
     accuracy: float
+    """0 without examples."""
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Measures of probabilities, over some examples.
-
-    # Parameters
-
-    expected_calibration_error : `float`
-        The mean absolute difference of accuracy and confidence over `bins`, weighted by their
-        counts (Naeini et al. 2015; Guo et al. 2017, https://arxiv.org/abs/1706.04599, eq. 3).
-    adaptive_calibration_error : `float`
-        The same with 15 bins of equally many examples.
-    negative_log_likelihood : `float`
-        The mean of -log p(label), in nats.
-    brier_score : `float`
-        The mean of sum_k (p_k - [k is the label])^2 (Brier 1950), between 0 and 2: of two labels,
-        twice scikit-learn's.
-    bins : `list[Bin]`
-        15 bins of equal width.
-    """
+    """Measures of probabilities, over some examples."""
 
     expected_calibration_error: float
+    """The mean absolute difference of accuracy and confidence over `bins`, weighted by their counts
+    (Naeini et al. 2015; Guo et al. 2017, https://arxiv.org/abs/1706.04599, eq. 3)."""
     adaptive_calibration_error: float
+    """The same with 15 bins of equally many examples."""
     negative_log_likelihood: float
+    """The mean of -log p(label), in nats."""
     brier_score: float
+    """The mean of sum_k (p_k - [k is the label])^2 (Brier 1950), between 0 and 2: of two labels,
+    twice scikit-learn's."""
     bins: list[Bin]
+    """15 bins of equal width."""
 
 
 def measure_reliability(probs: FloatArray, labels: IntArray) -> Reliability:

@@ -19,74 +19,48 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class DataReport:
-    """The reliability of a model's probabilities on some data.
-
-    # Parameters
-
-    data : `Any`
-        The data path.
-    examples : `int`
-    accuracy : `float`
-        The same before and after.
-    before, after : `Reliability`
-        Of the probabilities with the archive's own temperature, and with the fitted one.
-    """
+    """The reliability of a model's probabilities on some data."""
 
     data: Any
+    """The data path."""
     examples: int
     accuracy: float
+    """The same before and after."""
     before: Reliability
+    """Of the probabilities with the archive's own temperature."""
     after: Reliability
+    """Of those with the fitted temperature."""
 
 
 @dataclass(frozen=True)
 class ChosenThreshold:
-    """A predictor's threshold that was chosen on the calibration data.
-
-    # Parameters
-
-    aim : `str`
-        "f1" or "precision".
-    positive_label : `str`, optional
-        The label that is aimed at; `None` for all of them.
-    wanted_precision : `float`, optional
-    threshold : `Union[float, dict[str, float]]`, optional
-        The predictor's argument; `None` if no threshold reaches the precision.
-    calibration, test : `Decisions`, optional
-        Its effect on the two data sets.
-    """
+    """A predictor's threshold that was chosen on the calibration data."""
 
     aim: str
+    """"f1" or "precision"."""
     positive_label: Optional[str]
+    """The label that is aimed at; `None` for all of them."""
     wanted_precision: Optional[float]
     threshold: Optional[Threshold]
+    """The predictor's argument; `None` if no threshold reaches the precision."""
     calibration: Optional[Decisions]
+    """Its effect on the calibration data."""
     test: Optional[Decisions]
 
 
 @dataclass(frozen=True)
 class CalibrationReport:
-    """The report of `calibrate_archive`.
-
-    # Parameters
-
-    archive : `str`
-    temperature : `float`
-        The fitted one.
-    previous_temperature : `float`
-        The archive's own, 1 unless it was calibrated before.
-    calibration : `DataReport`
-        Of the data that the temperature and the thresholds were fitted on.
-    test : `DataReport`, optional
-        Of other data.
-    thresholds : `list[ChosenThreshold]`
-    """
+    """The report of `calibrate_archive`."""
 
     archive: str
     temperature: float
+    """The fitted one."""
     previous_temperature: float
+    """The archive's own, 1 unless it was calibrated before."""
     calibration: DataReport
+    """Of the data that the temperature and the thresholds were fitted on."""
     test: Optional[DataReport]
+    """Of other data."""
     thresholds: list[ChosenThreshold]
 
     def lines(self) -> Iterator[str]:

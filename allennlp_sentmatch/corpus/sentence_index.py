@@ -90,16 +90,8 @@ class SentenceIndex:
     ) -> "SentenceIndex":
         """The index of vectors.
 
-        # Parameters
-
-        vectors : `numpy.ndarray`
-            (N, E); a memory map is read piece by piece.
-        rows : `Sequence[int]`, optional (default = `None`)
-            Which of them to take, in this order; by default, all.
-        block_size : `int`, optional (default = `8192`)
-            The number of vectors read at a time.
-        kind : `IndexKind`, optional (default = `None`)
-            By default, the number of vectors decides, see `default_kind`.
+        Of a memory map, `block_size` vectors are read at a time. By default, their number decides
+        the kind, see `default_kind`; see the class for `rows`.
 
         # Raises
 
@@ -173,11 +165,11 @@ class SentenceIndex:
         if has_lists:  # 8 bytes for each vector, as long as they are needed
             index.make_direct_map()
         try:
-            found = [index.reconstruct(int(position)) for position in positions]
+            found: FloatArray = index.reconstruct_batch(numpy.asarray(positions, numpy.int64))
         finally:
             if has_lists:
                 index.set_direct_map_type(faiss_library().DirectMap.NoMap)
-        return numpy.array(found, "f4").reshape(-1, self.vector_size)
+        return found
 
     def holds(self, vectors: FloatArray, positions: Sequence[int]) -> BoolArray:
         """Whether the index has these vectors (P, E) at these positions (P).
@@ -233,17 +225,8 @@ class SentenceIndex:
     ) -> "SentenceIndex":
         """The index in a file that `save` wrote, mapped into memory where FAISS can do that.
 
-        The file is first read once, for the digest at its end.
-
-        # Parameters
-
-        path : `Union[str, os.PathLike]`
-        kind : `IndexKind`, optional (default = `None`)
-            The kind of the index, whose settings for searching replace those it was saved with.
-        vectors : `numpy.ndarray`, optional (default = `None`)
-            (N, E), what the index was built from; see the class.
-        rows : `Sequence[int]`, optional (default = `None`)
-            Which of the vectors were taken; see the class.
+        The file is first read once, for the digest at its end. The settings of `kind` for searching
+        replace those that the index was saved with; see the class for `vectors` and `rows`.
 
         # Raises
 

@@ -40,30 +40,20 @@ RESCORED_TOGETHER = 128
 
 @dataclass(frozen=True)
 class Neighbor:
-    """A sentence of the corpus, found for a query.
-
-    # Parameters
-
-    sentence : `str`
-    row : `int`
-        The first row of the corpus with this sentence, counted from 0.
-    cosine : `float`
-        Of its vector and the query's.
-    label : `str`, optional (default = `None`)
-        The label predicted for the query, as the premise, and the sentence, as the hypothesis, if
-        the neighbors are rescored.
-    probs_by_label : `dict[str, float]`, optional (default = `None`)
-        The probabilities of all labels, with the label.
-    score : `float`, optional (default = `None`)
-        The score predicted for them, if the model that rescores predicts scores.
-    """
+    """A sentence of the corpus, found for a query."""
 
     sentence: str
     row: int
+    """The first row of the corpus with this sentence, counted from 0."""
     cosine: float
+    """Of its vector and the query's."""
     label: Optional[str] = None
+    """If the neighbors are rescored: the label predicted for the query, as the premise, and the
+    sentence, as the hypothesis."""
     probs_by_label: Optional[dict[str, float]] = None
+    """The probabilities of all labels, with the label."""
     score: Optional[float] = None
+    """The score predicted for them, if the model that rescores predicts scores."""
 
 
 class SentenceSearch:

@@ -31,15 +31,7 @@ NUMBER_OF_EXAMPLES = 5
 
 @dataclass(frozen=True)
 class Prediction:
-    """A model's prediction.
-
-    # Parameters
-
-    answer : `Answer`
-        The part that the page shows.
-    unknown_words : `list[str]`
-        The words that are not in the model's vocabulary.
-    """
+    """The part of a prediction that the page shows, and the words that the model does not know."""
 
     answer: Answer
     unknown_words: list[str]
@@ -52,17 +44,7 @@ class DemoModel:
     saliency, picture or generation: these leave the model unchanged while they run. Texts are
     checked first; an `InputError` tells what is wrong with one.
 
-    # Parameters
-
-    predictor : `Predictor`
-        One that has a task.
-    description : `str`, optional (default = `""`)
-        A line about the model on the page.
-
-    # Attributes
-
-    task : `Task`
-        The input texts of the page, and how it shows an answer.
+    The page shows the `description`, and the texts and answers of the predictor's `task`.
 
     # Raises
 
@@ -138,14 +120,8 @@ class DemoModel:
             return draw_prediction(self._predictor, self._json(texts), self._lock)
 
     def explain(self, *texts: str, method: str = "simple") -> Drawing:
-        """Draw the words' saliency for the predicted label or score.
-
-        # Parameters
-
-        texts : `str`
-            One for each of the task's inputs.
-        method : `str`, optional (default = `"simple"`)
-            `"simple"`, `"integrated"` or `"smooth"` gradients.
+        """Draw the words' saliency for the label or score by "simple", "integrated" or "smooth"
+        gradients.
         """
         instance = self._instance(self._json(texts))
         saliency = interpret_instance(self._predictor, instance, method)
@@ -154,11 +130,7 @@ class DemoModel:
     def generate(self, source: str, sample: bool = False) -> dict[str, list[str]]:
         """Generate sentences for each label, the best first, as the second of a pair.
 
-        # Parameters
-
-        source : `str`
-        sample : `bool`, optional (default = `False`)
-            Draw the latent vector, so that each call gives others.
+        With `sample`, the latent vector is drawn, so that each call gives others.
         """
         source = checked_text(source, "sentence")
         # Without the lock: a beam search takes long, and no one else's sentences are changed.
@@ -215,12 +187,7 @@ class DemoModel:
 class InMemorySearch:
     """Finds the sentences of a small corpus nearest to a query, by the cosine of their vectors.
 
-    # Parameters
-
-    model : `DemoModel`
-        Encodes the corpus in the constructor, and the queries later.
-    sentences : `Sequence[str]`
-        The corpus.
+    The model encodes the corpus in the constructor, and the queries later.
 
     # Raises
 

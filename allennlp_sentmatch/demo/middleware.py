@@ -1,4 +1,4 @@
-"""ASGI middleware: a filter of requests, and security headers."""
+"""ASGI middleware: a filter of requests that sends security headers."""
 
 import json
 import re
@@ -79,16 +79,8 @@ class RequestFilter(RequestLimits):
     Queries and the headers of proxies are not passed on, since anybody can send them, except for
     the queue's session, and `X-Forwarded-Proto` under an allowed name: that may be a proxy's.
 
-    # Parameters
-
-    app : `Any`
-        An ASGI application.
-    functions : `Functions`
-        The page's functions.
-    sessions : `Container[str]`
-        The sessions with requests, whose answers can be read.
-    allowed_hosts : `Collection[str]`, optional (default = `()`)
-        See `check_names`.
+    Names are checked with `allowed_hosts`, bodies with the page's `functions`; answers can be read
+    in the `sessions` with requests.
     """
 
     def __init__(
@@ -101,6 +93,16 @@ class RequestFilter(RequestLimits):
         super().__init__(app, allowed_hosts)
         self._functions = functions
         self._sessions = sessions
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Handle one request, and send `HEADERS` with every response."""
+
+        async def send_with_headers(event: Any) -> None:
+            if event["type"] == "http.response.start":
+                event = {**event, "headers": [*event["headers"], *HEADERS]}
+            await send(event)
+
+        await super().__call__(scope, receive, send_with_headers)
 
     def _checked_scope(self, scope: Any) -> Any:
         path = scope["path"]
@@ -173,26 +175,3 @@ def _check_value(value: Any, schema: dict[str, Any]) -> None:
             raise RequestError(413, f"A text has {len(value):,} characters, which is too long.")
         if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
             raise RequestError(400, "A text is not valid Unicode: it has half of a character.")
-
-
-class SecurityHeaders:
-    """Sends `HEADERS` with every response.
-
-    # Parameters
-
-    app : `Any`
-        An ASGI application.
-    """
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Handle one request."""
-
-        async def send_with_headers(event: Any) -> None:
-            if event["type"] == "http.response.start":
-                event = {**event, "headers": [*event["headers"], *HEADERS]}
-            await send(event)
-
-        await self._app(scope, receive, send_with_headers)

@@ -41,19 +41,7 @@ MAX_WAITING = 500
 
 
 def build_page(model: DemoModel, search: Optional[InMemorySearch] = None) -> Any:
-    """The page of a model.
-
-    # Parameters
-
-    model : `DemoModel`
-    search : `InMemorySearch`, optional (default = `None`)
-        The corpus to be searched, if any.
-
-    # Returns
-
-    `gradio.Blocks`
-        Not served yet.
-    """
+    """The page of a model, `gradio.Blocks`, with a corpus to be searched if there is one."""
     title = f"{model.task.title} · allennlp_sentmatch"
     with gradio.Blocks(title=title, analytics_enabled=False) as page:
         _html(heading(model.task.title, model.description))
@@ -121,25 +109,14 @@ def _add_answer(model: DemoModel) -> None:
         js = f"() => {json.dumps(example)}"
         example_button.click(None, None, texts, js=js, **EVENT)  # in the browser, no request
         predicted.append(example_button.click(js=js, **predicting))
-    drawing = {
-        "fn": partial(drawings, model),
-        "inputs": texts,
-        "outputs": pictures,
-        "concurrency_id": "drawings",
-        **EVENT,
-    }
-    explaining = {
-        "fn": partial(explanation, model),
-        "inputs": [method, *texts],
-        "outputs": saliency,
-        "concurrency_id": "explanations",
-        **EVENT,
-    }
+    drawing = partial(drawings, model), texts, pictures
+    explaining = partial(explanation, model), [method, *texts], saliency
+    explain_together = {"concurrency_id": "explanations", **EVENT}
     for event in predicted:
-        event.then(**drawing)
+        event.then(*drawing, concurrency_id="drawings", **EVENT)
         if model.can_explain:
-            event.then(**explaining)
-    method.change(**explaining)
+            event.then(*explaining, **explain_together)
+    method.change(*explaining, **explain_together)
 
 
 def _add_generation(model: DemoModel) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Callable, Optional
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.demo.demo_model import DemoModel, InMemorySearch
-from allennlp_sentmatch.demo.middleware import RequestFilter, SecurityHeaders
+from allennlp_sentmatch.demo.middleware import RequestFilter
 
 MISSING_GRADIO = (
     "the demo needs the extra [demo]: pip install 'gradio>=6' matplotlib seaborn svgling"
@@ -31,13 +31,7 @@ def create_app(
 ) -> Any:
     """Create the page as an ASGI application.
 
-    # Parameters
-
-    model : `DemoModel`
-    search : `InMemorySearch`, optional (default = `None`)
-        The corpus to be searched on the page, if any.
-    allowed_hosts : `Collection[str]`, optional (default = `()`)
-        See `RequestFilter`.
+    It searches a corpus if there is one; see `check_names` for `allowed_hosts`.
 
     # Raises
 
@@ -87,7 +81,6 @@ def create_app(
     app.add_middleware(
         RequestFilter, functions=functions, sessions=sessions, allowed_hosts=allowed_hosts
     )
-    app.add_middleware(SecurityHeaders)
     return app
 
 

@@ -63,32 +63,20 @@ class InputError(ValueError):
 
 @dataclass(frozen=True)
 class TextInput:
-    """A text that a model reads.
-
-    # Parameters
-
-    name : `str`
-        Its key in the predictor's JSON.
-    label : `str`
-        Its name on the page.
-    noun : `str`, optional (default = `name`)
-        The word for it, or for an element of a list, in messages.
-    field : `str`, optional (default = `name`)
-        Its field in the predictor's instances.
-    lines : `int`, optional (default = `1`)
-        The height of its box, which grows up to 10 lines.
-    one_per_line : `bool`, optional (default = `False`)
-        Whether the text is a list, with one element a line.
-    max_characters : `int`, optional (default = `MAX_CHARACTERS`)
-    max_tokens : `int`, optional (default = `MAX_TOKENS`)
-    """
+    """A text that a model reads."""
 
     name: str
+    """Its key in the predictor's JSON."""
     label: str
+    """Its name on the page."""
     noun: str = ""
+    """The word for it, or for an element of a list, in messages; `name` by default."""
     field: str = ""
+    """Its field in the predictor's instances; `name` by default."""
     lines: int = 1
+    """The height of its box, which grows up to 10 lines."""
     one_per_line: bool = False
+    """Whether the text is a list, with one element a line."""
     max_characters: int = MAX_CHARACTERS
     max_tokens: int = MAX_TOKENS
 
@@ -159,41 +147,26 @@ Answer = Union[dict[str, float], Table]
 
 
 class Task(ABC):
-    """One kind of predictor on the page.
+    """One kind of predictor on the page; `predictor` is one that the class accepts.
 
     To add a page for another kind of predictor, add a subclass to `TASKS`. Pictures are drawn from
     the predictor's output and need nothing here.
-
-    # Parameters
-
-    predictor : `Predictor`
-        One that the class accepts.
-
-    # Attributes
-
-    accepted : `type[Predictor]`
-        The class of the predictors.
-    title : `str`
-        The page's heading.
-    verb : `str`
-        The text of the button.
-    inputs : `list[TextInput]`
-        The texts that the predictor takes.
-    texts : `Sequence[Example]`
-        The examples, unless `examples` chooses them by the model.
-    shows_probabilities : `bool`
-        Whether answers are probabilities of labels rather than tables.
-    search_note : `str`
-        A remark on searching with the model's sentence vectors.
     """
 
     accepted: ClassVar[type[Predictor]]
+    """The class of the predictors."""
     title: str
+    """The page's heading."""
     verb: str
+    """The text of the button."""
     inputs: list[TextInput]
+    """The texts that the predictor takes."""
     texts: Sequence[Example] = ()
+    """The examples, unless `examples` chooses them by the model."""
     shows_probabilities = False
+    """Whether answers are probabilities of labels rather than tables."""
     search_note = ""
+    """A remark on searching with the model's sentence vectors."""
 
     def __init__(self, predictor: Predictor) -> None:
         self._predictor = predictor

@@ -67,13 +67,7 @@ class Batcher:
         return len(self._waiting)
 
     async def __call__(self, inputs: Sequence[JsonDict], sizes: Sequence[int]) -> list[JsonDict]:
-        """The predictions for some inputs.
-
-        # Parameters
-
-        inputs : `Sequence[JsonDict]`
-        sizes : `Sequence[int]`
-            Their numbers of characters.
+        """The predictions for some inputs of `sizes` characters.
 
         # Raises
 

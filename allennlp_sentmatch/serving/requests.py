@@ -19,15 +19,7 @@ REQUEST_SECONDS = 20
 
 
 class RequestError(Exception):
-    """A request is refused.
-
-    # Parameters
-
-    status : `int`
-        The HTTP status.
-    reason : `str`
-        A sentence for the visitor.
-    """
+    """A request is refused with an HTTP status, and a sentence for the visitor."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -81,14 +73,7 @@ def _host_name(address: str) -> str:
 
 class RequestLimits:
     """ASGI middleware that refuses requests under other names or of pages elsewhere, and large or
-    slow bodies.
-
-    # Parameters
-
-    app : `Any`
-        An ASGI application.
-    allowed_hosts : `Collection[str]`, optional (default = `()`)
-        See `check_names`.
+    slow bodies; see `check_names` for `allowed_hosts`.
     """
 
     def __init__(self, app: Any, allowed_hosts: Collection[str] = ()) -> None:

@@ -11,18 +11,9 @@ from allennlp_sentmatch.serving import requests
 
 
 def serve(app: Any, host: str, port: int, name: str) -> None:
-    """Serve an application until interrupted.
+    """Serve an ASGI application until interrupted.
 
-    # Parameters
-
-    app : `Any`
-        An ASGI application.
-    host : `str`
-        The address to serve at.
-    port : `int`
-        0 for any that is free.
-    name : `str`
-        What the application is called where its address is printed.
+    The port 0 stands for any that is free. The application's `name` is printed with its address.
 
     # Raises
 

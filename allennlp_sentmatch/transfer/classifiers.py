@@ -61,13 +61,7 @@ def fit_pipeline(
 
 
 class LabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """scikit-learn's estimator of labels.
-
-    # Parameters
-
-    l2 : `float`, optional (default = `1.0`)
-        The penalty.
-    """
+    """scikit-learn's estimator of labels, with the penalty `l2`."""
 
     def __init__(self, l2: float = 1.0) -> None:
         self.l2 = l2
@@ -91,13 +85,7 @@ class GradeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     divergence (Tai, Socher and Manning 2015; see `allennlp_sentmatch.nn.similarity`). But for a
     constant, this is the cross-entropy of a logistic regression in which an example has a row for
     each of its grades, with the grade's probability as the weight. The prediction is the expected
-    grade.
-
-    # Parameters
-
-    lowest, highest : `int`
-    l2 : `float`, optional (default = `1.0`)
-        The penalty.
+    grade. `l2` is the penalty.
     """
 
     def __init__(self, lowest: int, highest: int, l2: float = 1.0) -> None:
@@ -154,34 +142,21 @@ def predict_with_best_penalty(
     train: Data,
     validation: Optional[Data],
     test_features: Optional[Array],
-    num_folds: int = 10,
-    seed: int = 1111,
-    description: str = "",
+    num_folds: int = 10,  # at least 3
+    seed: int = 1111,  # of the folds
+    description: str = "",  # of the progress bar
 ) -> tuple[Array, list[float]]:
     """Choose the penalty, and predict with it.
 
-    # Parameters
-
-    estimator : `Union[LabelClassifier, GradeRegressor]`
-    train : `tuple[numpy.ndarray, numpy.ndarray]`
-        Features (N, D) and targets (N,).
-    validation : `tuple[numpy.ndarray, numpy.ndarray]`, optional
-        Those that the penalty is chosen on. `None`: by the mean over the folds of `train`; then all
-        of them are trained on.
-    test_features : `numpy.ndarray`, optional
-        (M, D). `None`: each fold of `train` is tested by a classifier of the others, whose penalty
-        is chosen by cross-validation over them.
-    num_folds : `int`, optional (default = `10`)
-        At least 3.
-    seed : `int`, optional (default = `1111`)
-        Of the folds.
-    description : `str`, optional (default = `""`)
-        Of the progress bar.
+    With features and targets for `validation`, these decide. Otherwise, the mean over the folds of
+    `train` does, and all of them are trained on. Without `test_features` (M, D), each fold is
+    tested by a classifier of the others, whose penalty is chosen by cross-validation over them.
 
     # Returns
 
     `tuple[numpy.ndarray, list[float]]`
-        The predictions (M,) or (N,), and the penalties that were chosen: one, or one for each fold.
+        The predictions (M,), or (N,) for `train`, and the penalties that were chosen: one, or one
+        for each fold.
     """
     features, targets = train
     if validation is not None:

@@ -30,50 +30,32 @@ def metric_key(task: str, metric: str) -> str:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """The figures of a task.
-
-    # Parameters
-
-    metrics : `dict[str, float]`
-        By name: `accuracy` and `f1` as fractions of 1, `pearson` and `spearman`.
-    l2_penalties : `list[float]`
-        Those that were chosen: one, or one for each fold.
-    num_training, num_test : `int`
-        Numbers of examples.
-    seconds : `float`
-        The time of training and testing, without encoding.
-    """
+    """The figures of a task."""
 
     metrics: dict[str, float]
+    """By name: `accuracy` and `f1` as fractions of 1, `pearson` and `spearman`."""
     l2_penalties: list[float]
+    """Those that were chosen: one, or one for each fold."""
     num_training: int
     num_test: int
     seconds: float
+    """The time of training and testing, without encoding."""
 
 
 @dataclass(frozen=True)
 class TransferReport:
-    """The figures of all tasks.
-
-    # Parameters
-
-    name : `str`
-        The encoder's.
-    vector_size : `int`, optional
-        `None` if every task failed before it was encoded.
-    settings : `dict[str, Any]`
-        Of the cross-validation.
-    results : `dict[str, TaskResult]`
-        By task.
-    errors : `dict[str, str]`
-        Of the tasks that failed.
-    """
+    """The figures of all tasks."""
 
     name: str
+    """The encoder's."""
     vector_size: Optional[int]
+    """`None` if every task failed before it was encoded."""
     settings: dict[str, Any]
+    """Of the cross-validation."""
     results: dict[str, TaskResult]
+    """By task."""
     errors: dict[str, str]
+    """Of the tasks that failed."""
 
     @property
     def average(self) -> Optional[float]:

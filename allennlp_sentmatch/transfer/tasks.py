@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Optional
 import numpy
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance
+from allennlp.data import DatasetReader
 from allennlp.data.tokenizers import WhitespaceTokenizer
 
 from allennlp_sentmatch.data.dataset_readers import (
@@ -73,26 +73,17 @@ class Splits(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """A task that sentence vectors are tested with.
-
-    # Parameters
-
-    name : `str`
-    data_set : `str`
-        Tasks of one data set have the same sentences.
-    read : `Callable[[Path], Splits]`
-        Reads the examples from a folder of data sets, which is not used by a task of one's own.
-    estimator : `Union[LabelClassifier, GradeRegressor]`, optional (default = `LabelClassifier()`)
-        Predicts labels, or scores between two grades.
-    positive_label : `str`, optional (default = `None`)
-        The label of which F1 is reported, too.
-    """
+    """A task that sentence vectors are tested with."""
 
     name: str
     data_set: str
+    """Tasks of one data set have the same sentences."""
     read: Callable[[Path], Splits]
+    """Reads the examples from a folder of data sets, which a task of one's own does not use."""
     estimator: Estimator = LabelClassifier()  # noqa: RUF009  (never fitted, but clones of it)
+    """Predicts labels, or scores between two grades."""
     positive_label: Optional[str] = None
+    """The label of which F1 is reported, too."""
 
 
 def _examples(reader: DatasetReader, path: Any, target: str) -> Examples:
@@ -105,12 +96,9 @@ def _examples(reader: DatasetReader, path: Any, target: str) -> Examples:
         pair = "premise" in metadata
         keys = ("premise", "hypothesis") if pair else ("text",)
         sentences.append(tuple(metadata[key] for key in keys))
-        targets.append(metadata[target] if target == "score" else _label(instance))
+        label: Any = instance.get("label")
+        targets.append(metadata[target] if target == "score" else label.label)
     return Examples(sentences, numpy.array(targets))
-
-
-def _label(instance: Instance) -> Any:
-    return instance["label"].label  # type: ignore[attr-defined]
 
 
 def find_file(folder: Path, data_set: str, name: str) -> Path:
@@ -121,23 +109,15 @@ def find_file(folder: Path, data_set: str, name: str) -> Path:
     `ConfigurationError` if it is not there, naming the paths that were looked for.
     """
     for subfolder in SUBFOLDERS[data_set]:
-        found = _subfolder(folder, subfolder)
-        for path in (found / name, found / f"{name}.gz") if found is not None else ():
+        found = [folder]
+        for part in subfolder.split("/"):
+            entries = (entry for one in found if one.is_dir() for entry in sorted(one.iterdir()))
+            found = [entry for entry in entries if entry.name.lower() == part]
+        for path in (one / file for one in found for file in (name, f"{name}.gz")):
             if path.is_file():
                 return path
     wanted = " or ".join(f"{subfolder}/{name}" for subfolder in SUBFOLDERS[data_set])
     raise ConfigurationError(f"{folder}: there is no {wanted}, gzip-compressed or not")
-
-
-def _subfolder(folder: Path, path: str) -> Optional[Path]:
-    """The folder at a relative path, of which upper and lower case do not matter."""
-    found: Optional[Path] = folder
-    for name in path.split("/"):
-        if found is None or not found.is_dir():
-            return None
-        entries = sorted(found.iterdir())
-        found = next((entry for entry in entries if entry.name.lower() == name), None)
-    return found
 
 
 def _read_two_files(folder: Path, data_set: str, name: str, labels: tuple[str, str]) -> Splits:
@@ -146,51 +126,35 @@ def _read_two_files(folder: Path, data_set: str, name: str, labels: tuple[str, s
     return Splits(_examples(reader, files, "label"))
 
 
-def _read_trec(folder: Path) -> Splits:
-    reader = SingleSentenceReader("trec", tokenizer=WhitespaceTokenizer())
-    train, test = (
-        _examples(reader, find_file(folder, "TREC", name), "label")
-        for name in ("train_5500.label", "TREC_10.label")
+def _read_splits(
+    folder: Path,
+    data_set: str,
+    make_reader: Callable[[], DatasetReader],
+    names: list[str],
+    target: str = "label",
+) -> Splits:
+    """Files for training, testing and, between the two, validation if there are three."""
+    train, *validation, test = (
+        _examples(make_reader(), find_file(folder, data_set, name), target) for name in names
     )
-    return Splits(train, test=test)
+    return Splits(train, validation[0] if validation else None, test)
 
 
 def _read_sst(folder: Path, phrases: bool) -> Splits:
     """Polarity. The training phrases are the 67,349 of SentEval and GLUE: every distinct phrase of
     the sentences that are not neutral, unless it is neutral.
     """
-    sentence_reader = SentimentTreesReader("2-class")
-    train_reader = (
-        SentimentTreesReader("2-class", use_subtrees=True, use_neutral_sentences=False)
-        if phrases
-        else sentence_reader
-    )
-    train, validation, test = (
-        _examples(reader, find_file(folder, "SST", f"{name}.txt"), "label")
-        for name, reader in (
-            ("train", train_reader),
-            ("dev", sentence_reader),
-            ("test", sentence_reader),
-        )
-    )
-    return Splits(_distinct(train) if phrases else train, validation, test)
+    make_reader = partial(SentimentTreesReader, "2-class")
+    splits = _read_splits(folder, "SST", make_reader, ["train.txt", "dev.txt", "test.txt"])
+    if not phrases:
+        return splits
+    reader = make_reader(use_subtrees=True, use_neutral_sentences=False)
+    examples = _examples(reader, find_file(folder, "SST", "train.txt"), "label")
+    sentences, targets = zip(*dict.fromkeys(zip(examples.sentences, examples.targets)))
+    return splits._replace(train=Examples(list(sentences), numpy.array(targets)))
 
 
-def _distinct(examples: Examples) -> Examples:
-    """Each sentence with each of its labels once."""
-    rows = dict.fromkeys(zip(examples.sentences, examples.targets))
-    return Examples([row[0] for row in rows], numpy.array([row[1] for row in rows]))
-
-
-def _read_pairs(folder: Path, data_set: str, format: str, names: list[str], target: str) -> Splits:
-    """Pairs in files for training, testing and, between the two, validation if there are three."""
-    reader = SentencePairReader(format, tokenizer=WhitespaceTokenizer())
-    train, *validation, test = (
-        _examples(reader, find_file(folder, data_set, name), target) for name in names
-    )
-    return Splits(train, validation[0] if validation else None, test)
-
-
+_TREC = ["train_5500.label", "TREC_10.label"]
 _MRPC = ["msr_paraphrase_train.txt", "msr_paraphrase_test.txt"]
 _SICK = ["SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"]
 _STS = ["sts-train.csv", "sts-dev.csv", "sts-test.csv"]
@@ -201,9 +165,12 @@ def _two_files(data_set: str, name: str, labels: tuple[str, str] = ("neg", "pos"
     return Task(data_set, data_set, read)
 
 
-def _pairs(name: str, data_set: str, format: str, files: list[str], **settings: Any) -> Task:
+def _splits(name: str, data_set: str, reader: Any, files: list[str], **settings: Any) -> Task:
     target = "score" if "estimator" in settings else "label"
-    read = partial(_read_pairs, data_set=data_set, format=format, names=files, target=target)
+    make_reader = partial(*reader, tokenizer=WhitespaceTokenizer())
+    read = partial(
+        _read_splits, data_set=data_set, make_reader=make_reader, names=files, target=target
+    )
     return Task(name, data_set, read, **settings)
 
 
@@ -213,11 +180,11 @@ TASKS = (
     _two_files("SUBJ", "subj", ("objective", "subjective")),
     _two_files("MPQA", "mpqa"),
     Task("SST", "SST", partial(_read_sst, phrases=True)),
-    Task("TREC", "TREC", _read_trec),
-    _pairs("MRPC", "MRPC", "msrp", _MRPC, positive_label="1"),
-    _pairs("SICK-R", "SICK", "sick", _SICK, estimator=GradeRegressor(1, 5)),
-    _pairs("SICK-E", "SICK", "sick", _SICK),
-    _pairs("STSB", "STS-B", "sts", _STS, estimator=GradeRegressor(0, 5)),
+    _splits("TREC", "TREC", (SingleSentenceReader, "trec"), _TREC),
+    _splits("MRPC", "MRPC", (SentencePairReader, "msrp"), _MRPC, positive_label="1"),
+    _splits("SICK-R", "SICK", (SentencePairReader, "sick"), _SICK, estimator=GradeRegressor(1, 5)),
+    _splits("SICK-E", "SICK", (SentencePairReader, "sick"), _SICK),
+    _splits("STSB", "STS-B", (SentencePairReader, "sts"), _STS, estimator=GradeRegressor(0, 5)),
 )
 """The tasks in the order of the table."""
 

@@ -1,7 +1,6 @@
 """Calibrated archives: what changes, what does not, and what is refused."""
 
 import json
-import logging
 import re
 import shutil
 import sys
@@ -95,33 +94,16 @@ def test_a_second_calibration_replaces_the_first(calibrated, drawn, tmp_path):
     assert second.temperature == pytest.approx(first.temperature, rel=1e-4)
     model = load_archive(tmp_path / "out" / "model.tar.gz").model
     assert model.temperature.item() == pytest.approx(first.temperature, rel=1e-4)
+    # The probabilities of an ensemble's one member are calibrated already.
+    ensemble = ensemble_archives([str(folder / "model.tar.gz")], str(tmp_path / "ensemble.tar.gz"))
+    third = calibrate_archive(ensemble, drawn[0], tmp_path / "again")
+    assert third.temperature == pytest.approx(1.0, rel=1e-3)
 
 
-def test_everything_else_in_the_archive_stays(small_archive, drawn, tmp_path):
-    (tmp_path / "extra.json").write_text("{}")
-    original = tmp_path / "model.tar.gz"
-    with tarfile.open(small_archive) as old, tarfile.open(original, "w:gz") as new:
-        for member in old:
-            new.addfile(member, old.extractfile(member) if member.isreg() else None)
-        new.add(tmp_path / "extra.json", "extra.json")
-    calibrate_archive(original, drawn[0], tmp_path / "out")
-    with tarfile.open(original) as old, tarfile.open(tmp_path / "out" / "model.tar.gz") as new:
-        assert sorted(old.getnames()) == sorted(new.getnames())
-        for member in old:
-            if member.isreg() and member.name != "weights.th":
-                same = new.extractfile(member.name).read()
-                assert old.extractfile(member).read() == same, member.name
-    states = [
-        load_archive(file).model.state_dict()
-        for file in (original, tmp_path / "out" / "model.tar.gz")
-    ]
-    assert states[0].keys() == states[1].keys()
-    changed = [name for name in states[0] if not torch.equal(states[0][name], states[1][name])]
-    assert changed == ["temperature"]
-
-
-def test_a_serialization_directory_is_accepted(small_archive, calibrated, drawn, tmp_path):
-    """Other files are taken over as the configuration says, from this folder only."""
+def test_everything_else_in_the_archive_stays(small_archive, calibrated, drawn, tmp_path):
+    """Other files of a serialization directory are taken over as the configuration says, from this
+    folder only.
+    """
     folder = tmp_path / "model"
     shutil.copytree(small_archive.parent, folder)
     (folder / "extra..json").write_text("{}")
@@ -129,21 +111,26 @@ def test_a_serialization_directory_is_accepted(small_archive, calibrated, drawn,
     config = json.loads((folder / "config.json").read_text())
     config["include_in_archive"] = ["extra*.json", "../secret", str(tmp_path / "secret")]
     (folder / "config.json").write_text(json.dumps(config))
-    report = calibrate_archive(folder, drawn[0], tmp_path / "out")
+    outputs = [tmp_path / "of_folder", tmp_path / "of_archive"]
+    report = calibrate_archive(folder, drawn[0], outputs[0])
     assert report.temperature == pytest.approx(calibrated[1].temperature, rel=1e-6)
-    with tarfile.open(tmp_path / "out" / "model.tar.gz") as new:
-        names = new.getnames()
-    assert "extra..json" in names
-    assert not any("secret" in name for name in names)
-    load_archive(tmp_path / "out" / "model.tar.gz")
-
-
-def test_an_ensemble_of_calibrated_members(calibrated, drawn, tmp_path):
-    """Its one member's probabilities are calibrated already."""
-    archive = str(calibrated[0] / "model.tar.gz")
-    ensemble = ensemble_archives([archive], str(tmp_path / "ensemble.tar.gz"))
-    report = calibrate_archive(ensemble, drawn[0], tmp_path / "out")
-    assert report.temperature == pytest.approx(1.0, rel=1e-3)
+    original = outputs[0] / "model.tar.gz"
+    calibrate_archive(original, drawn[0], outputs[1])
+    with tarfile.open(original) as old, tarfile.open(outputs[1] / "model.tar.gz") as new:
+        assert sorted(old.getnames()) == sorted(new.getnames())
+        assert "extra..json" in new.getnames()
+        assert not any("secret" in name for name in new.getnames())
+        for member in old:
+            if member.isreg() and member.name != "weights.th":
+                same = new.extractfile(member.name).read()
+                assert old.extractfile(member).read() == same, member.name
+    before, after = (
+        load_archive(file).model.state_dict()
+        for file in (small_archive, outputs[1] / "model.tar.gz")
+    )
+    assert before.keys() == after.keys()
+    changed = [name for name in before if not torch.equal(before[name], after[name])]
+    assert changed == ["temperature"]
 
 
 def test_the_files(calibrated):
@@ -200,24 +187,18 @@ def test_the_thresholds_of_two_labels(binary, tmp_path):
     assert (f1.aim, f1.positive_label, precision.positive_label) == ("f1", *["entailment"] * 2)
     assert sum(f1.threshold.values()) == pytest.approx(1)
     assert f1.calibration.undecided == 0
-    assert f1.calibration.f1 > decide_f1(archive_file, data) - 1e-9
-    assert precision.calibration.precision >= 0.8
-    assert 0 < precision.calibration.undecided < 1
-
-
-def decide_f1(archive_file, data):
-    """The F1 of the most probable labels, by `ClassificationModel`'s own metric."""
     archive = load_archive(archive_file)
     archive.model.forward_on_instances(list(archive.validation_dataset_reader.read(data)))
-    return archive.model.get_metrics()["f1_entailment"]
+    assert f1.calibration.f1 > archive.model.get_metrics()["f1_entailment"] - 1e-9
+    assert precision.calibration.precision >= 0.8
+    assert 0 < precision.calibration.undecided < 1
 
 
 def test_a_positive_label_that_the_data_lack(binary, tmp_path, caplog):
     archive_file, data = binary
     lines = Path(data).read_text().splitlines(keepends=True)
     (tmp_path / "neutral.tsv").write_text("".join(x for x in lines if "entailment" not in x))
-    with caplog.at_level(logging.WARNING):
-        report = calibrate_archive(archive_file, str(tmp_path / "neutral.tsv"), tmp_path / "out")
+    report = calibrate_archive(archive_file, str(tmp_path / "neutral.tsv"), tmp_path / "out")
     assert report.thresholds == []
     assert "no calibration example has the label 'entailment'" in caplog.text
 
@@ -226,8 +207,7 @@ def test_without_the_drawing_libraries_there_is_no_diagram(
     small_archive, drawn, tmp_path, caplog, monkeypatch
 ):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with caplog.at_level(logging.WARNING):
-        calibrate_archive(small_archive, drawn[0], tmp_path / "out")
+    calibrate_archive(small_archive, drawn[0], tmp_path / "out")
     assert "drawing needs the extra [plots]" in caplog.text
     names = ["calibration.json", "model.tar.gz"]
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == names
@@ -242,11 +222,6 @@ def test_a_model_without_probabilities_of_labels(tmp_path, drawn):
         calibrate_archive(tmp_path / "ranker", drawn[0], tmp_path / "out")
 
 
-def test_nothing_is_overwritten(small_archive, drawn, tmp_path):
-    with pytest.raises(ConfigurationError, match="exists already"):
-        calibrate_archive(small_archive, drawn[0], tmp_path)
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -259,6 +234,8 @@ def test_bad_settings(small_archive, drawn, tmp_path, settings, message):
     with pytest.raises(ConfigurationError, match=message):
         calibrate_archive(small_archive, drawn[0], tmp_path / "out", **settings)
     assert not (tmp_path / "out").exists()
+    with pytest.raises(ConfigurationError, match="exists already"):
+        calibrate_archive(small_archive, drawn[0], tmp_path)
 
 
 def test_a_failed_fit_names_the_data_and_writes_nothing(small_archive, tmp_path):
@@ -275,19 +252,14 @@ def folds(path, **settings):
     return {"path": path, "folds": {"number": 2, **settings}}
 
 
+TRAINING = SMALL_QUICK_START["train_data_path"]
+
+
 @pytest.mark.parametrize(
     ("own", "test", "warning"),
     [
-        (
-            None,
-            SMALL_QUICK_START["train_data_path"],
-            "the test data, .*, have examples of the training data",
-        ),
-        (
-            None,
-            folds(SMALL_QUICK_START["train_data_path"], keep=[1]),
-            "have examples of the training data",
-        ),
+        (None, TRAINING, "the test data, .*, have examples of the training data"),
+        (None, folds(TRAINING, keep=[1]), "have examples of the training data"),
         ({"keep": [0]}, {"drop": [1]}, "the test data, .*, have examples of the calibration data"),
         ({"keep": [0]}, {"keep": [1]}, None),
     ],
@@ -298,12 +270,10 @@ def test_data_that_were_seen_before_are_noticed(
     monkeypatch.chdir(REPOSITORY)
     data = drawn[0] if own is None else folds(drawn[0], **own)
     test = test if own is None else folds(drawn[0], **test)
-    with caplog.at_level(logging.WARNING, "allennlp_sentmatch.calibration"):
-        calibrate_archive(small_archive, data, tmp_path / "out", test)
+    calibrate_archive(small_archive, data, tmp_path / "out", test)
     messages = [r.getMessage() for r in caplog.records if "the report is better" in r.getMessage()]
     assert len(messages) == (warning is not None)
-    if warning is not None:
-        assert re.search(warning, messages[0])
+    assert warning is None or re.search(warning, messages[0])
 
 
 @pytest.mark.parametrize(("num_lines", "is_noticed"), [(1, False), (8, True), (None, True)])
@@ -312,10 +282,9 @@ def test_a_copy_of_training_examples_is_noticed(
 ):
     """Or of some, in a file of their own."""
     monkeypatch.chdir(REPOSITORY)
-    header, *lines = Path(SMALL_QUICK_START["train_data_path"]).read_text().splitlines()
+    header, *lines = Path(TRAINING).read_text().splitlines()
     others = Path(drawn[0]).read_text().splitlines()[1:]
     held_out = tmp_path / "held_out.tsv"
     held_out.write_text("\n".join([header, *others[: 50 if num_lines else 0], *lines[:num_lines]]))
-    with caplog.at_level(logging.WARNING, "allennlp_sentmatch.calibration"):
-        calibrate_archive(small_archive, drawn[0], tmp_path / "out", [str(held_out)])
+    calibrate_archive(small_archive, drawn[0], tmp_path / "out", [str(held_out)])
     assert ("have examples of the training data" in caplog.text) == is_noticed

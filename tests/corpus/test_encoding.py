@@ -1,4 +1,4 @@
-"""Tests of encoding a corpus: order, duplicates, interruption, refusals."""
+"""Tests of encoding a corpus: order, duplicates, interruption, damage, refusals."""
 
 import errno
 import os
@@ -7,119 +7,128 @@ import shutil
 import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
+from hypothesis import strategies as st
 
 from allennlp_sentmatch.corpus import encode_corpus
 from allennlp_sentmatch.data.files.vectors import check_sentences
+from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 
 WORDS = ["a", "bb", "ccc", "dddd", "eeeee"]
 SENTENCES = [" ".join(WORDS[: 1 + i % 5]) + f" {i % 13}" for i in range(40)] + ["", "a 0"]
 
 
 class FakeEncoder:
-    """Encodes a sentence as its length and its bytes' sum, and can be made to die."""
-
-    def __init__(self, dies_at=None):
-        self.encoded = []
-        self.dies_at = dies_at
+    """Encodes a sentence as its length and its bytes' sum, after a call of `interfere`."""
 
     vector_size = 2
 
-    def encode(self, sentences, batch_size=128, show_progress=True):
-        assert not show_progress
-        if self.dies_at is not None and len(self.encoded) >= self.dies_at:
-            raise KeyboardInterrupt
-        self.encoded.extend(sentences)
-        rows = [[len(s), sum(s.encode())] for s in sentences]
-        return numpy.array(rows, dtype=numpy.float32).reshape(-1, 2)
+    def __init__(self, interfere=lambda encoded: None):
+        self.encoded = []
+        self._interfere = interfere
 
     def encode_blocks(self, blocks, batch_size):
-        return (self.encode(block, batch_size, show_progress=False) for block in blocks)
+        for block in blocks:
+            self._interfere(self.encoded)
+            self.encoded.extend(block)
+            yield vectors_of(block)
 
 
-def expected():
-    return numpy.array([[len(s), sum(s.encode())] for s in SENTENCES], dtype=numpy.float32)
+def vectors_of(sentences):
+    rows = [[len(sentence), sum(sentence.encode())] for sentence in sentences]
+    return numpy.array(rows, dtype=numpy.float32).reshape(-1, 2)
 
 
-def encode(encoder, output, sentences=SENTENCES, **settings):
+def encode(encoder, output, *corpora, **settings):
+    """Encode `SENTENCES`, or a corpus that may be another one when it is read again."""
+    rest = iter(corpora if len(corpora) > 1 else [*(corpora or [SENTENCES])] * 2)
     encode_corpus(
-        encoder, lambda: iter(sentences), output, show_progress=False,
+        encoder, lambda: iter(next(rest)), output, show_progress=False,
         **{"block_size": 7, **settings},
     )  # fmt: skip
+
+
+def encode_until(number, output, *corpora):
+    """Leave an interrupted run that has encoded so many sentences, which are returned."""
+
+    def interrupt(encoded):
+        if len(encoded) >= number:
+            raise KeyboardInterrupt
+
+    encoder = FakeEncoder(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        encode(encoder, output, *corpora)
+    assert not output.exists()
+    return encoder.encoded
+
+
+def assert_encoded(output, sentences=SENTENCES):
+    numpy.testing.assert_array_equal(numpy.load(output, mmap_mode="r"), vectors_of(sentences))
 
 
 def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path):
     encoder = FakeEncoder()
     encode(encoder, tmp_path / "v.npy")
-    numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy", mmap_mode="r"), expected())
+    assert_encoded(tmp_path / "v.npy")
     assert sorted(encoder.encoded) == sorted(set(SENTENCES))
     assert [path.name for path in tmp_path.iterdir()] == ["v.npy"]
     check_sentences(SENTENCES, tmp_path / "v.npy")
     with pytest.raises(ConfigurationError, match=r"v\.npy was made from other sentences"):
         check_sentences(SENTENCES[::-1], tmp_path / "v.npy")
+    encode(FakeEncoder(), tmp_path / "empty.npy", [])
+    assert_encoded(tmp_path / "empty.npy", [])
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     encode(FakeEncoder(), tmp_path / "whole.npy")
-    first = FakeEncoder(dies_at=14)
-    with pytest.raises(KeyboardInterrupt):
-        encode(first, tmp_path / "v.npy")
-    assert not (tmp_path / "v.npy").exists()
-    assert 14 <= len(first.encoded) < len(set(SENTENCES))
+    first = encode_until(14, tmp_path / "v.npy")
+    assert 14 <= len(first) < len(set(SENTENCES))
     second = FakeEncoder()
     encode(second, tmp_path / "v.npy")
     assert (tmp_path / "v.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
-    assert sorted(first.encoded + second.encoded) == sorted(set(SENTENCES))
+    assert sorted(first + second.encoded) == sorted(set(SENTENCES))
 
 
-def test_an_existing_file_is_not_overwritten(tmp_path):
+@pytest.mark.parametrize(
+    ("corpora", "settings", "message"),
+    [
+        ([SENTENCES[:-1]], {}, "'sentences'"),
+        ([], {"fingerprint": "another"}, "'encoder'"),
+        ([], {"batch_size": 3}, "'batch_size'"),
+        ([], {"block_size": 8}, "'block_size'"),
+        ([], {"block_size": 0}, "block_size must be at least 1, got 0"),
+        ([SENTENCES, SENTENCES[:-1]], {}, "were changed while .* delete the folder"),
+        ([SENTENCES, [*SENTENCES[:30], "?", *SENTENCES[31:]]], {}, "were changed while"),
+    ],
+)
+def test_a_run_is_not_resumed_with_other_settings(tmp_path, corpora, settings, message):
+    encode_until(7, tmp_path / "v.npy")
+    with pytest.raises(ConfigurationError, match=message):
+        encode(FakeEncoder(), tmp_path / "v.npy", *corpora, **settings)
+    assert not (tmp_path / "v.npy").exists()
+
+
+def test_files_that_cannot_be_written(tmp_path):
     (tmp_path / "v.npy").write_text("mine")
     with pytest.raises(ConfigurationError, match="exists already"):
         encode(FakeEncoder(), tmp_path / "v.npy")
     assert (tmp_path / "v.npy").read_text() == "mine"
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"sentences": SENTENCES[:-1]}, "'sentences'"),
-        ({"fingerprint": "another"}, "'encoder'"),
-        ({"batch_size": 3}, "'batch_size'"),
-        ({"block_size": 8}, "'block_size'"),
-    ],
-)
-def test_a_run_is_not_resumed_with_other_settings(tmp_path, changed, message):
-    with pytest.raises(KeyboardInterrupt):
-        encode(FakeEncoder(dies_at=7), tmp_path / "v.npy")
-    with pytest.raises(ConfigurationError, match=message):
-        encode(FakeEncoder(), tmp_path / "v.npy", **changed)
-
-
-def test_sizes_must_be_positive(tmp_path):
-    with pytest.raises(ConfigurationError, match="block_size must be at least 1, got 0"):
-        encode(FakeEncoder(), tmp_path / "v.npy", block_size=0)
-
-
-def test_an_empty_corpus_gives_an_empty_array(tmp_path):
-    encode(FakeEncoder(), tmp_path / "v.npy", sentences=[])
-    assert numpy.load(tmp_path / "v.npy").shape == (0, 2)
+    with pytest.raises(ConfigurationError, match=r"w\.npy\.partial cannot be written: Not a dir"):
+        encode(FakeEncoder(), tmp_path / "v.npy" / "w.npy")
 
 
 def test_two_processes_cannot_write_the_same_file(tmp_path):
     """The lock is taken again after each block."""
-
     attempts = []
 
-    class Second(FakeEncoder):
-        def encode(self, *arguments, **options):
-            if len(self.encoded) == 21:
-                with pytest.raises(ConfigurationError, match="another process is writing"):
-                    encode(FakeEncoder(), tmp_path / "v.npy")
-                attempts.append(self)
-            return super().encode(*arguments, **options)
+    def interfere(encoded):
+        if len(encoded) == 21:
+            with pytest.raises(ConfigurationError, match="another process is writing"):
+                encode(FakeEncoder(), tmp_path / "v.npy")
+            attempts.append(encoded)
 
-    encode(Second(), tmp_path / "v.npy")
+    encode(FakeEncoder(interfere), tmp_path / "v.npy")
     assert len(attempts) == 1
-    numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy"), expected())
+    assert_encoded(tmp_path / "v.npy")
 
 
 def flipped(position):
@@ -143,8 +152,7 @@ STARTS_AGAIN = "vectors.npy is missing or damaged: encoding starts again"
 @pytest.fixture
 def folder(tmp_path):
     """The work of a run that was interrupted after four blocks."""
-    with pytest.raises(KeyboardInterrupt):
-        encode(FakeEncoder(dies_at=28), tmp_path / "v.npy")
+    encode_until(28, tmp_path / "v.npy")
     assert numpy.load(tmp_path / "v.npy.partial" / "vectors.npy")[20].any()
     assert (tmp_path / "v.npy.partial" / "digests").stat().st_size == 4 * 32
     return tmp_path / "v.npy.partial"
@@ -202,79 +210,84 @@ def test_damaged_settings(folder, tmp_path, content):
         encode(FakeEncoder(), tmp_path / "v.npy")
 
 
+@cases(60, 2000)
+def test_any_damage(folder, tmp_path, num_cases):
+    """The same bytes at the end, or an error with a remedy."""
+    output = tmp_path / "v.npy"
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    encode(FakeEncoder(), output)
+    expected = output.read_bytes()
+    endings = {"whole": 0, "refused": 0}
+
+    def check(case):
+        name, content = case
+        output.unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for other in before:
+            (folder / other).write_bytes(before[other])
+        replace(folder / name, content)
+        try:
+            encode(FakeEncoder(), output)
+            endings["whole"] += 1
+        except Exception as error:
+            check_sentence(error, str(folder), "delete the folder")
+            endings["refused"] += 1
+            assert not output.exists()
+            shutil.rmtree(folder)
+            encode(FakeEncoder(), output)
+        assert output.read_bytes() == expected
+        assert not folder.exists()
+
+    others = st.sampled_from(sorted(before.keys() - {"lock", "settings.json"}))
+    names = st.one_of(st.just("settings.json"), others, others, others)
+    strategy = names.flatmap(lambda name: st.tuples(st.just(name), damaged(before[name])))
+    check_cases(check, strategy, num_cases)
+    assert min(endings.values()) > num_cases / 20
+
+
 def test_a_run_that_died_while_it_wrote_its_settings(tmp_path):
     (tmp_path / "v.npy.partial").mkdir()
     (tmp_path / "v.npy.partial" / "settings.json.partial").write_text("{")
     encode(FakeEncoder(), tmp_path / "v.npy")
-    numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy"), expected())
-
-
-@pytest.mark.parametrize("change", ["an edit", "fewer"])
-def test_sentences_that_change_meanwhile(tmp_path, change):
-    later = SENTENCES[:-1] if change == "fewer" else [*SENTENCES[:30], "?", *SENTENCES[31:]]
-    corpora = iter([SENTENCES, later])
-    with pytest.raises(ConfigurationError, match=r"were changed while .* delete the folder"):
-        encode_corpus(
-            FakeEncoder(), lambda: iter(next(corpora)), tmp_path / "v.npy", show_progress=False
-        )
-    assert not (tmp_path / "v.npy").exists()
+    assert_encoded(tmp_path / "v.npy")
 
 
 def test_an_edit_that_is_taken_back_after_an_interruption(tmp_path):
     """What was encoded in between is not kept."""
-    corpora = iter([SENTENCES, ["edited", *SENTENCES[1:3], SENTENCES[1], *SENTENCES[4:]]])
-    with pytest.raises(KeyboardInterrupt):
-        encode_corpus(
-            FakeEncoder(dies_at=20), lambda: iter(next(corpora)), tmp_path / "v.npy",
-            block_size=7, show_progress=False,
-        )  # fmt: skip
+    edited = ["edited", *SENTENCES[1:3], SENTENCES[1], *SENTENCES[4:]]
+    encode_until(20, tmp_path / "v.npy", SENTENCES, edited)
     encode(FakeEncoder(), tmp_path / "v.npy")
-    numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy"), expected())
+    assert_encoded(tmp_path / "v.npy")
 
 
 def test_a_damaged_page_of_the_database(tmp_path):
     """It is named, and the same call goes on."""
-    folder = tmp_path / "v.npy.partial"
+    database = tmp_path / "v.npy.partial" / "seen.sqlite"
 
-    class Damaging(FakeEncoder):
-        def encode(self, *arguments, **options):
-            vectors = super().encode(*arguments, **options)
-            if len(self.encoded) > 20_000:
-                content = (folder / "seen.sqlite").read_bytes()
-                (folder / "seen.sqlite").write_bytes(b"?" * len(content))
-            return vectors
+    def damage(encoded):
+        if len(encoded) > 20_000:
+            database.write_bytes(b"?" * database.stat().st_size)
 
     many = [f"{number}" for number in range(90_000)]
     with pytest.raises(ConfigurationError, match=r"seen\.sqlite cannot be .* the same command"):
-        encode(Damaging(), tmp_path / "v.npy", many, block_size=8192)
+        encode(FakeEncoder(damage), tmp_path / "v.npy", many, block_size=8192)
     second = FakeEncoder()
     encode(second, tmp_path / "v.npy", many, block_size=8192)
     assert len(second.encoded) < 90_000 - 8192
-    expected = [[len(sentence), sum(sentence.encode())] for sentence in many]
-    numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy"), expected)
+    assert_encoded(tmp_path / "v.npy", many)
 
 
 def test_a_folder_that_vanishes(tmp_path):
-    class Vanishing(FakeEncoder):
-        def encode(self, *arguments, **options):
-            shutil.rmtree(tmp_path / "v.npy.partial")
-            return super().encode(*arguments, **options)
-
+    encoder = FakeEncoder(lambda encoded: shutil.rmtree(tmp_path / "v.npy.partial"))
     with pytest.raises(ConfigurationError, match=r"vectors\.npy cannot be written: No such file"):
-        encode(Vanishing(), tmp_path / "v.npy")
+        encode(encoder, tmp_path / "v.npy")
     assert not (tmp_path / "v.npy").exists()
-
-
-def test_a_folder_that_cannot_be_made(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigurationError, match=r"v\.npy\.partial cannot be written: Not a dir"):
-        encode(FakeEncoder(), tmp_path / "file" / "v.npy")
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
 def test_a_full_disk(tmp_path, monkeypatch, number):
     """The work so far is kept, and the same call goes on with it."""
-    encode(FakeEncoder(), tmp_path / "whole.npy")
     calls = []
 
     def fsync(descriptor):
@@ -287,4 +300,4 @@ def test_a_full_disk(tmp_path, monkeypatch, number):
         encode(FakeEncoder(), tmp_path / "v.npy")
     assert not (tmp_path / "v.npy").exists()
     encode(FakeEncoder(), tmp_path / "v.npy")
-    assert (tmp_path / "v.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+    assert_encoded(tmp_path / "v.npy")

@@ -224,12 +224,6 @@ def test_a_worker_loads_the_archive_once(ray, small_archive, monkeypatch, capsys
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("device", "expected"), [(-1, {}), (1, {"num_gpus": 1, "max_calls": 0})])
-def test_what_a_worker_needs(ray, small_archive, device, expected):
-    RayEncoder(small_archive, device, num_workers=2, num_threads=3)
-    assert ray.options == {"num_cpus": 3, "max_retries": -1, **expected}
-
-
 @pytest.mark.parametrize("is_ours", [True, False])
 def test_what_goes_wrong_on_a_worker_is_said_here(ray, small_archive, monkeypatch, is_ours):
     def load(*arguments):
@@ -252,24 +246,22 @@ def test_what_goes_wrong_on_a_worker_is_said_here(ray, small_archive, monkeypatc
         ("other:6379", "head:6379", ("other:6379", {})),
     ],
 )
-def test_the_cluster(ray, small_archive, monkeypatch, address, variable, expected):
+@pytest.mark.parametrize(("device", "gpu"), [(-1, {}), (1, {"num_gpus": 1, "max_calls": 0})])
+def test_the_cluster(ray, small_archive, monkeypatch, address, variable, expected, device, gpu):
+    monkeypatch.setenv("RAY_ADDRESS", variable or "")
     if variable is None:
-        monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    else:
-        monkeypatch.setenv("RAY_ADDRESS", variable)
+        monkeypatch.delenv("RAY_ADDRESS")
     for _ in range(2):  # the second encoder finds it started
-        RayEncoder(small_archive, address=address, num_workers=3, num_threads=2)
+        RayEncoder(small_archive, device, address, num_workers=3, num_threads=2)
     address, options = expected
     quiet = {"log_to_driver": False, "include_dashboard": False}
     assert ray.starts == [(address, {**quiet, **options})]
+    assert ray.options == {"num_cpus": 2, "max_retries": -1, **gpu}
 
 
-def test_numbers_must_be_positive(small_archive):
+def test_impossible_settings_are_named(small_archive, monkeypatch):
     with pytest.raises(ConfigurationError, match="num_workers must be at least 1, got 0"):
         RayEncoder(small_archive, num_workers=0)
-
-
-def test_without_ray_the_extra_is_named(small_archive, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ConfigurationError, match=r"\[ray\]: pip install ray"):
         RayEncoder(small_archive)

@@ -147,6 +147,7 @@ def test_a_pair_gets_a_label_a_picture_and_saliency(open_page, pair_model):
     page = open_page()
     wait_for_title(page, "Sentence pairs · allennlp_sentmatch")
     assert page.get_by_role("heading", level=1).inner_text() == "Sentence pairs"
+    assert not page.get_by_label("Integrated gradients").is_visible()
     fill(page, *PAIR)
     page.get_by_role("button", name="Classify").click()
     page.locator("figure").nth(1).wait_for()
@@ -157,24 +158,10 @@ def test_a_pair_gets_a_label_a_picture_and_saliency(open_page, pair_model):
     for picture in page.locator("figure img").all():
         assert picture.get_attribute("alt")
         assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 50
-
-
-def test_another_method_gives_another_saliency(open_page):
-    page = open_page()
-    fill(page, *PAIR)
-    page.get_by_role("button", name="Classify").click()
-    page.locator("figure").nth(1).wait_for()
+    # Another method gives another saliency.
     before = page.locator(".saliency figure").inner_html()
     page.get_by_label("Integrated gradients").check()
     page.wait_for_function(CHANGED, arg=before)
-
-
-def test_saliency_is_offered_with_an_answer(open_page):
-    page = open_page()
-    assert not page.get_by_label("Integrated gradients").is_visible()
-    fill(page, *PAIR)
-    page.get_by_role("button", name="Classify").click()
-    page.get_by_label("Integrated gradients").wait_for()
 
 
 def test_an_old_answer_is_greyed_and_the_page_shows_that_one_waits(open_page):

@@ -47,9 +47,7 @@ def test_pictures_and_saliency(pair_model):
     assert drawings(pair_model, *PAIR).count("<figure>") == 1
     for method in ("simple", "integrated", "smooth"):
         assert "<figure>" in explanation(pair_model, method, *PAIR)
-
-
-def test_a_text_that_is_not_accepted_has_none(pair_model):
+    # A text that is not accepted has none.
     assert drawings(pair_model, PAIR[0], "") == ""
     assert explanation(pair_model, "simple", PAIR[0], "") == ""
 

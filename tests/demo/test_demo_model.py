@@ -25,10 +25,7 @@ def test_predict_gives_the_predictors_probabilities(pair_model, small_archive):
     prediction = pair_model.predict(*PAIR)
     assert prediction.answer == pytest.approx(expected, abs=1e-6)
     assert sum(prediction.answer.values()) == pytest.approx(1)
-
-
-def test_white_space_around_a_text_does_not_matter(pair_model):
-    assert pair_model.predict(f"  {PAIR[0]}\n", PAIR[1]) == pair_model.predict(*PAIR)
+    assert pair_model.predict(f"  {PAIR[0]}\n", PAIR[1]) == prediction  # without white space
 
 
 def test_unknown_words_are_named_once(pair_model):
@@ -37,26 +34,23 @@ def test_unknown_words_are_named_once(pair_model):
     assert pair_model.predict(*PAIR).unknown_words == []
 
 
-@pytest.mark.parametrize("empty", ["", "  \n", None])
-def test_an_empty_text_is_refused(pair_model, empty):
-    with pytest.raises(InputError, match=r"^Please write a hypothesis"):
-        pair_model.predict(PAIR[0], empty)
-
-
-def test_a_text_that_is_too_long_is_refused(pair_model):
-    longest = "a" * MAX_CHARACTERS  # one token
-    pair_model.predict(longest, PAIR[1])
-    with pytest.raises(InputError, match=r"^The premise has 1,001 characters; at most 1,000"):
-        pair_model.predict(longest + "a", PAIR[1])
-
-
-def test_a_text_of_too_many_tokens_is_refused(pair_model, untrained):
-    pair_model.predict("a " * 60, PAIR[1])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *((empty, r"^Please write a premise") for empty in ("", "  \n", None)),
+        ("a" * (MAX_CHARACTERS + 1), r"^The premise has 1,001 characters; at most 1,000"),
+        ("a " * 61, r"^The premise has 61 words and marks; at most 60"),
+    ],
+)
+def test_texts_that_are_refused(pair_model, text, message):
     for method in (pair_model.predict, pair_model.draw, pair_model.explain):
-        with pytest.raises(InputError, match=r"^The premise has 61 words and marks; at most 60"):
-            method("a " * 61, PAIR[1])
-    with pytest.raises(InputError, match=r"^The answer has 61 words and marks"):
-        untrained("attentive_ranker").predict(QUESTION, "bees\n" + "a " * 61)
+        with pytest.raises(InputError, match=message):
+            method(text, PAIR[1])
+
+
+@pytest.mark.parametrize("text", ["a" * MAX_CHARACTERS, "a " * 60])  # the former is one token
+def test_the_longest_texts(pair_model, text):
+    pair_model.predict(text, PAIR[1])
 
 
 def test_a_ranker_ranks_the_lines(untrained):
@@ -66,15 +60,13 @@ def test_a_ranker_ranks_the_lines(untrained):
     assert {text for _, text in rows} == {"They dry the nectar .", "the queen"}
     scores = [float(score) for score, _ in rows]
     assert scores == sorted(scores, reverse=True)
-
-
-def test_a_ranker_needs_answers_but_not_too_many(untrained):
-    model = untrained("attentive_ranker")
     with pytest.raises(InputError, match="at least one possible answer"):
         model.predict(QUESTION, " \n ")
     model.predict(QUESTION, "bees\n" * MAX_CANDIDATES)
     with pytest.raises(InputError, match="11 possible answers; at most 10"):
         model.predict(QUESTION, "bees\n" * (MAX_CANDIDATES + 1))
+    with pytest.raises(InputError, match=r"^The answer has 61 words and marks"):
+        model.predict(QUESTION, "bees\n" + "a " * 61)
 
 
 def test_a_score_of_a_pair(untrained):

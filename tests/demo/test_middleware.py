@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from allennlp_sentmatch.demo.middleware import RequestFilter, SecurityHeaders, check_body
+from allennlp_sentmatch.demo.middleware import RequestFilter, check_body
 from allennlp_sentmatch.serving import requests
 from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT, RequestError
 
@@ -55,7 +55,7 @@ def respond(
         "headers": [*((b"host", host.encode()) for host in hosts), *headers],
     }
     functions = {0: [{"type": "string"}]}
-    application = SecurityHeaders(RequestFilter(app, functions, ["tab"], allowed_hosts))
+    application = RequestFilter(app, functions, ["tab"], allowed_hosts)
     asyncio.run(application(scope, receive, send))
     status = events[0]["status"]
     assert (status == 200) == (events[1]["body"] == b"secret")

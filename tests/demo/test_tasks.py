@@ -22,18 +22,24 @@ from allennlp_sentmatch.demo.tasks import (
     [
         ("esim", Classification, "Sentence pairs"),
         ("sentence_classifier", Classification, "Sentences"),
+        ("bcn", Classification, "Sentences"),
         ("similarity_regressor", Similarity, "Sentence pairs"),
         ("attentive_ranker", AnswerRanking, "Answers to a question"),
         ("encoder_decoder", Translation, "Translation"),
         ("rnet", ReadingComprehension, "Reading comprehension"),
     ],
 )
-def test_the_task_of_each_predictor(untrained_predictor, name, kind, title):
-    task = task_of(untrained_predictor(name))
-    assert type(task) is kind
-    assert task.title == title
-    for example in task.examples():
-        assert task.describe_example(example)
+def test_the_task_of_each_predictor(untrained, name, kind, title):
+    model = untrained(name)
+    assert type(model.task) is kind
+    assert model.task.title == title
+    for example in model.task.examples():
+        assert model.task.describe_example(example)
+    examples = model.examples()
+    assert 1 < len(examples) <= NUMBER_OF_EXAMPLES
+    for example in examples:
+        assert len(example) == len(model.task.inputs)
+        model.predict(*example)
 
 
 def test_an_ensemble_classifies(small_archive, tmp_path):
@@ -68,19 +74,4 @@ def test_words_that_the_model_knows_come_first(pair_model):
     assert sorted(examples) == sorted(QUICK_START)
     counts = [len(pair_model.unknown_words(*example)) for example in examples]
     assert counts == sorted(counts)
-
-
-@pytest.mark.parametrize(
-    "name", ["attentive_ranker", "sentence_classifier", "bcn", "esim", "encoder_decoder"]
-)
-def test_an_example_has_a_text_for_each_input(untrained, name):
-    model = untrained(name)
-    examples = model.examples()
-    assert 1 < len(examples) <= NUMBER_OF_EXAMPLES
-    for example in examples:
-        assert len(example) == len(model.task.inputs)
-        model.predict(*example)
-
-
-def test_the_corpus_has_each_sentence_once():
     assert len(set(CORPUS)) == len(CORPUS)

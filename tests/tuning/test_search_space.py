@@ -48,9 +48,13 @@ def test_a_choice_with_a_name_overrides_several_settings():
         SearchSpace({"trainer.optimizer": {"type": "categorical", "choices": [adam]}})
 
 
+NAMED = {"type": "categorical", "choices": {"one": {"model.encoder.hiden_size": 1}}}
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
+        ("size", r"size: .* 'model\.encoder\.hiden_size'; model\."),
         ("model.dropout", r"no setting 'model\.dropout'; model has type, encoder, layers\. "),
         ("modle.dropout", r"no setting 'modle\.dropout'; its top level has model, trainer\. "),
         ("model.layers.1.p", r"model\.layers has 0\. "),
@@ -60,20 +64,7 @@ def test_a_choice_with_a_name_overrides_several_settings():
 )
 def test_a_setting_that_the_configuration_lacks(name, message):
     with pytest.raises(ConfigurationError, match=message):
-        SearchSpace({name: CHOICES}).check(CONFIGURATION)
-
-
-def test_a_misspelled_setting_of_a_named_choice():
-    choices = {"one": {"model.encoder.hiden_size": 1}}
-    space = SearchSpace({"size": {"type": "categorical", "choices": choices}})
-    with pytest.raises(ConfigurationError, match=r"size: .* 'model\.encoder\.hiden_size'; model\."):
-        space.check(CONFIGURATION)
-
-
-def test_a_file_of_another_encoding(tmp_path):
-    (tmp_path / "space.json").write_bytes(b'{"a": 1e\x80}')
-    with pytest.raises(ConfigurationError, match=r"space\.json is not JSON or Jsonnet in UTF-8: "):
-        SearchSpace.from_file(tmp_path / "space.json")
+        SearchSpace({name: NAMED if name == "size" else CHOICES}).check(CONFIGURATION)
 
 
 @pytest.mark.parametrize("inner_first", [False, True])
@@ -122,6 +113,9 @@ def test_files_are_jsonnet(tmp_path):
     # As of the plugin allennlp-optuna.
     file.write_text(json.dumps([{"type": "int", "attributes": {"name": "a", "low": 1}}]))
     with pytest.raises(ConfigurationError, match=r"space\.jsonnet: expected an object with a key"):
+        SearchSpace.from_file(file)
+    file.write_bytes(b'{"a": 1e\x80}')
+    with pytest.raises(ConfigurationError, match=r"space\.jsonnet is not JSON or Jsonnet in UTF-8"):
         SearchSpace.from_file(file)
     file.write_text("{}")
     with pytest.raises(ConfigurationError, match=r"space\.jsonnet: the search space has no param"):

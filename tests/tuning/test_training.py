@@ -75,20 +75,16 @@ def test_a_file_that_is_still_being_written_is_read_later(curves, monkeypatch, t
     assert next(module._epochs(process, tmp_path, tmp_path, threading.Event())) == {"epoch": 0}
 
 
-def test_the_process_ends_with_the_block(curves, processes, tmp_path):
-    curves.set({1.0: [0.5, "hang"]})
-    with training(curves.configuration, tmp_path / "0") as epochs:
-        next(epochs)
-        assert is_alive(processes[0].pid)
-    assert not is_alive(processes[0].pid)
-
-
-def test_the_iteration_ends_when_the_study_is_stopped(curves, processes, tmp_path):
+def test_the_process_ends_with_the_block_or_when_the_study_is_stopped(curves, processes, tmp_path):
     curves.set({1.0: [0.5, "hang"]})
     stop = threading.Event()
     with training(curves.configuration, tmp_path / "0", stop=stop) as epochs:
         next(epochs)
+        assert is_alive(processes[0].pid)
+    assert not is_alive(processes[0].pid)
+    with training(curves.configuration, tmp_path / "1", stop=stop) as epochs:
+        next(epochs)
         stop.set()
         with pytest.raises(KeyboardInterrupt):
             next(epochs)
-    assert not is_alive(processes[0].pid)
+    assert not is_alive(processes[1].pid)
