@@ -132,9 +132,12 @@ def test_a_measurement_of_several_runs_is_a_range(repository):
         "| cas_lstm | 1.1 to 1.23 |",
         "| rcrn | 0.95 |",
         "",
-        "Measured: 2026-11-23, B, threads 1 to 2, `python b.py`.",
+        "Measured: B, 1 to 2 threads, `python b.py`.",
         "",
     ]
+
+
+RATE = "trainer.optimizer.lr"
 
 
 def test_a_study_has_its_best_trial_first():
@@ -147,21 +150,18 @@ def test_a_study_has_its_best_trial_first():
         "metric_title": "accuracy, %",
         "sampler": "grid",
         "seed": 0,
-        "space": {"trainer.optimizer.lr": {}, "dropout": {}},
+        "space": {RATE: {}, "dropout": {}},
         "trials": [
-            {"number": 0, "values": {"trainer.optimizer.lr": 0.1, "dropout": "low"}, **failed},
-            {
-                **trial,
-                "number": 1,
-                "value": 0.5,
-                "values": {"trainer.optimizer.lr": 1, "dropout": 0},
-            },
-            {
-                **trial,
-                "number": 2,
-                "value": 0.8,
-                "values": {"trainer.optimizer.lr": 2, "dropout": 0},
-            },
+            {"number": 0, "values": {RATE: 0.1, "dropout": "low"}, **failed},
+            *(
+                {
+                    **trial,
+                    "number": n,
+                    "value": x,
+                    "values": {"trainer.optimizer.lr": n, "dropout": 0},
+                }
+                for n, x in ((1, 0.5), (2, 0.8))
+            ),
         ],
         "machine": {"processor": "A", "threads": 1},
         "revision": "abc",
