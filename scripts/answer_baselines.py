@@ -33,10 +33,6 @@ from allennlp_sentmatch.training.metrics import AnswerOverlap
 
 Answerer = Callable[[Instance], str]
 
-SENTENCE = "sentence with the most words of the question"
-RANDOM = "random span of average length"
-BEST = "best span"
-
 TITLES = {
     "bleu_1": "BLEU-1",
     "bleu_4": "BLEU-4",
@@ -69,16 +65,6 @@ def random_span(length: int, seed: int) -> Answerer:
     return answer
 
 
-def best_span(instance: Instance) -> str:
-    """The span that a model learns."""
-    return span_text(instance, *target(instance))
-
-
-def average_length(instances: Iterable[Instance]) -> int:
-    """The average number of tokens of the spans to learn, rounded."""
-    return round(statistics.mean(end - start + 1 for start, end in map(target, instances)))
-
-
 def score(instances: Iterable[Instance], answer: Answerer) -> dict[str, float]:
     """The figures of the answers."""
     metric = AnswerOverlap()
@@ -90,8 +76,7 @@ def score(instances: Iterable[Instance], answer: Answerer) -> dict[str, float]:
 def metadata(instance: Instance) -> dict[str, Any]:
     """The instance's texts and tokens."""
     field: Any = instance["metadata"]
-    about: dict[str, Any] = field.metadata
-    return about
+    return dict(field.metadata)
 
 
 def target(instance: Instance) -> tuple[int, int]:
@@ -105,8 +90,7 @@ def span_text(instance: Instance, start: int, end: int) -> str:
     """The part of the passage from the token `start` to the token `end`."""
     about = metadata(instance)
     offsets = about["passage_offsets"]
-    text: str = about["passage"][offsets[start][0] : offsets[end][1]]
-    return text
+    return str(about["passage"][offsets[start][0] : offsets[end][1]])
 
 
 def words(text: str) -> set[str]:
@@ -127,7 +111,8 @@ def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, 
     """A row of figures for each way to answer, on the validation set and, if any, the test set."""
     settings = configuration["dataset_reader"]
     reader = DatasetReader.from_params(Params(settings.copy()))
-    length = average_length(reader.read(configuration["train_data_path"]))
+    spans = map(target, reader.read(configuration["train_data_path"]))
+    length = round(statistics.mean(end - start + 1 for start, end in spans))
     settings = configuration.get("validation_dataset_reader", settings)
     reader = DatasetReader.from_params(Params(settings.copy()))
     parts = {
@@ -145,9 +130,12 @@ def rows(configuration: dict[str, Any], seeds: list[int]) -> Iterator[dict[str, 
 
     by_seed = [figures(random_span(length, seed)) for seed in seeds]
     metrics = {name: [run[name] for run in by_seed] for name in by_seed[0]}
-    yield {"model": f"{RANDOM} ({length} tokens)", "metrics": metrics, "seeds": seeds}
-    yield {"model": SENTENCE, "metrics": figures(best_sentence)}
-    yield {"model": BEST, "metrics": figures(best_span)}
+    name = f"random span of average length ({length} tokens)"
+    yield {"model": name, "metrics": metrics, "seeds": seeds}
+    name = "sentence with the most words of the question"
+    yield {"model": name, "metrics": figures(best_sentence)}
+    best = figures(lambda instance: span_text(instance, *target(instance)))
+    yield {"model": "best span", "metrics": best}
 
 
 def record(path: Path, made: list[dict[str, Any]]) -> None:
@@ -171,10 +159,9 @@ def main() -> None:
     text = f"import '{arguments.overrides}'" if is_file else arguments.overrides
     params = Params.from_file(str(arguments.config), json.dumps(parse_overrides(text)))
     command = shlex.join(["python", *sys.argv])
-    made = [
-        {**row, "command": command} for row in rows(params.as_dict(quiet=True), arguments.seeds)
-    ]
+    made = list(rows(params.as_dict(quiet=True), arguments.seeds))
     for row in made:
+        row["command"] = command
         print(row["model"])
         for name, value in row["metrics"].items():
             print(f"  {name}: {statistics.mean(value) if isinstance(value, list) else value:.2f}")

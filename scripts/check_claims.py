@@ -59,13 +59,7 @@ class Row(NamedTuple):
 def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional[Row]:
     """The newest row of a model or a configuration in a file of results, `None` if there is none.
 
-    # Parameters
-
-    results : `Path`
-    name : `str`
-    metric : `str`
-    unit : `float`, optional (default = `1`)
-        What the file has for a figure of 1.
+    `unit` is what the file has for a figure of 1.
 
     # Raises
 
@@ -77,93 +71,76 @@ def read_row(results: Path, name: str, metric: str, unit: float = 1) -> Optional
         return None
     row = rows[-1]
     figures = (numpy.atleast_1d(row["metrics"][metric]) / unit).tolist()
+    of_items = metric.removeprefix("validation_")
+    data = "test" if of_items == metric else "validation"
+    key = (row.get("configuration"), row.get("overrides"), data)
     path = results.parent / "items" / f"{results.stem}.jsonl"
-    made = Row(dict(zip(row["seeds"], figures)), read_items(path, row, metric, unit))
-    for seed, items in made.items.items():
-        of_items, figure = float(figure_of(items)), made.figures[seed]
-        if abs(of_items - figure) > 0.001:
+    made = Row(dict(zip(row["seeds"], figures)), {})
+    for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        line = json.loads(text)
+        # Lines without `data` are from a time when there were only scores of test data.
+        if (line["configuration"], line["overrides"], line.get("data", "test")) != key:
+            continue
+        scores = line["scores"][of_items] if isinstance(line["scores"], dict) else line["scores"]
+        items = numpy.array([*scores], dtype=float) / unit  # (items,) or (items, 2)
+        seed = line["seed"]
+        made.items[seed] = items.reshape(len(items), -1)
+        found, figure = float(figure_of(made.items[seed])), made.figures[seed]
+        if abs(found - figure) > 0.001:
             raise ValueError(
-                f"{path}: the scores of {name} with seed {seed} make {of_items:.4f}, but its "
+                f"{path}: the scores of {name} with seed {seed} make {found:.4f}, but its "
                 f"figure is {figure}; delete the line and run scripts/run_seeds.py again"
             )
     return made
 
 
-def read_items(
-    path: Path, row: dict[str, Any], metric: str, unit: float
-) -> dict[int, numpy.ndarray]:
-    """The scores of the items that a row's metric is computed from, by seed."""
-    name = metric.removeprefix("validation_")
-    data = "test" if name == metric else "validation"
-    key = (row.get("configuration"), row.get("overrides"), data)
-    scores = {}
-    for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        line = json.loads(text)
-        # Lines without `data` are from a time when there were only scores of test data.
-        if (line["configuration"], line["overrides"], line.get("data", "test")) == key:
-            items = line["scores"]
-            items = items[name] if isinstance(items, dict) else items
-            items = numpy.array([*items], dtype=float) / unit  # (items,) or (items, 2)
-            scores[line["seed"]] = items.reshape(len(items), -1)
-    return scores
-
-
-def figure_of(items: numpy.ndarray) -> numpy.ndarray:
+def figure_of(items: numpy.ndarray) -> Any:
     """The mean of scores, of shape (..., items, 1), or Pearson's correlation of predicted and true
     scores, of shape (..., items, 2).
     """
     means = items.mean(axis=-2, keepdims=True)  # (..., 1, 1) or (..., 1, 2)
     if items.shape[-1] == 1:
-        only: numpy.ndarray = means[..., 0, 0]
-        return only
+        return means[..., 0, 0]
     predicted, true = numpy.moveaxis(items - means, -1, 0)  # (..., items) each
     variances = (predicted**2).sum(-1) * (true**2).sum(-1)
-    correlation: numpy.ndarray = (predicted * true).sum(-1) / numpy.sqrt(variances)
-    return correlation
+    return (predicted * true).sum(-1) / numpy.sqrt(variances)
 
 
-def compare(claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row]) -> dict[str, str]:
-    """A line of the table without a bootstrap. Only a line to be tested has no `holds`."""
+def compare(
+    claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row], bootstrapped: bool
+) -> dict[str, str]:
+    """A line of the table. Without the bootstrap, a line to be tested has no `holds`."""
     record = {key: claim[key] for key in ("claim", "source", "data")}
     if higher is None or lower is None:
         sides = {claim["higher"]: higher, claim["lower"]: lower}
         missing = [name for name, row in sides.items() if row is None]
         return {**record, "holds": f"missing: {', '.join(missing)}"}
-    seeds = seeds_of(higher, lower)
-    if not seeds:
+    rows = {"higher": higher, "lower": lower}
+    common = sorted(higher.figures.keys() & lower.figures.keys())
+    if not common:
         return {**record, "holds": "not tested: the rows have no seed in common"}
-    for side, row in (("higher", higher), ("lower", lower)):
-        record[side] = in_percent([row.figures[seed] for seed in seeds])
-    difference = statistics.mean(higher.figures[seed] - lower.figures[seed] for seed in seeds)
-    record["difference"] = f"{100 * difference:+.1f}"
+    tested = [seed for seed in common if seed in higher.items and seed in lower.items]
+    seeds = tested or common
+    figures = {side: [100 * row.figures[seed] for seed in seeds] for side, row in rows.items()}
+    difference = statistics.mean(x - y for x, y in zip(*figures.values()))
+    record.update({side: f"{statistics.mean(values):.1f}" for side, values in figures.items()})
+    record["difference"] = f"{difference:+.1f}"
     if len(seeds) > 1:
-        spread = math.hypot(
-            *(statistics.stdev(row.figures[seed] for seed in seeds) for row in (higher, lower))
-        )
-        record["difference"] += f" ± {100 * spread:.1f}"
+        spreads = {side: statistics.stdev(values) for side, values in figures.items()}
+        spreads["difference"] = math.hypot(*spreads.values())
+        record.update({key: f"{record[key]} ± {spread:.1f}" for key, spread in spreads.items()})
     record["seeds"] = ", ".join(map(str, seeds))
     left_out = sorted({*higher.figures, *lower.figures} - {*seeds})
     if left_out:
         record["seeds"] += f" (without {', '.join(map(str, left_out))})"
-    if seeds[0] not in higher.items or seeds[0] not in lower.items:
+    if not tested:
         record["holds"] = "not tested: the items' scores were not recorded"
+    elif bootstrapped:
+        items = (numpy.stack([row.items[seed] for seed in seeds]) for row in rows.values())
+        low, high = interval(*items)
+        record["interval"] = f"{100 * low:+.1f} to {100 * high:+.1f}"
+        record["holds"] = "yes" if low > 0 else "no" if high < 0 else "open"
     return record
-
-
-def seeds_of(higher: Row, lower: Row) -> list[int]:
-    """The seeds to compare two rows over."""
-    seeds = sorted(higher.figures.keys() & lower.figures.keys())
-    return [seed for seed in seeds if seed in higher.items and seed in lower.items] or seeds
-
-
-def tested(record: dict[str, str], higher: Row, lower: Row) -> dict[str, str]:
-    """A line of the table with the interval, and whether the claim holds."""
-    seeds = seeds_of(higher, lower)
-    low, high = interval(
-        *(numpy.stack([row.items[seed] for seed in seeds]) for row in (higher, lower))
-    )
-    record = {**record, "interval": f"{100 * low:+.1f} to {100 * high:+.1f}"}
-    return {**record, "holds": "yes" if low > 0 else "no" if high < 0 else "open"}
 
 
 def interval(higher: numpy.ndarray, lower: numpy.ndarray) -> tuple[float, float]:
@@ -175,15 +152,13 @@ def interval(higher: numpy.ndarray, lower: numpy.ndarray) -> tuple[float, float]
     # A difference of means is the mean of the items' differences, quicker by far to resample.
     gaps = (higher - lower).mean(axis=(0, 2)) if higher.shape[-1] == 1 else None  # (items,)
 
-    def difference(chosen: numpy.ndarray, axis: int) -> numpy.ndarray:
+    def difference(chosen: numpy.ndarray, axis: int) -> Any:
         """Of the items with the indices `chosen`, (resamples, items)."""
         if gaps is not None:
-            mean: numpy.ndarray = gaps[chosen].mean(axis=-1)
-            return mean
-        figures = (figure_of(row[:, chosen]).mean(axis=0) for row in (higher, lower))
-        figure, other = figures  # (resamples,) each, means over the seeds
-        gap: numpy.ndarray = figure - other
-        return gap
+            return gaps[chosen].mean(axis=-1)
+        # (resamples,) each, means over the seeds
+        figure, other = (figure_of(row[:, chosen]).mean(axis=0) for row in (higher, lower))
+        return figure - other
 
     result = bootstrap(
         (numpy.arange(higher.shape[1]),),
@@ -198,12 +173,6 @@ def interval(higher: numpy.ndarray, lower: numpy.ndarray) -> tuple[float, float]
     return float(low), float(high)
 
 
-def in_percent(figures: list[float]) -> str:
-    """The mean of the figures, with the standard deviation of several."""
-    text = f"{100 * statistics.mean(figures):.1f}"
-    return f"{text} ± {100 * statistics.stdev(figures):.1f}" if len(figures) > 1 else text
-
-
 def check(path: Path, bootstrapped: bool = True) -> list[dict[str, str]]:
     """The lines of the table that a file of claims makes; without the bootstrap, those that it is
     to test have neither `interval` nor `holds`.
@@ -215,10 +184,7 @@ def check(path: Path, bootstrapped: bool = True) -> list[dict[str, str]]:
         higher, lower = (
             read_row(results, claim[side], claim["metric"], unit) for side in ("higher", "lower")
         )
-        record = compare(claim, higher, lower)
-        if bootstrapped and higher and lower and "holds" not in record:
-            record = tested(record, higher, lower)
-        records.append(record)
+        records.append(compare(claim, higher, lower, bootstrapped))
     return records
 
 

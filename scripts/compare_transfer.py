@@ -55,8 +55,7 @@ def compare(higher: dict[str, Any], lower: dict[str, Any]) -> dict[str, str]:
         return [row["metrics"][name][row["seeds"].index(seed)] for seed in seeds]
 
     averages = [figures(row, "average") for row in (higher, lower)]
-    difference = statistics.mean(averages[0]) - statistics.mean(averages[1])
-    spread = math.hypot(*map(statistics.stdev, averages))
+    means, spreads = (list(map(of, averages)) for of in (statistics.mean, statistics.stdev))
     by_task = [
         statistics.mean(figures(higher, name)) - statistics.mean(figures(lower, name))
         for name in (metric_key(task, figure) for task, figure in AVERAGED.items())
@@ -64,18 +63,13 @@ def compare(higher: dict[str, Any], lower: dict[str, Any]) -> dict[str, str]:
     return {
         "higher": higher["model"],
         "lower": lower["model"],
-        "average_higher": mean_and_spread(averages[0]),
-        "average_lower": mean_and_spread(averages[1]),
-        "difference": f"{difference:+.1f} ± {spread:.1f}",
+        "average_higher": f"{means[0]:.1f} ± {spreads[0]:.1f}",
+        "average_lower": f"{means[1]:.1f} ± {spreads[1]:.1f}",
+        "difference": f"{means[0] - means[1]:+.1f} ± {math.hypot(*spreads):.1f}",
         "tasks": f"{sum(task > 0 for task in by_task)} of {len(by_task)}",
         "p": f"{wilcoxon(by_task).pvalue:.3f}",
         "seeds": ", ".join(map(str, seeds)),
     }
-
-
-def mean_and_spread(figures: list[float]) -> str:
-    """The mean of several figures with their standard deviation."""
-    return f"{statistics.mean(figures):.1f} ± {statistics.stdev(figures):.1f}"
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ p < 0.05; otherwise the question is open.
 import argparse
 import json
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +51,8 @@ BATCH_SIZE = 100
 
 def read_pairs(path: str) -> tuple[list[str], list[str]]:
     """The sentences of parallel files and their references."""
-    reader = ParallelTextReader(WhitespaceTokenizer())
-    fields: Iterator[Any] = (instance["metadata"] for instance in reader.read(path))
-    pairs = [field.metadata for field in fields]
+    instances: Iterable[Any] = ParallelTextReader(WhitespaceTokenizer()).read(path)
+    pairs = [instance["metadata"].metadata for instance in instances]
     return [pair["source"] for pair in pairs], [pair["target"] for pair in pairs]
 
 
@@ -67,25 +66,20 @@ def translations_of(
     `ValueError` if there is not one for each of the `sources`.
     """
     if path.name.endswith(".tar.gz"):
-        file = path.parent / f"translations_{Path(data).name.partition('.')[0]}.txt"
-        if not file.exists():
-            lines = translate(path, sources, overrides)
-            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        path = file
+        archive, path = path, path.parent / f"translations_{Path(data).name.partition('.')[0]}.txt"
+        if not path.exists():
+            loaded = load_archive(archive, overrides=json.dumps(overrides))
+            predictor = Predictor.from_archive(loaded)
+            lines = []
+            for start in tqdm(range(0, len(sources), BATCH_SIZE), f"translating with {archive}"):
+                batch = [{"source": source} for source in sources[start : start + BATCH_SIZE]]
+                outputs = predictor.predict_batch_json(batch)
+                lines += [f"{output['target']}\n" for output in outputs]
+            path.write_text("".join(lines), encoding="utf-8")
     lines = path.read_text(encoding="utf-8").split("\n")[:-1]
     if len(lines) != len(sources):
         raise ValueError(f"{path} has {len(lines)} lines, but {data} has {len(sources)} pairs")
     return lines
-
-
-def translate(archive: Path, sources: Sequence[str], overrides: dict[str, Any]) -> list[str]:
-    """The translations of an archive's model, with overrides of its configuration."""
-    predictor = Predictor.from_archive(load_archive(archive, overrides=json.dumps(overrides)))
-    translations = []
-    for start in tqdm(range(0, len(sources), BATCH_SIZE), f"translating with {archive}"):
-        batch = [{"source": source} for source in sources[start : start + BATCH_SIZE]]
-        translations += [output["target"] for output in predictor.predict_batch_json(batch)]
-    return translations
 
 
 def compare(
@@ -165,19 +159,13 @@ def main() -> None:
     table.update(columns=COLUMNS, records=[])
     for pair in table["comparisons"]:
         higher, lower = pair["higher"], pair["lower"]
-        records, table["signature"] = compare(
-            (higher, lower),
-            systems[higher],
-            systems[lower],
-            references,
-            table.get("lowercase", False),
-        )
+        both, lowercase = (systems[higher], systems[lower]), table.get("lowercase", False)
+        records, table["signature"] = compare((higher, lower), *both, references, lowercase)
         table["records"] += records
     path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     for record in table["records"]:
-        print(
-            ", ".join(f"{title}: {record[key]}" for title, key in COLUMNS.items() if key in record)
-        )
+        cells = ((title, record[key]) for title, key in COLUMNS.items() if key in record)
+        print(", ".join(f"{title}: {cell}" for title, cell in cells))
 
 
 if __name__ == "__main__":

@@ -35,13 +35,7 @@ _IMPORT = re.compile(r"\bimport '([^']+)'")
 def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[str, Any]:
     """The configuration at `path` with the fixture data and without pretrained weights.
 
-    An epoch is a pass over these data.
-
-    # Parameters
-
-    path : `Path`
-    overrides : `dict[str, Any]`, optional (default = `None`)
-        As those of `allennlp train`; the fixture data replace theirs.
+    An epoch is a pass over these data, which also replace those of the `overrides`.
 
     # Raises
 

@@ -83,15 +83,8 @@ def described(path: Path) -> Experiment:
 def is_chosen(listed: Experiment, paper: str = "", data_set: str = "", model: str = "") -> bool:
     """Whether an experiment is one of a paper, on a data set and with a model.
 
-    # Parameters
-
-    listed : `Experiment`
-    paper : `str`, optional (default = `""`)
-        A part of the paper's name, in upper or lower case; so are the others.
-    data_set : `str`, optional (default = `""`)
-        The beginning of the configuration's folder; that of benchmarks is `benchmarks`.
-    model : `str`, optional (default = `""`)
-        A part of the configuration's name, without its folder, or of the table's row.
+    `paper` and `model` are parts of names in upper or lower case, the latter that of the
+    configuration or of the table's row; `data_set` is the beginning of the configuration's folder.
     """
     folder, _, name = listed.configuration.rpartition("/")
     return (

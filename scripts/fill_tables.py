@@ -52,42 +52,41 @@ def blocks(path: str) -> str:
 def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
     """The table of some data set, how its figures were obtained, and the command of each row."""
     rows = data["rows"]
-    metrics = {
-        title: [metric(row["metrics"].get(name), title) for row in rows]
-        for name, title in data["metrics"].items()
-    }
+
+    def listed(key: str) -> list[str]:
+        return [", ".join(map(str, row.get(key, ()))) for row in rows]
+
+    sizes = [row.get("parameters") for row in rows]
     yield table(
         {
             "model": [row["model"] for row in rows],
             "configuration": [code(row.get("configuration")) for row in rows],
-            **metrics,
+            **{
+                title: [metric(row["metrics"].get(name), title) for row in rows]
+                for name, title in data["metrics"].items()
+            },
             "published": [published(row) for row in rows],
             "what differs": [row.get("differs", "") for row in rows],
-            "seeds": [", ".join(map(str, row.get("seeds", ()))) for row in rows],
-            "best epoch": [", ".join(map(str, row.get("epochs", ()))) for row in rows],
-            "parameters": [millions(row.get("parameters")) for row in rows],
-            "minutes": [number(row.get("minutes"), "{:.1f}") for row in rows],
+            "seeds": listed("seeds"),
+            "best epoch": listed("epochs"),
+            "parameters": [f"{size / 1e6:.2f}M" if size else "" for size in sizes],
+            "minutes": [minutes(row) for row in rows],
         }
     )
     trained = [row for row in rows if "command" in row]
-    facts = {
-        "Data": [data["data"]],
-        "Word vectors": [row.get("vectors", data["vectors"]) for row in trained],
-        "Machine": [machine(row.get("machine", data.get("machine", {}))) for row in trained],
-        "Revision": [
-            revision
-            for row in trained
-            for revision in (row.get("revision") or data.get("revision") or "").split(", ")
-        ],
-        "Date": [row.get("date", data.get("date")) for row in trained],
-    }
+    revisions = [row.get("revision") or data.get("revision") or "" for row in trained]
     yield "\n".join(
         f"- {name}: {'; '.join(dict.fromkeys(filter(None, values)))}"
-        for name, values in facts.items()
+        for name, values in {
+            "Data": [data["data"]],
+            "Word vectors": [row.get("vectors", data["vectors"]) for row in trained],
+            "Machine": [machine(row.get("machine", data.get("machine", {}))) for row in trained],
+            "Revision": ", ".join(revisions).split(", "),
+            "Date": [row.get("date", data.get("date")) for row in trained],
+        }.items()
         if any(values)
     )
-    commands = dict.fromkeys(row["command"] for row in trained)
-    yield "\n".join(["```bash", *commands, "```"])
+    yield "\n".join(["```bash", *dict.fromkeys(row["command"] for row in trained), "```"])
 
 
 def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
@@ -100,18 +99,18 @@ def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
     title = data["metric_title"]
     yield table(
         {
-            **{
-                code(name): [str(trial["values"][name]) for trial in trials]
-                for name in data["space"]
-            },
+            **{code(name): [str(one["values"][name]) for one in trials] for name in data["space"]},
             f"validation {title}": [
                 metric(trial["value"], title)
                 if trial["value"] is not None
                 else ": ".join(filter(None, (trial["state"], trial.get("reason"))))
                 for trial in trials
             ],
-            "best epoch": [best_epoch(trial) for trial in trials],
-            "minutes": [number(trial.get("minutes"), "{:.1f}") for trial in trials],
+            "best epoch": [
+                f"{trial['best_epoch']} of {trial['epochs']}" if "best_epoch" in trial else ""
+                for trial in trials
+            ],
+            "minutes": [minutes(trial) for trial in trials],
         }
     )
     facts = {
@@ -127,26 +126,18 @@ def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
 
 def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:
     """The table of a benchmark or of claims, and where a benchmark was measured."""
-    yield table(
-        {
-            title: [cell(record.get(key)) for record in data["records"]]
-            for title, key in data["columns"].items()
-        }
-    )
-    if "machine" in data:
-        yield measured_on(data["machine"])
-
-
-def measured_on(facts: Mapping[str, Any]) -> str:
-    """When, where and by which command something was measured; its file has all the facts."""
+    columns = data["columns"].items()
+    yield table({title: [cell(one.get(key)) for one in data["records"]] for title, key in columns})
+    facts = data.get("machine", {})
     device = facts.get("device", "cpu")
+    threads = cell(facts.get("threads"))
     parts = [
-        str(facts.get("date", ""))[:10],
         facts.get("processor", "") if device == "cpu" else device,
-        f"threads {cell(facts['threads'])}" if "threads" in facts else "",
+        threads and f"{threads} thread{'' if threads == '1' else 's'}",
         code(facts.get("command")),
     ]
-    return f"Measured: {', '.join(filter(None, parts))}."
+    if any(parts):
+        yield f"Measured: {', '.join(filter(None, parts))}."
 
 
 def table(columns: Mapping[str, Sequence[str]]) -> str:
@@ -164,12 +155,13 @@ def metric(value: Any, title: str) -> str:
     if value is None:
         return ""
     percent = title.endswith("%")
-    if isinstance(value, list):
-        value = {"mean": statistics.mean(value), "std": spread(value)}
-    elif not isinstance(value, dict):
-        value = {"mean": value, "std": None}
-    digits = ".1f" if percent else digits_for(value["mean"])
-    figures = [value["mean"]] if value["std"] is None else [value["mean"], value["std"]]
+    if isinstance(value, dict):
+        figures = [value["mean"], value["std"]]
+    elif isinstance(value, list) and len(value) > 1:
+        figures = [statistics.mean(value), statistics.stdev(value)]
+    else:
+        figures = value if isinstance(value, list) else [value]
+    digits = ".1f" if percent else digits_for(figures[0])
     return " ± ".join(f"{100 * figure if percent else figure:{digits}}" for figure in figures)
 
 
@@ -180,11 +172,6 @@ def digits_for(mean: float) -> str:
     if abs(mean) < 0.1:
         return ".3g"
     return f".{max(0, 2 - math.floor(math.log10(abs(mean))))}f"
-
-
-def spread(values: Sequence[float]) -> Any:
-    """The standard deviation of several figures, `None` of a single one."""
-    return statistics.stdev(values) if len(values) > 1 else None
 
 
 def published(row: Mapping[str, Any]) -> str:
@@ -199,11 +186,6 @@ def published(row: Mapping[str, Any]) -> str:
     return match[1] if match else ""
 
 
-def best_epoch(trial: Mapping[str, Any]) -> str:
-    """The epoch that a run selected, of those that it had."""
-    return f"{trial['best_epoch']} of {trial['epochs']}" if "best_epoch" in trial else ""
-
-
 def machine(facts: Mapping[str, Any]) -> str:
     """A machine and its software on one line."""
     return ", ".join(f"{name} {value}" for name, value in facts.items())
@@ -214,16 +196,12 @@ def code(text: Any) -> str:
     return f"`{text}`" if text else ""
 
 
-def millions(count: Any) -> str:
-    """A number of parameters."""
-    return f"{count / 1e6:.2f}M" if count else ""
-
-
-def number(value: Any, digits: str) -> str:
-    """A number, or the mean of several."""
+def minutes(run: Mapping[str, Any]) -> str:
+    """How long a run took, or several did on average."""
+    value = run.get("minutes")
     if value is None:
         return ""
-    return digits.format(statistics.mean(value) if isinstance(value, list) else value)
+    return f"{statistics.mean(value) if isinstance(value, list) else value:.1f}"
 
 
 def cell(value: Any) -> str:

@@ -53,12 +53,6 @@ def dictionary(file: Path) -> Iterator[str]:
             yield from sentences_of(re.sub(r"\s+([,.;])", r"\1", plain))
 
 
-def fortunes(file: Path) -> Iterator[str]:
-    """The sentences of a file of fortunes, without their authors."""
-    for saying in file.read_text("utf-8", "replace").split("\n%\n"):
-        yield from sentences_of(re.sub(r"\n\s*-- .*", "", saying, flags=re.DOTALL))
-
-
 def descriptions(file: Path) -> Iterator[str]:
     """The short and long descriptions of Debian's packages."""
     text = file.read_text("utf-8", "replace")
@@ -68,22 +62,18 @@ def descriptions(file: Path) -> Iterator[str]:
             yield from sentences_of(paragraph.strip(" *-"))
 
 
-def html(file: Path) -> Iterator[str]:
-    """The sentences of the paragraphs of a page."""
-    for paragraph in re.split(r"</p>|</li>|</h\d>", file.read_text("utf-8", "replace")):
-        yield from sentences_of(HTML.sub(" ", paragraph).replace("&nbsp;", " "))
-
-
 def pages(folder: Path) -> Iterator[str]:
-    """The sentences of all pages in a folder."""
+    """The sentences of the paragraphs of all pages in a folder."""
     for file in sorted(path for path in folder.rglob("*") if path.suffix in (".html", ".page")):
-        yield from html(file)
+        for paragraph in re.split(r"</p>|</li>|</h\d>", file.read_text("utf-8", "replace")):
+            yield from sentences_of(HTML.sub(" ", paragraph).replace("&nbsp;", " "))
 
 
-def sayings(folder: Path) -> Iterator[str]:
-    """The sentences of all fortunes in a folder."""
+def fortunes(folder: Path) -> Iterator[str]:
+    """The sentences of all fortunes in a folder, without their authors."""
     for file in sorted(path for path in folder.iterdir() if path.is_file() and not path.suffix):
-        yield from fortunes(file)
+        for saying in file.read_text("utf-8", "replace").split("\n%\n"):
+            yield from sentences_of(re.sub(r"\n\s*-- .*", "", saying, flags=re.DOTALL))
 
 
 SOURCES: dict[str, tuple[str, Sentences, int]] = {
@@ -95,7 +85,7 @@ SOURCES: dict[str, tuple[str, Sentences, int]] = {
     "FOLDOC": ("usr/share/dictd/foldoc.dict.dz", dictionary, 2_400),
     "Jargon File": ("usr/share/dictd/jargon.dict.dz", dictionary, 1_000),
     "The Devil's Dictionary": ("usr/share/dictd/devil.dict.dz", dictionary, 200),
-    "fortunes": ("usr/share/games/fortunes", sayings, 5_300),
+    "fortunes": ("usr/share/games/fortunes", fortunes, 5_300),
     "Anarchist FAQ": ("usr/share/doc/anarchism/html", pages, 5_300),
     "GNOME's help": ("usr/share/help/C", pages, 800),
     "Debian's package descriptions": ("descriptions", descriptions, 8_600),

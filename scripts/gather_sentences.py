@@ -33,8 +33,8 @@ from nltk.tree import Tree
 
 from allennlp_sentmatch.data.dataset_readers.formats import PAIRS
 from allennlp_sentmatch.data.files.json_lines import json_rows
-from allennlp_sentmatch.data.files.lines import PathOrStr, text_rows
-from allennlp_sentmatch.data.files.tables import read_sentences
+from allennlp_sentmatch.data.files.lines import text_rows
+from allennlp_sentmatch.data.files.sentences import read_sentences
 from allennlp_sentmatch.data.text import unescape
 from scripts.free_english_text import SOURCES, sentences_of
 from scripts.recombine_sentences import Recombination
@@ -46,33 +46,21 @@ Sentences = Callable[[Path], Iterable[str]]
 
 def pairs(format: str) -> Sentences:
     """Both sentences of each pair of a file."""
-
-    def read(file: Path) -> Iterator[str]:
-        form = PAIRS[format]
-        for row in form.rows(file, encoding="utf-8"):
-            yield row.text(form.columns["sentence1"])
-            yield row.text(form.columns["sentence2"])
-
-    return read
+    form = PAIRS[format]
+    sides = [form.columns[name] for name in ("sentence1", "sentence2")]
+    return lambda file: (
+        row.text(side) for row in form.rows(file, encoding="utf-8") for side in sides
+    )
 
 
 def columns(*names: str) -> Sentences:
     """The values of some columns of a table."""
-
-    def read(file: Path) -> Iterator[str]:
-        for name in names:
-            yield from read_sentences(file, name)
-
-    return read
+    return lambda file: chain.from_iterable(read_sentences(file, name) for name in names)
 
 
 def lines(encoding: str) -> Sentences:
     """The lines of a file."""
-
-    def read(file: PathOrStr) -> Iterator[str]:
-        return (row.text(["text"]) for row in text_rows(file, encoding))
-
-    return read
+    return lambda file: (row.text(["text"]) for row in text_rows(file, encoding))
 
 
 def questions(file: Path) -> Iterator[str]:
@@ -148,26 +136,11 @@ def gather(
     seed: int,
     limits: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[list[str], dict[str, dict[str, int]]]:
-    """The sentences, and their numbers.
+    """At most `limit` sentences in random order, and their numbers.
 
-    # Parameters
-
-    training : `dict[str, Iterable[str]]`
-        The sentences of each data set.
-    tests : `dict[str, set[str]]`
-        The keys of each test set.
-    limit : `Optional[int]`
-        How many sentences to take at most; `None` for all.
-    seed : `int`
-    limits : `Mapping[str, int]`, optional (default: none)
-        How many to take at most of some of the data sets.
-
-    # Returns
-
-    `tuple[list[str], dict[str, dict[str, int]]]`
-        The sentences in random order; and how many are of each data set (`taken`, of `distinct`
-        ones that are in no test set), and how many distinct ones each test set has excluded
-        (`in_test_sets`).
+    `tests` has the keys of each test set, and `limits` how many sentences to take at most of some
+    of the data sets. The numbers are those of each data set (`taken`, of `distinct` ones that are
+    in no test set), and how many distinct ones each test set has excluded (`in_test_sets`).
     """
     generator = random.Random(seed)
     seen: set[str] = set()

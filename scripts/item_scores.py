@@ -31,39 +31,33 @@ BATCH_SIZE = 32
 
 
 def scores_of(archive_path: Path, data: str = "test") -> Any:
-    """The score of each item of an archive's test or validation data, rounded; for a model of
-    scores, the predicted and the true one; for R-NET, the scores by metric; `None` for models that
-    neither classify nor rank nor score nor answer.
+    """The scores of the items of an archive's test or validation data, rounded; `None` for other
+    models.
     """
     archive = load_archive(archive_path)
     model = archive.model.eval()
     if not isinstance(model, (ClassificationModel, AttentiveRanker, ScoreModel, RNet)):
         return None
     instances = list(archive.validation_dataset_reader.read(archive.config[f"{data}_data_path"]))
+    answered: list[Any] = list(zip(instances, outputs_of(model, instances)))
     if isinstance(model, RNet):
-        return answer_scores(model, instances)
+        return answer_scores([output for _, output in answered])
     if isinstance(model, ClassificationModel):
-        return [float(right) for right in correctness(model, instances)]
+        return [float(output["label"] == instance["label"].label) for instance, output in answered]
     if isinstance(model, ScoreModel):
         return [
-            [round(float(output["score"]), 6), float(field_of(instance, "score").tensor)]
-            for instance, output in zip(instances, outputs_of(model, instances))
+            [round(float(output["score"]), 6), float(instance["score"].tensor)]
+            for instance, output in answered
         ]
     questions = archive.config["model"].get("questions", "all")
-    return [round(score, 4) for score in average_precisions(model, instances, questions)]
+    return [round(score, 4) for score in average_precisions(answered, questions)]
 
 
-def correctness(model: Model, instances: list[Instance]) -> Iterator[bool]:
-    """Whether the label of each instance is right."""
-    for instance, output in zip(instances, outputs_of(model, instances)):
-        yield output["label"] == field_of(instance, "label").label
-
-
-def average_precisions(model: Model, instances: list[Instance], questions: str) -> Iterator[float]:
+def average_precisions(answered: list[tuple[Any, Any]], questions: str) -> Iterator[float]:
     """The average precision of each question that counts."""
-    for instance, output in zip(instances, outputs_of(model, instances)):
+    for instance, output in answered:
         metric = MeanAveragePrecision(questions)
-        labels = field_of(instance, "labels").tensor
+        labels = instance["labels"].tensor
         relevant = int(labels.sum())
         counts = {"all": True, "answered": relevant > 0, "clean": 0 < relevant < len(labels)}
         if counts[questions]:
@@ -71,21 +65,16 @@ def average_precisions(model: Model, instances: list[Instance], questions: str) 
             yield metric.get_metric()
 
 
-def answer_scores(model: Model, instances: list[Instance]) -> dict[str, list[float]]:
+def answer_scores(outputs: Iterable[dict[str, Any]]) -> dict[str, list[float]]:
     """F1 and ROUGE-L of the answer to each question."""
     metric = AnswerOverlap()
     scores: dict[str, list[float]] = {"f1": [], "rouge_l": []}
-    for output in outputs_of(model, instances):
+    for output in outputs:
         metric([output["answer"]], [output["metadata"]["answers"]])
         figures = metric.get_metric(reset=True)
         for name, values in scores.items():
             values.append(round(figures[name], 2))
     return scores
-
-
-def field_of(instance: Instance, name: str) -> Any:
-    """A field, whose class is that of the model's reader."""
-    return instance[name]
 
 
 def outputs_of(model: Model, instances: list[Instance]) -> Iterable[dict[str, Any]]:

@@ -16,7 +16,7 @@ probability 0.3 from all of WordNet's, so that rare words occur in common senten
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from pathlib import Path
 from typing import Optional
@@ -58,21 +58,11 @@ class Recombination:
         self.generator = generator
         self.parts = self._read_wordnet(wordnet)
         counts = Counter(word for sentence in sentences for word in WORD.findall(sentence.lower()))
-        kinds: dict[str, list[str]] = defaultdict(list)
-        for word in counts:
-            kind = self.kind_of(word)
-            if kind is not None:
-                kinds[kind].append(word)
         self.common = {
             kind: (words, list(accumulate(counts[word] ** 0.5 for word in words)))
-            for kind, words in kinds.items()
+            for kind, words in self._by_kind(counts).items()
         }
-        rare: dict[str, list[str]] = defaultdict(list)
-        for word in self.parts:
-            kind = self.kind_of(word)
-            if kind is not None:
-                rare[kind].append(word)
-        self.rare = dict(rare)
+        self.rare = self._by_kind(self.parts)
         self.subjects: dict[str, list[str]] = {"is": [], "are": []}
         self.predicates: dict[str, list[str]] = {"is": [], "are": []}
         self.questions: list[str] = []
@@ -94,6 +84,14 @@ class Recombination:
                 if not line.startswith(" ") and word.isalpha() and len(word) > 2:
                     parts[word] += part[0]
         return dict(parts)
+
+    def _by_kind(self, words: Iterable[str]) -> dict[str, list[str]]:
+        kinds: dict[str, list[str]] = {}
+        for word in words:
+            kind = self.kind_of(word)
+            if kind is not None:
+                kinds.setdefault(kind, []).append(word)
+        return kinds
 
     def kind_of(self, word: str) -> Optional[str]:
         """The words for which another may stand: by part of speech, where there is only one."""
@@ -121,12 +119,12 @@ class Recombination:
         places = [i for i, word in enumerate(words) if self.kind_of(word.lower()) is not None]
         self.generator.shuffle(places)
         for i in places[: self.generator.randint(1, 3)]:
-            kind = self.kind_of(words[i].lower())
-            rare = self.rare.get(kind or "")
+            kind = self.kind_of(words[i].lower()) or ""
+            rare = self.rare.get(kind)
             if rare and self.generator.random() < 0.3:
                 new = self.generator.choice(rare)
             else:
-                common, weights = self.common[kind or ""]
+                common, weights = self.common[kind]
                 (new,) = self.generator.choices(common, cum_weights=weights)
             words[i] = new.capitalize() if words[i][0].isupper() else new
         return "".join(words)
@@ -164,10 +162,10 @@ class Recombination:
         cuts = [i for i, word in enumerate(words) if word.lower() in PREPOSITIONS]
         cuts += [i + 1 for i, word in enumerate(words) if word.endswith(",")]
         cuts = sorted({0, len(words), *cuts})
-        start = self.generator.randrange(len(cuts) - 1) if len(cuts) > 1 else 0
-        end = (
-            self.generator.randint(start + 1, min(start + 2, len(cuts) - 1)) if len(cuts) > 1 else 0
-        )
+        if len(cuts) == 1:
+            return ""
+        start = self.generator.randrange(len(cuts) - 1)
+        end = self.generator.randint(start + 1, min(start + 2, len(cuts) - 1))
         return " ".join(words[cuts[start] : cuts[end]]).strip(",;")
 
     def question(self) -> str:

@@ -29,16 +29,13 @@ COLUMNS = {
 def records(name: str, report: dict[str, Any]) -> list[dict[str, Any]]:
     """Two rows: the measures on the test data before and after the calibration."""
     test = report["test"]
-    common = {
-        "name": name,
-        "calibration_examples": report["calibration"]["examples"],
-        "test_examples": test["examples"],
-        "accuracy": test["accuracy"],
-    }
     temperatures = {"before": report["previous_temperature"], "after": report["temperature"]}
     return [
         {
-            **common,
+            "name": name,
+            "calibration_examples": report["calibration"]["examples"],
+            "test_examples": test["examples"],
+            "accuracy": test["accuracy"],
             "when": when,
             "temperature": temperature,
             **{key: value for key, value in test[when].items() if key != "bins"},
@@ -55,10 +52,9 @@ def main() -> None:
     parser.add_argument("output", type=Path, help="the folder that `allennlp calibrate` made")
     arguments = parser.parse_args()
     report = json.loads((arguments.output / "calibration.json").read_text(encoding="utf-8"))
-    table: dict[str, Any] = {"records": []}
-    if arguments.table.exists():
-        table = json.loads(arguments.table.read_text(encoding="utf-8"))
-    others = [record for record in table["records"] if record["name"] != arguments.name]
+    old = arguments.table.read_text(encoding="utf-8") if arguments.table.exists() else "{}"
+    others = json.loads(old).get("records", [])
+    others = [record for record in others if record["name"] != arguments.name]
     table = {
         "machine": {"torch": version("torch"), "date": date.today().isoformat()},
         "columns": COLUMNS,

@@ -20,16 +20,12 @@ def recorded(report: dict[str, Any], metric_title: str) -> dict[str, Any]:
 
     The settings of named choices are left out: the repository has the file of the search space.
     """
-    space = {
-        name: {**parameter, "choices": list(parameter["choices"])}
-        if "choices" in parameter
-        else parameter
-        for name, parameter in report["space"].items()
-    }
+    for parameter in report["space"].values():
+        if "choices" in parameter:
+            parameter["choices"] = list(parameter["choices"])
     return {
         "metric_title": metric_title,
         **report,
-        "space": space,
         "command": " ".join(map(run_seeds.quoted, shlex.split(report["command"]))),
         "trials": [trial for trial in report["trials"] if trial["state"] != "interrupted"],
         "machine": {"processor": run_seeds.processor(), **report["machine"]},

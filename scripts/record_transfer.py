@@ -21,7 +21,7 @@ DIGITS = 4
 
 
 def record(table: dict[str, Any], model: str, reports: list[dict[str, Any]], **fields: Any) -> None:
-    """Put the figures of reports into the row of a model.
+    """Put the figures of reports and other fields into the row of a model.
 
     # Raises
 
@@ -46,11 +46,11 @@ def record(table: dict[str, Any], model: str, reports: list[dict[str, Any]], **f
         "date": date.today().isoformat(),
         **{name: value for name, value in fields.items() if value is not None},
     }
-    for row in table["rows"]:
-        if row["model"] == model:
-            row.update(measured)
-            return
-    table["rows"].append(measured)
+    row = next((row for row in table["rows"] if row["model"] == model), None)
+    if row is None:
+        table["rows"].append(measured)
+    else:
+        row.update(measured)
 
 
 def main() -> None:
@@ -66,15 +66,8 @@ def main() -> None:
     options = parser.parse_args()
     table = json.loads(options.table.read_text(encoding="utf-8"))
     reports = [json.loads(path.read_text(encoding="utf-8")) for path in options.reports]
-    record(
-        table,
-        options.model,
-        reports,
-        seeds=options.seeds,
-        configuration=options.configuration,
-        command=options.command,
-        differs=options.differs,
-    )
+    fields = {key: vars(options)[key] for key in ("seeds", "configuration", "command", "differs")}
+    record(table, options.model, reports, **fields)
     text = json.dumps(table, indent=2, ensure_ascii=False) + "\n"
     options.table.write_text(text, encoding="utf-8")
 

@@ -29,13 +29,7 @@ Array = numpy.ndarray[Any, Any]
 
 
 class Teacher:
-    """A BERT whose vectors are means over word pieces.
-
-    # Parameters
-
-    folder : `Path`
-        With the model's files and `tokenizer.json`.
-    """
+    """A BERT in a folder with a `tokenizer.json`; its vectors are means over word pieces."""
 
     def __init__(self, folder: Path) -> None:
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -53,9 +47,9 @@ class Teacher:
             batch, order = order[-size:], order[:-size]
             tensors = [torch.tensor(rows[i]) for i in batch]
             indices = torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True)  # (B, T)
-            mask = torch.tensor(
-                [[1.0] * len(t) + [0.0] * (indices.size(1) - len(t)) for t in tensors]
-            )
+            mask = (
+                torch.arange(indices.size(1)) < torch.tensor([[len(t)] for t in tensors])
+            ).float()
             with torch.autocast("cpu", torch.bfloat16):
                 states = self.model(indices, mask).last_hidden_state.float()  # (B, T, E)
             means = torch.einsum("bte,bt->be", states, mask / mask.sum(1, keepdim=True))

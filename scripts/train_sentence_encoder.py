@@ -46,14 +46,7 @@ Array = numpy.ndarray[Any, Any]
 
 
 class Sentences:
-    """The word pieces of sentences, one after the other.
-
-    # Parameters
-
-    indexer : `TextIndexer`
-    file : `Path`
-        A text file, one sentence per line.
-    """
+    """The word pieces of a text file's sentences, one per line, one after the other."""
 
     def __init__(self, indexer: TextIndexer, file: Path) -> None:
         texts = file.read_text("utf-8").split("\n")[:-1]
@@ -130,18 +123,6 @@ def correlation(model: StandaloneEncoder, file: Path) -> float:
     return float(spearmanr((vectors * others).sum(1), scores).statistic)
 
 
-def new_encoder(pieces: list[str], settings: dict[str, Any], size: int, projection: int) -> Any:
-    """An untrained student."""
-    indexer = TextIndexer(
-        WordPieceSplitter(pieces),
-        {piece: index for index, piece in enumerate(pieces)},
-        pieces.index(UNKNOWN),
-        pieces.index(EMPTY),
-        max_length=256,
-    )
-    return StandaloneEncoder(indexer, pieces, size, settings, projection)
-
-
 def main() -> None:
     """Run the script."""
     parser = argparse.ArgumentParser(
@@ -171,7 +152,12 @@ def main() -> None:
     if encoder["type"] == "lstm":
         encoder = {"num_layers": 1, "bias": True, "bidirectional": True, **encoder}
     settings = {"type": "pooled", "encoder": encoder, "pooling": options.pooling}
-    model = new_encoder(pieces, settings, options.size, teacher.shape[1])
+    vocabulary = {piece: index for index, piece in enumerate(pieces)}
+    indexer = TextIndexer(
+        *(WordPieceSplitter(pieces), vocabulary, vocabulary[UNKNOWN], vocabulary[EMPTY]),
+        max_length=256,
+    )
+    model = StandaloneEncoder(indexer, pieces, options.size, settings, teacher.shape[1])
     learn(model, teacher, options)
 
 

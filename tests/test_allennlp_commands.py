@@ -11,7 +11,6 @@ import torch
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
 
 CONFIG = "training_config/quick_start.jsonnet"
-TRAINING_DATA_ALONE = {"test_data_path": None, "validation_data_path": None}
 
 
 def overrides(**changes: object) -> str:
@@ -60,8 +59,8 @@ def test_recover_continues_where_the_training_stopped(allennlp, tmp_path, schedu
         "trainer.learning_rate_scheduler": json.loads(scheduler),
     }
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    allennlp("train", CONFIG, "-s", whole, "-o", overrides(**changes))
-    allennlp("train", CONFIG, "-s", broken, "-o", overrides(**changes))
+    for folder in (whole, broken):
+        allennlp("train", CONFIG, "-s", folder, "-o", overrides(**changes))
     # The files that an interruption after the first epoch leaves.
     later = ["best.th", "model.tar.gz", "metrics.json", "*_e2_*", "*_e3_*", "metrics_epoch_[12]*"]
     for pattern in later:
@@ -85,8 +84,7 @@ def test_distributed_training_with_two_processes(allennlp, tmp_path):
     alone, out = tmp_path / "alone", tmp_path / "out"
     changes = {"test_data_path": None, "evaluate_on_test": False}
     allennlp("train", CONFIG, "-s", alone, "-o", overrides(**changes))
-    distributed = {"cuda_devices": [-1, -1]}
-    changes = {**changes, "distributed": distributed, "data_loader.batch_size": 50}
+    changes.update({"distributed": {"cuda_devices": [-1, -1]}, "data_loader.batch_size": 50})
     allennlp("train", CONFIG, "-s", out, "-o", overrides(**changes))
     assert number_of_updates(out) == number_of_updates(alone) == 6  # of 600 pairs
     assert 0.0 <= metrics(out)["best_validation_accuracy"] <= 1.0
@@ -94,20 +92,18 @@ def test_distributed_training_with_two_processes(allennlp, tmp_path):
     assert "worker_1_memory_MB" in " ".join(metrics(out))
 
 
-def test_find_lr(allennlp, tmp_path):
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        ("find-lr CONFIG -s OUT --num-batches 12", "out/lr-losses.png"),
+        ("build-vocab CONFIG OUT.tar.gz", "out.tar.gz"),
+    ],
+)
+def test_commands_that_read_the_data(allennlp, tmp_path, command, made):
     pytest.importorskip("matplotlib")
-    out = tmp_path / "out"
-    allennlp(
-        "find-lr", CONFIG, "-s", out, "--num-batches", 12,
-        "-o", overrides(**TRAINING_DATA_ALONE),
-    )  # fmt: skip
-    assert (out / "lr-losses.png").stat().st_size > 0
-
-
-def test_build_vocab(allennlp, tmp_path):
-    changed = overrides(**TRAINING_DATA_ALONE)
-    allennlp("build-vocab", CONFIG, tmp_path / "vocabulary.tar.gz", "-o", changed)
-    assert (tmp_path / "vocabulary.tar.gz").stat().st_size > 0
+    words = command.replace("CONFIG", CONFIG).replace("OUT", str(tmp_path / "out")).split()
+    allennlp(*words, "-o", overrides(test_data_path=None, validation_data_path=None))
+    assert (tmp_path / made).stat().st_size > 0
 
 
 @pytest.mark.parametrize("folder", ["repository", "elsewhere"])

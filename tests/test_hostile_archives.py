@@ -121,17 +121,17 @@ def hostile(tmp_path_factory, small_archive, marker) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "secret").write_text("labels")
     with tarfile.open(small_archive) as archive:
-        config = archive.extractfile("config.json").read().decode()
+        config = json.load(archive.extractfile("config.json"))
 
-    def changed(section: str, **settings: object) -> bytes:
-        sections = json.loads(config)
-        sections[section] = {**sections[section], **settings}
-        return json.dumps(sections).encode()
+    def changed(**sections: dict) -> bytes:
+        new = {name: {**config[name], **settings} for name, settings in sections.items()}
+        return json.dumps({**config, **new}).encode()
 
     weights = io.BytesIO()
     torch.save(Touch(marker), weights)
     secret = json.dumps(str(folder / "secret"))
     embedder = {"archive_file": str(small_archive), "module_path": "_text_field_embedder"}
+    call = {"type": "subprocess.check_call", "args": ["touch", str(marker)]}
     link = tarfile.TarInfo("vocabulary/labels.txt")
     link.type, link.linkname = tarfile.SYMTYPE, str(folder / "secret")
     changes: dict[str, dict[str, bytes]] = {
@@ -139,23 +139,15 @@ def hostile(tmp_path_factory, small_archive, marker) -> dict[str, Path]:
         "link": {},
         "bomb": {"zeros": bytes(65 << 20)},
         "pickle": {"weights.th": weights.getvalue()},
-        "class": {
-            "config.json": json.dumps(
-                {
-                    **json.loads(config),
-                    "dataset_reader": {
-                        "type": "subprocess.check_call",
-                        "args": ["touch", str(marker)],
-                    },
-                }
-            ).encode()
-        },
+        "class": {"config.json": json.dumps({**config, "dataset_reader": call}).encode()},
         "import": {
-            "config.json": changed("model", label_namespace="SECRET").replace(
+            "config.json": changed(model={"label_namespace": "SECRET"}).replace(
                 b'"SECRET"', f"importstr {secret}".encode()
             )
         },
-        "nested": {"config.json": changed("model", text_field_embedder={"_pretrained": embedder})},
+        "nested": {
+            "config.json": changed(model={"text_field_embedder": {"_pretrained": embedder}})
+        },
     }
     for attack, members in changes.items():
         with tarfile.open(small_archive) as good, tarfile.open(folder / attack, "w:gz") as bad:

@@ -17,11 +17,8 @@ def versions(monkeypatch):
     """The versions that seem to be installed; `None`: not installed."""
     pretended = {"torch": "2.13.0", "torchvision": None}
     real = installation.installed_version
-    monkeypatch.setattr(
-        installation,
-        "installed_version",
-        lambda name: pretended[name] if name in pretended else real(name),
-    )
+    pretend = lambda name: pretended[name] if name in pretended else real(name)  # noqa: E731
+    monkeypatch.setattr(installation, "installed_version", pretend)
     return pretended
 
 
@@ -33,11 +30,17 @@ def test_refuses_another_python(versions, monkeypatch, version):
 
 
 @pytest.mark.parametrize(
-    ("torch", "message"), [(None, "torch is not installed"), ("1.11.0+cu113", "is too old")]
+    ("package", "version", "message"),
+    [
+        ("torch", None, r"torch is not installed; install torch 1\.12 or later"),
+        ("torch", "1.11.0+cu113", r"torch 1\.11\.0\+cu113 is too old; install torch 1\.12"),
+        ("pip", None, "has no pip"),
+        ("pip", "22.1.2", "pip 22.1.2 is too old"),
+    ],
 )
-def test_refuses_a_missing_or_old_torch(versions, torch, message):
-    versions["torch"] = torch
-    with pytest.raises(InstallationError, match=rf"{message}; install torch 1\.12 or later"):
+def test_refuses_a_missing_or_old_package(versions, package, version, message):
+    versions[package] = version
+    with pytest.raises(InstallationError, match=message):
         check_environment()
 
 
@@ -47,20 +50,8 @@ def test_accepts_other_torches(versions, torch):
     check_environment()
 
 
-@pytest.mark.parametrize(("pip", "message"), [(None, "has no pip"), ("22.1.2", "is too old")])
-def test_refuses_a_missing_or_old_pip(versions, pip, message):
-    versions["pip"] = pip
-    with pytest.raises(InstallationError, match=message):
-        check_environment()
-
-
 def test_refuses_a_folder_that_cannot_be_written(versions, monkeypatch, tmp_path):
-    get_path = sysconfig.get_path
-    monkeypatch.setattr(
-        sysconfig,
-        "get_path",
-        lambda name: str(tmp_path / "gone") if name == "purelib" else get_path(name),
-    )
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path / "gone"))
     with pytest.raises(InstallationError, match=r"nothing can be written to .*gone \(No such file"):
         check_environment()
 
@@ -130,18 +121,14 @@ def test_a_dry_run_installs_nothing(versions, pip, capsys):
 
 
 def test_conflicts_are_explained():
-    text = installation.explain_conflicts(
-        [
-            "allennlp 2.10.1 has requirement torch<1.13.0,>=1.10.0, but you have torch 2.13.0.",
-            "allennlp 2.10.1 requires wandb, which is not installed.",
-            "another 1.0 has requirement numpy<2, but you have numpy 2.3.5.",
-        ]
-    )
-    expected, others = text.split("not about AllenNLP")
-    assert "there is nothing to do" in expected
-    assert "torch<1.13.0" in expected
-    assert "wandb" in expected
-    assert "numpy<2" in others
+    lines = [
+        "allennlp 2.10.1 has requirement torch<1.13.0,>=1.10.0, but you have torch 2.13.0.",
+        "allennlp 2.10.1 requires wandb, which is not installed.",
+        "another 1.0 has requirement numpy<2, but you have numpy 2.3.5.",
+    ]
+    expected, others = installation.explain_conflicts(lines).split("not about AllenNLP")
+    assert "there is nothing to do:\n  " + "\n  ".join(lines[:2]) in expected
+    assert lines[2] in others
     text = installation.explain_conflicts(["No broken requirements found."])
     assert text == "AllenNLP 2.10.1 is ready: `allennlp --help`."
 
@@ -163,11 +150,7 @@ def test_an_older_support_module_is_replaced(versions, monkeypatch, pip, tmp_pat
     ("changed", "error", "message"),
     [
         ({"huggingface-hub": "2.4.0"}, ImportError("HfFolder"), r"huggingface-hub 2\.4\.0 is inst"),
-        (
-            {"transformers": "4.47.0.dev0"},
-            ImportError(),
-            r"transformers 4\.47\.0\.dev0 is",
-        ),
+        ({"transformers": "4.47.0.dev0"}, ImportError(), r"transformers 4\.47\.0\.dev0 is"),
         ({"lmdb": None}, ModuleNotFoundError(name="lmdb"), "lmdb is missing, and AllenNLP works"),
         ({}, ModuleNotFoundError(name="yaml.nodes"), "the package yaml keeps AllenNLP from being"),
         ({}, ValueError("no frames"), r"the package allennlp keeps .* \(ValueError: no frames\)"),

@@ -18,12 +18,9 @@ GOOD = [line.replace("over", "across") if i % 9 == 0 else line for i, line in en
 BAD = [line.replace("runs over", "is on") if i % 3 else line for i, line in enumerate(REFERENCES)]
 
 
-def compare(higher, lower, lowercase=False):
-    """Of lists of translations for the seeds 1, 2 and so on, or of mappings from the seeds."""
-    systems = (
-        dict(zip("123", system)) if isinstance(system, list) else system
-        for system in (higher, lower)
-    )
+def compare(higher, lower, lowercase=False, seeds=("123", "123")):
+    """Of lists of translations for some seeds."""
+    systems = (dict(zip(*named)) for named in zip(seeds, (higher, lower)))
     return compare_translations.compare(("X", "Y"), *systems, REFERENCES, lowercase)
 
 
@@ -34,9 +31,8 @@ def bleu(translations):
 def test_pairs_of_seeds_and_their_means():
     records, signature = compare([GOOD, REFERENCES], [BAD, GOOD])
     assert [record["seeds"] for record in records] == ["1", "2", "all"]
-    assert records[0]["bleu_higher"] == f"{bleu(GOOD):.2f}"
-    assert records[0]["bleu_lower"] == f"{bleu(BAD):.2f}"
-    assert records[0]["difference"] == f"{bleu(GOOD) - bleu(BAD):+.2f}"
+    figures = f"{bleu(GOOD):.2f}", f"{bleu(BAD):.2f}", f"{bleu(GOOD) - bleu(BAD):+.2f}"
+    assert tuple(records[0][key] for key in ("bleu_higher", "bleu_lower", "difference")) == figures
     means = (100 + bleu(GOOD)) / 2, (bleu(GOOD) + bleu(BAD)) / 2
     spread = (100 - bleu(GOOD)) / 2**0.5
     assert records[2]["bleu_higher"] == f"{means[0]:.2f} ± {spread:.2f}"
@@ -86,15 +82,13 @@ def test_case():
 
 
 def test_seeds_that_both_have():
-    records, _ = compare(
-        {"1": REFERENCES, "2": BAD, "3": GOOD}, {"3": BAD, "2": GOOD, "4": REFERENCES}
-    )
+    records, _ = compare([REFERENCES, BAD, GOOD], [BAD, GOOD, REFERENCES], seeds=("123", "324"))
     figures = [(x["seeds"], x["bleu_higher"], x["bleu_lower"]) for x in records[:-1]]
     good, bad = (f"{bleu(system):.2f}" for system in (GOOD, BAD))
     assert figures == [("2", bad, good), ("3", good, bad)]
     assert records[-1]["seeds"] == "all"
     with pytest.raises(ValueError, match="X and Y have no seed in common"):
-        compare({"1": GOOD}, {"2": BAD})
+        compare([GOOD], [BAD], seeds="12")
 
 
 def test_an_archive_and_a_file_of_translations(repository, tmp_path, monkeypatch, capsys):

@@ -91,12 +91,11 @@ def test_a_row_has_the_published_figure_of_its_configuration(repository):
 
 
 def test_each_revision_is_named_once(repository):
-    file = repository / "sst5.json"
-    results = json.loads(file.read_text())
+    results = json.loads((repository / "sst5.json").read_text())
     row = results["rows"][-1]
     results["rows"] += [{**row, "revision": "a, b"}, {**row, "revision": "b"}]
-    file.write_text(json.dumps(results))
-    assert "\n- Revision: a; b\n" in fill_tables.blocks("sst5.json")
+    _, facts, _ = fill_tables.result_blocks(results)
+    assert facts.endswith("\n- Revision: a; b")
 
 
 def test_check_changes_nothing(repository, monkeypatch):
@@ -112,29 +111,24 @@ def test_check_changes_nothing(repository, monkeypatch):
     assert "41.0" in page.read_text()
 
 
-def test_a_measurement_of_several_runs_is_a_range(repository):
+def test_a_measurement_of_several_runs_is_a_range():
+    machine = {"processor": "B", "threads": [1, 2], "command": "python b.py", "load": 1.5}
     data = {
-        "machine": {
-            "date": "2026-11-23T07:37:24+00:00",
-            "processor": "B",
-            "threads": [1, 2],
-            "command": "python b.py",
-            "load": 1.5,
-        },
+        "machine": machine,
         "columns": {"what": "what", "1 thread": "1"},
         "records": [{"what": "cas_lstm", "1": [1.2345, 1.1]}, {"what": "rcrn", "1": [0.95]}],
     }
-    (repository / "speed.json").write_text(json.dumps(data))
-    assert fill_tables.blocks("speed.json").splitlines() == [
-        "",
+    table, measured = fill_tables.measured_blocks(data)
+    assert table.splitlines() == [
         "| what | 1 thread |",
         "| --- | --- |",
         "| cas_lstm | 1.1 to 1.23 |",
         "| rcrn | 0.95 |",
-        "",
-        "Measured: 2026-11-23, B, threads 1 to 2, `python b.py`.",
-        "",
     ]
+    assert measured == "Measured: B, 1 to 2 threads, `python b.py`."
+
+
+RATE = "trainer.optimizer.lr"
 
 
 def test_a_study_has_its_best_trial_first():
@@ -147,21 +141,18 @@ def test_a_study_has_its_best_trial_first():
         "metric_title": "accuracy, %",
         "sampler": "grid",
         "seed": 0,
-        "space": {"trainer.optimizer.lr": {}, "dropout": {}},
+        "space": {RATE: {}, "dropout": {}},
         "trials": [
-            {"number": 0, "values": {"trainer.optimizer.lr": 0.1, "dropout": "low"}, **failed},
-            {
-                **trial,
-                "number": 1,
-                "value": 0.5,
-                "values": {"trainer.optimizer.lr": 1, "dropout": 0},
-            },
-            {
-                **trial,
-                "number": 2,
-                "value": 0.8,
-                "values": {"trainer.optimizer.lr": 2, "dropout": 0},
-            },
+            {"number": 0, "values": {RATE: 0.1, "dropout": "low"}, **failed},
+            *(
+                {
+                    **trial,
+                    "number": n,
+                    "value": x,
+                    "values": {"trainer.optimizer.lr": n, "dropout": 0},
+                }
+                for n, x in ((1, 0.5), (2, 0.8))
+            ),
         ],
         "machine": {"processor": "A", "threads": 1},
         "revision": "abc",

@@ -45,7 +45,7 @@ def test_dictionary_without_its_marks(tmp_path):
 def test_fortunes_without_authors(tmp_path):
     (tmp_path / "one.dat").write_bytes(b"\xff")
     (tmp_path / "one").write_text("Are we there yet?  We are not.\n\t\t-- Anon\n%\nNo.\n%\n")
-    assert list(free.sayings(tmp_path)) == ["Are we there yet?", "We are not."]
+    assert list(free.fortunes(tmp_path)) == ["Are we there yet?", "We are not."]
 
 
 def test_descriptions(tmp_path):

@@ -15,51 +15,50 @@ def in_repository(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
 
 
-def train(folder: Path, name: str, test_data: str, **settings: object) -> tuple[Path, dict]:
-    """An archive of a configuration in fixtures/models, and its metrics on the test data."""
-    overrides = {"test_data_path": test_data, "evaluate_on_test": True, **settings}
-    path = f"fixtures/models/{name}.jsonnet"
-    train_model_from_file(path, folder, overrides=json.dumps(overrides))
-    return folder / "model.tar.gz", json.loads((folder / "metrics.json").read_text())
+@pytest.fixture
+def train(tmp_path):
+    """Trains a configuration in fixtures/models, and gives its archive and its metrics on the test
+    data.
+    """
+
+    def run(name: str, test_data: object, **settings: object) -> tuple[Path, dict]:
+        overrides = {"test_data_path": str(test_data), "evaluate_on_test": True, **settings}
+        path, folder = f"fixtures/models/{name}.jsonnet", tmp_path / "out"
+        train_model_from_file(path, folder, overrides=json.dumps(overrides))
+        return folder / "model.tar.gz", json.loads((folder / "metrics.json").read_text())
+
+    return run
 
 
 @pytest.mark.parametrize(("questions", "number"), [("all", 3), ("clean", 2)])
-def test_of_a_ranker(tmp_path: Path, questions: str, number: int):
+def test_of_a_ranker(train, questions: str, number: int):
     """The second question has no right answer. All candidates are scored, as in evaluation."""
-    archive, metrics = train(
-        tmp_path / "out",
-        "attentive_ranker",
-        "fixtures/data/wikiqa.tsv",
-        **{"model.questions": questions, "model.num_negatives": 1},
-    )
+    settings = {"model.questions": questions, "model.num_negatives": 1}
+    archive, metrics = train("attentive_ranker", "fixtures/data/wikiqa.tsv", **settings)
     scores = item_scores.scores_of(archive)
-    assert scores is not None
     assert len(scores) == number
     assert sum(scores) / len(scores) == pytest.approx(metrics["test_map"], abs=1e-4)
 
 
-def test_of_a_model_of_scores(tmp_path: Path):
-    archive, metrics = train(tmp_path / "out", "similarity_regressor", "fixtures/data/sts.csv")
+def test_of_a_model_of_scores(train):
+    archive, metrics = train("similarity_regressor", "fixtures/data/sts.csv")
     scores = item_scores.scores_of(archive)
-    assert scores is not None
     predicted, true = zip(*json.loads(json.dumps(scores)))
     assert pearsonr(predicted, true)[0] == pytest.approx(metrics["test_pearson"], abs=1e-3)
     errors = [(first - second) ** 2 for first, second in scores]
     assert sum(errors) / len(errors) == pytest.approx(metrics["test_mean_squared_error"], rel=1e-3)
 
 
-def test_of_answers(tmp_path: Path):
+def test_of_answers(train, tmp_path):
     """Passages are words only, and also answers, so that any span overlaps with an answer."""
-    questions = [
-        json.loads(line)
-        for line in Path("fixtures/data/fairytaleqa.jsonl").read_text().splitlines()
-    ]
+    lines = Path("fixtures/data/fairytaleqa.jsonl").read_text().splitlines()
+    questions = list(map(json.loads, lines))
     for question in questions:
         question["context"] = re.sub(r"[^\w\s]", "", question["context"])
         question["answers"].append(question["context"])
     test_data = tmp_path / "test.jsonl"
     test_data.write_text("".join(json.dumps(question) + "\n" for question in questions))
-    archive, metrics = train(tmp_path / "out", "rnet", str(test_data))
+    archive, metrics = train("rnet", test_data)
     scores = item_scores.scores_of(archive)
     assert set(scores) == {"f1", "rouge_l"}
     for name, values in scores.items():
@@ -69,18 +68,11 @@ def test_of_answers(tmp_path: Path):
     assert scores["f1"] != scores["rouge_l"]
 
 
-def test_of_a_classifier_on_its_validation_and_test_data(tmp_path: Path, monkeypatch, capsys):
-    lines = Path("fixtures/data/snli.jsonl").read_text().splitlines(keepends=True)
-    part = tmp_path / "part.jsonl"
-    part.write_text("".join(lines[:5]))
-    archive, metrics = train(
-        tmp_path / "out",
-        "esim",
-        "fixtures/data/snli.jsonl",
-        validation_data_path=str(part),
-    )
-    arguments = ["item_scores.py", str(archive), "--data", "validation"]
-    monkeypatch.setattr("sys.argv", arguments)
+def test_of_a_classifier_on_its_validation_and_test_data(train, tmp_path, monkeypatch, capsys):
+    part, whole = tmp_path / "part.jsonl", Path("fixtures/data/snli.jsonl")
+    part.write_text("".join(whole.read_text().splitlines(keepends=True)[:5]))
+    archive, metrics = train("esim", whole, validation_data_path=str(part))
+    monkeypatch.setattr("sys.argv", ["item_scores.py", str(archive), "--data", "validation"])
     item_scores.main()
     scores = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert 0 < len(scores) <= 5
@@ -91,6 +83,6 @@ def test_of_a_classifier_on_its_validation_and_test_data(tmp_path: Path, monkeyp
     assert sum(of_test_data) / len(of_test_data) == pytest.approx(metrics["test_accuracy"])
 
 
-def test_a_model_of_vectors_has_none(tmp_path: Path):
-    archive, _ = train(tmp_path / "out", "distilled_encoder", "fixtures/data/sentences.txt")
+def test_a_model_of_vectors_has_none(train):
+    archive, _ = train("distilled_encoder", "fixtures/data/sentences.txt")
     assert item_scores.scores_of(archive) is None

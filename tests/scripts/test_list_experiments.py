@@ -22,12 +22,12 @@ def test_the_list_has_two_lines_for_each_experiment():
         experiments.Experiment("lstmn", "-", "-", "Own pairs", "-", "1,191,375"),
         experiments.Experiment("sst2/lstmn", *sources, "LSTMN", "86.08 %", "144,866"),
     ]
-    lines = list(list_experiments.in_lines(listed))
-    assert lines[0].split() == ["configuration", "published", "parameters"]
-    assert lines[2].split() == ["lstmn", "-", "1,191,375"]
-    assert lines[3] == "    Own pairs"
-    assert lines[4].split() == ["sst2/lstmn", "86.08", "%", "144,866"]
-    assert lines[5] == "    LSTMN (thesis 4.3, 4.11, CAS-LSTM 1)"
+    header, _, *lines = list_experiments.in_lines(listed)
+    assert header.split() == ["configuration", "published", "parameters"]
+    assert [" ".join(line.split()) for line in lines] == [
+        *("lstmn - 1,191,375", "Own pairs"),
+        *("sst2/lstmn 86.08 % 144,866", "LSTMN (thesis 4.3, 4.11, CAS-LSTM 1)"),
+    ]
 
 
 def test_a_source_is_a_table_or_a_section():
@@ -37,8 +37,7 @@ def test_a_source_is_a_table_or_a_section():
 
 
 def test_the_list_fits_100_columns():
-    listed = [experiments.described(path) for path in CONFIGURATION_PATHS]
-    listed += experiments.BENCHMARKS
+    listed = [*map(experiments.described, CONFIGURATION_PATHS), *experiments.BENCHMARKS]
     largest = [one._replace(parameters="123,456,789") for one in listed]
     assert max(map(len, list_experiments.in_lines(largest))) <= 100
 
@@ -57,15 +56,23 @@ def test_experiments_are_chosen_by_paper_data_set_and_model():
     assert chosen(data_set="trec", model="snli") == set()
 
 
+@pytest.fixture
+def printed(monkeypatch, capsys):
+    """Prints the list for some arguments, and returns its lines."""
+
+    def lines(*arguments):
+        monkeypatch.setattr("sys.argv", ["list_experiments.py", *arguments])
+        list_experiments.main()
+        return capsys.readouterr().out.splitlines()
+
+    return lines
+
+
 @pytest.mark.parametrize(
-    "arguments",
-    [["--model", "rcrn_runtime"], ["--paper", "rcrn", "--data-set", "benchmarks"]],
-    ids=["model", "paper and data set"],
+    "arguments", ["--model rcrn_runtime", "--paper rcrn --data-set benchmarks"]
 )
-def test_table_10_of_rcrn_is_listed_with_its_published_ratios(monkeypatch, capsys, arguments):
-    monkeypatch.setattr("sys.argv", ["list_experiments.py", *arguments])
-    list_experiments.main()
-    _, _, first, *rest = capsys.readouterr().out.splitlines()
+def test_table_10_of_rcrn_is_listed_with_its_published_ratios(monkeypatch, printed, arguments):
+    _, _, first, *rest = printed(*arguments.split())
     assert first.split() == ["benchmarks/rcrn_runtime.py", "-"]
     text = " ".join(" ".join(rest).split())
     assert "(RCRN 10)" in text
@@ -77,10 +84,9 @@ def test_table_10_of_rcrn_is_listed_with_its_published_ratios(monkeypatch, capsy
             assert f"{min(ratios):.2f} to {max(ratios):.2f}" in text
 
 
-def test_names_under_which_nothing_is_listed(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["list_experiments.py", "--model", "nothing"])
+def test_names_under_which_nothing_is_listed(printed, capsys):
     with pytest.raises(SystemExit):
-        list_experiments.main()
+        printed("--model", "nothing")
     assert "no experiment is listed" in capsys.readouterr().err
 
 

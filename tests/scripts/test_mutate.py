@@ -46,19 +46,17 @@ def jobs(session, table="work_items"):
         return {job for (job,) in database.execute(f"SELECT job_id FROM {table}")}
 
 
-def test_what_the_filter_skips_is_removed(session):
-    mutations.keep_a_sample(session, None, seed=0)
-    assert jobs(session) == jobs(session, "mutation_specs") == {f"job{n}" for n in range(7)}
-    assert jobs(session, "work_results") == set()
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_sample_has_one_mutation_for_each_place(session, seed):
-    mutations.keep_a_sample(session, 3, seed)
+@pytest.mark.parametrize(("seed", "size"), [(0, None), (0, 3), (1, 3), (2, 3)])
+def test_a_sample_has_one_mutation_for_each_place_and_none_that_is_filtered(session, seed, size):
+    mutations.keep_a_sample(session, size, seed)
     kept = jobs(session)
     assert kept == jobs(session, "mutation_specs")
-    assert len({int(job[3:]) // 2 for job in kept}) == len(kept) == 3
-    assert "job7" not in kept
+    assert jobs(session, "work_results") == set()
+    if size is None:
+        assert kept == {f"job{n}" for n in range(7)}
+    else:
+        assert len({int(job[3:]) // 2 for job in kept}) == len(kept) == size
+        assert "job7" not in kept
 
 
 def test_a_seed_draws_the_same_sample_whatever_the_jobs_are_called(session, tmp_path):
@@ -79,28 +77,27 @@ def test_a_seed_draws_the_same_sample_whatever_the_jobs_are_called(session, tmp_
     assert operators(session) == operators(copy)
 
 
-def test_summary(session, capsys):
+def test_summary(session):
+    results = [
+        (f"job{number}", "NORMAL", "...\n3 passed in 1.00s\n", outcome, DIFF)
+        for number, outcome in enumerate(["KILLED", "SURVIVED", "KILLED"])
+    ]
+    results += [
+        ("job3", "NORMAL", f"{mutations.NOT_PYTHON}\n", "SURVIVED", DIFF),
+        ("job4", "EXCEPTION", "Traceback ...", "INCOMPETENT", None),
+    ]
     with sqlite3.connect(session) as database:
         database.execute("DELETE FROM work_results")
-        for number, outcome in enumerate(["KILLED", "SURVIVED", "KILLED"]):
-            values = ("NORMAL", "...\n3 passed in 1.00s\n", outcome, DIFF, f"job{number}")
-            database.execute("INSERT INTO work_results VALUES (?, ?, ?, ?, ?)", values)
-        values = ("EXCEPTION", "Traceback ...", "INCOMPETENT", None, "job4")
-        database.execute("INSERT INTO work_results VALUES (?, ?, ?, ?, ?)", values)
-        values = ("NORMAL", f"{mutations.NOT_PYTHON}\n", "SURVIVED", DIFF, "job3")
-        database.execute("INSERT INTO work_results VALUES (?, ?, ?, ?, ?)", values)
-    result = mutations.summary(session)
-    assert (result["mutations"], result["killed"]) == (3, 2)
-    assert result["survivors"] == [
-        {
-            "place": "data/text.py:0",
-            "operator": "Operator1",
-            "change": ["-    return 1 + 2", "+    return 1 - 2"],
-            "tests": "3 passed in 1.00s",
-        }
-    ]
-    mutations.print_summary(result)
-    assert capsys.readouterr().out.endswith("+    return 1 - 2\n2 of 3 mutations were killed\n")
+        columns = "job_id, worker_outcome, output, test_outcome, diff"
+        insert = f"INSERT INTO work_results ({columns}) VALUES (?, ?, ?, ?, ?)"
+        database.executemany(insert, results)
+    survivor = {
+        "place": "data/text.py:0",
+        "operator": "Operator1",
+        "change": ["-    return 1 + 2", "+    return 1 - 2"],
+        "tests": "3 passed in 1.00s",
+    }
+    assert mutations.summary(session) == {"mutations": 3, "killed": 2, "survivors": [survivor]}
 
 
 class PretendedTests:

@@ -17,11 +17,9 @@ RESULTS = {
 }
 
 
-def test_each_seed_has_a_point_and_each_trained_row_a_mean():
+def test_each_seed_has_a_point_and_each_trained_row_a_mean(tmp_path, monkeypatch):
     (axes,) = plot_results.accuracy_figure(RESULTS).axes
-    drawn = [
-        (line.get_marker(), list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines
-    ]
+    drawn = [(x.get_marker(), list(x.get_xdata()), list(x.get_ydata())) for x in axes.lines]
     assert drawn == [
         ("o", [25], [0]),
         ("|", [25], [0]),
@@ -30,12 +28,8 @@ def test_each_seed_has_a_point_and_each_trained_row_a_mean():
     ]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["RCRN", "BiLSTM"]
     assert axes.get_xlabel() == "SICK: test accuracy, % (each seed and the mean)"
-
-
-def test_the_picture_is_written(tmp_path, monkeypatch):
-    (tmp_path / "sick.json").write_text(json.dumps(RESULTS))
-    picture = tmp_path / "sick.png"
-    arguments = ["plot_results.py", str(tmp_path / "sick.json"), str(picture)]
-    monkeypatch.setattr("sys.argv", arguments)
+    file, picture = tmp_path / "sick.json", tmp_path / "sick.png"
+    file.write_text(json.dumps(RESULTS))
+    monkeypatch.setattr("sys.argv", ["plot_results.py", str(file), str(picture)])
     plot_results.main()
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -7,15 +7,11 @@ from scripts import fill_tables, record_study
 
 
 def test_a_report_becomes_a_table(tmp_path, monkeypatch):
-    trial = {
-        "state": "complete",
-        "value": 0.75,
-        "values": {"a": 1, "b": "x"},
-        "best_epoch": 1,
-        "epochs": 2,
-    }
+    values = {"a": 1, "b": "x"}
+    trial = {"state": "complete", "value": 0.75, "values": values, "best_epoch": 1, "epochs": 2}
+    command = """allennlp tune c.jsonnet s.json -o '{"a": 1}'"""
     report = {
-        "command": """allennlp tune c.jsonnet s.json -o '{"a": 1}'""",
+        "command": command,
         "configuration": "c.jsonnet",
         "metric": "+map",
         "sampler": "grid",
@@ -26,7 +22,7 @@ def test_a_report_becomes_a_table(tmp_path, monkeypatch):
         },
         "best": {**trial, "number": 1},
         "trials": [
-            {"number": 0, "state": "interrupted", "value": None, "values": {"a": 1, "b": "x"}},
+            {"number": 0, "state": "interrupted", "value": None, "values": values},
             {**trial, "number": 1},
         ],
         "machine": {"threads": 1},
@@ -38,18 +34,17 @@ def test_a_report_becomes_a_table(tmp_path, monkeypatch):
     monkeypatch.setattr(record_study.run_seeds, "processor", lambda: "A")
     monkeypatch.setattr(sys, "argv", ["record_study.py", str(file), str(tmp_path), "MAP, %"])
     record_study.main()
-    data = json.loads(file.read_text())
-    assert data["trials"] == report["trials"][1:]
-    assert data["space"]["a"] == report["space"]["a"]
-    assert data["space"]["b"] == {"type": "categorical", "choices": ["x"]}
-    assert data["best"] == report["best"]
-    assert data["machine"] == {"processor": "A", "threads": 1}
+    choices = {"type": "categorical", "choices": ["x"]}
+    changed = {
+        "trials": report["trials"][1:],
+        "space": {**report["space"], "b": choices},
+        "machine": {"processor": "A", "threads": 1},
+    }
+    added = {"metric_title": "MAP, %", "revision": "abc"}
+    assert json.loads(file.read_text()) == {**report, **changed, **added}
     monkeypatch.setattr(fill_tables, "REPOSITORY", tmp_path)
     text = fill_tables.blocks("tune.json")
-    assert (
-        "| `a` | `b` | validation MAP, % | best epoch |\n"
-        "| --- | --- | --- | --- |\n"
-        "| 1 | x | 75.0 | 1 of 2 |" in text
-    )
+    header = "| `a` | `b` | validation MAP, % | best epoch |\n| --- | --- | --- | --- |\n"
+    assert f"{header}| 1 | x | 75.0 | 1 of 2 |" in text
     assert "- Revision: abc" in text
-    assert """allennlp tune c.jsonnet s.json -o '{"a": 1}'""" in text
+    assert command in text

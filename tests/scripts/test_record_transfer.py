@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -9,50 +10,39 @@ from scripts import fill_tables, record_transfer
 from tests.conftest import REPOSITORY
 
 
-def report(accuracy, average=None, **errors):
-    return {
-        "metrics": {"mr_accuracy": accuracy},
-        "average": average,
-        "vector_size": 100,
-        "errors": errors,
-    }
+def report(accuracy, average=None, metric="mr_accuracy", **errors):
+    return {"metrics": {metric: accuracy}, "average": average, "vector_size": 9, "errors": errors}
 
 
 def test_the_figures_of_the_seeds_become_a_list(tmp_path, monkeypatch):
     table = {"data": "SentEval", "vectors": "", "metrics": {"mr_accuracy": "MR, %"}, "rows": []}
-    (tmp_path / "table.json").write_text(json.dumps(table))
-    for number, one in enumerate([report(0.75, 70.0), report(0.77, 72.004)]):
-        (tmp_path / f"{number}.json").write_text(json.dumps(one))
     files = [str(tmp_path / name) for name in ("table.json", "0.json", "1.json")]
+    for file, content in zip(files, (table, report(0.75, 70.0), report(0.77, 72.004))):
+        Path(file).write_text(json.dumps(content))
     for model in ("BiLSTM", "LSTMN", "BiLSTM"):
-        arguments = ["record_transfer.py", files[0], model, *files[1:], "--command", "run it"]
-        arguments += ["--seeds", "1", "3"]
-        monkeypatch.setattr(sys, "argv", arguments)
+        words = ["", files[0], model, *files[1:], "--command", "run it", "--seeds", "1", "3"]
+        monkeypatch.setattr(sys, "argv", words)
         record_transfer.main()
-    table = json.loads((tmp_path / "table.json").read_text())
-    assert [row["model"] for row in table["rows"]] == ["BiLSTM", "LSTMN"]
-    assert table["rows"][0]["metrics"] == {"mr_accuracy": [0.75, 0.77], "average": [70.0, 72.0]}
-    assert table["rows"][0]["command"] == "run it"
-    assert table["rows"][0]["seeds"] == [1, 3]
+    table = json.loads(Path(files[0]).read_text())
+    row, other = table["rows"]
+    assert (row["model"], other["model"]) == ("BiLSTM", "LSTMN")
+    assert row["metrics"] == {"mr_accuracy": [0.75, 0.77], "average": [70.0, 72.0]}
+    assert (row["command"], row["seeds"]) == ("run it", [1, 3])
     rows, *_ = fill_tables.result_blocks(table)
     assert "| BiLSTM | 76.0 ± 1.4 |" in rows
 
 
 @pytest.mark.parametrize(
-    "reports",
+    ("reports", "seeds", "message"),
     [
-        [report(0.7, TREC="no file")],
-        [report(0.7), {**report(0.7), "metrics": {"cr_accuracy": 0.7}}],
+        ([report(0.7, TREC="no file")], None, "failed tasks, or not the same"),
+        ([report(0.7), report(0.7, metric="cr_accuracy")], [1, 2], "failed tasks, or not the same"),
+        ([report(0.7)] * 2, [1, 2, 3], "BiLSTM: 3 seeds for 2 reports"),
     ],
 )
-def test_incomplete_reports_are_refused(reports):
-    with pytest.raises(ValueError, match="failed tasks, or not the same"):
-        record_transfer.record({"rows": []}, "BiLSTM", reports)
-
-
-def test_seeds_and_reports_are_as_many():
-    with pytest.raises(ValueError, match="BiLSTM: 3 seeds for 2 reports"):
-        record_transfer.record({"rows": []}, "BiLSTM", [report(0.7)] * 2, seeds=[1, 2, 3])
+def test_incomplete_reports_are_refused(reports, seeds, message):
+    with pytest.raises(ValueError, match=message):
+        record_transfer.record({"rows": []}, "BiLSTM", reports, seeds=seeds)
 
 
 def test_the_published_row_of_the_table_agrees_with_the_configurations():

@@ -40,34 +40,25 @@ def test_vectors_are_projected_to_the_directions_of_largest_variance():
     numpy.testing.assert_allclose(reduced @ reduced.T, expected @ expected.T, atol=1e-9)
 
 
-@pytest.fixture
-def run(small_archive, tmp_path, monkeypatch):
-    """Runs the script for three words, and returns its output's lines."""
-    (tmp_path / "words.txt").write_text("dog\ncat\nwoman\n")
-    (tmp_path / "sentences.txt").write_text("A dog.\n")
-    output = tmp_path / "vectors" / "words.txt.gz"
+def test_the_words_are_encoded_by_the_teacher(small_archive, tmp_path, monkeypatch, capsys):
+    words = ["dog", "cat", "woman"]
+    files = [tmp_path / name for name in ("words.txt", "sentences.txt", "vectors/words.txt.gz")]
+    files[0].write_text("\n".join(words))
+    files[1].write_text("A dog.\n")
 
-    def main(size: int) -> list[list[str]]:
-        files = [tmp_path / "words.txt", tmp_path / "sentences.txt", output]
-        arguments = [small_archive, *files, "--size", size]
-        monkeypatch.setattr(sys, "argv", ["", *map(str, arguments)])
+    def run(size):
+        arguments = ["", small_archive, *files, "--size", size]
+        monkeypatch.setattr(sys, "argv", list(map(str, arguments)))
         teacher_word_vectors.main()
-        return [line.split(" ") for line in gzip.open(output, "rt").read().splitlines()]
 
-    return main
-
-
-def test_the_words_are_encoded_by_the_teacher(run, small_archive):
-    lines = run(2)
-    assert [word for word, *_ in lines] == ["dog", "cat", "woman"]
-    vectors = SentenceEncoder.from_archive(str(small_archive)).encode(["dog", "cat", "woman"])
-    weights = frequency_weights(["dog", "cat", "woman"], ["A dog."])
+    run(2)
+    lines = [line.split() for line in gzip.decompress(files[2].read_bytes()).decode().splitlines()]
+    assert [word for word, *_ in lines] == words
+    vectors = SentenceEncoder.from_archive(str(small_archive)).encode(words)
+    expected = reduce_vectors(vectors, frequency_weights(words, ["A dog."]), 2)
     actual = numpy.array([list(map(float, numbers)) for _, *numbers in lines])
-    numpy.testing.assert_allclose(actual, reduce_vectors(vectors, weights, 2), rtol=1e-3, atol=1e-5)
-
-
-@pytest.mark.parametrize("size", [0, 4])
-def test_sizes_that_the_vectors_do_not_have(run, size, capsys):
-    with pytest.raises(SystemExit):
-        run(size)
-    assert f"--size must be between 1 and 3, got {size}" in capsys.readouterr().err
+    numpy.testing.assert_allclose(actual, expected, rtol=1e-3, atol=1e-5)
+    for size in (0, 4):
+        with pytest.raises(SystemExit):
+            run(size)
+        assert f"--size must be between 1 and 3, got {size}" in capsys.readouterr().err
