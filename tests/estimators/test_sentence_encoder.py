@@ -68,6 +68,12 @@ def test_search_finds_the_most_similar_first(table):
     ]
 
 
+def test_an_encoder_of_an_encoder_is_the_same(table, shipped):
+    assert SentenceEncoder(table).network is table.network
+    assert SentenceEncoder(shipped).is_shipped
+    assert not SentenceEncoder(table).is_shipped
+
+
 def test_no_sentences_have_no_vectors(table):
     assert SentenceEncoder(tiny_encoder()).encode([]).shape == (0, 16)
 
