@@ -296,9 +296,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         sides = [(first[block], second[block]) for block in blocks]
         if self.head_ is not None:
             return numpy.concatenate([self.head_(*self._vectors(*block)) for block in sides])
-        products = [self.features(*block) @ self.coef_.T for block in sides]
-        outputs: Array = numpy.concatenate(products) + self.intercept_
-        return outputs
+        outputs = [self.features(*block) @ self.coef_.T + self.intercept_ for block in sides]
+        return numpy.concatenate(outputs)
 
 
 class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
@@ -334,7 +333,8 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         """The most probable labels (N,) of N pairs."""
-        labels: Array = self.classes_[self._outputs(X).argmax(axis=1)]
+        best = self._outputs(X).argmax(axis=1)
+        labels: Array = self.classes_[best]
         return labels
 
     def _targets(self, values: Array) -> Array:
