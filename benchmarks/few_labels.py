@@ -237,6 +237,8 @@ def main() -> None:
             made = meaning(data, own, encoder == PACKAGE)
             changes += [{"encoder": encoder, **record} for record in made]
             save()
+    for encoder in names:
+        add_other(encoder, PairClassifier(vectors[encoder], compare_words=encoder == PACKAGE))
     for name, encoder in product(SETS, names):
         sizes = [n for n in SIZES if f"scores_{encoder}" not in by_size.get((name, n), {})]
         found = few_labels(name, data, vectors[encoder], encoder == PACKAGE, sizes)
@@ -245,8 +247,6 @@ def main() -> None:
             for key, value in figures.items():
                 record[key if key == "majority" else f"{key}_{encoder}"] = value
             save()
-    for encoder in names:
-        add_other(encoder, PairClassifier(vectors[encoder], compare_words=encoder == PACKAGE))
     if arguments.fine_tune:
         add_other(f"{PACKAGE}, fine-tuned", PairClassifier(fine_tune=True))
     save()
