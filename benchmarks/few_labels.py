@@ -27,6 +27,7 @@ import gzip
 import json
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -230,22 +231,22 @@ def main() -> None:
             others.append({"classifier": name, **other_data(data, classifier)})
             save()
 
-    for encoder in [*names, *arguments.meaning]:
-        vectors = Vectors(encoder, data)
-        words = encoder == PACKAGE
+    vectors = {name: Vectors(name, data) for name in [*names, *arguments.meaning]}
+    for encoder, own in vectors.items():
         if not any(record["encoder"] == encoder for record in changes):
-            changes += [{"encoder": encoder, **record} for record in meaning(data, vectors, words)]
+            made = meaning(data, own, encoder == PACKAGE)
+            changes += [{"encoder": encoder, **record} for record in made]
             save()
-        if encoder in arguments.meaning:
-            continue
-        for name in SETS:
-            sizes = [n for n in SIZES if f"scores_{encoder}" not in by_size.get((name, n), {})]
-            for size, figures in few_labels(name, data, vectors, words, sizes):
-                record = by_size.setdefault((name, size), {"data": name, "labels": size})
-                for key, value in figures.items():
-                    record[key if key == "majority" else f"{key}_{encoder}"] = value
-                save()
-        add_other(encoder, PairClassifier(vectors, compare_words=words))
+    for encoder in names:
+        add_other(encoder, PairClassifier(vectors[encoder], compare_words=encoder == PACKAGE))
+    for name, encoder in product(SETS, names):
+        sizes = [n for n in SIZES if f"scores_{encoder}" not in by_size.get((name, n), {})]
+        found = few_labels(name, data, vectors[encoder], encoder == PACKAGE, sizes)
+        for size, figures in found:
+            record = by_size.setdefault((name, size), {"data": name, "labels": size})
+            for key, value in figures.items():
+                record[key if key == "majority" else f"{key}_{encoder}"] = value
+            save()
     if arguments.fine_tune:
         add_other(f"{PACKAGE}, fine-tuned", PairClassifier(fine_tune=True))
     save()

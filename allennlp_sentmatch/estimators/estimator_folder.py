@@ -150,8 +150,7 @@ def _load_linear(
     for name, shape in {"coef": (rows, columns), "intercept": (rows,)}.items():
         if tensors[name].shape != shape:
             raise ValueError(f"{name!r} must have the shape {shape}")
-    estimator.coef_ = tensors["coef"].numpy()
-    estimator.intercept_ = tensors["intercept"].numpy()
+        setattr(estimator, f"{name}_", tensors[name].numpy())
 
 
 def _load_head(

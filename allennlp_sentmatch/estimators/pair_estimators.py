@@ -296,8 +296,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         sides = [(first[block], second[block]) for block in blocks]
         if self.head_ is not None:
             return numpy.concatenate([self.head_(*self._vectors(*block)) for block in sides])
-        outputs = [self.features(*block) @ self.coef_.T for block in sides]
-        return numpy.concatenate(outputs) + self.intercept_
+        outputs = [self.features(*block) @ self.coef_.T + self.intercept_ for block in sides]
+        return numpy.concatenate(outputs)
 
 
 class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]

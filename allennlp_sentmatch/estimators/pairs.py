@@ -46,7 +46,7 @@ def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any
     `TypeError` or `ValueError` for a wrong number of them, and for a missing or unfit one, naming
     its pair.
     """
-    kind = "score" if numeric else "label"
+    kind, form = ("score", "a number") if numeric else ("label", "a string or a number")
     if isinstance(y, (str, bytes, dict)) or not hasattr(y, "__iter__"):
         raise TypeError(f"expected a list of {kind}s, not {type(y).__name__}")
     values = y.tolist() if hasattr(y, "tolist") else list(y)
@@ -55,12 +55,8 @@ def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any
             f"there are {count} pairs and {len(values)} {kind}s; expected one for each"
         )
     for position, value in enumerate(values):
-        if numeric and not isinstance(value, (int, float)):
-            raise TypeError(f"the score of pair {position} must be a number, not {value!r:.50}")
-        if not isinstance(value, (str, int, float)):
-            raise TypeError(
-                f"the label of pair {position} must be a string or a number, not {value!r:.50}"
-            )
+        if not isinstance(value, (int, float) if numeric else (str, int, float)):
+            raise TypeError(f"the {kind} of pair {position} must be {form}, not {value!r:.50}")
         if not isinstance(value, str) and not math.isfinite(value):
             raise ValueError(f"the {kind} of pair {position} is {value}; leave the pair out")
     if len({isinstance(value, str) for value in values}) > 1:

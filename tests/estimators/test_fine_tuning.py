@@ -1,5 +1,7 @@
 """Fine-tuning by AllenNLP's trainer: what is learned, what stays as it was, what is refused."""
 
+from types import SimpleNamespace
+
 import numpy
 import pytest
 import torch
@@ -82,15 +84,13 @@ def test_batches_have_every_pair_once_in_each_epoch():
             assert batch["hypothesis"]["tokens"]["tokens"][i, 0] == 21 - label
 
 
-class OtherEncoder:
-    def encode(self, sentences):
-        return numpy.ones((len(sentences), 2))
+OTHER = SimpleNamespace(encode=lambda sentences: numpy.ones((len(sentences), 2)))
 
 
 @pytest.mark.parametrize(
     ("kind", "parameters", "targets", "message"),
     [
-        (PairClassifier, {"encoder": OtherEncoder()}, LABELS, "fine_tune needs an encoder of this"),
+        (PairClassifier, {"encoder": OTHER}, LABELS, "fine_tune needs an encoder of this"),
         (PairClassifier, {"matcher": "bilinear"}, LABELS, "matcher must be one of .*'bilinear'"),
         (PairClassifier, {"num_epochs": 0}, LABELS, "num_epochs must be at least 1, got 0"),
         (PairClassifier, {"batch_size": 2.5}, LABELS, "batch_size must be an integer"),

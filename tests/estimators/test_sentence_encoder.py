@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -28,21 +29,13 @@ def table():
     return SentenceEncoder(Table())
 
 
-def test_an_exported_folder_gives_its_vectors(tmp_path):
-    tiny_encoder().save(tmp_path)
-    vectors = SentenceEncoder(tmp_path).encode(iter(SENTENCES))
-    assert vectors.dtype == numpy.float32
-    numpy.testing.assert_allclose(vectors, tiny_encoder().encode(SENTENCES).numpy(), atol=1e-6)
-
-
-def test_by_default_it_is_the_encoder_of_the_package(tmp_path, monkeypatch):
+def test_an_exported_folder_gives_its_vectors_by_default_that_of_the_package(tmp_path, monkeypatch):
     tiny_encoder().save(tmp_path)
     monkeypatch.setattr(sentence_encoder, "SENTENCE_ENCODER", tmp_path)
-    numpy.testing.assert_allclose(
-        allennlp_sentmatch.SentenceEncoder().encode(SENTENCES),
-        tiny_encoder().encode(SENTENCES).numpy(),
-        atol=1e-6,
-    )
+    for encoder in (SentenceEncoder(tmp_path), allennlp_sentmatch.SentenceEncoder()):
+        vectors = encoder.encode(iter(SENTENCES))
+        assert vectors.dtype == numpy.float32
+        numpy.testing.assert_allclose(vectors, tiny_encoder().encode(SENTENCES).numpy(), atol=1e-6)
 
 
 def test_an_archive_gives_its_vectors(small_archive):
@@ -66,6 +59,12 @@ def test_search_finds_the_most_similar_first(table):
         ("-x", pytest.approx(24 / 25)),  # the vectors given are used
         ("y", pytest.approx(-1)),
     ]
+
+
+def test_an_encoder_of_an_encoder_is_the_same(table, shipped):
+    assert SentenceEncoder(table).network is table.network
+    assert SentenceEncoder(shipped).is_shipped
+    assert not SentenceEncoder(table).is_shipped
 
 
 def test_no_sentences_have_no_vectors(table):
@@ -143,13 +142,9 @@ def test_bad_sources_are_refused(tmp_path):
         SentenceEncoder(tmp_path / "missing")
     with pytest.raises(ValueError, match="holds no sentence encoder: expected a folder of"):
         SentenceEncoder(tmp_path)
-    for source in (1, b"model.tar.gz", ["x"], PlainObject()):
+    for source in (1, b"model.tar.gz", ["x"], SimpleNamespace(encode="not a method")):
         with pytest.raises(TypeError, match="an encoder must be a path, an object with a method"):
             SentenceEncoder(source)
-
-
-class PlainObject:
-    encode = "not a method"
 
 
 def test_a_folder_of_sentence_transformers_needs_that_package(tmp_path, monkeypatch):
