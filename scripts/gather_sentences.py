@@ -34,7 +34,7 @@ from nltk.tree import Tree
 from allennlp_sentmatch.data.dataset_readers.formats import PAIRS
 from allennlp_sentmatch.data.files.json_lines import json_rows
 from allennlp_sentmatch.data.files.lines import text_rows
-from allennlp_sentmatch.data.files.sentences import read_sentences
+from allennlp_sentmatch.data.files.tables import read_sentences
 from allennlp_sentmatch.data.text import unescape
 from scripts.free_english_text import SOURCES, sentences_of
 from scripts.recombine_sentences import Recombination

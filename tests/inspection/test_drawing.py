@@ -8,7 +8,7 @@ from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.inspection import Drawing, draw_attention, draw_tree, draw_trees
 from allennlp_sentmatch.inspection.drawing import HTML, draw_marked_text
-from allennlp_sentmatch.predictors.attention import MarkedText
+from allennlp_sentmatch.predictors.echoing_predictor import MarkedText
 
 TEXT = 'A <b> fox\n"slept" .'
 OFFSETS = [(0, 1), (2, 5), (6, 9), (10, 11), (11, 16), (16, 17), (18, 19)]
