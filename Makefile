@@ -78,7 +78,7 @@ test-browser: $(VENV)/.installed-test  ## Test the demo page in Chromium, if it 
 test-triton: $(VENV)/.installed-triton  ## Test the GPU backend without a GPU: interpret and compile it
 	echo "== Running the GPU backend's tests"
 	$(ONE_THREAD) $(WITH_TRITON) TRITON_INTERPRET=1 $(BIN)/python -m pytest -q \
-		tests/nn/ops/test_backends.py tests/nn/ops/cas_lstm
+		tests/nn/ops/test_backends.py tests/nn/ops/test_every_recurrence.py tests/nn/ops/cas_lstm
 	$(ONE_THREAD) $(WITH_TRITON) $(BIN)/python -m pytest -q tests/nn/ops/test_triton_compilation.py
 
 test-portable: $(VENV)/.installed-test  ## Run the tests with the instructions of other CPUs (over an hour; TESTS="...")

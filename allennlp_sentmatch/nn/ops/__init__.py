@@ -15,19 +15,17 @@ torch's own networks. `common/` has what the folders share, `native/` the C++. A
 has one of these roles; `rcrn/` has the fewest files.
 
 - `recurrence.py`: the function that an encoder calls, and `IMPLEMENTATIONS`, the backends that it
-  has. It calls `resolve` and then `naive.py` or, without autocast and mostly without padding, an
-  `autograd.Function`, which runs the steps of the backend.
-- `naive.py`: the equations as operations that autograd differentiates. Tests compare all backends
-  with it. A step is one function. It runs in a loop over tokens or, for `torch.export`, by
-  `common.scan` with tensors of fixed shapes.
-- `eager.py`, `cpu.py`, `gpu.py`: the steps of a backend, `forward` and `backward`, and nothing that
-  decides. `cpu.py` fills a structure, `common.native.Arguments`, with the addresses of tables that
-  `common.native` has checked, and calls a function of the C++ for each step.
-- `weights.py`: the parameters as the function takes them. `tables.py`: the tensors that steps read
-  and write, and their gradients, as named tuples with shapes.
+  has. It calls `resolve` and then `naive.py` or, mostly without padding, the `forward` and the
+  `backward` of a backend, of which `common.autograd.differentiable` makes one function.
+- `naive.py`: the parameters, and the equations as operations that autograd differentiates. Tests
+  compare all backends with it. A step is one function. It runs in a loop over tokens or, for
+  `torch.export`, by `common.scan` with tensors of fixed shapes.
+- `eager.py`, `cpu.py`, `gpu.py`: the steps of a backend and the tables that they read and write,
+  `forward` and `backward`, and nothing that decides. `cpu.py` fills a structure,
+  `common.native.Arguments`, with the addresses of tables, and calls a function of the C++ for each
+  step.
 
-Some recurrences need more. `subilstm/schedule.py` orders the steps, and `subilstm/steps.py` runs
-them for a cell, which is what `eager.py` and `cpu.py` contain there. In `gumbel_tree_lstm/`,
-`cell.py` is the cell, `choices.py` chooses pairs to merge, and the backward pass has a file of its
-own, `cpu_gradient.py`.
+Some recurrences need more. `cas_lstm/layer.py` has what its backends share, and
+`subilstm/schedule.py` orders the steps, which `subilstm/steps.py` runs for a cell of `eager.py` or
+`cpu.py`.
 """

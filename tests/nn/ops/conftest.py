@@ -1,5 +1,6 @@
 """The backends of recurrences on a CPU."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,8 +9,12 @@ import torch
 
 from allennlp_sentmatch.nn.ops import backends
 from allennlp_sentmatch.nn.ops.backends import use_backend
+from allennlp_sentmatch.nn.ops.cas_lstm import eager
 from allennlp_sentmatch.nn.ops.common import native
+from allennlp_sentmatch.nn.ops.subilstm import cpu, recurrence, schedule
 
+#: Under TRITON_INTERPRET=1 the backend for GPUs is tested (`make test-triton`).
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 NEEDS_COMPILED = pytest.mark.skipif(
     not backends.COMPILED, reason="the package was installed without a compiler"
 )
@@ -22,12 +27,18 @@ BACKENDS = [*CPU_BACKENDS, "eager"]
 
 @contextmanager
 def run_by(backend: str) -> Iterator[None]:
-    """Run recurrences by one of `BACKENDS`, or of `backends.Name`."""
-    name, _, threads = backend.partition(", ")
+    """Run recurrences by one of `BACKENDS`, or of `backends.Name`; perhaps "in chunks" of steps."""
+    name, _, option = backend.partition(", ")
     with use_backend(name), pytest.MonkeyPatch.context() as patch:
-        if threads:
+        if option == "in three threads":
             patch.setattr(native, "MIN_NUMBERS", 0)
             patch.setattr(torch, "get_num_threads", lambda: 3)
+        elif option == "in chunks":  # computed again in the backward pass, where that is possible
+            patch.setattr(eager, "ROWS_PER_CHUNK", 5)
+            patch.setattr(schedule, "ROWS_PER_CHUNK", 5)
+            patch.setattr(recurrence, "MAX_SAVED_BYTES", 0)
+            for cell in (cpu.NativeLSTMCell, cpu.NativeGRUCell):
+                patch.setattr(cell, "max_rows", 5)
         yield
 
 

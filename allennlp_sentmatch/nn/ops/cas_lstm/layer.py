@@ -7,7 +7,7 @@ product each over all steps. The backends differ in the steps only.
 """
 
 from types import ModuleType
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ from torch import Tensor
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.cas_lstm import cpu, eager, gpu
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerGradients, LayerParameters, LayerTables
-from allennlp_sentmatch.nn.ops.common.autograd import differentiable, writable
+from allennlp_sentmatch.nn.ops.common.autograd import Gradients, differentiable, writable
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 
 STEPS: dict[str, ModuleType] = {"eager": eager, "cpu": cpu, "gpu": gpu}
@@ -71,7 +71,7 @@ def _backward(
     packing: Packing,
     arguments: tuple[LayerInputs, LayerParameters],
     kept: tuple[Tensor, Tensor, Tensor],
-    gradients: tuple[Optional[Tensor], Optional[Tensor]],
+    gradients: Gradients,
     needed: tuple[LayerInputs, LayerParameters],
 ) -> tuple[LayerInputs, LayerParameters]:
     (x, parameters), (needed_inputs, needed_parameters) = arguments, needed

@@ -18,6 +18,7 @@ from allennlp_sentmatch.nn.ops.common.packing import Packing, mask_of
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu", "gpu")
 
 Layers = Sequence[Sequence[LayerWeights]]
+Gates = tuple[CellAwareLSTMGates, ...]
 
 
 def lstm_recurrence(
@@ -46,7 +47,7 @@ def lstm_recurrence(
     `tuple[Tensor, Tensor]`
         h and c, both (B, T, S * H), zero at padding.
     """
-    return _run(inputs, mask, layers, dropout, training, first=len(layers) - 1)[0]
+    return _run(inputs, mask, layers, dropout, training, first=len(layers) - 1)[0][:2]
 
 
 def lstm_last_states(
@@ -76,6 +77,21 @@ def lstm_last_states(
     return states[-1][0], last_hidden, last_cell
 
 
+def lstm_gates(
+    inputs: Tensor,
+    mask: Optional[Tensor],
+    layers: Layers,
+    dropout: float = 0.0,
+    training: bool = False,
+) -> tuple[Tensor, list[Gates]]:
+    """The top layer's h (B, T, S * H) and the gates of all layers, for each of their directions.
+
+    The arguments are those of `lstm_recurrence`. Only the backend "naive" has the gates.
+    """
+    states = _run(inputs, mask, layers, dropout, training, first=0, needs_gates=True)
+    return states[-1][0], [gates for _, _, gates in states]
+
+
 def _run(
     inputs: Tensor,
     mask: Optional[Tensor],
@@ -84,16 +100,27 @@ def _run(
     training: bool,
     first: int,
     initial: Optional[tuple[Tensor, Tensor]] = None,
-) -> list[tuple[Tensor, Tensor]]:
-    """H and c of the layers from number `first` on, (B, T, S * H) each."""
+    needs_gates: bool = False,
+) -> list[tuple[Tensor, Tensor, Gates]]:
+    """H and c of the layers from number `first` on, (B, T, S * H) each, and perhaps their gates."""
     inputs = cast_to_parameter(inputs, layers[0][0].weight_ih)
     if initial is not None and len(layers[0]) > 1:
         raise ValueError("initial states are for a single direction")
-    backend = resolve("LSTM", IMPLEMENTATIONS, inputs, *_parameters(layers), *(initial or ()))
+    parameters = [
+        x for layer in layers for weights in layer for x in weights if isinstance(x, Tensor)
+    ]
+    what, has = "LSTM", IMPLEMENTATIONS
+    if needs_gates:
+        what, has = "the gates of an LSTM", ("naive", "scan")
+    backend = resolve(what, has, inputs, *parameters, *(initial or ()))
     if backend.name in ("naive", "scan"):
         mask = mask_of(inputs, mask)
         return [
-            (torch.cat([x.hidden for x in layer], -1), torch.cat([x.gates.cell for x in layer], -1))
+            (
+                torch.cat([x.hidden for x in layer], -1),
+                torch.cat([x.gates.cell for x in layer], -1),
+                tuple(x.gates for x in layer),
+            )
             for layer in naive.run_stack(inputs, mask, layers, dropout, training, initial)[first:]
         ]
     if initial is not None:  # which take the place of a token before the first one
@@ -102,7 +129,7 @@ def _run(
     packing = Packing.of(inputs, mask, bidirectional=len(layers[0]) == 2)
     hidden = packing.pack(inputs)  # (S, N, D)
     cell: Optional[Tensor] = None
-    states = []
+    states: list[tuple[Tensor, Tensor, Gates]] = []
     for number, directions in enumerate(layers):
         if number > 0:
             hidden = F.dropout(hidden, dropout, training)
@@ -112,9 +139,9 @@ def _run(
         x = LayerInputs(hidden, cell, *before)
         hidden, cell = lstm_layer(backend, packing, x, LayerParameters.of(directions))
         if number >= first:  # (S, N, H) each
-            states.append((packing.unpack(hidden), packing.unpack(cell)))
+            states.append((packing.unpack(hidden), packing.unpack(cell), ()))
     if initial is not None:
-        states = [(h[:, 1:], c[:, 1:]) for h, c in states]
+        states = [(h[:, 1:], c[:, 1:], gates) for h, c, gates in states]
     return states
 
 
@@ -126,25 +153,3 @@ def _last(states: Tensor, mask: Tensor, num_directions: int) -> Tensor:
     forward, *backward = states.chunk(num_directions, -1)  # (B, T, H) each
     rows = torch.arange(len(states), device=states.device)
     return torch.cat([forward[rows, last_tokens], *(x[:, 0] for x in backward)], -1)
-
-
-def lstm_gates(
-    inputs: Tensor,
-    mask: Optional[Tensor],
-    layers: Layers,
-    dropout: float = 0.0,
-    training: bool = False,
-) -> tuple[Tensor, list[tuple[CellAwareLSTMGates, ...]]]:
-    """The top layer's h (B, T, S * H) and the gates of all layers, for each of their directions.
-
-    The arguments are those of `lstm_recurrence`. Only the backend "naive" has the gates.
-    """
-    inputs = cast_to_parameter(inputs, layers[0][0].weight_ih)
-    resolve("the gates of an LSTM", IMPLEMENTATIONS[:2], inputs, *_parameters(layers))
-    states = naive.run_stack(inputs, mask_of(inputs, mask), layers, dropout, training)
-    gates = [tuple(direction.gates for direction in layer) for layer in states]
-    return torch.cat([x.hidden for x in states[-1]], -1), gates
-
-
-def _parameters(layers: Layers) -> list[Tensor]:
-    return [x for layer in layers for weights in layer for x in weights if isinstance(x, Tensor)]

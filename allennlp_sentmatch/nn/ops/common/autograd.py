@@ -1,12 +1,15 @@
 """Functions with an analytic backward pass."""
 
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Optional
 
 import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from allennlp_sentmatch.nn.ops.common.autocast import without_autocast
+
+#: Of several tensors; `None` where there is none or none is needed.
+Gradients = tuple[Optional[Tensor], ...]
 
 
 def differentiable(

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.common.autograd import writable
+from allennlp_sentmatch.nn.ops.common.autograd import Gradients, writable
 from allennlp_sentmatch.nn.ops.common.gated_steps import GatedLayer
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.gru.naive import GRUWeights
@@ -53,7 +53,7 @@ def backward(
     tables: GRUTables,
     gradients: tuple[Tensor],
     needed: GRUArguments,
-) -> tuple[Optional[Tensor], list[GRUWeights]]:
+) -> tuple[Optional[Tensor], list[Gradients]]:
     """Run the backward pass of `forward`."""
     inputs, directions = arguments
     hidden, products, sizes = tables.hidden, backend.products, packing.sizes
@@ -84,7 +84,7 @@ def backward(
     if needed[0]:
         grad_inputs = products.input_gradient([w.weight_ih for w in directions], by_input)
     return grad_inputs, [
-        GRUWeights(
+        (
             products.product_over_rows(by_input[s], inputs[s]) if needs.weight_ih else None,
             products.product_over_rows(by_state[s, first:], previous[s])
             if needs.weight_hh

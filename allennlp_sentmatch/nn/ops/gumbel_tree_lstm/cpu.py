@@ -28,6 +28,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.common.autograd import Gradients
 from allennlp_sentmatch.nn.ops.common.native import Arguments, fields, num_threads
 from allennlp_sentmatch.nn.ops.common.packing import lengths_of
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import (
@@ -123,9 +124,9 @@ def backward(
     choices: Choices,
     arguments: Leaves,
     tables: TreeTables,
-    gradients: tuple[Optional[Tensor], ...],
+    gradients: Gradients,
     needed: Leaves,
-) -> tuple[Tensor, Tensor, TreeWeights]:
+) -> tuple[Tensor, Tensor, Gradients]:
     """Run the backward pass of `forward`."""
     hidden, _, weights = arguments
     (N, H), B, T = hidden.shape, sizes[0], len(sizes)
@@ -175,7 +176,7 @@ def backward(
         by_child = backend.products.product_over_rows(tables.hidden, grad_projections).t()
         grad_weight = torch.cat(by_child.chunk(2), 1)  # (10H, H) -> (5H, 2H)
     grad_bias = grad_projections[:, : 5 * H].sum(0)  # once for each pair
-    return grad_hidden[:N], grad_cell[:N], TreeWeights(grad_weight, grad_bias, grad_query)
+    return grad_hidden[:N], grad_cell[:N], (grad_weight, grad_bias, grad_query)
 
 
 def _tables(hidden: Tensor, sizes: list[int], choices: Choices, keep: bool) -> TreeTables:

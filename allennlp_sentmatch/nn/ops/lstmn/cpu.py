@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.common.autograd import writable
+from allennlp_sentmatch.nn.ops.common.autograd import Gradients, writable
 from allennlp_sentmatch.nn.ops.common.gated_steps import GatedLayer
 from allennlp_sentmatch.nn.ops.common.native import Arguments, Rows, fields, num_threads
 from allennlp_sentmatch.nn.ops.common.packing import Packing, lengths_of
@@ -110,7 +110,7 @@ def backward(
     packing: Packing,
     arguments: LSTMNArguments,
     tables: LSTMNTables,
-    gradients: tuple[Optional[Tensor], ...],
+    gradients: Gradients,
     needed: LSTMNArguments,
 ) -> tuple[Optional[Tensor], Tensor, LSTMNWeights]:
     """Run the backward pass of `forward`."""

@@ -35,8 +35,9 @@ def suffix_recurrence(
     t = torch.arange(tokens.size(1), device=tokens.device)
     starts = torch.arange(num_starts, device=tokens.device)
     first = (t + 1 - window).clamp(min=0)  # (T), the suffix whose encoding is the prefix's
-    has_token = sizes  # (T, B)
-    if not isinstance(sizes, Tensor):
+    if isinstance(sizes, Tensor):
+        has_token = sizes  # (T, B)
+    else:
         sentence = torch.arange(tokens.size(2), device=tokens.device)
         has_token = sentence < torch.tensor(sizes, device=tokens.device).unsqueeze(1)
 

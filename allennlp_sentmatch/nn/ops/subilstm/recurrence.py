@@ -87,7 +87,7 @@ def suffix_recurrence(
         schedule = schedule.for_recomputation()
     # To recompute, one direction after the other.
     parts = [slice(s, s + 1) for s in range(len(directions))] if recomputes else [slice(None)]
-    encodings = [
+    encodings: list[tuple[Tensor, Tensor]] = [
         differentiable(
             steps.forward,
             steps.backward,

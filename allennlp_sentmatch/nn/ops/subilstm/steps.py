@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
+from allennlp_sentmatch.nn.ops.common.autograd import Gradients
 from allennlp_sentmatch.nn.ops.subilstm.naive import SuffixWeights
 from allennlp_sentmatch.nn.ops.subilstm.schedule import Schedule, Step, num_rows, of_chunk
 
@@ -190,9 +191,9 @@ def backward(
     recomputes: bool,
     arguments: SuffixArguments,
     kept: list[Any],
-    gradients: tuple[Optional[Tensor], Optional[Tensor]],
+    gradients: Gradients,
     needed: SuffixArguments,
-) -> tuple[Optional[Tensor], list[SuffixWeights]]:
+) -> tuple[Optional[Tensor], list[Gradients]]:
     """Run the backward pass of `forward`."""
     tokens, directions = arguments
     weight_ih, weights, _ = zip(*directions)
@@ -245,7 +246,7 @@ def backward(
     if needed[0]:
         grad_tokens = products.input_gradient(weight_ih, by_rows).view_as(tokens)
     return grad_tokens, [
-        SuffixWeights(
+        (
             products.product_over_rows(grad, x.flatten(0, 1)) if needs.weight_ih_l0 else None,
             grad_weight,
             grad.sum(0),

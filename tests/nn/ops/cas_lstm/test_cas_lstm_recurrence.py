@@ -1,22 +1,16 @@
-"""The backends of LSTM and CAS-LSTM against the naive form."""
-
-import copy
-import itertools
-import os
-from contextlib import nullcontext
+"""LSTM and CAS-LSTM by any backend; test_every_recurrence.py compares these with each other."""
 
 import pytest
 import torch
-from torch.utils.checkpoint import checkpoint
 
 from allennlp_sentmatch.nn import CellAwareLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
-from allennlp_sentmatch.nn.ops.cas_lstm import eager, gpu, layer
+from allennlp_sentmatch.nn.ops.cas_lstm import gpu, layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import run_step
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
 from allennlp_sentmatch.nn.ops.common.products import Products
 from tests.nn.gradients import gradients_or_zeros
-from tests.nn.ops.conftest import BACKENDS, run_by
+from tests.nn.ops.conftest import BACKENDS, INTERPRETED, run_by
 
 D, H = 5, 3
 VARIANTS = {
@@ -31,8 +25,6 @@ LENGTHS = {
     "some empty": [0, 2, 0, 5, 2],
     "one token": [1],
 }
-#: Under TRITON_INTERPRET=1 these tests are of the backend for GPUs (`make test-triton`).
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 
 
 def build(dtype=torch.float64, **settings):
@@ -64,32 +56,10 @@ def naive_outputs_and_gradients(encoder, inputs, mask):
         return outputs_and_gradients(encoder, inputs, mask)
 
 
-@pytest.fixture(params=["gpu"] if INTERPRETED else [*BACKENDS, "eager, in chunks"])
-def backend(request, monkeypatch):
-    name = request.param
-    if name == "eager, in chunks":  # of as few steps as have five rows
-        monkeypatch.setattr(eager, "ROWS_PER_CHUNK", 5)
-        name = "eager"
-    with run_by(name):
-        yield name.partition(",")[0]
-
-
-@pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize(
-    ("variant", "num_layers", "bidirectional", "lengths"),
-    list(itertools.product(VARIANTS, [1, 3], [False, True], LENGTHS)),
-)
-def test_values_and_gradients_are_those_of_the_naive_form(
-    variant, num_layers, bidirectional, lengths
-):
-    encoder = build(num_layers=num_layers, bidirectional=bidirectional, **VARIANTS[variant])
-    inputs, mask = batch(LENGTHS[lengths])
-    actual = outputs_and_gradients(encoder, inputs, mask)
-    expected = naive_outputs_and_gradients(encoder, inputs, mask)
-    for ours, theirs in zip(actual, expected):
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9)
-    with torch.no_grad():  # which keeps nothing for a backward pass
-        torch.testing.assert_close(encoder(inputs, mask), expected[0], rtol=0, atol=1e-9)
+@pytest.fixture(params=["gpu"] if INTERPRETED else BACKENDS)
+def backend(request):
+    with run_by(request.param):
+        yield request.param.partition(",")[0]
 
 
 @pytest.mark.skipif(not INTERPRETED, reason="needs Triton's interpreter; see `make test-triton`")
@@ -143,19 +113,7 @@ def test_kernels_stay_within_their_tensors(variant, monkeypatch):
 
 
 @pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_single_precision(variant):
-    encoder = build(torch.float32, bidirectional=True, **VARIANTS[variant])
-    inputs, mask = batch(LENGTHS["all different"], torch.float32)
-    actual = outputs_and_gradients(encoder, inputs, mask)
-    expected = naive_outputs_and_gradients(encoder.double(), inputs.double(), mask)
-    for ours, theirs in zip(actual, expected):
-        torch.testing.assert_close(ours.double(), theirs, rtol=0, atol=2e-5)
-
-
-@pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize("lengths", LENGTHS)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("variant", "lengths"), list(zip(VARIANTS, LENGTHS)))
 def test_initial_states(variant, lengths):
     """Against the equations, token by token from these states."""
     encoder = build(num_layers=3, **VARIANTS[variant])
@@ -195,26 +153,6 @@ def test_initial_states_are_of_one_direction():
         lstm_last_states(inputs, mask, layers, initial=torch.zeros(2, 1, 2, 2 * H))
 
 
-@pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize("frozen", ["", "weight", "bias", "logit"])
-def test_what_is_frozen_gets_no_gradient_and_the_rest_the_same(frozen):
-    encoder = build(vertical_weight="trainable", num_layers=3)
-    inputs, mask = batch([4, 2])
-    inputs.requires_grad_(False)
-    for name, parameter in encoder.named_parameters():
-        parameter.requires_grad_(not frozen or frozen not in name)
-    gradients = []
-    for context in (nullcontext(), use_backend("naive")):
-        encoder.zero_grad(set_to_none=True)
-        with context:
-            encoder(inputs, mask).square().sum().backward()
-        gradients.append([parameter.grad for parameter in encoder.parameters()])
-    for ours, theirs in zip(*gradients):
-        assert (ours is None) == (theirs is None)
-        if ours is not None:
-            torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9)
-
-
 def test_dropout_lies_between_layers(monkeypatch):
     # Both draw, but for different arrangements of the same states.
     monkeypatch.setattr(
@@ -222,14 +160,12 @@ def test_dropout_lies_between_layers(monkeypatch):
     )
     encoder = build(num_layers=3, dropout=0.4)
     inputs, mask = batch([4, 2])
-    functions = (outputs_and_gradients, naive_outputs_and_gradients)
-    trained = [function(encoder, inputs, mask) for function in functions]
-    evaluated = [function(encoder.eval(), inputs, mask) for function in functions]
-    for ours, theirs in zip(*trained):
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9)
-    for ours, theirs in zip(*evaluated):
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9)
-    assert not torch.allclose(trained[0][0], evaluated[0][0])
+    ours, naive = (
+        [run(encoder.train(training), inputs, mask) for training in (True, False)]
+        for run in (outputs_and_gradients, naive_outputs_and_gradients)
+    )
+    torch.testing.assert_close(ours, naive, rtol=0, atol=1e-9)
+    assert not torch.allclose(ours[0][0], ours[1][0])
 
 
 def test_a_backend_runs_its_own_steps(backend, monkeypatch):
@@ -254,37 +190,6 @@ def test_gates_and_reduced_precision_take_the_naive_form():
         torch.testing.assert_close(outputs, encoder(inputs, mask), rtol=0, atol=1e-6)
         narrow = encoder.bfloat16()(inputs.bfloat16(), mask)
     torch.testing.assert_close(encoder(inputs.bfloat16(), mask), narrow, rtol=0, atol=1e-6)
-
-
-@pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize(("B", "T"), [(2, 3), (2, 0), (0, 3)])
-def test_a_batch_without_tokens_gives_zeros_and_zero_gradients(B, T):
-    encoder = build(bidirectional=True)
-    inputs = torch.full((B, T, D), float("nan"), dtype=torch.float64, requires_grad=True)
-    outputs = encoder(inputs, torch.zeros(B, T, dtype=torch.bool))
-    assert torch.equal(outputs, torch.zeros(B, T, 2 * H, dtype=torch.float64))
-    outputs.sum().backward()
-    for x in [inputs, *encoder.parameters()]:
-        assert x.numel() == 0 or torch.equal(x.grad, torch.zeros_like(x))
-
-
-@pytest.mark.parametrize("use_reentrant", [True, False])
-def test_activation_checkpointing(use_reentrant):
-    encoder = build()
-    inputs, mask = batch([3, 2], padding=0.0)
-    expected = torch.autograd.grad(encoder(inputs, mask).sum(), [inputs])
-    checkpoint(encoder, inputs, mask, use_reentrant=use_reentrant).sum().backward()
-    torch.testing.assert_close(inputs.grad, *expected, rtol=0, atol=1e-12)
-
-
-def test_a_copy_is_independent():
-    encoder = build()
-    inputs, mask = batch([3, 2])
-    expected = encoder(inputs, mask)
-    other = copy.deepcopy(encoder)
-    with torch.no_grad():
-        encoder.weight_hh_l1.zero_()
-    assert torch.equal(other(inputs, mask), expected)
 
 
 @pytest.mark.skipif(INTERPRETED, reason="is about the backends of CPUs")

@@ -21,14 +21,14 @@ every_cell = pytest.mark.parametrize(
 )
 
 
-def arguments(cell, lengths, dtype=torch.float64, device="cpu"):
+def arguments(cell, lengths):
     """Tokens, W, U and b with gradients, and the number of sentences at each token."""
     torch.manual_seed(0)
     T, GH = max(lengths), {"lstm": 4 * H, "gru": 3 * H}[cell]
     shapes = [(S, T, len(lengths), D), (S, GH, D), (S, GH, H), (S, GH)]
     tensors = [torch.randn(shape, dtype=torch.float64) for shape in shapes]
     sizes = [sum(length > t for length in lengths) for t in range(T)]
-    return [x.to(device, dtype).requires_grad_() for x in tensors], sizes
+    return [x.requires_grad_() for x in tensors], sizes
 
 
 def encode(tensors, *rest):
@@ -38,9 +38,9 @@ def encode(tensors, *rest):
     )
 
 
-def run(backend, cell, lengths, window, prefixes_only, **precision):
+def run(backend, cell, lengths, window, prefixes_only):
     """The encodings outside of the padding, and their gradients."""
-    tensors, sizes = arguments(cell, lengths, **precision)
+    tensors, sizes = arguments(cell, lengths)
     num_starts = max(len(sizes) - window, 0) + 1 if prefixes_only else len(sizes)
     with run_by(backend):
         encodings = encode(tensors, sizes, window, num_starts, cell)
@@ -50,9 +50,8 @@ def run(backend, cell, lengths, window, prefixes_only, **precision):
     used = [x[:, mask] for x in encodings[: 1 if prefixes_only else 2]]
     upstream = [torch.linspace(-1, 1, x.numel()).to(x).view_as(x) for x in used]
     gradients = torch.autograd.grad(used, tensors, upstream)
-    tolerance = 1e-12 if tensors[0].dtype == torch.float64 else 1e-5
     for x, y in zip(encodings, evaluated):
-        torch.testing.assert_close(y, x, rtol=0, atol=tolerance)
+        torch.testing.assert_close(y, x, rtol=0, atol=1e-12)
     assert all(torch.isfinite(x).all() for x in encodings)
     return [*used, *gradients]
 
@@ -78,20 +77,3 @@ def test_is_the_naive_recurrence(cell, backend, lengths, window, prefixes_only, 
         actual = run(backend, *case)
     for x, expected in zip(actual, run("naive", *case)):
         torch.testing.assert_close(x, expected, rtol=0, atol=1e-9)
-
-
-@pytest.fixture(params=[False, True], ids=["saved", "recomputed"])
-def recomputed(request, monkeypatch):
-    """Whether the backward pass computes the steps again, in several chunks."""
-    if request.param:
-        monkeypatch.setattr(recurrence, "MAX_SAVED_BYTES", 0)
-        monkeypatch.setattr(schedule, "ROWS_PER_CHUNK", 2)
-    return request.param
-
-
-@every_cell
-def test_single_precision(cell, backend, recomputed):
-    case = (cell, [6, 6, 4, 1], 7, False)
-    actual = run(backend, *case, dtype=torch.float32)
-    for x, expected in zip(actual, run("naive", *case)):
-        torch.testing.assert_close(x.double(), expected, rtol=1e-5, atol=1e-5)

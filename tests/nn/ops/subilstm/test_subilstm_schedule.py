@@ -29,14 +29,6 @@ def test_a_token_is_read_once_by_each_suffix_that_began_before_it(window):
         assert len(read) == sum(length * (length - 1) // 2 for length in lengths)
 
 
-def test_the_rows_of_a_chunk_follow_one_another():
-    for chunk in Schedule.of(3, [3, 3, 2, 2, 2, 1], window=4, num_starts=6).chunks:
-        end = 0
-        for step in chunk:
-            assert step.offset == end
-            end += step.suffixes * step.sentences
-
-
 @pytest.mark.parametrize("max_rows", [1, 5, 6, 100, None])
 def test_a_split_step_has_the_same_rows(max_rows):
     step = Step(t=7, first=2, suffixes=5, sentences=3, offset=9)
@@ -73,6 +65,8 @@ def test_memory_grows_less_than_the_arithmetic():
 def test_a_chunk_advances_the_states_of_its_steps_only():
     states = torch.arange(6 * 3).view(6, 3, 1)
     for chunk in Schedule.of(3, [3, 3, 2, 2, 2, 1], window=3, num_starts=6).chunks:
+        ends = [step.offset + step.num_rows for step in chunk]
+        assert [step.offset for step in chunk] == [0, *ends[:-1]]  # their rows follow each other
         slices = of_chunk(chunk, states).flatten().tolist()
         used = [x for step in chunk for x in step.of_states(states).flatten().tolist()]
         assert set(used) <= set(slices)
