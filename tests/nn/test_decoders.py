@@ -123,18 +123,6 @@ def test_all_steps_of_a_cell_aware_lstm_are_one_step_at_a_time(settings, backend
 
 
 @both_decoders
-def test_gradients_of_a_step(kind):
-    decoder, inputs, state = make(kind)
-    leaves = [x.requires_grad_() for x in (inputs[:, 0], *state)]
-
-    def step(x, hidden, cell):
-        output, after = decoder.step(x, DecoderState(hidden, cell))
-        return (output, *after)
-
-    assert torch.autograd.gradcheck(step, leaves)
-
-
-@both_decoders
 def test_dropout_is_on_hidden_states_between_layers_only(kind):
     for num_layers in (1, 2):
         decoder, inputs, state = make(kind, num_layers=num_layers)
@@ -233,17 +221,6 @@ def test_attentional_decoding_one_sentence_at_a_time(input_feeding):
             assert_same(vectors[b, j], a)
             assert_same(weights[b, j, : len(s)], w)
             assert weights[b, j, len(s) :].eq(0).all()
-
-
-def test_gradients_of_attentional_decoding():
-    decoder, embedded, state, encoder_outputs, mask = attentional()
-    leaves = [x.requires_grad_() for x in (embedded, encoder_outputs, *state.layers)]
-
-    def decode(embedded, encoder_outputs, hidden, cell):
-        start = decoder.initial_state(DecoderState(hidden, cell))
-        return decoder(embedded, start, encoder_outputs, mask)
-
-    assert torch.autograd.gradcheck(decode, leaves)
 
 
 def test_dropout_acts_on_what_is_fed_back():

@@ -68,13 +68,6 @@ def test_attention_weights_on_request():
 
 
 @pytest.mark.parametrize("pooling", DEFINITIONS)
-def test_gradients(pooling):
-    module = Pooling(6, pooling, bidirectional=True).double()
-    variables = (INPUTS.clone().requires_grad_(), *module.parameters())  # which gradcheck moves
-    assert torch.autograd.gradcheck(lambda inputs, *_: module(inputs, MASK), variables)
-
-
-@pytest.mark.parametrize("pooling", DEFINITIONS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_autocast_narrows_nothing(pooling, dtype):
     """The inputs alone may be narrow."""
@@ -146,17 +139,6 @@ def test_without_masks_nothing_is_padding():
     expected = pooling(first, torch.ones_like(first_mask), second, torch.ones_like(second_mask))
     for actual, same in zip(pooling(first, None, second, None), expected):
         assert torch.equal(actual, same)
-
-
-def test_gradient_of_attentive_pooling():
-    pooling = AttentivePooling(5).double()
-    first, first_mask, second, second_mask = pairs()
-    inputs = (first.requires_grad_(), second.requires_grad_(), pooling.weight)
-
-    def vectors(first, second, _):
-        return pooling(first, first_mask, second, second_mask)[:2]
-
-    assert torch.autograd.gradcheck(vectors, inputs)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

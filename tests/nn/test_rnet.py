@@ -17,11 +17,6 @@ from allennlp_sentmatch.nn.rnet import (
 from tests.fresh_process import run_python
 from tests.nn.equations import additive_attention, assert_same, batch, gru_step, normal
 
-if hasattr(torch, "func"):
-    functional_call = torch.func.functional_call
-else:  # torch < 2.0
-    from torch.nn.utils.stateless import functional_call
-
 P, Q, H, A = 3, 4, 5, 6
 PASSAGE_LENGTHS = [5, 1, 3, 0, 2, 4]
 QUESTION_LENGTHS = [2, 4, 1, 3, 0, 4]
@@ -286,14 +281,6 @@ def test_the_parameters_of_matching_are_laid_out_as_documented():
     }
     assert shapes == {**one, **{f"{name}_reverse": shape for name, shape in one.items()}}
     assert GatedMatching(P, Q, H).attention_vector.shape == (H,)
-
-
-def test_parameters_of_matching_can_be_other_tensors():
-    """As in `torch.func.functional_call`, weight normalization and pruning."""
-    model, other = MATCHING.build(), normal(GatedMatching(P, Q, H, A))
-    tensors = {name: x.detach().clone() for name, x in other.named_parameters()}
-    results, _ = functional_call(model, tensors, MATCHING.padded)
-    assert_same(results, other(*MATCHING.padded)[0])
 
 
 @pytest.mark.parametrize(

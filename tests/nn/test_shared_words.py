@@ -42,16 +42,6 @@ def test_vectors_of_words_that_are_not_shared_do_not_matter(value: float):
     torch.testing.assert_close(after, before)
 
 
-def test_gradients():
-    module = SharedWords(3).double()
-    torch.manual_seed(1)
-    vectors = torch.randn(2, 5, 3, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(
-        lambda vectors, *parameters: module(WORDS, vectors, COUNTS, OTHER),
-        (vectors, *module.parameters()),
-    )
-
-
 def test_the_size_must_be_positive():
     with pytest.raises(ValueError, match="input_size must be at least 1, got 0"):
         SharedWords(0)
