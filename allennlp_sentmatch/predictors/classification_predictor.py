@@ -105,14 +105,6 @@ class ClassificationPredictor(EchoingPredictor):
                 )
             self._threshold = LabelThreshold(threshold, model.labels)
 
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        """The prediction for one instance."""
-        return self._decided(super().predict_instance(instance))
-
-    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        """The predictions for several instances."""
-        return [self._decided(output) for output in super().predict_batch_instance(instances)]
-
     def predictions_to_labeled_instances(
         self, instance: Instance, outputs: dict[str, "numpy.ndarray[Any, Any]"]
     ) -> list[Instance]:
@@ -143,7 +135,7 @@ class ClassificationPredictor(EchoingPredictor):
                 maps.append(AttentionMap(title, weights, tokens, read))
         return maps
 
-    def _decided(self, output: JsonDict) -> JsonDict:
+    def _finished(self, output: JsonDict) -> JsonDict:
         if self._threshold is None:
             return output
         return {**output, "label": self._threshold.choose(output["probs_by_label"])}
