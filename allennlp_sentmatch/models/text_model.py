@@ -66,7 +66,7 @@ class TextModel(Model):
     ) -> None:
         check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
         self._set_embedder(text_field_embedder, embedding_dropout)
-        self._encoder = encoder
+        self._encoder: Any = encoder
 
     def _embed(self, *texts: TextFieldTensors) -> tuple[Tensor, Tensor]:
         """The embedded tokens (NB, T, D) and the mask (NB, T) of N times B texts, stacked."""
