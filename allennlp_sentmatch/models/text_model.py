@@ -66,12 +66,15 @@ class TextModel(Model):
     ) -> None:
         check_fit(text_field_embedder=text_field_embedder, encoder=encoder)
         self._set_embedder(text_field_embedder, embedding_dropout)
-        self._encoder = encoder
+        self._encoder: Any = encoder
 
     def _embed(self, *texts: TextFieldTensors) -> tuple[Tensor, Tensor]:
         """The embedded tokens (NB, T, D) and the mask (NB, T) of N times B texts, stacked."""
-        embedded = (self._embedding_dropout(self._text_field_embedder(text)) for text in texts)
-        return reduce(stack_padded, zip(embedded, map(get_text_field_mask, texts)))
+        embedded: list[tuple[Tensor, Tensor]] = [
+            (self._embedding_dropout(self._text_field_embedder(text)), get_text_field_mask(text))
+            for text in texts
+        ]
+        return reduce(stack_padded, embedded)
 
     def _vectors(self, tokens: TextFieldTensors) -> Tensor:
         """The vectors (B, E) of B texts from a `Seq2VecEncoder`."""
@@ -109,7 +112,7 @@ class TextModel(Model):
                 trim_attention(weights, *length)
                 for weights, length in zip(output_dict[name], lengths)
             ]
-        encoder = getattr(self, "_encoder", None)
+        encoder: Any = getattr(self, "_encoder", None)
         for prefix in PREFIXES if isinstance(encoder, InterpretableEncoder) else ():
             if f"{prefix}num_tokens" not in output_dict:
                 continue

@@ -194,9 +194,10 @@ class GenerativeClassificationModel(ClassificationModel):
         return weight
 
     def _embed(self, *texts: TextFieldTensors, dropout: bool = True) -> tuple[Tensor, Tensor]:
-        parts = []
+        parts: list[tuple[Tensor, Tensor]] = []
         for text in texts:
-            embedded, mask = self._text_field_embedder(text), get_text_field_mask(text)
+            embedded: Tensor = self._text_field_embedder(text)
+            mask: Tensor = get_text_field_mask(text)
             if self._read_end_symbol:
                 embedded, mask = append_end(embedded, mask, self._word_embeddings[self._words.end])
             parts.append((self._embedding_dropout(embedded) if dropout else embedded, mask))

@@ -86,8 +86,6 @@ class ClassificationPredictor(EchoingPredictor):
         As for `EchoingPredictor`.
     """
 
-    output_key = "label"
-
     def __init__(
         self,
         model: Model,
@@ -105,21 +103,24 @@ class ClassificationPredictor(EchoingPredictor):
                 )
             self._threshold = LabelThreshold(threshold, model.labels)
 
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        """The prediction for one instance."""
-        return self._decided(super().predict_instance(instance))
-
-    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        """The predictions for several instances."""
-        return [self._decided(output) for output in super().predict_batch_instance(instances)]
+    @property
+    def output_key(self) -> str:  # type: ignore[override]
+        """That of a score, or of a label."""
+        return "score" if isinstance(self._model, ScoreModel) else "label"
 
     def predictions_to_labeled_instances(
         self, instance: Instance, outputs: dict[str, "numpy.ndarray[Any, Any]"]
     ) -> list[Instance]:
-        """The instance with the predicted label as its gold label, for saliency."""
+        """The instance with the predicted label as its gold label, or the lowest score, for
+        saliency.
+        """
         labeled = instance.duplicate()
-        label = int(numpy.argmax(outputs["label_probs"]))
-        labeled.add_field("label", LabelField(label, skip_indexing=True))
+        if isinstance(self._model, ScoreModel):
+            # At the predicted score, the loss can have its minimum, without a gradient.
+            labeled.add_field("score", TensorField(torch.tensor(float(self._model.lowest_score))))
+        else:
+            label = int(numpy.argmax(outputs["label_probs"]))
+            labeled.add_field("label", LabelField(label, skip_indexing=True))
         return [labeled]
 
     def attention_maps(self, output: JsonDict) -> list[AttentionMap]:
@@ -143,7 +144,7 @@ class ClassificationPredictor(EchoingPredictor):
                 maps.append(AttentionMap(title, weights, tokens, read))
         return maps
 
-    def _decided(self, output: JsonDict) -> JsonDict:
+    def _finished(self, output: JsonDict) -> JsonDict:
         if self._threshold is None:
             return output
         return {**output, "label": self._threshold.choose(output["probs_by_label"])}
@@ -174,28 +175,9 @@ class SentencePairPredictor(ClassificationPredictor):
 
     input_keys = [("premise", "hypothesis"), ("sentence1", "sentence2")]
 
-    @property
-    def output_key(self) -> str:  # type: ignore[override]
-        """That of a score, or of a label."""
-        return "score" if isinstance(self._model, ScoreModel) else "label"
-
     def predict(self, premise: str, hypothesis: str) -> JsonDict:
         """The prediction for one pair."""
         return self.predict_json({"premise": premise, "hypothesis": hypothesis})
-
-    def predictions_to_labeled_instances(
-        self, instance: Instance, outputs: dict[str, "numpy.ndarray[Any, Any]"]
-    ) -> list[Instance]:
-        """The instance with the predicted label as its gold label, for saliency.
-
-        For a model that predicts a score, it is the lowest score: at the predicted one, the loss
-        can have its minimum, without a gradient.
-        """
-        if not isinstance(self._model, ScoreModel):
-            return super().predictions_to_labeled_instances(instance, outputs)
-        labeled = instance.duplicate()
-        labeled.add_field("score", TensorField(torch.tensor(float(self._model.lowest_score))))
-        return [labeled]
 
 
 @Predictor.register("ensemble")

@@ -146,6 +146,18 @@ class EchoingPredictor(Predictor):
         self._num_lines += 1
         return f"input line {self._num_lines}"
 
+    def predict_instance(self, instance: Instance) -> JsonDict:
+        """The prediction for one instance."""
+        return self._finished(super().predict_instance(instance))
+
+    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
+        """The predictions for several instances."""
+        return [self._finished(output) for output in super().predict_batch_instance(instances)]
+
+    def _finished(self, output: JsonDict) -> JsonDict:
+        """An output of the model as the predictor gives it."""
+        return output
+
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The prediction for one JSON object, with the inputs echoed."""
         request = self.check(inputs)

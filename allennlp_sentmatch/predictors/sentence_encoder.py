@@ -92,7 +92,7 @@ class SentenceEncoder:
             See `load_archive`.
         overrides : `str`, optional (default = `""`)
             JSON that replaces settings of the archive.
-        bfloat16 : `bool`, optional (default = `False`)
+        bfloat16
             As above.
         """
         archive: Archive = load_archive(archive_file, cuda_device, trust, overrides=overrides)
@@ -147,9 +147,7 @@ class SentenceEncoder:
                     self._encode_batch([prepared[i] for i in order[start : start + batch_size]])
                 )
                 progress.update(len(batches[-1]))
-        sorted_vectors = numpy.concatenate(batches)
-        vectors = numpy.empty_like(sorted_vectors)
-        vectors[order] = sorted_vectors
+        vectors: FloatArray = numpy.concatenate(batches)[numpy.argsort(order)]
         return vectors
 
     def encode_blocks(

@@ -1,7 +1,6 @@
 """Translations of sentences."""
 
 from allennlp.common.util import JsonDict
-from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.text import check_text
@@ -33,24 +32,14 @@ class TranslationPredictor(EchoingPredictor):
         tokens = (output["target_tokens"], output["source_tokens"])
         return [AttentionMap("Alignment", output["attention"], *tokens)]
 
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        """The translation of one instance."""
-        return _blank_to_blank(super().predict_instance(instance))
-
-    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        """The translations of several instances."""
-        return [_blank_to_blank(output) for output in super().predict_batch_instance(instances)]
-
     def load_line(self, line: str) -> JsonDict:
         """The sentence on a line of the input file of `allennlp predict`."""
         if line.lstrip().startswith("{"):
             return super().load_line(line)
         return {"source": check_text(line.strip(), self._next_line())}
 
-
-def _blank_to_blank(output: JsonDict) -> JsonDict:
-    """An output, with a certain and blank translation if the source is blank."""
-    if output["source"].strip():
-        return output
-    best = {"target": "", "score": 0.0}
-    return {**output, **best, "n_best": [best], "target_tokens": [], "attention": []}
+    def _finished(self, output: JsonDict) -> JsonDict:
+        if output["source"].strip():
+            return output
+        best = {"target": "", "score": 0.0}
+        return {**output, **best, "n_best": [best], "target_tokens": [], "attention": []}

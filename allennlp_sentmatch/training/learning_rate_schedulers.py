@@ -52,11 +52,10 @@ class CosinePerBatchScheduler(PolynomialDecay):
                 "the learning rate scheduler 'cosine_per_batch' needs the number of batches in an "
                 "epoch; set batches_per_epoch in the data loader"
             )
-        super().__init__(optimizer, num_epochs, num_steps_per_epoch, last_epoch=last_epoch)
-        if t_initial is not None:
-            if not 0 < t_initial < math.inf:
-                raise ConfigurationError(f"t_initial must be a positive number, got {t_initial}")
-            self.total_steps = t_initial * num_steps_per_epoch
+        epochs: Any = num_epochs if t_initial is None else t_initial
+        if not 0 < epochs < math.inf:
+            raise ConfigurationError(f"t_initial must be a positive number, got {epochs}")
+        super().__init__(optimizer, epochs, num_steps_per_epoch, last_epoch=last_epoch)
 
     def get_values(self) -> list[float]:
         """The learning rates for the next batch."""

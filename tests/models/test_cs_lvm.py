@@ -9,6 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
 from tests.models.samples import construct, sample
+from tests.models.test_vae_siamese import log_likelihood, word_log_probs
 
 START, END = "@start@", "@end@"
 
@@ -28,10 +29,8 @@ class TestCrossSentenceLatentVariableModel:
         self.model = self.sample.model()
 
     def encode(self, model, ids):
-        if model._read_end_symbol:
-            ids = [*ids, self.vocab.get_token_index(END)]
-        mask = torch.ones(1, len(ids), dtype=torch.bool)
-        return model._encoder(model._word_embeddings[torch.tensor([ids])], mask)
+        ids = torch.tensor([[*ids, model._words.end] if model._read_end_symbol else ids])
+        return model._encoder(model._word_embeddings[ids], torch.ones_like(ids, dtype=torch.bool))
 
     def mean_latent(self, model, ids):
         """The mean of q(z | x), A(kappa) mu, for one list of indices."""
@@ -41,18 +40,8 @@ class TestCrossSentenceLatentVariableModel:
 
     def generative_loss(self, model, source, target, label):
         """Eq. 6.12 at the mean of q(z_s | x_s), word by word, for one pair of index lists."""
-        words = model._word_embeddings
         latent = self.mean_latent(model, source)
-        state = model._generator.initial_state(latent)
-        log_prob = 0.0
-        start, end = (self.vocab.get_token_index(symbol) for symbol in (START, END))
-        for word, following in zip([start, *target], [*target, end]):
-            logits, state = model._generator.step(
-                words[[word]], state, latent, torch.tensor([label]), words
-            )
-            log_prob += logits.log_softmax(-1)[0, following]
-        if model._average_over_words:
-            log_prob = log_prob / (len(target) + 1)
+        log_prob = log_likelihood(model, latent, torch.tensor([label]), target)
         # Monte Carlo free: on S^4 with kappa = 10, log C + kappa A - log U, eq. 6.3.
         k = KAPPA
         log_c = 1.5 * math.log(k) - 2.5 * math.log(2 * math.pi) - math.log(LOWER)
@@ -166,19 +155,17 @@ class TestCrossSentenceLatentVariableModel:
         (mask,) = masks
         return mask.sum(1).tolist(), batch["unlabeled_premise"]["tokens"]["tokens"]
 
-    def test_generated_sentences_may_be_as_long_as_their_sources(self, monkeypatch):
-        constraints = {"names": ["y"], "max_length": 1, "source_length": True}
-        for read_end_symbol in (False, True):
-            model = self.sample.construct(constraints=constraints, read_end_symbol=read_end_symbol)
-            lengths, sources = self.read_lengths(model, monkeypatch)
-            assert lengths == ((sources > 0).sum(1) + 2).tolist()
-
     @pytest.mark.parametrize("read_end_symbol", [False, True])
-    def test_generated_sentences_end_as_others_do(self, read_end_symbol, monkeypatch):
+    def test_generated_sentences_end_as_others_do_and_may_be_as_long_as_their_sources(
+        self, read_end_symbol, monkeypatch
+    ):
         constraints = {"names": ["y"], "max_length": 1}
-        model = self.sample.construct(constraints=constraints, read_end_symbol=read_end_symbol)
-        lengths, _ = self.read_lengths(model, monkeypatch)
+        settings = {"constraints": constraints, "read_end_symbol": read_end_symbol}
+        lengths, sources = self.read_lengths(self.sample.construct(**settings), monkeypatch)
         assert lengths == [1 + read_end_symbol] * len(lengths)
+        settings["constraints"] = {**constraints, "source_length": True}
+        lengths, _ = self.read_lengths(self.sample.construct(**settings), monkeypatch)
+        assert lengths == ((sources > 0).sum(1) + 2).tolist()
 
     def test_the_mean_of_the_directions_may_be_normalized(self):
         batch = self.sample.training_batch()
@@ -273,22 +260,12 @@ class TestCrossSentenceLatentVariableModel:
         indices = [self.vocab.get_token_index(word) for word in sentence]
         end = self.vocab.get_token_index(END)
 
-        words = model._word_embeddings
         latent = self.mean_latent(model, tokens[0].tolist())
-        state, total, previous = model._generator.initial_state(latent), 0.0, START
-        for following in [*indices, end][:4]:
-            logits, state = model._generator.step(
-                words[[self.vocab.get_token_index(previous)]],
-                state,
-                latent,
-                torch.tensor([1]),
-                words,
-            )
-            log_probs = logits.log_softmax(-1)[0]
-            total += log_probs[following].item()
-            log_probs[not_words] = -math.inf
-            assert log_probs.argmax() == following
-            previous = self.vocab.get_token_from_index(following)
+        steps = word_log_probs(model, latent, torch.tensor([1]), indices)[:4]
+        following = [*indices, end][:4]
+        total = steps[range(len(following)), following].sum().item()
+        steps[:, not_words] = -math.inf
+        assert steps.argmax(dim=1).tolist() == following
         assert output["scores"].tolist() == [[pytest.approx(total, rel=1e-5)]]
 
     def test_by_default_a_sentence_has_a_word(self):

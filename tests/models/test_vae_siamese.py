@@ -8,6 +8,22 @@ import torch
 from tests.models.samples import sample
 
 
+def word_log_probs(model, latent, label, ids):
+    """What the generator gives to every word, (T + 1, V), before and after those of a sentence."""
+    words, state, steps = model._word_embeddings, model._generator.initial_state(latent), []
+    for word in [model._words.start, *ids]:
+        logits, state = model._generator.step(words[[word]], state, latent, label, words)
+        steps.append(logits[0].log_softmax(-1))
+    return torch.stack(steps)
+
+
+def log_likelihood(model, latent, label, ids):
+    """log p(x | z) of one sentence, by default of all words together."""
+    following = [*ids, model._words.end]
+    log_probs = word_log_probs(model, latent, label, ids)[range(len(following)), following]
+    return log_probs.mean() if model._average_over_words else log_probs.sum()
+
+
 class TestVAESiameseClassifier:
     @pytest.fixture(autouse=True)
     def _set_up(self):
@@ -18,20 +34,12 @@ class TestVAESiameseClassifier:
         """Eq. 6.1 at the mean of q(z | x), word by word, and z, for one row of indices."""
         model = self.model
         ids = [i for i in tokens.tolist() if i > 0]
-        words = model._word_embeddings
-        start, end = (self.vocab.get_token_index(symbol) for symbol in ("@start@", "@end@"))
-        read = [*ids, end] if model._read_end_symbol else ids
-        code = model._encoder(
-            words[torch.tensor([read])], torch.ones(1, len(read), dtype=torch.bool)
-        )
+        read = torch.tensor([[*ids, model._words.end] if model._read_end_symbol else ids])
+        mask = torch.ones_like(read, dtype=torch.bool)
+        code = model._encoder(model._word_embeddings[read], mask)
         latent = model._posterior.mean_projection(code)
         log_variance = model._posterior.log_variance_projection(code)
-        state, log_prob = model._generator.initial_state(latent), 0.0
-        for word, following in zip([start, *ids], [*ids, end]):
-            logits, state = model._generator.step(words[[word]], state, latent, None, words)
-            log_prob += logits.log_softmax(-1)[0, following].item()
-        if model._average_over_words:
-            log_prob /= len(ids) + 1
+        log_prob = log_likelihood(model, latent, None, ids).item()
         divergence = (log_variance.exp() + latent**2 - 1 - log_variance).sum().item() / 2
         return model._posterior.kl_weight() * divergence - log_prob, latent
 

@@ -12,7 +12,7 @@ from typing import Any, Optional
 import numpy
 import torch
 from allennlp.common.util import is_distributed
-from allennlp.data import DataLoader, Instance, TensorDict, Vocabulary
+from allennlp.data import DataLoader, TensorDict
 from allennlp.training.callbacks import TrainerCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from torch import Tensor, distributed
@@ -65,7 +65,8 @@ class ExactRecovery(TrainerCallback):
         """Wrap the trainer's loader, and restore what AllenNLP does not."""
         super().on_start(trainer, is_primary, **kwargs)
         self.trainer = trainer
-        trainer.data_loader = _RecordedLoader(trainer.data_loader, self)
+        loader: Any = _RecordedLoader(trainer.data_loader, self)
+        trainer.data_loader = loader
         recovered = (
             trainer._start_after_epochs_completed > 0
             or trainer._start_after_batches_in_epoch_completed > 0
@@ -103,8 +104,9 @@ class ExactRecovery(TrainerCallback):
         **kwargs: Any,
     ) -> None:
         """Give the trainer its own loader back, and the metrics of an epoch that was the last."""
-        if isinstance(trainer.data_loader, _RecordedLoader):
-            trainer.data_loader = trainer.data_loader.loader
+        loader: Any = trainer.data_loader
+        if isinstance(loader, _RecordedLoader):
+            trainer.data_loader = loader.loader
         if metrics is None or "epoch" in metrics or self.serialization_dir is None:
             return
         last = Path(self.serialization_dir, f"metrics_epoch_{trainer._num_epochs - 1}.json")
@@ -184,7 +186,7 @@ class ExactRecovery(TrainerCallback):
         return device if device is not None and device.type != "cpu" else None
 
 
-class _RecordedLoader(DataLoader):
+class _RecordedLoader:
     """A data loader that tells an `ExactRecovery` of each epoch and batch before it starts."""
 
     def __init__(self, loader: DataLoader, recovery: ExactRecovery) -> None:
@@ -204,15 +206,6 @@ class _RecordedLoader(DataLoader):
             except StopIteration:
                 return
             yield batch
-
-    def iter_instances(self) -> Iterator[Instance]:
-        return self.loader.iter_instances()
-
-    def index_with(self, vocab: Vocabulary) -> None:
-        self.loader.index_with(vocab)
-
-    def set_target_device(self, device: torch.device) -> None:
-        self.loader.set_target_device(device)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.loader, name)

@@ -3,7 +3,7 @@
 import logging
 import os
 from collections import Counter
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import torch
 from allennlp.common.util import is_distributed
@@ -36,43 +36,32 @@ class LabelCheckCallback(TrainerCallback):
         super().on_start(trainer, *args, **kwargs)
         if is_distributed():
             return
-        learned = _Labels(trainer.data_loader)
-        if len(learned.counts) == 1:
+        learned = Counter(label.label for label in _labels(trainer.data_loader))
+        if len(learned) == 1:
             logger.warning(
                 "all %d training examples have the label %r: the model can learn nothing from "
                 "them; is the reader's label column the right one?",
-                *(sum(learned.counts.values()), next(iter(learned.counts))),
+                *(sum(learned.values()), next(iter(learned))),
             )
-        validated = _Labels(trainer._validation_data_loader)
-        for label, count in validated.counts.items():
-            if learned.counts and label not in learned.counts:
+        validated = _labels(trainer._validation_data_loader)
+        for name, count in Counter(label.label for label in validated).items():
+            if learned and name not in learned:
+                first = next(label for label in validated if label.label == name)
+                source = first.source if isinstance(first, LabelField) else None
                 logger.warning(
                     "%d validation examples have the label %r (the first one%s), which no training "
                     "example has: the model cannot learn it; is it spelt as in the training data, "
                     "which has %s?",
-                    *(count, label, validated.place(label), sorted(map(str, learned.counts))),
+                    *(count, name, f" in {source}" if source else "", sorted(map(str, learned))),
                 )
 
 
-class _Labels:
-    """The labels of a data loader's examples."""
-
-    def __init__(self, data_loader: Optional[DataLoader]) -> None:
-        self.counts: Counter[Union[str, int]] = Counter()
-        self._first: dict[Union[str, int], fields.LabelField] = {}
-        if data_loader is None or getattr(data_loader, "max_instances_in_memory", None) is not None:
-            return
-        for instance in data_loader.iter_instances():
-            label = instance.fields.get("label")
-            if isinstance(label, fields.LabelField):
-                self.counts[label.label] += 1
-                self._first.setdefault(label.label, label)
-
-    def place(self, label: Union[str, int]) -> str:
-        """In which file and line a label occurs first, where that is known."""
-        field = self._first[label]
-        source = field.source if isinstance(field, LabelField) else None
-        return "" if source is None else f" in {source}"
+def _labels(data_loader: Optional[DataLoader]) -> list[fields.LabelField]:
+    """The labels of a data loader's examples, where these are in memory."""
+    if data_loader is None or getattr(data_loader, "max_instances_in_memory", None) is not None:
+        return []
+    found = (instance.fields.get("label") for instance in data_loader.iter_instances())
+    return [label for label in found if isinstance(label, fields.LabelField)]
 
 
 @TrainerCallback.register("thread_check")

@@ -71,7 +71,8 @@ def test_data_that_are_not_in_memory(tmp_path, caplog):
         loader = MultiProcessDataLoader(
             SentencePairReader("table"), path, batch_size=2, max_instances_in_memory=limit
         )
-        trainer = SimpleNamespace(data_loader=loader, _validation_data_loader=None)
+        validation = MultiProcessDataLoader(SentencePairReader("table"), path, batch_size=2)
+        trainer = SimpleNamespace(data_loader=loader, _validation_data_loader=validation)
         caplog.clear()
         LabelCheckCallback(str(tmp_path)).on_start(trainer)
         assert len(caplog.records) == num_warnings
