@@ -4,7 +4,6 @@ from allennlp.commands.subcommand import Subcommand
 
 from allennlp_sentmatch.commands import program
 from allennlp_sentmatch.commands.calibrate import Calibrate
-from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.commands.demo import Demo
 from allennlp_sentmatch.commands.encode import Encode
 from allennlp_sentmatch.commands.ensemble import EnsembleArchives
@@ -33,6 +32,6 @@ __all__ = [
 ]
 
 if program.is_running():
-    program.set_up(
-        [n for n in Subcommand.list_available() if issubclass(Subcommand.by_name(n), Command)]
-    )
+    own = f"{__name__}."
+    names = Subcommand.list_available()
+    program.set_up([x for x in names if Subcommand.by_name(x).__module__.startswith(own)])

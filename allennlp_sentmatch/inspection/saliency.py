@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from html import escape
-from typing import Any, cast
+from typing import Any, Callable, cast
 
 import torch
 import torch.nn.functional as F
@@ -62,7 +62,7 @@ def _noisy(embedded: Tensor) -> Tensor:
 
 
 #: The number of samples, and how they are computed from the embeddings (samples, N, T, D).
-METHODS = {
+METHODS: dict[str, tuple[int, Callable[[Tensor], Tensor]]] = {
     "simple": (1, torch.clone),
     "integrated": (NUM_SAMPLES, _scaled),
     "smooth": (NUM_SAMPLES, _noisy),

@@ -115,6 +115,7 @@ def test_the_longer_or_the_labeled_set_makes_the_epoch(data_path):
         assert [len(batch) for batch in labeled] == [3, 3, 1]
         assert len(set(flat(labeled))) == 7
         assert len(unlabeled) == 3
+    assert len({tuple(flat(labeled)) for labeled, _ in epochs}) == 3  # a new order each time
     first_pass = [i for _, unlabeled in epochs for i in flat(unlabeled)][:13]
     assert len(set(first_pass)) == 13
 

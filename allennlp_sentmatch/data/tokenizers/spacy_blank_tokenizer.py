@@ -56,7 +56,7 @@ class SpacyBlankTokenizer(Tokenizer):
             raise ConfigurationError(f"max_word_length={max_word_length}: expected at least 1")
         self._language = language
         self._max_word_length = max_word_length
-        self._piece_of_a_word = re.compile(rf"\S{{{max_word_length}}}(?=\S)")
+        self._piece_of_a_word = re.compile(rf"\S{{{max_word_length}}}")
         self._start_tokens = list(start_tokens or [])
         self._end_tokens = list(end_tokens or [])
         self._split = _rules(language)

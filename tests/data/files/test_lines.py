@@ -36,6 +36,8 @@ def tarred(content):
         # A mark in a later line is text.
         ("one\n\ufefftwo\n", "utf-8", {1: "one", 2: "\ufefftwo"}),
         ("\ufeffone\n\ufefftwo\n", "utf-8", {1: "one", 2: "\ufefftwo"}),
+        # Null characters in a later line, too
+        ("one\n\0two\n\0\n", "utf-8", {1: "one", 2: "\0two", 3: "\0"}),
     ],
 )
 def test_text_rows(write, content, encoding, expected):

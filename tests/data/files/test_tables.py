@@ -108,6 +108,8 @@ def test_no_quoting_in_a_csv_and_positions(write):
     path = write("[a] b\tb\tc\n")  # no JSON array
     table = Table({"text": 2, "label": None})
     assert values(table.rows(path)) == [{0: "[a] b", 1: "b", 2: "c"}]
+    # The column is there by any delimiter.
+    assert values(Table({"text": 0}).rows(write("a; b\n"))) == [{0: "a; b"}]
 
 
 @pytest.mark.parametrize(
