@@ -97,7 +97,7 @@ class IndexKind(Registrable):
             index = faiss.index_factory(vector_size, description, faiss.METRIC_INNER_PRODUCT)
         except RuntimeError as error:
             raise ConfigurationError(f"FAISS cannot make {description}: {error}") from error
-        for part in (index, getattr(index, "pq", None)):
+        for part in (index, getattr(index, "pq", index)):
             # FAISS prints a warning where a centroid has fewer, as few as the corpus may have.
             if hasattr(part, "cp"):
                 part.cp.min_points_per_centroid = 1

@@ -171,7 +171,7 @@ class SentenceIndex:
                 index.set_direct_map_type(faiss_library().DirectMap.NoMap)
         return found
 
-    def holds(self, vectors: FloatArray, positions: Sequence[int]) -> BoolArray:
+    def holds(self, vectors: FloatArray, positions: Union[Sequence[int], IntArray]) -> BoolArray:
         """Whether the index has these vectors (P, E) at these positions (P).
 
         They may differ by rounding, by `TOLERANCE` at most.

@@ -44,7 +44,7 @@ def _examples(name: str) -> list[Example]:
 
 
 CAPTIONS = _examples("captions")
-CAPTION = list(dict.fromkeys((first,) for first, _ in CAPTIONS))
+CAPTION: list[Example] = [(text,) for text in dict.fromkeys(pair[0] for pair in CAPTIONS)]
 PARAPHRASES = _examples("paraphrases")
 QUESTIONS = _examples("questions")
 QUICK_START = _examples("quick_start")

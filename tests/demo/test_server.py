@@ -9,7 +9,6 @@ import sys
 import threading
 import traceback
 from contextlib import closing, suppress
-from itertools import product
 
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -101,15 +100,6 @@ def test_requests_are_filtered(http):
     assert http.get("/openapi.json").status_code == 404
 
 
-def test_old_sessions_are_forgotten(pair_model):
-    pytest.importorskip("gradio")
-    app = create_app(pair_model)
-    (mounted,) = (route.app for route in app.routes if hasattr(route.app, "state_holder"))
-    for number in range(MAX_SESSIONS + 10):
-        mounted.state_holder[str(number)]
-    assert len(mounted.state_holder.session_data) == MAX_SESSIONS
-
-
 def form(**changes):
     return {"data": PAIR, "fn_index": 0, "session_hash": "tab", **changes}
 
@@ -134,40 +124,23 @@ def test_the_page_s_own_requests_are_answered(http, no_traceback):
     assert f"<td>{PAIR[0]}</td>" in found
 
 
-@pytest.fixture
-def paths(tmp_path):
-    """A file, one that is missing, one without an end, and one of the working directory."""
-    (tmp_path / "secret.txt").write_text("secret")
-    return [f"{tmp_path}/secret.txt", f"{tmp_path}/missing", "/dev/zero", "setup.py"]
-
-
-def file_data(path):
-    return {"path": path, "meta": {"_type": "gradio.FileData"}}
-
-
-def test_no_function_takes_a_file(http, files, paths, no_traceback):
+def test_no_function_field_or_route_takes_a_file(http, files, tmp_path, no_traceback):
     """Gradio would copy it, and tell the path of the copy."""
-    for index, nested in product(
-        range(30),
-        (
-            lambda data: [data],
-            lambda data: [data] * 2,
-            lambda data: ["simple", data, {"a": [data]}],
-        ),
-    ):
-        forms = [form(fn_index=index, data=nested(file_data(path))) for path in paths]
-        answers = {(r.status_code, r.text) for r in (http.post(JOIN, json=one) for one in forms)}
-        ((status, _),) = answers  # the same for a file that is missing
-        assert status in (400, 404)
-    assert not any(path.is_file() for path in files.rglob("*"))
-
-
-def test_no_field_and_no_route_takes_a_file(http, files, paths, no_traceback):
-    for data in map(file_data, paths):
+    (tmp_path / "secret.txt").write_text("secret")
+    # A file, one that is missing, one without an end, and one of the working directory.
+    paths = [f"{tmp_path}/secret.txt", f"{tmp_path}/missing", "/dev/zero", "setup.py"]
+    data = [{"path": path, "meta": {"_type": "gradio.FileData"}} for path in paths]
+    for index in range(30):
+        for nested in (lambda x: [x], lambda x: [x] * 2, lambda x: ["simple", x, {"a": [x]}]):
+            answers = [http.post(JOIN, json=form(fn_index=index, data=nested(x))) for x in data]
+            # The same for a file that is missing.
+            ((status, _),) = {(answer.status_code, answer.text) for answer in answers}
+            assert status in (400, 404)
+    for one in data:
         for field in ("event_data", "trigger_id", "session_hash", "fn_index", "files"):
-            assert http.post(JOIN, json=form(**{field: data})).status_code == 400
+            assert http.post(JOIN, json=form(**{field: one})).status_code == 400
         for route in ("run/predict", "api/predict", "call/predict", "component_server", "cancel"):
-            sent = form(fn_index=24, data=[data])
+            sent = form(fn_index=24, data=[one])
             assert http.post(f"/gradio_api/{route}", json=sent).status_code == 404
     assert not any(path.is_file() for path in files.rglob("*"))
 
@@ -228,11 +201,14 @@ def test_a_forgotten_session_does_not_stop_the_queue(pair_model, monkeypatch):
             answer(http, session_hash=f"last{number}")
 
 
-def test_unread_answers_are_dropped(pair_model, monkeypatch):
+def test_old_sessions_and_unread_answers_are_dropped(pair_model, monkeypatch):
     pytest.importorskip("gradio")
     monkeypatch.setattr(server, "MAX_UNREAD", 5)
     app = create_app(pair_model)
     (mounted,) = (route.app for route in app.routes if hasattr(route.app, "state_holder"))
+    for number in range(MAX_SESSIONS + 10):
+        mounted.state_holder[str(number)]
+    assert len(mounted.state_holder.session_data) == MAX_SESSIONS
     queue = mounted.get_blocks()._queue
     queue.pending_messages_per_session["tab"] = asyncio.Queue()
     queue.pending_event_ids_session["tab"] = set()
