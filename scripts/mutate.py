@@ -149,7 +149,7 @@ def answer(
 
 
 def run_tests(tests: CoveringTests, module: Path, source: str, mutated: str) -> tuple[bool, str]:
-    """Whether the tests of a mutation pass, and their output."""
+    """Run the tests of a mutation: `True` if they pass, and their output."""
     try:
         compile(mutated, str(module), "exec")
     except SyntaxError:
