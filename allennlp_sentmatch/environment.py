@@ -31,7 +31,7 @@ def describe_environment() -> str:
 
 
 def has_compiled_steps() -> bool:
-    """Whether this installation has the library of compiled steps."""
+    """Check that this installation has the library of compiled steps."""
     return any((PACKAGE / f"nn/ops/native/_steps{x}").is_file() for x in EXTENSION_SUFFIXES)
 
 

@@ -161,18 +161,13 @@ def main(arguments: Optional[list[str]] = None) -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--seconds", type=float, default=5.0, help="for each row, twice")
-    parser.add_argument(
-        "--longest",
-        type=float,
-        default=60.0,
-        help="seconds: what takes longer, or is expected to from the time of shorter sentences, is "
-        "left out, and a step of more than SECONDS runs once",
+    longest = (
+        "seconds: what takes longer, or is expected to from the time of shorter sentences, is "
     )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        help="without an ending; default: benchmarks/results/encoders_<device>",
-    )
+    longest += "left out, and a step of more than SECONDS runs once"
+    parser.add_argument("--longest", type=float, default=60.0, help=longest)
+    output = "without an ending; default: benchmarks/results/encoders_<device>"
+    parser.add_argument("--output", type=Path, help=output)
     options = parser.parse_args(arguments)
 
     keep_freed_memory()
@@ -187,15 +182,12 @@ def main(arguments: Optional[list[str]] = None) -> None:
         for num_tokens in sorted(options.lengths)
     ]
     records: list[dict[str, Any]] = []
-    shorter: dict[tuple[str, int], dict[str, Any]] = {}  # the last record of the same series
+    last: dict[tuple[str, int], dict[str, Any]] = {}  # of the same series
     for case, num_tokens, batch_size in tqdm(grid):
+        settings = (case, num_tokens, batch_size, device, options.seconds, options.longest)
         series = (case.name, batch_size)
-        record = measure(
-            *(case, num_tokens, batch_size, device, options.seconds, options.longest),
-            shorter.get(series),
-        )
-        shorter[series] = record
-        records.append(record)
+        last[series] = measure(*settings, last.get(series))
+        records.append(last[series])
     info["run once, warm"] = f"what takes longer than {options.seconds:g} seconds"
     output = options.output or RESULTS / f"encoders_{device.type}"
     write(output, info, records, COLUMNS)

@@ -41,11 +41,8 @@ class Launch(NamedTuple):
 
     def seconds(self) -> float:
         """Project the time it takes."""
-        by_memory, by_products = (
-            self.bytes / BYTES_PER_SECOND,
-            self.operations / OPERATIONS_PER_SECOND,
-        )
-        return max(SECONDS_OF_A_LAUNCH, by_memory, by_products)
+        products = self.operations / OPERATIONS_PER_SECOND
+        return max(SECONDS_OF_A_LAUNCH, self.bytes / BYTES_PER_SECOND, products)
 
 
 class MeasuringDevice(simulated.SimulatedDevice):  # type: ignore[misc]
@@ -69,8 +66,7 @@ class MeasuringDevice(simulated.SimulatedDevice):  # type: ignore[misc]
 
 def _bytes(x: Tensor) -> int:
     """The bytes of a tensor, of which an expanded one repeats some."""
-    numbers = prod(size for size, stride in zip(x.size(), x.stride()) if stride)
-    return numbers * x.element_size()
+    return prod(n for n, stride in zip(x.size(), x.stride()) if stride) * x.element_size()
 
 
 class ControlledRecurrence(torch.nn.Module):
@@ -110,9 +106,8 @@ def measure(build: Callable[[], torch.nn.Module]) -> dict[str, Any]:
         inputs = torch.randn(BATCH_SIZE, NUM_TOKENS, SIZE).to(simulated.NAME).requires_grad_()
         lengths = NUM_TOKENS - torch.arange(BATCH_SIZE) // 2
         mask = (torch.arange(NUM_TOKENS) < lengths.unsqueeze(1)).to(simulated.NAME)
-        device.launches.clear()
-        device.synchronizations.clear()
-        device.work.clear()
+        for counted in (device.launches, device.synchronizations, device.work):
+            counted.clear()
         outputs = encoder(inputs, mask)
         forward = device.launches.total(), device.synchronizations.total()
         outputs.sum().backward()

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
 import torch
+from allennlp.common import Params
 from allennlp.modules import Seq2SeqEncoder
 from measure import keep_freed_memory, median_ratio, processor_times
 from report import RESULTS, machine, write
@@ -32,15 +33,11 @@ from allennlp_sentmatch.nn.rnet import (
 BATCH_SIZE, PASSAGE_LENGTH, QUESTION_LENGTH, INPUT_SIZE, H = 32, 200, 12, 175, 75
 E = 2 * H
 
+BIGRU = {"type": "stacked_rnn", "cell": "gru", "bidirectional": True}
 ENCODERS: dict[str, dict[str, Any]] = {
-    "BiGRU, 3 layers": {
-        "type": "stacked_rnn",
-        "cell": "gru",
-        "num_layers": 3,
-        "bidirectional": True,
-    },
+    "BiGRU, 3 layers": {**BIGRU, "num_layers": 3},
     "BiGRU, 3 layers, AllenNLP's gru": {"type": "gru", "num_layers": 3, "bidirectional": True},
-    "BiGRU, 1 layer": {"type": "stacked_rnn", "cell": "gru", "bidirectional": True},
+    "BiGRU, 1 layer": BIGRU,
     "RCRN (GRU)": {"type": "rcrn", "cell": "gru"},
 }
 
@@ -59,11 +56,8 @@ class RNet(torch.nn.Module):
 
     def __init__(self, encoder: dict[str, Any]) -> None:
         super().__init__()
-        name = encoder["type"]
-        settings = {k: value for k, value in encoder.items() if k != "type"}
-        self.encoder = Seq2SeqEncoder.by_name(name)(
-            input_size=INPUT_SIZE, hidden_size=H, **settings
-        )
+        settings = {"input_size": INPUT_SIZE, "hidden_size": H, **encoder}
+        self.encoder = Seq2SeqEncoder.from_params(Params(settings))
         self.matching = GatedMatching(E, E, H)
         self.self_matching = GatedSelfMatching(E, H)
         self.pooling = QuestionPooling(E, H)

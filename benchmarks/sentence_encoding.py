@@ -117,24 +117,22 @@ def main() -> None:
         for batch_size in options.batch_sizes
     }
     times = interleave(steps, options.seconds, torch.device("cpu"))
-    records = []
-    for name, encode in encoders.items():
-        best = {
-            other: min(options.batch_sizes, key=lambda size: statistics.median(times[other, size]))
-            for other in (name, MINILM)
+    medians = {setting: statistics.median(runs) for setting, runs in times.items()}
+    best = {
+        name: min(options.batch_sizes, key=lambda size: medians[name, size]) for name in encoders
+    }
+    records = [
+        {
+            "encoder": name,
+            "size": encode(sentences[:1]).shape[1],
+            "batch_size": best[name],
+            "sentences_per_second": len(sentences) / medians[name, best[name]],
+            "ratio": median_ratio(times[MINILM, best[MINILM]], times[name, best[name]]),
+            "probe_accuracy": probe(encode, train, validation, test),
+            "own_accuracy": own_accuracy(ours, test) if name != MINILM else None,
         }
-        best_times = times[name, best[name]]
-        records.append(
-            {
-                "encoder": name,
-                "size": encode(sentences[:1]).shape[1],
-                "batch_size": best[name],
-                "sentences_per_second": len(sentences) / statistics.median(best_times),
-                "ratio": median_ratio(times[MINILM, best[MINILM]], best_times),
-                "probe_accuracy": probe(encode, train, validation, test),
-                "own_accuracy": own_accuracy(ours, test) if name != MINILM else None,
-            }
-        )
+        for name, encode in encoders.items()
+    ]
     write(RESULTS / "sentence_encoding_cpu", info, records, COLUMNS)
 
 

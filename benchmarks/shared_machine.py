@@ -13,12 +13,13 @@ import statistics
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any
 
 import torch
-from measure import Candidate
+from measure import Candidate, interleave
 from report import RESULTS, machine, write
 
 from allennlp_sentmatch.nn import CellAwareLSTM
@@ -34,14 +35,6 @@ ENCODERS = ("lstm", "cas_lstm")
 BATCH_SIZE, NUM_TOKENS, SIZE = 64, 25, 300
 
 
-class Setting(NamedTuple):
-    """The number of processes that train, and the environment of each."""
-
-    processes: int
-    threads: int
-    wait_policy: str = ""
-
-
 def train(encoder: str, seconds: float, folder: Path, processes: int) -> None:
     """Print the milliseconds of a training step, once all processes have begun."""
     if encoder == "lstm":
@@ -55,29 +48,26 @@ def train(encoder: str, seconds: float, folder: Path, processes: int) -> None:
     (folder / str(os.getpid())).touch()
     while len(list(folder.iterdir())) < processes:
         time.sleep(0.01)
-    steps = []
-    start = time.perf_counter()
-    while time.perf_counter() - start < seconds:
-        step_start = time.perf_counter()
-        candidate.training(inputs)
-        steps.append(time.perf_counter() - step_start)
-    print(json.dumps(1000 * statistics.mean(steps)))
+    steps = interleave({encoder: partial(candidate.training, inputs)}, seconds, inputs.device)
+    print(json.dumps(1000 * statistics.mean(steps[encoder])))
 
 
-def step_time(encoder: str, setting: Setting, seconds: float) -> float:
+def step_time(
+    encoder: str, processes: int, threads: int, wait_policy: str, seconds: float
+) -> float:
     """The milliseconds of a step, on average over the processes."""
-    environment = {**os.environ, "OMP_NUM_THREADS": str(setting.threads)}
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
     environment.pop("OMP_WAIT_POLICY", None)
-    if setting.wait_policy:
-        environment["OMP_WAIT_POLICY"] = setting.wait_policy
+    if wait_policy:
+        environment["OMP_WAIT_POLICY"] = wait_policy
     with TemporaryDirectory() as folder:
         command = [
             *(sys.executable, __file__, "--encoder", encoder, "--folder", folder),
-            *("--processes", str(setting.processes), "--seconds", str(seconds)),
+            *("--processes", str(processes), "--seconds", str(seconds)),
         ]
         running = [
             subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-            for _ in range(setting.processes)
+            for _ in range(processes)
         ]
         outputs = [process.communicate()[0] for process in running]
     times: list[float] = [json.loads(output) for output in outputs]
@@ -98,23 +88,22 @@ def main() -> None:
         return
     info = machine(torch.device("cpu"))
     info["threads"] = None
+    many = options.threads
     settings = [
-        Setting(1, options.threads),
-        Setting(1, options.threads, "PASSIVE"),
-        Setting(2, 1),
-        Setting(2, options.threads),
-        Setting(2, options.threads, "PASSIVE"),
+        (1, many, ""),
+        (1, many, "PASSIVE"),
+        (2, 1, ""),
+        (2, many, ""),
+        (2, many, "PASSIVE"),
     ]
-    times: dict[tuple[str, Setting], list[float]] = {}
+    records: list[dict[str, Any]] = [
+        dict(zip(("processes", "threads", "wait_policy"), setting)) for setting in settings
+    ]
     for _ in range(options.rounds):
-        for setting in settings:
+        for setting, record in zip(settings, records):
             for encoder in ENCODERS:
-                milliseconds = step_time(encoder, setting, options.seconds)
-                times.setdefault((encoder, setting), []).append(milliseconds)
-    records = [
-        {**setting._asdict(), **{encoder: times[encoder, setting] for encoder in ENCODERS}}
-        for setting in settings
-    ]
+                milliseconds = step_time(encoder, *setting, options.seconds)
+                record.setdefault(encoder, []).append(milliseconds)
     write(RESULTS / "shared_machine_cpu", info, records, COLUMNS)
 
 

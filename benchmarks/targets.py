@@ -47,10 +47,6 @@ def suffixes_one_by_one(device: torch.device, seconds: float, num_tokens: int = 
 def measure_all(device: torch.device, seconds: float) -> Targets:
     """Map the description of each figure to the figure and its target."""
     cases = {case.name: case for case in CASES}
-
-    def ratio(name: str, num_tokens: int, batch_size: int, key: str) -> Any:
-        return measure(cases[name], num_tokens, batch_size, device, seconds)[key]
-
     results: Targets = {}
     for name, num_tokens, batch_size, target in (
         ("cas_lstm", 25, 64, "at most 1.4 (CPU), 1.25 (CUDA)"),
@@ -63,7 +59,8 @@ def measure_all(device: torch.device, seconds: float) -> Targets:
             f"{name}, training step relative to that of a {case.baseline_name} "
             f"({batch_size} x {num_tokens} tokens, {case.input_size} -> {case.hidden_size})"
         )
-        results[what] = ratio(name, num_tokens, batch_size, "training_ratio"), target
+        record = measure(case, num_tokens, batch_size, device, seconds)
+        results[what] = record["training_ratio"], target
     results["speedup of subilstm over an LSTM call for each suffix, one sentence of 32 tokens"] = (
         suffixes_one_by_one(device, seconds),
         "at least 4",

@@ -73,16 +73,13 @@ class Selection:
 class CoveringTests:
     """The tests in some folders of a repository, and the lines that each of them runs.
 
-    Args:
-        root: the repository. Its package may not have been imported yet.
-        package: the name of the package whose lines are recorded.
-        tests: folders and files, relative to the root. All their tests must pass.
-        libraries: modules that are imported once.
-        seconds: how much of the CPU's time the tests of a line may take. If they take longer, the
-            quickest of them are selected, at least one.
+    The package of the repository `root` may not have been imported yet; `libraries` are imported
+    once. `tests` are folders and files, relative to the root. If the tests of a line take more than
+    `seconds` of the CPU, the quickest of them are selected, at least one.
 
-    Raises:
-        ValueError: a test fails.
+    # Raises
+
+    `ValueError` if a test fails.
     """
 
     def __init__(
@@ -125,7 +122,7 @@ class CoveringTests:
         return running[: max(number, 1)]
 
     def run(self, tests: Sequence[RecordedTest]) -> tuple[bool, str]:
-        """Whether tests pass on the files as they are now, and what pytest prints.
+        """Run tests on the files as they are now: `True` if they pass, and pytest's output.
 
         They fail, too, if they take much longer than they took at first.
         """

@@ -1,4 +1,4 @@
-"""What mkdocs.yml adds to MkDocs for `make docs`.
+"""Additions of mkdocs.yml to MkDocs for `make docs`.
 
 - Pages that are not in docs/, such as README.md, belong to the site. Links between pages lead to
   pages of the site, and links to other files of the repository to where it is published. An
@@ -40,7 +40,7 @@ PARTS = {
 """The pages of the API reference, and the parts of the package on each."""
 
 INTERNAL = f"{PACKAGE}.nn.ops"
-"""What the reference leaves out."""
+"""The part that the reference leaves out."""
 
 _HOME = re.search(r'^HOME = "(.+)"$', (REPOSITORY / "setup.py").read_text(), re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")

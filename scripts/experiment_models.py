@@ -39,7 +39,7 @@ def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[
 
     # Raises
 
-    `ValueError` if there is no fixture data for it.
+    `ValueError` if it has no fixture data.
     """
     configuration = with_overrides(evaluated()[path], overrides or {})
     in_folder = path.parent != CONFIGURATIONS

@@ -197,7 +197,7 @@ def code(text: Any) -> str:
 
 
 def minutes(run: Mapping[str, Any]) -> str:
-    """How long a run took, or several did on average."""
+    """The minutes of a run, or of several on average."""
     value = run.get("minutes")
     if value is None:
         return ""

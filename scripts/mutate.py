@@ -115,8 +115,8 @@ def mutate(
         names = json.dumps(list(map(str, modules)))
         configuration.write_text(CONFIGURATION.format(modules=names, command=command))
         skip = program.with_name("cr-filter-operators")
-        for words in ([program, "init", configuration, session], [skip, session, configuration]):
-            subprocess.run(words, cwd=copy, check=True)
+        subprocess.run([program, "init", configuration, session], cwd=copy, check=True)
+        subprocess.run([skip, session, configuration], cwd=copy, check=True)
         keep_a_sample(session, sample, seed)
         process = subprocess.Popen([program, "exec", configuration, session], cwd=copy)
         try:
@@ -149,7 +149,7 @@ def answer(
 
 
 def run_tests(tests: CoveringTests, module: Path, source: str, mutated: str) -> tuple[bool, str]:
-    """Whether the tests of a mutation pass, and their output."""
+    """Run the tests of a mutation: `True` if they pass, and their output."""
     try:
         compile(mutated, str(module), "exec")
     except SyntaxError:

@@ -11,8 +11,8 @@ cores: on two cores, each has one thread.
 the row of the configuration and the overrides in that file; `scripts/fill_tables.py` makes the
 tables of the documentation from such files. Seeds of the row are neither trained nor recorded
 again, whether or not OUTPUT is still there. How the models do on each item of the test data goes
-into docs/results/items/sick.jsonl (`scripts/item_scores.py`); where there are no test figures, how
-they do on the validation data. `data` says which of the two.
+into docs/results/items/sick.jsonl (`scripts/item_scores.py`); without test figures, how they do on
+the validation data. `data` says which of the two.
 """
 
 import argparse
@@ -224,7 +224,7 @@ def revision() -> str:
 
 
 def git(*arguments: str) -> str:
-    """What git prints in the repository."""
+    """Run git in the repository, and return what it prints."""
     return subprocess.run(
         ["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True
     ).stdout

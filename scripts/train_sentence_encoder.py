@@ -8,7 +8,7 @@ pieces alone, in the order of VOCABULARY, one word piece a line (scripts/teacher
 both). The student's embeddings start as in teacher_word_vectors.py: principal components,
 shortened for frequent word pieces.
 
-Sentences of the same number of word pieces share a batch, so that there is no padding and torch's
+Sentences of the same number of word pieces share a batch, without padding, and torch's
 LSTM runs in bfloat16. Adam's rate rises for 2 % of the training and falls to 0 along a cosine; with
 `--minutes`, the part of the training that is over is that of the time, where that is more. The
 state is saved after each `--save-every` steps; the same command continues from it. OUTPUT/encoder

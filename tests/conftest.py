@@ -15,7 +15,7 @@ import torch
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 CAN_COMPILE = bool(shutil.which("c++"))
-"""Whether installing the package here compiles what is in C++."""
+"""True if installing the package here compiles its C++."""
 
 SMALL_QUICK_START = {
     "train_data_path": "fixtures/quick_start/validation.tsv",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from _jsonnet import evaluate_snippet
 from allennlp.common import Params, Registrable
-from allennlp.data import Batch, DatasetReader, Vocabulary
+from allennlp.data import Batch, DatasetReader, Instance, Vocabulary
 from allennlp.models import Model
 
 import allennlp_sentmatch  # noqa: F401  (registers the components)
@@ -23,8 +23,6 @@ from tests.estimators.tiny_encoder import LABELS, PAIRS, tiny_encoder
 from tests.fresh_process import run_allennlp, run_python
 from tests.nn.test_without_allennlp import run_without
 
-README_FILE = REPOSITORY / "README.md"
-README = README_FILE.read_text(encoding="utf-8")
 PAGES = [
     *REPOSITORY.glob("*.md"),
     *(REPOSITORY / "docs").glob("*.md"),
@@ -32,28 +30,35 @@ PAGES = [
 ]
 
 
-def blocks(language: str) -> list[str]:
-    """The README's code blocks in a language."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+def read(path: str) -> str:
+    return (REPOSITORY / path).read_text(encoding="utf-8")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """A page's code blocks in a language."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     return [block for name, block in found if name == language]
 
 
+README, COMPONENTS = read("README.md"), read("docs/components.md")
+OWN_PAIRS = "training_config/own_pairs.jsonnet"
+
+
 def block_with(language: str, text: str) -> str:
-    (block,) = (block for block in blocks(language) if text in block)
+    (block,) = (block for block in blocks(README, language) if text in block)
     return block
 
 
 def test_the_readme_shows_the_model_of_own_pairs():
     shown = json.loads(evaluate_snippet("README.md", f"{{{block_with('jsonnet', 'model:')}}}"))
-    params = Params.from_file(REPOSITORY / "training_config" / "own_pairs.jsonnet")
-    assert shown["model"] == params["model"].as_dict(quiet=True)
+    model = Params.from_file(REPOSITORY / OWN_PAIRS)["model"].as_dict(quiet=True)
+    assert shown["model"] == model
 
 
 def searches():
     """The commands of docs/tuning.md for configurations of the papers, as lists of words."""
-    page = (REPOSITORY / "docs" / "tuning.md").read_text(encoding="utf-8")
-    commands = re.findall(r"^allennlp tune .*?(?=^```)", page, re.DOTALL | re.MULTILINE)
-    split = [shlex.split(command.replace("\\\n", "")) for command in commands]
+    found = blocks(read("docs/tuning.md"), "bash")
+    split = [shlex.split(x.replace("\\\n", "")) for x in found if x.startswith("allennlp tune ")]
     return [words for words in split if "training_config/tune/" in words[3]]
 
 
@@ -81,7 +86,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("train", "validation", "test"):
         (folder / f"{name}.tsv").write_text("\n".join([header, *pairs * 4, ""]))
     (folder / ".allennlp_plugins").write_text("allennlp_sentmatch\n")  # with AllenNLP's own pins
-    source = (REPOSITORY / "training_config" / "own_pairs.jsonnet").read_text(encoding="utf-8")
+    source = read(OWN_PAIRS)
     for name in ("train", "validation"):  # the arguments to edit
         source = source.replace(f"{name}='fixtures/own_data/pairs.tsv'", f"{name}='{name}.tsv'")
     (folder / "own_pairs.jsonnet").write_text(source)
@@ -111,7 +116,7 @@ def test_the_pairs_of_the_readme_run(tmp_path, monkeypatch):
 
 
 def test_every_python_block_of_the_readme_is_tested():
-    assert len(blocks("python")) == 2
+    assert len(blocks(README, "python")) == 2
 
 
 def test_the_archive_of_the_readme_is_an_encoder(project):
@@ -119,11 +124,6 @@ def test_the_archive_of_the_readme_is_an_encoder(project):
     assert SentenceEncoder(archive).encode(["A man is asleep."]).shape == (1, 300)
 
 
-PYTHON_PAGE = re.findall(
-    r"^```python\n(.*?)^```$",
-    (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8"),
-    re.DOTALL | re.MULTILINE,
-)
 USE_TINY_ENCODER = """
 import os
 from pathlib import Path
@@ -138,7 +138,7 @@ def test_the_python_page_runs(tmp_path, with_allennlp):
     """All of it but fine-tuning without AllenNLP."""
     tiny_encoder().save(tmp_path / "encoder")
     program = USE_TINY_ENCODER.format(encoder=str(tmp_path / "encoder"), folder=str(tmp_path))
-    for block in PYTHON_PAGE:
+    for block in blocks(read("docs/python.md"), "python"):
         if "fine_tune" in block and not with_allennlp:
             lines = "".join(f"    {line}\n" for line in block.splitlines())
             block = f"try:\n{lines}    raise SystemExit('AllenNLP was found')\n"
@@ -152,13 +152,10 @@ def test_the_python_page_runs(tmp_path, with_allennlp):
         run_without(program)
 
 
-TRANSFORMERS = (REPOSITORY / "docs" / "transformers.md").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize(
     ("source", "output", "shape"),
     zip(
-        re.findall(r"^```jsonnet\n(local.*?)^```$", TRANSFORMERS, re.DOTALL | re.MULTILINE),
+        [x for x in blocks(read("docs/transformers.md"), "jsonnet") if x.startswith("local")],
         ["label_probs", "label_probs", "score"],
         [(2,), (2,), ()],
     ),
@@ -169,17 +166,20 @@ def test_the_configurations_of_transformers_make_models(monkeypatch, source, out
     folder = "fixtures/training_config/transformer"
     snippet = source.replace("sentence-transformers/all-MiniLM-L6-v2", folder)
     snippet = re.sub("train=(true|false)", r"\g<0>, settings={ load_weights: false }", snippet)
-    params = Params(json.loads(evaluate_snippet("transformers.md", snippet)))
-    reader = DatasetReader.from_params(params.pop("dataset_reader"))
+    model, instances = model_and_instances(json.loads(evaluate_snippet("page", snippet)))
+    assert model.eval().forward_on_instance(instances[0])[output].shape == shape
+
+
+def model_and_instances(configuration: dict) -> tuple[Model, list[Instance]]:
+    """The model of a configuration, and two pairs of which its vocabulary is made."""
+    reader = DatasetReader.from_params(Params(configuration["dataset_reader"]))
     instances = [reader.text_to_instance("A man sleeps.", "Is he?", label, 3.0) for label in "01"]
     for instance in instances:
         reader.apply_token_indexers(instance)
     vocab = Vocabulary.from_instances(instances)
-    model = Model.from_params(params.pop("model"), vocab=vocab).eval()
-    assert model.forward_on_instance(instances[0])[output].shape == shape
+    return Model.from_params(Params(configuration["model"]), vocab=vocab), instances
 
 
-COMPONENTS = (REPOSITORY / "docs" / "components.md").read_text(encoding="utf-8")
 REPLACED = {
     "Seq2SeqEncoder": r"^ *encoder: \{ type: 'cas_lstm'.*?\n",
     "Seq2VecEncoder": r"^ *encoder: \{\n *type: 'pooled'.*?^    \},\n",
@@ -194,7 +194,7 @@ def lines_to_copy() -> list[tuple[str, str]]:
     lines = []
     for kind in ("Seq2SeqEncoder", "Seq2VecEncoder", "Matcher"):
         (section,) = re.findall(rf"^## .*`{kind}`$(.*?)^## ", COMPONENTS, re.DOTALL | re.MULTILINE)
-        for block in re.findall(r"^```jsonnet\n(.*?)^```$", section, re.DOTALL | re.MULTILINE):
+        for block in blocks(section, "jsonnet"):
             for line in block.splitlines():
                 lines.append(("pooling" if line.startswith("pooling") else kind, line))
     return lines
@@ -202,18 +202,12 @@ def lines_to_copy() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("kind", "line"), lines_to_copy())
 def test_the_lines_of_components_make_models_that_train(kind, line):
-    source = (REPOSITORY / "training_config" / "own_pairs.jsonnet").read_text(encoding="utf-8")
+    source = read(OWN_PAIRS)
     edited, number = re.subn(REPLACED[kind], f"{line}\n", source, flags=re.DOTALL | re.MULTILINE)
     assert number == 1
-    configuration = json.loads(evaluate_snippet("own_pairs.jsonnet", edited))
-    reader = DatasetReader.from_params(Params(configuration["dataset_reader"]))
-    instances = [reader.text_to_instance("A man sleeps.", "Is he?", label) for label in "01"]
-    for instance in instances:
-        reader.apply_token_indexers(instance)
-    vocab = Vocabulary.from_instances(instances)
-    model = Model.from_params(Params(configuration["model"]), vocab=vocab)
+    model, instances = model_and_instances(json.loads(evaluate_snippet("own_pairs", edited)))
     batch = Batch(instances)
-    batch.index_instances(vocab)
+    batch.index_instances(model.vocab)
     model(**batch.as_tensor_dict())["loss"].backward()
     trained = [(name, value) for name, value in model.named_parameters() if value.requires_grad]
     assert len(trained) > 5
@@ -246,13 +240,10 @@ def test_every_component_is_documented(base, name):
     assert f"`{name}`" in COMPONENTS
 
 
-READINGS = (REPOSITORY / "docs" / "readings.md").read_text(encoding="utf-8")
-
-
 def own_cells() -> list[str]:
     """The cells of docs/readings.md about this package, in the columns "here" and "ours"."""
     cells = []
-    for table in re.findall(r"(?:^\|.*\n)+", READINGS, re.MULTILINE):
+    for table in re.findall(r"(?:^\|.*\n)+", read("docs/readings.md"), re.MULTILINE):
         header, _, *rows = (re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines())
         (column,) = (i for i, name in enumerate(header) if re.match(" (here|ours|`all)", name))
         cells += [row[column] for row in rows]

@@ -31,7 +31,7 @@ def dry_run(folder, pythons, *arguments):
     )
 
 
-pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 
 
 @pytest.mark.parametrize(

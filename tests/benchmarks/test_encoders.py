@@ -20,11 +20,15 @@ def benchmark(import_scripts, monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def threads():
-    """The number of threads, which the benchmark sets, as it was."""
+def _threads_as_before():
     before = torch.get_num_threads()
-    yield before
+    yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def lstmn(benchmark):
+    return next(case for case in benchmark.cases.CASES if case.name == "lstmn")
 
 
 def arguments(path, *more):
@@ -63,11 +67,10 @@ def test_a_wrong_kernel_is_not_measured(benchmark, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_expected_to_take_too_long_is_left_out(benchmark):
-    case = next(case for case in benchmark.cases.CASES if case.name == "lstmn")
+def test_what_is_expected_to_take_too_long_is_left_out(benchmark, lstmn):
     shorter = {"num_tokens": 2, "forward_ms": 9000, "training_ms": 11_000, "naive_forward_ms": 9000}
     for longest, measured in ((40, {"forward_ratio", "naive_forward_ratio"}), (10, set())):
-        record = benchmark.encoders.measure(case, 4, 2, torch.device("cpu"), 0, longest, shorter)
+        record = benchmark.encoders.measure(lstmn, 4, 2, torch.device("cpu"), 0, longest, shorter)
         ratios = {name for name in record if name.endswith("_ratio")}
         assert ratios == {"arithmetic_ratio", *measured}
         assert ("disagreement" in record) == bool(measured)
@@ -75,27 +78,17 @@ def test_what_is_expected_to_take_too_long_is_left_out(benchmark):
         assert record["left_out"] == f"steps of more than {longest} seconds"
 
 
-def test_what_does_not_fit_into_memory_is_left_out(benchmark, tmp_path, monkeypatch):
-    def free(device):  # enough for the default backend alone
-        return case.training_bytes(3, 2, naive=False) / 0.8
-
-    case = next(case for case in benchmark.cases.CASES if case.name == "lstmn")
-    monkeypatch.setattr(benchmark.encoders, "_free_memory", free)
-    record = benchmark.encoders.measure(case, 3, 2, torch.device("cpu"), 0, 60)
+def test_what_does_not_fit_into_memory_is_left_out(benchmark, lstmn, monkeypatch):
+    enough = lstmn.training_bytes(3, 2, naive=False) / 0.8  # for the default backend alone
+    monkeypatch.setattr(benchmark.encoders, "_free_memory", lambda device: enough)
+    record = benchmark.encoders.measure(lstmn, 3, 2, torch.device("cpu"), 0, 60)
     assert "naive_training_ratio" not in record
     assert record["training_ratio"] > 0
     assert record["naive_forward_ratio"] > 0
 
 
-@pytest.mark.parametrize(
-    ("name", "T"),
-    [
-        ("cas_lstm", 5),
-        ("cas_lstm, bidirectional", 5),
-        ("subilstm", 5),
-        ("subilstm, context of 16", 20),
-    ],
-)
+@pytest.mark.parametrize("name", ["cas_lstm, bidirectional", "subilstm", "subilstm, context of 16"])
+@pytest.mark.parametrize("T", [5, 20])
 def test_the_arithmetic_is_what_torch_counts(benchmark, name, T):
     counter = pytest.importorskip("torch.utils.flop_counter")
     case = next(case for case in benchmark.cases.CASES if case.name == name)
@@ -129,14 +122,13 @@ def test_steps_take_turns_and_slow_ones_run_once(benchmark):
     assert benchmark.measure.median_ratio(times["b"], times["a"]) == 2
 
 
-def test_a_step_that_takes_too_long_is_left_out(benchmark, monkeypatch):
+def test_a_step_that_takes_too_long_is_left_out(benchmark, lstmn, monkeypatch):
     def interleave(steps, *args):
         return {name: [] if name == "naive" else [2.0] for name in steps}
 
     monkeypatch.setattr(benchmark.encoders, "interleave", interleave)
     monkeypatch.setattr(benchmark.encoders, "peak_memory", lambda *args: None)
-    case = next(case for case in benchmark.cases.CASES if case.name == "lstmn")
-    record = benchmark.encoders.measure(case, 2, 1, torch.device("cpu"), 1, 60)
+    record = benchmark.encoders.measure(lstmn, 2, 1, torch.device("cpu"), 1, 60)
     assert record["left_out"] == "steps of more than 60 seconds"
     assert "naive_training_ratio" not in record
     assert record["training_ratio"] == 1

@@ -61,9 +61,9 @@ def test_descriptions(tmp_path):
 def test_pages_without_markup(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "b.html").write_text(
-        "<style>p { color: red is no text }</style><p>One <b>bold</b>&nbsp;word here.</p><p>Two</p>"
+        "<style>p { color: red }</style><p>One <b>bold</b>&nbsp;word here.</p><p>Two</p>"
     )
-    (tmp_path / "a" / "c.txt").write_text("No page is this.")
+    (tmp_path / "a" / "c.txt").write_text("This is not a page.")
     assert list(free.pages(tmp_path)) == ["One bold word here."]
 
 
