@@ -102,7 +102,11 @@ ACTIONS = {
     "showing": ("displaying, holding up", "hiding", "book toy container flower"),
     "opening": ("unlocking, unpacking", "closing", "container book building"),
     "closing": ("locking, shutting", "opening", "container book building"),
-    "constructing": ("assembling, putting together", "destroying", "building vehicle instrument toy"),
+    "constructing": (
+        "assembling, putting together",
+        "destroying",
+        "building vehicle instrument toy",
+    ),
     "destroying": ("demolishing, burning", "constructing", "building vehicle instrument toy"),
     "reading": ("studying, leafing through", "writing", "book"),
     "driving": ("steering, maneuvering", "parking", "vehicle"),

@@ -25,9 +25,15 @@ PAIRS = [
 OVERRIDES = {
     "train_data_path": "fixtures/quick_start/validation.tsv",
     "validation_data_path": "fixtures/quick_start/test.tsv",
-    "model.text_field_embedder.token_embedders.tokens.embedding_dim": 8,
-    "model.encoder.encoder.input_size": 8,
-    "model.encoder.encoder.hidden_size": 6,
+    "dataset_reader.token_indexers": None,
+    "model.text_field_embedder": {
+        "token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 8}}
+    },
+    "model.encoder": {
+        "type": "pooled",
+        "encoder": {"type": "cas_lstm", "input_size": 8, "hidden_size": 6, "bidirectional": True},
+        "pooling": "max",
+    },
     "model.classifier.hidden_size": 8,
     "trainer.num_epochs": 2,
 }
