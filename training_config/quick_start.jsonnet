@@ -2,7 +2,7 @@
 // further on pairs from a small grammar (fixtures/quick_start). `make demo` trains it in about a
 // minute.
 local exported = (import 'lib/exported_encoder.libsonnet').sentences(train=true);
-local num_epochs = 3;
+local num_epochs = 2;
 
 {
   dataset_reader: {

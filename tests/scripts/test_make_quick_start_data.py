@@ -67,4 +67,4 @@ def test_pairs_of_people_are_not_those_of_the_grammar(fixtures, rows):
     ]
     generated = {text for name in FILES for row in rows[name] for text in row.values()}
     for pair in pairs:
-        assert generated.isdisjoint([pair["sentence1"], pair["sentence2"]])
+        assert pair["sentence1"] not in generated
