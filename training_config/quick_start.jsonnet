@@ -1,7 +1,6 @@
 // The quick start: a classifier of pairs over the sentence encoder in the package, which is trained
 // further on pairs from a small grammar (fixtures/quick_start). `make demo` trains it in about a
 // minute.
-local exported = (import 'lib/exported_encoder.libsonnet').sentences(train=true);
 local num_epochs = 2;
 
 {
@@ -12,13 +11,18 @@ local num_epochs = 2;
     sentence2: 'sentence2',
     label: 'label',
     tokenizer: 'spacy_blank',
-  } + exported.reader,
+    token_indexers: { tokens: { type: 'exported_encoder' } },
+  },
   train_data_path: 'fixtures/quick_start/train.tsv',
   validation_data_path: 'fixtures/quick_start/validation.tsv',
   model: {
     type: 'siamese_classifier',
-    text_field_embedder: exported.text_field_embedder,
-    encoder: exported.encoder,
+    text_field_embedder: {
+      token_embedders: {
+        tokens: { type: 'exported_encoder', trainable: true, whole_sentence: true },
+      },
+    },
+    encoder: { type: 'bag_of_embeddings', embedding_dim: 384, averaged: true },
     matcher: 'heuristic',
     classifier: { hidden_size: 256, dropout: 0.2 },
   },
