@@ -2,6 +2,7 @@
 commands write to a log file; the script prints the progress by epoch and the results.
 """
 
+import csv
 import json
 import os
 import re
@@ -18,16 +19,7 @@ OUTPUT = Path("out/quick_start")
 LOG = Path("out/quick_start.log")
 ARCHIVE = OUTPUT / "model.tar.gz"
 TEST_DATA = "fixtures/quick_start/test.tsv"
-PAIRS = {
-    "A small kitten is carrying a red rose in the garden.": [
-        "A cat is moving a flower.",
-        "A dog is moving a flower indoors.",
-        "A cat is moving it for a friend.",
-    ],
-    "A hungry waiter is breaking a violin before dinner.": [
-        "A man is repairing an instrument.",
-    ],
-}
+EVERYDAY_PAIRS = "fixtures/quick_start/everyday_pairs.tsv"
 BAR_WIDTH = 20
 
 
@@ -105,10 +97,11 @@ def main() -> None:
     # The metrics of an earlier run would be mistaken for those of this one.
     for file in OUTPUT.glob("metrics_epoch_*.json"):
         file.unlink()
-    print("This trains a sentence encoder to predict whether one sentence follows from another")
-    print(f"one, contradicts it, or neither. The log of the commands is in {LOG}.")
+    print("This trains a classifier over the sentence encoder in the package: does one sentence")
+    print("follow from another one, contradict it, or neither?")
+    print(f"The log of the commands is in {LOG}.")
 
-    print("\n1. Train a 2-layer bidirectional CAS-LSTM on 4,500 pairs")
+    print("\n1. Train it on 4,500 pairs from a small grammar")
     train()
 
     print("\n2. Evaluate it on 600 test pairs")
@@ -117,18 +110,22 @@ def main() -> None:
     test = json.loads(metrics_path.read_text(encoding="utf-8"))
     print(f"   test accuracy {test['accuracy']:.1%}")
 
-    print("\n3. Make predictions")
-    pairs_path, predictions_path = OUTPUT / "pairs.jsonl", OUTPUT / "predictions.jsonl"
-    pairs = [{"premise": first, "hypothesis": second} for first in PAIRS for second in PAIRS[first]]
-    pairs_path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
-    finish(start("predict", ARCHIVE, pairs_path, "--output-file", predictions_path, "--silent"))
-    predictions = map(json.loads, predictions_path.read_text(encoding="utf-8").splitlines())
-    for first, seconds in PAIRS.items():
-        print(f"   {first}")
-        for second in seconds:
-            prediction = next(predictions)
-            probability = max(prediction["label_probs"])
-            print(f"     {second:34} {prediction['label']:13} {probability:.0%}")
+    print("\n3. Predict the labels of 20 pairs in everyday words, which were written by hand")
+    predictions_path = OUTPUT / "predictions.jsonl"
+    options = ("--use-dataset-reader", "--output-file", predictions_path, "--silent")
+    finish(start("predict", ARCHIVE, EVERYDAY_PAIRS, *options))
+    with open(EVERYDAY_PAIRS, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    lines = predictions_path.read_text(encoding="utf-8").splitlines()
+    agreements = 0
+    for row, prediction in zip(rows, map(json.loads, lines)):
+        is_right = prediction["label"] == row["label"]
+        agreements += is_right
+        print(f"   {row['sentence1']}")
+        answer = f"{prediction['label']} {max(prediction['label_probs']):.0%}"
+        remark = "" if is_right else f" (people: {row['label']})"
+        print(f"     {row['sentence2']:40} {answer}{remark}")
+    print(f"   {agreements} of {len(rows)} as people answer")
 
     print(f"\nThe model is {ARCHIVE}. This took {time.monotonic() - started:.0f} s. Next:")
     print("   make install-extras && .venv/bin/allennlp demo out/quick_start/model.tar.gz")

@@ -20,14 +20,20 @@ CAN_COMPILE = bool(shutil.which("c++"))
 SMALL_QUICK_START = {
     "train_data_path": "fixtures/quick_start/validation.tsv",
     "validation_data_path": "fixtures/quick_start/test.tsv",
-    "model.text_field_embedder.token_embedders.tokens.embedding_dim": 4,
-    "model.encoder.encoder.input_size": 4,
-    "model.encoder.encoder.hidden_size": 3,
+    "dataset_reader.token_indexers": None,
+    "model.text_field_embedder": {
+        "token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 4}}
+    },
+    "model.encoder": {
+        "type": "pooled",
+        "encoder": {"type": "cas_lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True},
+        "pooling": "max",
+    },
     "model.classifier.hidden_size": 5,
     "trainer.num_epochs": 1,
     "data_loader.batch_size": 100,
 }
-"""Overrides that make the quick start's configuration train in a second or two."""
+"""Overrides that make the quick start's configuration train in a second or two, from scratch."""
 
 
 @pytest.fixture(scope="session", autouse=True)
