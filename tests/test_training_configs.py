@@ -41,8 +41,8 @@ def by_folder(text: str) -> list[str]:
     return names
 
 
-# As the papers print them, word embeddings left out: thesis tables 3.1, 4.3 and 4.4 (CAS-LSTM tables
-# 1 and 2), 5.1, 5.2 and 5.3.
+# As the papers print them, without word embeddings: thesis tables 3.1, 4.3, 4.4 (CAS-LSTM tables 1
+# and 2), 5.1, 5.2 and 5.3.
 PUBLISHED_PARAMETERS = dict(
     name.split("=")
     for name in by_folder(
