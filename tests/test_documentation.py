@@ -154,10 +154,12 @@ def test_the_python_page_runs(tmp_path, with_allennlp):
 
 @pytest.mark.parametrize(
     ("source", "output", "shape"),
-    zip(
-        [x for x in blocks(read("docs/transformers.md"), "jsonnet") if x.startswith("local")],
-        ["label_probs", "label_probs", "score"],
-        [(2,), (2,), ()],
+    list(
+        zip(
+            [x for x in blocks(read("docs/transformers.md"), "jsonnet") if x.startswith("local")],
+            ["label_probs", "label_probs", "score"],
+            [(2,), (2,), ()],
+        )
     ),
     ids=["words", "cross-encoder", "scores"],
 )

@@ -11,7 +11,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm import recurrence
 @pytest.fixture
 def benchmark(import_scripts, monkeypatch):
     """The benchmark's modules."""
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("seaborn")
     modules = import_scripts("cases", "measure", "report", "encoders")
     for module in (modules.measure, modules.encoders):  # slow in a process as large as this one
         monkeypatch.setattr(module, "return_freed_memory", lambda: None)
