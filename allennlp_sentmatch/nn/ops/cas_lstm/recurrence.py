@@ -67,9 +67,9 @@ def lstm_last_states(
     """
     states = _run(inputs, mask, layers, dropout, training, first=0, initial=initial)
     mask = mask_of(inputs, mask)
-    last_hidden, last_cell = (
-        torch.stack([_last(layer[k], mask, len(layers[0])) for layer in states], 1) for k in (0, 1)
-    )
+    num_directions = len(layers[0])
+    last_hidden = torch.stack([_last(hidden, mask, num_directions) for hidden, _, _ in states], 1)
+    last_cell = torch.stack([_last(cell, mask, num_directions) for _, cell, _ in states], 1)
     if initial is not None:
         has_tokens = mask.any(1).view(-1, 1, 1)
         last_hidden = torch.where(has_tokens, last_hidden, initial[0])
