@@ -139,7 +139,7 @@ def patch_pretrained_modules() -> None:
     read = module._get_pretrained_state_dict.__func__
 
     def read_either(
-        cls: type[TransformerModule], model_name: str, weights_path: Any = None, **settings: Any
+        cls: Any, /, model_name: str, weights_path: Any = None, **settings: Any
     ) -> dict[str, torch.Tensor]:
         file = Path(model_name, "model.safetensors")
         is_old = weights_path is not None or file.with_name("pytorch_model.bin").exists()

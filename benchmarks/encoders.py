@@ -166,8 +166,8 @@ def main(arguments: Optional[list[str]] = None) -> None:
     )
     longest += "left out, and a step of more than SECONDS runs once"
     parser.add_argument("--longest", type=float, default=60.0, help=longest)
-    output = "without an ending; default: benchmarks/results/encoders_<device>"
-    parser.add_argument("--output", type=Path, help=output)
+    default = "benchmarks/results/encoders_<device>"
+    parser.add_argument("--output", type=Path, help=f"without an ending; default: {default}")
     options = parser.parse_args(arguments)
 
     keep_freed_memory()

@@ -12,6 +12,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from allennlp_sentmatch.environment import processor
 from scripts import run_seeds
 
 
@@ -28,7 +29,7 @@ def recorded(report: dict[str, Any], metric_title: str) -> dict[str, Any]:
         **report,
         "command": " ".join(map(run_seeds.quoted, shlex.split(report["command"]))),
         "trials": [trial for trial in report["trials"] if trial["state"] != "interrupted"],
-        "machine": {"processor": run_seeds.processor(), **report["machine"]},
+        "machine": {"processor": processor(), **report["machine"]},
         "revision": run_seeds.revision(),
     }
 

@@ -31,7 +31,7 @@ def test_a_report_becomes_a_table(tmp_path, monkeypatch):
     (tmp_path / "study.json").write_text(json.dumps(report))
     file = tmp_path / "tune.json"
     monkeypatch.setattr(record_study.run_seeds, "revision", lambda: "abc")
-    monkeypatch.setattr(record_study.run_seeds, "processor", lambda: "A")
+    monkeypatch.setattr(record_study, "processor", lambda: "A")
     monkeypatch.setattr(sys, "argv", ["record_study.py", str(file), str(tmp_path), "MAP, %"])
     record_study.main()
     choices = {"type": "categorical", "choices": ["x"]}
