@@ -114,8 +114,8 @@ def main() -> None:
     predictions_path = OUTPUT / "predictions.jsonl"
     options = ("--use-dataset-reader", "--output-file", predictions_path, "--silent")
     finish(start("predict", ARCHIVE, EVERYDAY_PAIRS, *options))
-    with open(EVERYDAY_PAIRS, encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
+    written = Path(EVERYDAY_PAIRS).read_text(encoding="utf-8").splitlines()
+    rows = list(csv.DictReader(written, delimiter="\t"))
     lines = predictions_path.read_text(encoding="utf-8").splitlines()
     agreements = 0
     for row, prediction in zip(rows, map(json.loads, lines)):

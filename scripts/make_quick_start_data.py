@@ -18,7 +18,7 @@ classified without its premise. Each premise is in only one of the three files.
 import argparse
 import random
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 SIZES = {"train": 4500, "validation": 600, "test": 600}
 LABELS = ["entailment", "contradiction", "neutral"]
@@ -358,6 +358,12 @@ def more_general(scene: Scene, rng: random.Random) -> Scene:
     )
 
 
+def with_word(scene: Scene, name: str, word: str) -> Scene:
+    """The scene with another word for a part."""
+    values: dict[str, Any] = {name: word}
+    return scene._replace(**values)
+
+
 def entailment(scene: Scene, rng: random.Random) -> str:
     """A hypothesis that the scene entails."""
     name = part_of(scene, rng)
@@ -392,7 +398,7 @@ def contradiction(scene: Scene, rng: random.Random) -> str:
         return about_action(
             claim._replace(creature=claim.thing, number="", thing=claim.creature), rng
         )
-    return about_action(claim._replace(**{change: excluding(getattr(scene, change), rng)}), rng)
+    return about_action(with_word(claim, change, excluding(getattr(scene, change), rng)), rng)
 
 
 def neutral(scene: Scene, rng: random.Random) -> str:
@@ -405,7 +411,7 @@ def neutral(scene: Scene, rng: random.Random) -> str:
     }
     if changes and rng.random() < 0.5:
         name = rng.choice(list(changes))
-        return about_action(claim._replace(**{name: changes[name]}), rng, rng.random() < 0.2)
+        return about_action(with_word(claim, name, changes[name]), rng, rng.random() < 0.2)
     missing = [name for name in possible_details(scene) if name not in scene.details]
     name = rng.choice(missing)
     value = make_detail(name, rng)

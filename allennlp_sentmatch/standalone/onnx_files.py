@@ -274,7 +274,7 @@ class _Graph:
         inputs = torch.zeros(2, 3, network.input_size), torch.ones(2, 3, dtype=torch.bool)
         sizes = {0: torch.export.Dim("batch_size"), 1: torch.export.Dim("num_tokens")}
         with torch.no_grad():
-            program = torch.onnx.export(
+            program: Any = torch.onnx.export(
                 torch.export.export(network, inputs, dynamic_shapes=(sizes, sizes)),
                 input_names=["embedded", "mask"],
                 output_names=["states"],
