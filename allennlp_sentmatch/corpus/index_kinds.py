@@ -111,10 +111,7 @@ class IndexKind(Registrable):
 
 @IndexKind.register("flat")
 class FlatKind(IndexKind):
-    """Compares a query with every vector, so that the neighbors are exact.
-
-    Registered as an `IndexKind` with name "flat".
-    """
+    """Compares a query with every vector, so that the neighbors are exact."""
 
     magic = b"IxFI"
 
@@ -130,8 +127,6 @@ class HnswKind(IndexKind):
     Malkov and Yashunin 2020, "Efficient and robust approximate nearest neighbor search using
     Hierarchical Navigable Small World graphs". The fastest search and the longest building; besides
     the vectors the graph takes about 8 `m` bytes each.
-
-    Registered as an `IndexKind` with name "hnsw".
 
     # Parameters
 
@@ -175,8 +170,6 @@ class IvfKind(IndexKind):
 
     Sivic and Zisserman 2003, "Video Google: A text retrieval approach to object matching in
     videos". The lists stay on the disk when a saved index is read.
-
-    Registered as an `IndexKind` with name "ivf".
 
     # Parameters
 
@@ -224,8 +217,6 @@ class IvfPqKind(IvfKind):
     Jégou, Douze and Schmid 2011, "Product Quantization for Nearest Neighbor Search". The smallest
     index. The codes give candidates only, which are compared with the query by their own vectors,
     read from the file that `allennlp encode` wrote: the cosines are exact.
-
-    Registered as an `IndexKind` with name "ivfpq".
 
     # Parameters
 

@@ -40,8 +40,7 @@ class SemiSupervisedDataLoader(DataLoader):
     The order of the examples depends only on the seed and the number of the pass, so that training
     resumed by `--recover` has the same batches as uninterrupted training.
 
-    Registered as a `DataLoader` with name "semi_supervised". It is for training only;
-    configurations also need a `validation_data_loader`.
+    It is for training only; configurations also need a `validation_data_loader`.
 
     # Parameters
 

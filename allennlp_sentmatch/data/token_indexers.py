@@ -18,8 +18,6 @@ class ExportedEncoderIndexer(TokenIndexer):
     A token has one index or, in an encoder of word pieces, one or more. AllenNLP's vocabulary is
     not used. For the embedder "exported_encoder".
 
-    Registered as a `TokenIndexer` with name "exported_encoder".
-
     # Parameters
 
     folder : `Union[str, PathLike]`, optional (default = `None`)

@@ -13,8 +13,6 @@ class BlockConstantInitializer(Initializer):
 
     Where a layer has not the four gates of an LSTM, which AllenNLP's "lstm_hidden_bias" expects.
 
-    Registered as an `Initializer` with name "block_constant".
-
     # Parameters
 
     values : `list[float]`

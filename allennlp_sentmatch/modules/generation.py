@@ -34,8 +34,6 @@ class LengthPenaltyScorer(FinalSequenceScorer):
     (section 6.4.5). AllenNLP's "length-normalized-sequence-log-prob" divides by |Y|^alpha.
     |Y| counts the end symbol where there is one.
 
-    Registered as a `FinalSequenceScorer` with name "length_penalty".
-
     # Parameters
 
     alpha : `float`, optional (default = `0.7`)

@@ -61,50 +61,35 @@ class FunctionMatcher(Matcher):
 
 @Matcher.register("concat")
 class ConcatMatcher(FunctionMatcher):
-    """[a; b]: the vectors themselves (thesis table 5.1).
-
-    Registered as a `Matcher` with name "concat".
-    """
+    """[a; b]: the vectors themselves (thesis table 5.1)."""
 
     function = staticmethod(matching.concat)
 
 
 @Matcher.register("heuristic")
 class HeuristicMatcher(FunctionMatcher):
-    """[a; b; |a - b|; a * b]: CAS-LSTM eq. 15, thesis eqs 3.27 and 6.24.
-
-    Registered as a `Matcher` with name "heuristic".
-    """
+    """[a; b; |a - b|; a * b]: CAS-LSTM eq. 15, thesis eqs 3.27 and 6.24."""
 
     function = staticmethod(matching.heuristic)
 
 
 @Matcher.register("heuristic_difference")
 class HeuristicDifferenceMatcher(FunctionMatcher):
-    """[a; b; a - b; a * b]: thesis eq. 5.4, RCRN's entailment model.
-
-    Registered as a `Matcher` with name "heuristic_difference".
-    """
+    """[a; b; a - b; a * b]: thesis eq. 5.4, RCRN's entailment model."""
 
     function = staticmethod(matching.heuristic_difference)
 
 
 @Matcher.register("symmetric")
 class SymmetricMatcher(FunctionMatcher):
-    """[|a - b|; a * b]: CAS-LSTM eq. 16, thesis eq. 5.5.
-
-    Registered as a `Matcher` with name "symmetric".
-    """
+    """[|a - b|; a * b]: CAS-LSTM eq. 16, thesis eq. 5.5."""
 
     function = staticmethod(matching.symmetric)
 
 
 @Matcher.register("sum_difference")
 class SumDifferenceMatcher(FunctionMatcher):
-    """[a + b; |a - b|]: thesis eq. 6.25.
-
-    Registered as a `Matcher` with name "sum_difference".
-    """
+    """[a + b; |a - b|]: thesis eq. 6.25."""
 
     function = staticmethod(matching.sum_difference)
 
@@ -113,8 +98,7 @@ class SumDifferenceMatcher(FunctionMatcher):
 class ElBiSMatcher(Matcher):
     """Element-wise bilinear sentence matching, learned from data (thesis eqs 5.1-5.3).
 
-    Registered as a `Matcher` with name "elbis". The parameters are those of
-    `allennlp_sentmatch.nn.matching.ElementwiseBilinear`.
+    The parameters are those of `allennlp_sentmatch.nn.matching.ElementwiseBilinear`.
     """
 
     @constructs(matching.ElementwiseBilinear)
@@ -136,8 +120,6 @@ class ElBiSMatcher(Matcher):
 class HighwayMatcher(Matcher):
     """Another matcher's features through AllenNLP's `Highway` layers: RCRN's entailment model (Tay,
     Luu and Hui 2018, section 4.2), with the default matcher.
-
-    Registered as a `Matcher` with name "highway".
 
     # Parameters
 

@@ -30,8 +30,7 @@ class LstmPairEncoder(PairEncoder):
     """Two LSTMs, the second of which starts from the premise's last states and whose last hidden
     state is the pair's vector: "LSTM" in table 2 (section 4.2).
 
-    Registered as a `PairEncoder` with name "lstm". The parameters are those of
-    `allennlp_sentmatch.nn.LSTMPair`.
+    The parameters are those of `allennlp_sentmatch.nn.LSTMPair`.
     """
 
     @constructs(LSTMPair)
@@ -43,8 +42,7 @@ class LstmPairEncoder(PairEncoder):
 class LstmnPairEncoder(PairEncoder):
     """Two LSTMNs, connected in the same way: "LSTMN" in table 2 (section 4.2).
 
-    Registered as a `PairEncoder` with name "lstmn". The parameters are those of
-    `allennlp_sentmatch.nn.LSTMNPair`.
+    The parameters are those of `allennlp_sentmatch.nn.LSTMNPair`.
     """
 
     @constructs(LSTMNPair)
@@ -58,8 +56,7 @@ class LstmnInterAttentionEncoder(PairEncoder):
     inter-attention" in table 2, where the hypothesis's LSTMN starts from the premise's last states
     (section 4.2).
 
-    Registered as a `PairEncoder` with name "lstmn_inter_attention", which is the default. The
-    parameters are those of `allennlp_sentmatch.nn.LSTMNInterAttention`.
+    This is the default. The parameters are those of `allennlp_sentmatch.nn.LSTMNInterAttention`.
     """
 
     @constructs(LSTMNInterAttention)

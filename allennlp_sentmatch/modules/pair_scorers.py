@@ -56,8 +56,6 @@ class CosineScorer(PairScorer):
     nearest neighbors of `allennlp search` are the most similar sentences. The score of a negative
     cosine is the lowest one. The loss is the mean squared error of the cosine, a negative one
     included, in units of the score.
-
-    Registered as a `PairScorer` with name "cosine".
     """
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
@@ -80,8 +78,6 @@ class GradedScorer(PairScorer):
 
     The loss is the Kullback-Leibler divergence from the distribution over the two nearest grades
     whose expectation is the true score (`allennlp_sentmatch.nn.similarity`).
-
-    Registered as a `PairScorer` with name "graded".
 
     # Parameters
 

@@ -30,8 +30,7 @@ class GaussianPosterior(Posterior):
 
     Thesis table 6.3, ablation (ii).
 
-    Registered as a `Posterior` with name "gaussian". The parameters are those of
-    `allennlp_sentmatch.nn.cs_lvm.GaussianInferenceNetwork`.
+    The parameters are those of `allennlp_sentmatch.nn.cs_lvm.GaussianInferenceNetwork`.
     """
 
     @constructs(GaussianInferenceNetwork)
@@ -45,8 +44,7 @@ class VonMisesFisherPosterior(Posterior):
 
     Thesis section 6.3.2 and eq. 6.3.
 
-    Registered as a `Posterior` with name "von_mises_fisher". The parameters are those of
-    `allennlp_sentmatch.nn.cs_lvm.VonMisesFisherInferenceNetwork`.
+    The parameters are those of `allennlp_sentmatch.nn.cs_lvm.VonMisesFisherInferenceNetwork`.
     """
 
     @constructs(VonMisesFisherInferenceNetwork)

@@ -74,8 +74,7 @@ class CasLstmEncoder(ModuleEncoder):
     """The cell-aware stacked LSTM of [Choi et al. (2019)](https://arxiv.org/abs/1809.02279), in
     which a layer also reads the memory cells of the layer below.
 
-    Registered as a `Seq2SeqEncoder` with name "cas_lstm". The parameters are those of
-    `allennlp_sentmatch.nn.CellAwareLSTM`.
+    The parameters are those of `allennlp_sentmatch.nn.CellAwareLSTM`.
     """
 
     @constructs(CellAwareLSTM)
@@ -91,8 +90,7 @@ class SubilstmEncoder(ModuleEncoder):
     The output is `2 * hidden_size` wide, `4 * hidden_size` with `combination = "concat"`; its first
     half is the forward direction.
 
-    Registered as a `Seq2SeqEncoder` with name "subilstm". The parameters are those of
-    `allennlp_sentmatch.nn.SuffixBiLSTM`.
+    The parameters are those of `allennlp_sentmatch.nn.SuffixBiLSTM`.
     """
 
     @constructs(SuffixBiLSTM)
@@ -106,8 +104,7 @@ class RcrnEncoder(ModuleEncoder):
     [Tay et al. (2018)](https://arxiv.org/abs/1811.09786), in which two recurrent networks are the
     gates of a third one. If bidirectional, the output is `2 * hidden_size` wide.
 
-    Registered as a `Seq2SeqEncoder` with name "rcrn". The parameters are those of
-    `allennlp_sentmatch.nn.RecurrentlyControlledRNN`.
+    The parameters are those of `allennlp_sentmatch.nn.RecurrentlyControlledRNN`.
     """
 
     @constructs(RecurrentlyControlledRNN)
@@ -121,8 +118,7 @@ class LstmnEncoder(ModuleEncoder):
     which attends over its own hidden states and cells at every token. An `InterpretableEncoder`,
     whose internals are the attention.
 
-    Registered as a `Seq2SeqEncoder` with name "lstmn". The parameters are those of
-    `allennlp_sentmatch.nn.LSTMN`.
+    The parameters are those of `allennlp_sentmatch.nn.LSTMN`.
     """
 
     module: LSTMN
@@ -167,8 +163,7 @@ class StackedRnnEncoder(ModuleEncoder):
     """torch's stacked LSTMs or GRUs: AllenNLP's `lstm` and `gru`, but faster in training on CPUs
     where sentences differ in length.
 
-    Registered as a `Seq2SeqEncoder` with name "stacked_rnn". The parameters are those of
-    `allennlp_sentmatch.nn.StackedRNN`.
+    The parameters are those of `allennlp_sentmatch.nn.StackedRNN`.
     """
 
     @constructs(StackedRNN)
@@ -180,8 +175,6 @@ class StackedRnnEncoder(ModuleEncoder):
 class HighwayEncoder(SizedEncoder):
     """AllenNLP's `Highway` layers ([Srivastava et al. (2015)](https://arxiv.org/abs/1505.00387)),
     applied to each position.
-
-    Registered as a `Seq2SeqEncoder` with name "highway".
 
     # Parameters
 
@@ -213,8 +206,6 @@ class SequentialEncoder(SizedEncoder):
     AllenNLP's "compose" requires that all encoders are bidirectional or none is. Here they may be
     mixed, for example highway layers before a bidirectional encoder; whether the output is
     `[forward; backward]` depends only on the last encoder.
-
-    Registered as a `Seq2SeqEncoder` with name "sequential".
 
     # Parameters
 

@@ -23,8 +23,7 @@ class GumbelTreeLstmEncoder(Seq2VecEncoder):
     to compose a sentence as a binary tree. An `InterpretableEncoder`, whose internals are the
     trees.
 
-    Registered as a `Seq2VecEncoder` with name "gumbel_tree_lstm". The parameters are those of
-    `allennlp_sentmatch.nn.GumbelTreeLSTM`.
+    The parameters are those of `allennlp_sentmatch.nn.GumbelTreeLSTM`.
     """
 
     @constructs(GumbelTreeLSTM)
@@ -71,8 +70,6 @@ class PooledEncoder(Seq2VecEncoder):
     """A `Seq2SeqEncoder` and one or several poolings of its outputs:
     `allennlp_sentmatch.nn.Pooling`. An `InterpretableEncoder`, whose internals are the attention of
     its pooling and the internals of its encoder.
-
-    Registered as a `Seq2VecEncoder` with name "pooled".
 
     # Parameters
 

@@ -39,8 +39,7 @@ class StepDecoder(torch.nn.Module, Registrable):
 class LstmStepDecoder(StepDecoder):
     """A stack of LSTM layers.
 
-    Registered as a `StepDecoder` with name "lstm". The parameters are those of
-    `allennlp_sentmatch.nn.LSTMDecoder`; models fill in `input_size`.
+    The parameters are those of `allennlp_sentmatch.nn.LSTMDecoder`; models fill in `input_size`.
     """
 
     @constructs(LSTMDecoder)
@@ -52,8 +51,7 @@ class LstmStepDecoder(StepDecoder):
 class CasLstmStepDecoder(StepDecoder):
     """The cell-aware stacked LSTM of [Choi et al. (2019)](https://arxiv.org/abs/1809.02279).
 
-    Registered as a `StepDecoder` with name "cas_lstm". The parameters are those of
-    `allennlp_sentmatch.nn.CellAwareLSTMDecoder`; models fill in `input_size`.
+    The parameters are those of `allennlp_sentmatch.nn.CellAwareLSTMDecoder`; models fill in `input_size`.
     """
 
     @constructs(CellAwareLSTMDecoder)

@@ -51,8 +51,6 @@ class AnswerSelectionReader(FormattedReader):
     - `metadata` (`MetadataField`): `question`, `candidates` (the texts), `question_tokens`,
       `candidate_tokens`, and `id` and `candidate_ids` where the data has them
 
-    Registered as a `DatasetReader` with name "answer_selection".
-
     # Parameters
 
     format : `str`

@@ -48,8 +48,6 @@ class ParallelTextReader(ConfiguredReader):
     (lists of strings, without the symbols). The word `@@PADDING@@`, which AllenNLP's vocabulary
     takes for padding, becomes an out-of-vocabulary token.
 
-    Registered as a `DatasetReader` with name "parallel_text".
-
     # Parameters
 
     source_tokenizer : `Tokenizer`, optional (default = `SpacyBlankTokenizer()`)

@@ -67,8 +67,6 @@ class ReadingComprehensionReader(FormattedReader):
     A text without a token becomes one out-of-vocabulary token. Questions in a row about the same
     passage share its field.
 
-    Registered as a `DatasetReader` with name "reading_comprehension".
-
     # Parameters
 
     format : `str`

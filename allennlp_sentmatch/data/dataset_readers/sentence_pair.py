@@ -68,8 +68,6 @@ class SentencePairReader(FormattedReader):
 
     A sentence without a token becomes one out-of-vocabulary token.
 
-    Registered as a `DatasetReader` with name "sentence_pair".
-
     # Parameters
 
     format : `str`

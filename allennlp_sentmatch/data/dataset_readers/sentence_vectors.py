@@ -42,8 +42,6 @@ class SentenceVectorsReader(TokenizingReader):
     - `teacher_vector` (`TensorField`, float32, (E,)), where there is one
     - `metadata` (`MetadataField`): `text` and `tokens` (a list of strings)
 
-    Registered as a `DatasetReader` with name "sentence_vectors".
-
     # Parameters
 
     column : `Union[int, str]`, optional (default = `None`)

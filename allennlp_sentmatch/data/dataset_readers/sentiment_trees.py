@@ -47,8 +47,6 @@ class SentimentTreesReader(TokenizingReader):
     Fields: `tokens` (`TextField`), `label` (`LabelField`), and `metadata` with `text` (the tokens,
     joined by spaces) and `tokens` (a list of strings).
 
-    Registered as a `DatasetReader` with name "sentiment_trees".
-
     # Parameters
 
     granularity : `str`, optional (default = `"5-class"`)

@@ -38,8 +38,6 @@ class SingleSentenceReader(FormattedReader):
     `text`, `tokens` (a list of strings), and `id` where the data has one (`directories`: the
     folder and the file).
 
-    Registered as a `DatasetReader` with name "single_sentence".
-
     # Parameters
 
     format : `str`

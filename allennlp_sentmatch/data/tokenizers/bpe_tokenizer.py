@@ -33,8 +33,6 @@ class BpeTokenizer(Tokenizer):
 
     in the configuration puts it into the archive, so that the archive splits raw text anywhere.
 
-    Registered as a `Tokenizer` with name "bpe".
-
     # Parameters
 
     file : `str`

@@ -31,8 +31,6 @@ class SpacyBlankTokenizer(Tokenizer):
     Whitespace never makes a token. Upper and lower case are kept: lower-casing is the token
     indexer's decision.
 
-    Registered as a `Tokenizer` with name "spacy_blank".
-
     # Parameters
 
     language : `str`, optional (default = `"en"`)

@@ -27,8 +27,6 @@ class CachedEmbedder(TokenEmbedder):
     `--recover` the cache is empty, and texts are computed in other batches than before: the figures
     can differ from those of an uninterrupted training by rounding.
 
-    Registered as a `TokenEmbedder` with name "cached".
-
     # Parameters
 
     embedder : `TokenEmbedder`

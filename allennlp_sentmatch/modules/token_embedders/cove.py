@@ -26,8 +26,6 @@ class CoveEmbedder(TokenEmbedder):
     where MT-LSTM, a two-layer BiLSTM, is the encoder of an English-German translation model. It is
     not trained any further. A token's vector has 300 + 600 dimensions.
 
-    Registered as a `TokenEmbedder` with name "cove".
-
     # Parameters
 
     embedding : `TokenEmbedder`

@@ -20,8 +20,6 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     The vector of a token is the mean of the encoder's states at the token's parts, so that it
     depends on the whole text. For the indexer "exported_encoder" of the same folder.
 
-    Registered as a `TokenEmbedder` with name "exported_encoder".
-
     # Parameters
 
     folder : `Union[str, PathLike]`, optional (default = `None`)

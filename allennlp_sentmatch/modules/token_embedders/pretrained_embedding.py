@@ -24,8 +24,6 @@ class PretrainedEmbedding(Embedding):
     standard deviation of the file's vectors, as in AllenNLP's, or zeros. The log has the share of
     the words that the file has, and their share of the tokens that the vocabulary was made from.
 
-    Registered as a `TokenEmbedder` with name "pretrained_embedding".
-
     # Parameters
 
     embedding_dim : `int`
