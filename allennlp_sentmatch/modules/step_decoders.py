@@ -51,7 +51,8 @@ class LstmStepDecoder(StepDecoder):
 class CasLstmStepDecoder(StepDecoder):
     """The cell-aware stacked LSTM of [Choi et al. (2019)](https://arxiv.org/abs/1809.02279).
 
-    The parameters are those of `allennlp_sentmatch.nn.CellAwareLSTMDecoder`; models fill in `input_size`.
+    The parameters are those of `allennlp_sentmatch.nn.CellAwareLSTMDecoder`; models fill in
+    `input_size`.
     """
 
     @constructs(CellAwareLSTMDecoder)
