@@ -578,6 +578,22 @@ def test_the_sentences_of_infersent_are_marked():
     assert words == [["<s>", "A", "man", "</s>"], ["<s>", "He", "sleeps", ".", "</s>"]]
 
 
+@pytest.mark.parametrize(
+    ("name", "zero"),
+    [
+        ("narrativeqa/rnet", True),  # R-NET, section 4.1
+        ("fairytaleqa/rnet", False),
+        ("sst2/bcn_bilstm_cove", True),  # README.md of salesforce/cove
+        ("sst2/bcn_bilstm", False),
+        ("snli/rcrn", True),
+    ],
+)
+def test_words_without_a_vector_are_zeros_where_the_sources_have_them_so(name: str, zero: bool):
+    configuration = experiment_models.evaluated()[CONFIGURATIONS / f"{name}.jsonnet"]
+    (embedding,) = embeddings_in(configuration["model"])
+    assert embedding.get("zero_missing", False) == zero
+
+
 PATHS = ("train_data_path", "validation_data_path", "test_data_path")
 
 LOCAL_DATA = {
@@ -820,3 +836,95 @@ def test_one_override_of_the_reader_serves_both(folder):
     evaluated = json.loads(evaluate_snippet("", code))
     for name in ("dataset_reader", "validation_dataset_reader"):
         assert evaluated[name]["tokenizer"] == "own"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        path
+        for path in CONFIGURATION_PATHS
+        if re.search("(cs_lvm|vae_siamese)", path.stem)
+        and not path.parent.name.startswith("snli_1k")
+    ],
+    ids=name_of,
+)
+def test_cs_lvm_and_its_baseline_are_trained_as_their_figures_were(path: Path):
+    """docs/readings.md: what all configurations of the thesis's chapter 6 share."""
+    settings = experiment_models.evaluated()[path]
+    model, trainer = settings["model"], settings["trainer"]
+    assert model["average_over_words"]
+    assert model["read_end_symbol"]
+    assert settings["datasets_for_vocab_creation"] == ["train"]
+    assert settings["data_loader"].get("epoch") == (
+        "labeled" if "num_labeled" in settings["data_loader"] else None
+    )
+    assert ("constraints" in model) == (trainer.get("callbacks") == ["constraint_update"])
+    if "constraints" in model:
+        assert trainer["optimizer"]["lr"] == 1e-4
+        assert model["constraints"]["source_length"]
+        assert model["constraints"]["normalize_mean"]
+    has_norm = model["type"] == "cs_lvm"
+    assert model.get("regularizer") == ({"norm_weight": 0.002} if has_norm else None)
+
+
+# The number of epochs, and after how many without a gain training ends: one more than the patience
+# of the author's trainers.
+LENGTHS = {
+    "snli_semi/cs_lvm_28k": (50, 3),
+    "snli_semi/vae_siamese_120k": (50, 3),
+    "quora_semi/cs_lvm_1k": (1000, 51),
+    "quora_semi/cs_lvm_5k": (1000, 11),
+    "quora_semi/cs_lvm_10k": (1000, 6),
+    "quora_semi/cs_lvm_25k": (1000, 3),
+    "snli_semi_fine_tuning/cs_lvm_59k_y": (50, 6),
+    "snli_fine_tuning/cs_lvm_mu": (50, 6),
+    "quora_semi_fine_tuning/cs_lvm_1k_y": (100, 6),
+    "quora_semi_fine_tuning/cs_lvm_1k_y_z_mu": (100, 51),
+    "quora_semi_fine_tuning/cs_lvm_5k_z": (1000, 11),
+    "quora_semi_fine_tuning/cs_lvm_10k_mu": (1000, 6),
+    "quora_semi_fine_tuning/cs_lvm_25k_y_z_mu": (100, 6),
+}
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+def test_cs_lvm_is_trained_as_long_as_for_its_figures(name: str):
+    trainer = settings_of(name)["trainer"]
+    assert (trainer["num_epochs"], trainer["patience"]) == LENGTHS[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "kappa", "weight", "dropout"),
+    [
+        ("snli/cs_lvm", 100, 1.0, 0.25),
+        ("snli_semi/vae_siamese_28k", 150, 1.0, 0.5),
+        ("snli_semi/vae_siamese_59k", 120, 0.8, 0.5),
+        ("snli_semi/vae_siamese_120k", 150, 1.0, 0.5),
+    ],
+)
+def test_best_settings_that_only_the_code_of_cs_lvm_gives(name, kappa, weight, dropout):
+    model = settings_of(name)["model"]
+    assert model["posterior"]["concentration"] == kappa
+    assert model["classification_weight"] == weight
+    assert model["embedding_dropout"] == dropout
+    assert model["classifier"]["dropout"] == 0.1
+
+
+def test_rows_of_the_ablation_of_cs_lvm():
+    for number in ("28k", "59k", "120k"):
+        gaussian = settings_of(f"snli_semi/cs_lvm_{number}_gaussian")["model"]["posterior"]
+        assert gaussian["kl_annealing_rate"] == 1e-6
+        sampling = settings_of(f"snli_semi/cs_lvm_{number}_sampling")["model"]
+        assert sampling["label_expectation"] == "sampling_without_score"
+
+
+def test_cs_lvm_alone_swaps_the_pairs_of_quora():
+    for number in ("1k", "5k", "10k", "25k"):
+        assert settings_of(f"quora_semi/cs_lvm_{number}")["data_loader"]["swap_pairs"]
+        assert not settings_of(f"quora_semi/vae_siamese_{number}")["data_loader"]["swap_pairs"]
+
+
+def test_only_one_temperature_falls_faster_in_fine_tuning_on_quora():
+    for path, settings in experiment_models.evaluated().items():
+        if path.parent.name == "quora_semi_fine_tuning":
+            rate = settings["model"]["constraints"].get("temperature_rate", 1e-4)
+            assert rate == (1e-3 if path.stem == "cs_lvm_1k_y_z_mu" else 1e-4)
