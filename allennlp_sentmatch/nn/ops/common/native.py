@@ -122,7 +122,7 @@ def _find_parallel() -> int:
 
 
 def _checksum(folder: Path) -> Optional[int]:
-    """That of the C++ sources in a folder, as in setup.py; `None` without sources, as in a wheel."""
+    """That of a folder's C++ sources, as in setup.py; `None` without any, as from a wheel."""
     files = sorted(folder.glob("*.[ch]*"))
     return zlib.crc32(b"".join(map(Path.read_bytes, files))) if files else None
 
