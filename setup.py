@@ -1,12 +1,14 @@
 """Package metadata."""
 
 import re
+import zlib
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
 
 HERE = Path(__file__).parent
 NATIVE = "allennlp_sentmatch/nn/ops/native"
+SOURCES = sorted((HERE / NATIVE).glob("*.[ch]*"))
 COMPILE_ARGS = ["-std=c++17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
 CLASSIC = ["allennlp==2.10.1", "numpy<1.24"]  # NumPy: AllenNLP's own pin on torch has no limit
 PLOTS = ["matplotlib>=3.5", "seaborn>=0.12", "svgling>=0.4"]
@@ -68,8 +70,10 @@ setup(
     ext_modules=[
         Extension(
             "allennlp_sentmatch.nn.ops.native._steps",
-            sorted(f"{NATIVE}/{source.name}" for source in (HERE / NATIVE).glob("*.cpp")),
-            depends=[str(header) for header in (HERE / NATIVE).glob("*.h")],
+            [f"{NATIVE}/{source.name}" for source in SOURCES if source.suffix == ".cpp"],
+            depends=[str(header) for header in SOURCES if header.suffix == ".h"],
+            # By which common/native.py recognizes a library of other sources.
+            define_macros=[("SOURCES", str(zlib.crc32(b"".join(map(Path.read_bytes, SOURCES)))))],
             extra_compile_args=COMPILE_ARGS,
             py_limited_api=True,
             optional=True,

@@ -8,8 +8,10 @@ OpenMP library with GNU's interface, as on Linux, and otherwise on one thread.
 
 import ctypes
 import warnings
+import zlib
 from importlib.util import find_spec
 from math import prod
+from pathlib import Path
 from typing import Any, NamedTuple, Optional, Union
 
 import torch
@@ -17,18 +19,6 @@ from torch import Tensor
 
 #: Work on fewer elements is done by one thread, before others would have begun.
 MIN_NUMBERS = 2**14
-
-FUNCTIONS = (
-    "lstm_forward",
-    "lstm_backward",
-    "gru_forward",
-    "gru_backward",
-    "attention_forward",
-    "attention_backward",
-    "tree_forward",
-    "tree_scores",
-    "tree_backward",
-)
 
 
 def fields(numbers: str, tables: str) -> list[tuple[str, Any]]:
@@ -73,7 +63,7 @@ class Arguments(ctypes.Structure):
             setattr(self, name, first and first + direction * by_direction + row * by_row)
 
     def run(self, function: str) -> None:
-        """Call one of `FUNCTIONS`."""
+        """Call a function of the library by its name without the precision."""
         getattr(_library, f"{function}_{self._precision}")(ctypes.byref(self))
 
 
@@ -131,6 +121,12 @@ def _find_parallel() -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
+def _checksum(folder: Path) -> Optional[int]:
+    """That of a folder's C++ sources, as in setup.py; `None` without any, as from a wheel."""
+    files = sorted(folder.glob("*.[ch]*"))
+    return zlib.crc32(b"".join(map(Path.read_bytes, files))) if files else None
+
+
 def _load() -> tuple[Optional[ctypes.CDLL], Optional[str]]:
     """The library; without one, the reason."""
     spec = find_spec("allennlp_sentmatch.nn.ops.native._steps")
@@ -138,9 +134,10 @@ def _load() -> tuple[Optional[ctypes.CDLL], Optional[str]]:
         return None, "the package was installed without a C++ compiler"
     try:
         library = ctypes.CDLL(spec.origin)
-        for name in FUNCTIONS:
-            getattr(library, f"{name}_double")
-    except (OSError, AttributeError) as error:  # the latter after an update in a checkout
+        checksum = _checksum(Path(spec.origin).parent)
+        if checksum not in (None, ctypes.c_int64.in_dll(library, "sources").value):
+            raise ValueError("they are of other sources than those beside them")
+    except (OSError, ValueError) as error:  # the latter after an update in a checkout
         reason = f"its compiled steps cannot be loaded ({error}); reinstall the package"
         warnings.warn(f'There is no backend "cpu": {reason}', RuntimeWarning, stacklevel=2)
         return None, reason

@@ -50,6 +50,9 @@ void for_parts(const Threads& threads, int64_t n, int64_t numbers, const Body& b
 
 }  // namespace
 
+// A checksum of the sources, defined by setup.py.
+extern "C" __attribute__((weak)) const int64_t sources = SOURCES;
+
 // Defines the functions `name_float` and `name_double` of the library. They share the
 // `x.num_rows()` rows of a structure x among threads, for each of which they call
 // `name(x, part, begin, end)`; `x.num_numbers()` is the size of the work.
