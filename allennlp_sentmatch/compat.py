@@ -120,7 +120,7 @@ def patch_absent_data() -> None:
         return data_loaders_from_params(params, *args, **kwargs)
 
     for module in (training_util, find_learning_rate):
-        module.data_loaders_from_params = data_loaders
+        setattr(module, "data_loaders_from_params", data_loaders)  # noqa: B010
 
 
 def patch_dropped_batches() -> None:

@@ -295,8 +295,8 @@ class Translation(Task):
     def examples(self) -> Sequence[Example]:
         """Sentences in the source language, or in English and German if it is not known."""
         by_language = {"de": _examples("german_captions"), "en": CAPTION}
-        tokenizer = getattr(self._predictor._dataset_reader, "_source_tokenizer", None)
-        language = getattr(tokenizer, "language", None)
+        tokenizers = getattr(self._predictor._dataset_reader, "_tokenizers", {})
+        language = getattr(tokenizers.get("source"), "language", None)
         return by_language.get(str(language), [*by_language["de"], *by_language["en"]])
 
     def answer(self, output: JsonDict) -> Answer:
