@@ -1,7 +1,7 @@
 // The quick start: a classifier of pairs over the sentence encoder in the package, which is trained
-// further on pairs from a small grammar (fixtures/quick_start). `make demo` trains it in
-// a minute or two.
-local num_epochs = 2;
+// further on pairs from a small grammar (fixtures/quick_start). `make demo` trains it in about a
+// minute.
+local num_epochs = 1;
 
 {
   dataset_reader: {
