@@ -19,7 +19,7 @@ from allennlp_sentmatch.calibration import calibrate_archive
 from allennlp_sentmatch.calibration.temperature import predict_logits
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.ensemble import ensemble_archives
-from tests.conftest import REPOSITORY, SMALL_QUICK_START
+from tests.conftest import LARGE_WEIGHTS, REPOSITORY, SMALL_QUICK_START
 
 TAB = "\t"
 QUICK_START = REPOSITORY / "fixtures" / "quick_start" / "test.tsv"
@@ -173,7 +173,8 @@ def binary(tmp_path_factory):
     pairs.write_text("".join(line for line in lines if not line.endswith("contradiction\n")))
     data = {"train_data_path": str(pairs), "validation_data_path": str(pairs)}
     seeds = {f"{name}_seed": 2 for name in ("random", "numpy", "pytorch")}  # predicts both labels
-    overrides = {**SMALL_QUICK_START, **data, **seeds, "model.positive_label": "entailment"}
+    overrides = {**SMALL_QUICK_START, **LARGE_WEIGHTS, **data, **seeds}
+    overrides["model.positive_label"] = "entailment"
     config = str(REPOSITORY / "training_config" / "quick_start.jsonnet")
     train_model_from_file(config, folder / "model", json.dumps(overrides))
     draw_labels(folder / "model", pairs, folder / "drawn.tsv")
