@@ -36,4 +36,6 @@ fi
 "$PYTHON" -m scripts.train_sentence_encoder "${FILES[@]}" "$WORK/student" \
     --validation "$DATA/stsb/sts-dev.csv" --initial "$WORK/first/training.pt" \
     --topics 256 --similarity 8 --rate 0.0012 --epochs 1
-echo "$WORK/student/encoder: copy it to allennlp_sentmatch/pretrained/sentence_encoder"
+"$PYTHON" -m scripts.fine_tune_sentence_encoder "$WORK/student/encoder" "$WORK/sentences.txt" \
+    "$WORK/vectors.npy" "$DATA" "$WORK/encoder"
+echo "$WORK/encoder: copy it to allennlp_sentmatch/pretrained/sentence_encoder"

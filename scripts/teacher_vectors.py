@@ -6,8 +6,8 @@ encodes each line of SENTENCES as sentence-transformers does with all-MiniLM-L6-
 all word pieces, scaled to length 1 (VECTORS, .npy, float16). PIECES (.npy) has the vector of each
 word piece alone, and VOCABULARY (a text file) the word pieces in the same order.
 
-Products are rounded to bfloat16, which is several times faster on processors with AMX or
-AVX512-BF16; on STS-B's sentences the vectors' cosines with those in float32 are above 0.9999.
+On processors with AMX or AVX512-BF16, products are rounded to bfloat16, which is several times
+faster there; on STS-B's sentences the vectors' cosines with those in float32 are above 0.9999.
 Vectors are saved after each 20,000 sentences; the same command continues from there.
 """
 
@@ -26,6 +26,13 @@ MAX_LENGTH = 128
 WORD_PIECES_A_BATCH = 1600
 
 Array = numpy.ndarray[Any, Any]
+
+
+def fast_products() -> torch.autocast:
+    """A context whose products are rounded to bfloat16 on a processor that multiplies it."""
+    known = torch.cpu.get_capabilities()
+    is_fast = known.get("amx_bf16", False) or known.get("avx512_bf16", False)
+    return torch.autocast("cpu", torch.bfloat16, enabled=is_fast)
 
 
 class Teacher:
@@ -50,7 +57,7 @@ class Teacher:
             mask = (
                 torch.arange(indices.size(1)) < torch.tensor([[len(t)] for t in tensors])
             ).float()
-            with torch.autocast("cpu", torch.bfloat16):
+            with fast_products():
                 states = self.model(indices, mask).last_hidden_state.float()  # (B, T, E)
             means = torch.einsum("bte,bt->be", states, mask / mask.sum(1, keepdim=True))
             vectors[batch] = torch.nn.functional.normalize(means).half().numpy()

@@ -34,6 +34,7 @@ from allennlp_sentmatch.predictors.export import SENTENCE_TRANSFORMERS_FILES
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import UNKNOWN, WordPieceSplitter
+from scripts.teacher_vectors import fast_products
 from scripts.teacher_word_vectors import SMOOTHING, reduce_vectors
 
 MAX_LENGTH = 64
@@ -46,10 +47,10 @@ Array = numpy.ndarray[Any, Any]
 
 
 class Sentences:
-    """The word pieces of a text file's sentences, one per line, one after the other."""
+    """The word pieces of the first sentences of a file, one per line, one after the other."""
 
-    def __init__(self, indexer: TextIndexer, file: Path) -> None:
-        texts = file.read_text("utf-8").split("\n")[:-1]
+    def __init__(self, indexer: TextIndexer, file: Path, number: int) -> None:
+        texts = file.read_text("utf-8").split("\n")[:-1][:number]
         rows = [indexer.indices(text) for text in tqdm(texts, desc="word pieces")]
         self.lengths = numpy.array([len(row) for row in rows])
         self.starts = numpy.cumsum(self.lengths) - self.lengths
@@ -91,19 +92,19 @@ def nearest(vectors: Array, number: int, generator: numpy.random.Generator) -> A
 
 
 def forward(model: StandaloneEncoder, indices: Tensor, dropout: float) -> Tensor:
-    """The vectors (B, P) of sentences of one length (B, T); of a BiLSTM in bfloat16."""
+    """The vectors (B, P) of sentences of one length (B, T); of a BiLSTM by `fast_products`."""
     embedded = torch.nn.functional.dropout(model.embedding(indices), dropout)
     pooled: Any = model.encoder
     network = getattr(pooled.encoder, "network", None)
     if isinstance(network, torch.nn.LSTM):
-        with torch.autocast("cpu", torch.bfloat16):
+        with fast_products():
             outputs = network(embedded)[0].float()
     else:
         outputs = pooled.encoder(embedded, torch.ones_like(indices, dtype=torch.bool))
     parts = []
     for pooling in pooled.pooling.poolings:
         if pooling == "attention":
-            with torch.autocast("cpu", torch.bfloat16):
+            with fast_products():
                 keys = pooled.pooling.attention_projection(outputs).float().tanh()
             weights = (keys @ pooled.pooling.attention_vector).softmax(1)  # (B, T)
             parts.append((weights.unsqueeze(1) @ outputs).squeeze(1))
@@ -121,6 +122,13 @@ def correlation(model: StandaloneEncoder, file: Path) -> float:
     others = torch.nn.functional.normalize(model.encode(row[6] for row in rows))
     scores = [float(row[4]) for row in rows]
     return float(spearmanr((vectors * others).sum(1), scores).statistic)
+
+
+def save_rounded(model: StandaloneEncoder, folder: Path) -> None:
+    """Write the files of an encoder, its matrices rounded to 8 bits."""
+    model.save(folder, int8=True)
+    for name, value in SENTENCE_TRANSFORMERS_FILES.items():
+        (folder / name).write_text(json.dumps(value, indent=1) + "\n", "utf-8")
 
 
 def main() -> None:
@@ -167,8 +175,7 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
         *(model.indexer.splitter, model.indexer.vocabulary, model.indexer.unknown),
         *(model.indexer.empty, False, MAX_LENGTH),
     )
-    sentences = Sentences(indexer, options.sentences)
-    sentences.lengths = sentences.lengths[: len(teacher)]
+    sentences = Sentences(indexer, options.sentences, len(teacher))
     counts = numpy.bincount(sentences.pieces, minlength=len(model.words))
     weights = SMOOTHING / (SMOOTHING + counts / counts.sum())
     start = reduce_vectors(numpy.load(options.pieces), weights, options.size)
@@ -239,9 +246,7 @@ def learn(model: StandaloneEncoder, teacher: Array, options: argparse.Namespace)
             )
             total, recent = torch.zeros(()), 0
     folder = options.output / "encoder"
-    model.save(folder, int8=True)
-    for name, value in SENTENCE_TRANSFORMERS_FILES.items():
-        (folder / name).write_text(json.dumps(value, indent=1) + "\n", "utf-8")
+    save_rounded(model, folder)
     rounded = correlation(StandaloneEncoder.load(folder), options.validation)
     whole = correlation(model.eval(), options.validation)
     print(f"{folder}: Spearman {rounded:.4f}; before rounding to 8 bits, {whole:.4f}")
