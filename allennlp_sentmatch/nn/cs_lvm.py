@@ -484,13 +484,6 @@ def generative_loss(log_likelihood: Tensor, kl_divergence: Tensor, num_labels: i
     return -log_likelihood + math.log(num_labels) + kl_divergence
 
 
-def supervised_loss(
-    generative: Tensor, discriminative: Tensor, discriminative_weight: float
-) -> Tensor:
-    """Compute L_l, eq. 6.14, from L_gen, L_disc and lambda."""
-    return generative + discriminative_weight * discriminative
-
-
 def _negative_entropy(label_log_probs: Tensor) -> Tensor:
     return (label_log_probs.exp() * label_log_probs).sum(dim=-1)
 

@@ -13,7 +13,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm.layer import LayerInputs, lstm_layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerParameters, LayerWeights
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
-from allennlp_sentmatch.nn.ops.common.packing import Packing, mask_of
+from allennlp_sentmatch.nn.ops.common.packing import Packing, last_states, mask_of
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu", "gpu")
 
@@ -68,8 +68,10 @@ def lstm_last_states(
     states = _run(inputs, mask, layers, dropout, training, first=0, initial=initial)
     mask = mask_of(inputs, mask)
     num_directions = len(layers[0])
-    last_hidden = torch.stack([_last(hidden, mask, num_directions) for hidden, _, _ in states], 1)
-    last_cell = torch.stack([_last(cell, mask, num_directions) for _, cell, _ in states], 1)
+    last_hidden, last_cell = (  # (B, L, S * H) each
+        torch.stack([last_states(layer[k], mask, num_directions) for layer in states], 1)
+        for k in (0, 1)
+    )
     if initial is not None:
         has_tokens = mask.any(1).view(-1, 1, 1)
         last_hidden = torch.where(has_tokens, last_hidden, initial[0])
@@ -143,13 +145,3 @@ def _run(
     if initial is not None:
         states = [(h[:, 1:], c[:, 1:], gates) for h, c, gates in states]
     return states
-
-
-def _last(states: Tensor, mask: Tensor, num_directions: int) -> Tensor:
-    """The states (B, S * H) after the last step of each direction, from all (B, T, S * H)."""
-    if states.size(1) == 0:
-        return states.new_zeros(states.size(0), states.size(2))
-    last_tokens = (mask.sum(1) - 1).clamp(min=0)  # (B)
-    forward, *backward = states.chunk(num_directions, -1)  # (B, T, H) each
-    rows = torch.arange(len(states), device=states.device)
-    return torch.cat([forward[rows, last_tokens], *(x[:, 0] for x in backward)], -1)
