@@ -9,7 +9,7 @@ the gates have a table of all steps; the other derivatives, tanh(c) too, are rec
 chunk. The system would hand out the memory of further tables of all steps page by page.
 """
 
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 import torch
 from torch import Tensor
@@ -57,21 +57,33 @@ def forward(backend: Backend, tables: LayerTables) -> None:
 
 def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> None:
     """Make of the gates the gradients of their arguments, and fill the buffers of `grads`."""
+    R, H = tables.weight_hh[0].shape
     weights = backend.products.side_by_side([weight.t() for weight in tables.weight_hh])
     after: Optional[_Step] = None
     for first, chunk, rows in reversed(_chunks(tables.sizes, tables.first_step)):
         factors = _factors(backend, tables, first, chunk, rows, grads.left_weight is not None)
-        after = _backward_chunk(
-            backend,
-            chunk,
-            tables.weight_hh[0].size(0),
-            weights,
-            grads.hidden[:, rows].clone(memory_format=torch.contiguous_format),
-            None if grads.cell is None else grads.cell[:, rows],
-            tables.gates[:, rows],
-            factors,
-            after,
-        )
+        grad_hidden = grads.hidden[:, rows].clone(memory_format=torch.contiguous_format)
+        outer_cell_at = None if grads.cell is None else steps(grads.cell[:, rows], chunk)
+        of_chunk = (grad_hidden, factors.grad_cell, tables.gates[:, rows], *factors[:2])
+        tables_at = [steps(x, chunk) for x in of_chunk]
+        for t in range(len(chunk) - 1, -1, -1):
+            dh, dc, a, h_by_c, c_by_left_cell = (table[t] for table in tables_at)
+            if after is not None:
+                n_after = after.grad_cell.size(1)
+                recurrent = after.grad_gates[..., :R]
+                backend.products.add_products(dh[:, :n_after], recurrent, weights)
+            if outer_cell_at is None:
+                torch.mul(dh, h_by_c, out=dc)
+            else:
+                torch.addcmul(outer_cell_at[t], dh, h_by_c, out=dc)
+            if after is not None:
+                dc[:, :n_after].addcmul_(after.grad_cell, after.by_left_cell)
+            blocks = a.view(*a.shape[:2], -1, H)
+            blocks[:, :, :3].mul_(dc.unsqueeze(2))
+            blocks[:, :, 3].mul_(dh)
+            if blocks.size(2) > 4:
+                blocks[:, :, 4:].mul_(dc.unsqueeze(2))
+            after = _Step(a, dc, c_by_left_cell)
         if grads.lower is not None and factors.by_lower is not None:
             torch.mul(factors.by_lower, factors.grad_cell, out=grads.lower[:, rows])
         if grads.left_weight is not None and factors.by_left_weight is not None:
@@ -82,6 +94,14 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
         if after is not None:
             n = after.grad_cell.size(1)
             torch.mul(after.grad_cell, after.by_left_cell, out=grads.initial_cell[:, :n])
+
+
+class _Step(NamedTuple):
+    """The gradients that the backward pass of a step passes to the step before it."""
+
+    grad_gates: Tensor  # (S, n, GH)
+    grad_cell: Tensor  # (S, n, H)
+    by_left_cell: Tensor  # (S, n, H): of its c, by c of the step before
 
 
 class _Factors(NamedTuple):
@@ -144,62 +164,3 @@ def _chunks(sizes: list[int], first: int) -> list[tuple[int, list[int], slice]]:
             chunks.append((first, sizes[first : t + 1], slice(offset, offset + num_rows)))
             first, offset, num_rows = t + 1, offset + num_rows, 0
     return chunks
-
-
-class _Step(NamedTuple):
-    """The gradients that the backward pass of a step passes to the step before it."""
-
-    grad_gates: Tensor  # (S, n, GH)
-    grad_cell: Tensor  # (S, n, H)
-    by_left_cell: Tensor  # (S, n, H): of its c, by c of the step before
-
-
-def _backward_chunk(
-    backend: Backend,
-    sizes: list[int],
-    num_recurrent: int,
-    weights: Any,
-    grad_hidden: Tensor,
-    grad_cell: Optional[Tensor],
-    grad_gates: Tensor,
-    factors: _Factors,
-    after: Optional[_Step],
-) -> Optional[_Step]:
-    """Go back through some steps, of which the last comes before `after`; return the first.
-
-    `grad_hidden`, which is overwritten, and `grad_cell` are the gradients from outside.
-    `grad_gates`, the derivatives by the gates' arguments, become their gradients;
-    `factors.grad_cell` is filled. `weights` are U transposed, with `num_recurrent` columns, by
-    `products.side_by_side`.
-    """
-    H = grad_hidden.size(2)
-    outer_cell_at = None if grad_cell is None else steps(grad_cell, sizes)
-    tables = [
-        steps(x, sizes)
-        for x in (
-            grad_hidden,
-            factors.grad_cell,
-            grad_gates,
-            factors.by_cell,
-            factors.by_left_cell,
-        )
-    ]
-    for t in range(len(sizes) - 1, -1, -1):
-        dh, dc, a, h_by_c, c_by_left_cell = (table[t] for table in tables)
-        if after is not None:
-            n_after = after.grad_cell.size(1)
-            recurrent = after.grad_gates[..., :num_recurrent]
-            backend.products.add_products(dh[:, :n_after], recurrent, weights)
-        if outer_cell_at is None:
-            torch.mul(dh, h_by_c, out=dc)
-        else:
-            torch.addcmul(outer_cell_at[t], dh, h_by_c, out=dc)
-        if after is not None:
-            dc[:, :n_after].addcmul_(after.grad_cell, after.by_left_cell)
-        blocks = a.view(*a.shape[:2], -1, H)
-        blocks[:, :, :3].mul_(dc.unsqueeze(2))
-        blocks[:, :, 3].mul_(dh)
-        if blocks.size(2) > 4:
-            blocks[:, :, 4:].mul_(dc.unsqueeze(2))
-        after = _Step(a, dc, c_by_left_cell)
-    return after

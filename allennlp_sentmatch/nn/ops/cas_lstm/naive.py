@@ -70,17 +70,20 @@ def run_stack(
         return _clear_padding(states, mask)[:, :num_tokens]
 
     stacks = []
-    for direction, weights in enumerate(zip(*layers)):
+    for direction, weights_of_layers in enumerate(zip(*layers)):
         # Both directions run from left to right; the second one, over the reversed sentence. The
         # padding stays on the right, so that no state passes through it to a token.
         reverse = direction == 1
-        stack = _run_direction(
-            reverse_sentences(inputs, mask) if reverse else inputs,
-            weights,
-            dropout,
-            training,
-            initial,
-        )
+        x = reverse_sentences(inputs, mask) if reverse else inputs
+        lower_cell: Optional[Tensor] = None
+        stack: list[LayerStates] = []
+        for number, weights in enumerate(weights_of_layers):
+            if number > 0:
+                # Contiguous, since the noise is drawn in the order of memory.
+                x = F.dropout(stack[-1].hidden.contiguous(), dropout, training)
+                lower_cell = stack[-1].gates.cell
+            before = None if initial is None else (initial[0][:, number], initial[1][:, number])
+            stack.append(run_layer(x, lower_cell, weights, before))
         stacks.append(
             [
                 LayerStates(
@@ -93,26 +96,6 @@ def run_stack(
             ]
         )
     return [list(layer) for layer in zip(*stacks)]
-
-
-def _run_direction(
-    inputs: Tensor,
-    layers: Sequence[LayerWeights],
-    dropout: float,
-    training: bool,
-    initial: Optional[tuple[Tensor, Tensor]],
-) -> list[LayerStates]:
-    """Run one direction over `inputs` (B, T, D) from left to right, layer by layer."""
-    stack: list[LayerStates] = []
-    lower_cell: Optional[Tensor] = None
-    for number, weights in enumerate(layers):
-        if number > 0:
-            # Contiguous, since the noise is drawn in the order of memory.
-            inputs = F.dropout(stack[-1].hidden.contiguous(), dropout, training)
-            lower_cell = stack[-1].gates.cell
-        before = None if initial is None else (initial[0][:, number], initial[1][:, number])
-        stack.append(run_layer(inputs, lower_cell, weights, before))
-    return stack
 
 
 def run_layer(
