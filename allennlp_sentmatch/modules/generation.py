@@ -61,7 +61,7 @@ class LengthPenaltyScorer(FinalSequenceScorer):
 class OutputWords(torch.nn.Module):
     """The indices of the start and end symbols, and a mask of the words that may be generated.
 
-    Padding and the start and unknown symbols are not allowed, as readers cannot read them.
+    Padding and the start symbol are not words, and the unknown symbol tells a reader nothing.
 
     # Parameters
 

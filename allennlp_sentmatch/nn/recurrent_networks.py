@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing, resolve_network
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states, lstm_recurrence
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerWeights
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
@@ -78,7 +78,7 @@ def lstm_states(lstm: torch.nn.LSTM, inputs: Tensor, mask: Optional[Tensor]) -> 
     The arguments are those of `run_networks`. h and c are (B, T, num_directions * hidden_size)
     each, zero at padding.
     """
-    return lstm_recurrence(inputs, mask, [_layer_weights(_layers(lstm)[0])])
+    return lstm_recurrence(inputs, mask, _layer_stack(_layers(lstm)[0]))
 
 
 def _run(
@@ -133,12 +133,10 @@ def _run_own(
             outputs = gru_recurrence(outputs, mask, [GRUWeights(*w) for w in directions])
         elif needs_last:
             before = initial and (initial[0][:, [layer]], initial[1][:, [layer]])  # (B, 1, H) each
-            outputs, *states = lstm_last_states(
-                outputs, mask, [_layer_weights(directions)], initial=before
-            )
+            outputs, *states = lstm_last_states(outputs, mask, _layer_stack(directions), before)
             last.append(states)  # (B, 1, E) each
         else:
-            outputs, _ = lstm_recurrence(outputs, mask, [_layer_weights(directions)])
+            outputs, _ = lstm_recurrence(outputs, mask, _layer_stack(directions))
     return outputs, [torch.cat(states, 1) for states in zip(*last)]
 
 
@@ -169,8 +167,9 @@ def _layers(network: Network) -> list[list[list[Tensor]]]:
     return [directions[i : i + S] for i in range(0, len(directions), S)]
 
 
-def _layer_weights(directions: list[list[Tensor]]) -> list[LayerWeights]:
-    return [LayerWeights(w_ih, w_hh, b_ih + b_hh) for w_ih, w_hh, b_ih, b_hh in directions]
+def _layer_stack(directions: list[list[Tensor]]) -> LayerStack:
+    """A layer of one of torch's LSTMs, which has two biases."""
+    return LayerStack([[LayerWeights(w, u, b + c) for w, u, b, c in directions]])
 
 
 def _run_direction(network: Network, inputs: Tensor, weights: Sequence[Tensor]) -> Tensor:

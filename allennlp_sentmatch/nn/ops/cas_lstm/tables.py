@@ -24,6 +24,16 @@ class LayerWeights(NamedTuple):
     peephole_lower: Optional[Tensor] = None
 
 
+class LayerStack(NamedTuple):
+    """Layers one above the other."""
+
+    #: Of each layer, the parameters of each of the S directions, left-to-right first.
+    layers: Sequence[Sequence[LayerWeights]]
+    #: The dropout probability of the hidden states between two layers, where `training`.
+    dropout: float = 0.0
+    training: bool = False
+
+
 class LayerParameters(NamedTuple):
     """The `LayerWeights` of a layer's S directions; vectors side by side, (S, GH) or (S, 1, H)."""
 
