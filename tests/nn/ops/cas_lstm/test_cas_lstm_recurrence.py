@@ -134,7 +134,8 @@ def test_initial_states(variant, lengths):
             outputs = outputs.index_put((torch.tensor(t),), hidden[0])
         expected.append((outputs, *(torch.cat(x) for x in zip(*states))))
     wanted = [torch.stack(x) for x in zip(*expected)]
-    actual = lstm_last_states(inputs, mask, LayerStack([[w] for w in layers]), initial)
+    stack = LayerStack([[encoder.layer_weights(layer)] for layer in range(3)])
+    actual = lstm_last_states(inputs, mask, stack, initial)
     leaves = [inputs, *initial, *encoder.parameters()]
     upstream = [torch.randn_like(x) for x in wanted]
     gradients, wanted_gradients = (
