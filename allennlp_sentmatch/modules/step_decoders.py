@@ -11,10 +11,6 @@ class StepDecoder(Registrable):
     other.
 
     A model takes a `Lazy[StepDecoder]`, fills in `input_size`, and keeps the `module`.
-
-    # Parameters
-
-    module : `RecurrentDecoder`
     """
 
     default_implementation = "lstm"

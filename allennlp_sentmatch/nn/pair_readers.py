@@ -46,15 +46,7 @@ class PairAttention(NamedTuple):
 
 
 class PairReader(ConfiguredModule, ABC):
-    """Two networks, the first for the premise and the second for the hypothesis.
-
-    # Parameters
-
-    input_size : `int`
-        D, the size of a token's vector.
-    hidden_size : `int`
-        H, the size of both networks' states and of the pair's vector.
-    """
+    """Two networks, the first for the premise and the second for the hypothesis."""
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()

@@ -26,12 +26,13 @@ ROWS_PER_CHUNK = 512
 def forward(backend: Backend, tables: LayerTables) -> None:
     """Make of the gates' arguments, still without U h, the gates, and of them h and c."""
     sizes, H = tables.sizes, tables.hidden.size(-1)
-    gates, left_weight, peephole_left = tables.gates, tables.left_weight, tables.peephole_left
+    gates, lower, parameters = tables.gates, tables.x.lower, tables.parameters
+    left_weight, peephole_left = parameters.left_weight, parameters.peephole_left
     buffer = gates.new_empty(len(gates), sizes[0], H)
     gates_at, hidden_at, cell_at = (steps(x, sizes) for x in (gates, tables.hidden, tables.cell))
-    lower_at = None if tables.lower is None else steps(tables.lower, sizes)
-    R = tables.weight_hh[0].size(0)
-    weights = backend.products.side_by_side(tables.weight_hh)
+    lower_at = None if lower is None else steps(lower, sizes)
+    R = parameters.weight_hh[0].size(0)
+    weights = backend.products.side_by_side(parameters.weight_hh)
     for t in range(tables.first_step, len(sizes)):
         n = sizes[t]
         a, c = gates_at[t], cell_at[t]  # (S, n, GH), (S, n, H)
@@ -51,14 +52,15 @@ def forward(backend: Backend, tables: LayerTables) -> None:
             else:
                 c.addcmul_(f, left_cell * left_weight)
         if lower_at is not None:
-            c.addcmul_(a[..., 4 * H :], lower_at[t], value=tables.lower_weight)
+            c.addcmul_(a[..., 4 * H :], lower_at[t], value=parameters.lower_weight)
         torch.mul(o, backend.tanh(c, out=buffer[:, :n]), out=hidden_at[t])
 
 
 def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> None:
     """Make of the gates the gradients of their arguments, and fill the buffers of `grads`."""
-    R, H = tables.weight_hh[0].shape
-    weights = backend.products.side_by_side([weight.t() for weight in tables.weight_hh])
+    weight_hh = tables.parameters.weight_hh
+    R, H = weight_hh[0].shape
+    weights = backend.products.side_by_side([weight.t() for weight in weight_hh])
     after: Optional[_Step] = None
     for first, chunk, rows in reversed(_chunks(tables.sizes, tables.first_step)):
         factors = _factors(backend, tables, first, chunk, rows, grads.left_weight is not None)
@@ -126,10 +128,10 @@ def _factors(
 
     Times the gradient of c (of h), that is the gradient of the argument.
     """
-    a, h = tables.gates[:, rows], tables.hidden[:, rows]
+    a, h, parameters = tables.gates[:, rows], tables.hidden[:, rows], tables.parameters
     i, f, g, o = a.chunk(a.size(-1) // h.size(-1), -1)[:4]
     v = a[..., 4 * h.size(-1) :]
-    by_left_cell = f * tables.left_weight
+    by_left_cell = f * parameters.left_weight
     by_left_weight = f.clone() if with_left_weight else None
     tanh_cell = backend.tanh(tables.cell[:, rows])
     by_cell = torch.addcmul(o, h, tanh_cell, value=-1, out=tanh_cell)  # o * (1 - tanh(c)^2)
@@ -146,11 +148,11 @@ def _factors(
             else:
                 x.mul_(cell_at[t - 1][:, : x.size(1)])
     by_lower = None
-    if tables.lower is not None:
-        by_lower = v * tables.lower_weight
-        torch.addcmul(by_lower, by_lower, v, value=-1, out=v).mul_(tables.lower[:, rows])
-    if tables.peephole_left is not None:
-        by_left_cell.addcmul_(v, tables.peephole_left)
+    if tables.x.lower is not None:
+        by_lower = v * parameters.lower_weight
+        torch.addcmul(by_lower, by_lower, v, value=-1, out=v).mul_(tables.x.lower[:, rows])
+    if parameters.peephole_left is not None:
+        by_left_cell.addcmul_(v, parameters.peephole_left)
     return _Factors(by_cell, by_left_cell, by_lower, by_left_weight, buffer)
 
 

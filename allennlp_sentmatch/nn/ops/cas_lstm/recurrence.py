@@ -9,9 +9,9 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Name, resolve
 from allennlp_sentmatch.nn.ops.cas_lstm import naive
-from allennlp_sentmatch.nn.ops.cas_lstm.layer import LayerInputs, lstm_layer
+from allennlp_sentmatch.nn.ops.cas_lstm.layer import lstm_layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerParameters, LayerStack
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerInputs, LayerParameters, LayerStack
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.packing import Packing, last_states, mask_of
 
