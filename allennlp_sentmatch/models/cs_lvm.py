@@ -11,13 +11,13 @@ from allennlp.common.checks import ConfigurationError, check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
-from allennlp.nn.beam_search import BeamSearch
+from allennlp.nn.beam_search import BeamSearch, StateType
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.vae_siamese import GenerativeClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import inherits_settings
-from allennlp_sentmatch.modules.generation import LengthPenaltyScorer, SearchState
+from allennlp_sentmatch.modules.generation import LengthPenaltyScorer
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
 from allennlp_sentmatch.nn.cs_lvm import (
     LSTMState,
@@ -169,7 +169,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         """
         words = self._word_embeddings
 
-        def step(last_words: Tensor, state: SearchState) -> tuple[Tensor, SearchState]:
+        def step(last_words: Tensor, state: StateType) -> tuple[Tensor, StateType]:
             last = LSTMState(state["hidden"], state["cell"])
             logits, after = self._generator.step(
                 words[last_words], last, state["latent"], state["labels"], words

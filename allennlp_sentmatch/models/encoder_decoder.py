@@ -13,14 +13,14 @@ from allennlp.models import Model
 from allennlp.modules import Attention, Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.modules.attention import BilinearAttention
 from allennlp.modules.token_embedders import Embedding
-from allennlp.nn.beam_search import BeamSearch
+from allennlp.nn.beam_search import BeamSearch, StateType
 from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from torch import Tensor
 
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.modules.encoder_states import encode_with_states, num_layers_with_states
-from allennlp_sentmatch.modules.generation import OutputWords, SearchState
+from allennlp_sentmatch.modules.generation import OutputWords
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
 from allennlp_sentmatch.nn import AttentionalDecoder, DecoderState, StateBridge
@@ -275,7 +275,7 @@ class EncoderDecoder(TextModel):
     ) -> tuple[Tensor, Tensor]:
         """Indices (B, K, T) and scores (B, K) of the best translations."""
 
-        def step(last_tokens: Tensor, state: SearchState) -> tuple[Tensor, SearchState]:
+        def step(last_tokens: Tensor, state: StateType) -> tuple[Tensor, StateType]:
             layers = DecoderState(state["hidden"], state["cell"])
             _, after = self._decoder.step(
                 self._target_embedder(last_tokens),

@@ -1,22 +1,22 @@
 """The generator of sentences, and beam search for the most probable ones."""
 
-from typing import Callable
-
 import torch
 import torch.nn.functional as F
 from allennlp.common import FromParams
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data import Vocabulary
-from allennlp.nn.beam_search import BeamSearch, FinalSequenceScorer
+from allennlp.nn.beam_search import (
+    BeamSearch,
+    FinalSequenceScorer,
+    StateType,
+    StepFunctionTypeNoTimestep,
+)
 from allennlp.nn.util import min_value_of_dtype
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import constructs
 from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel
-
-SearchState = dict[str, Tensor]
-"""Tensors (B, ...), or (B * number of beams, ...), which a beam search reorders."""
 
 
 class SentenceGenerator(FromParams):
@@ -96,10 +96,7 @@ class OutputWords(torch.nn.Module):
 
     @torch.no_grad()
     def search(
-        self,
-        beam_search: BeamSearch,
-        step: Callable[[Tensor, SearchState], tuple[Tensor, SearchState]],
-        state: SearchState,
+        self, beam_search: BeamSearch, step: StepFunctionTypeNoTimestep, state: StateType
     ) -> tuple[Tensor, Tensor]:
         """Search the best sentences for each of B instances.
 
@@ -119,7 +116,7 @@ class OutputWords(torch.nn.Module):
             symbol; and their scores (B, K).
         """
 
-        def allowed_step(last_words: Tensor, state: SearchState) -> tuple[Tensor, SearchState]:
+        def allowed_step(last_words: Tensor, state: StateType) -> tuple[Tensor, StateType]:
             logits, state = step(last_words, state)
             log_probs = F.log_softmax(logits, dim=-1)
             lowest = min_value_of_dtype(log_probs.dtype)

@@ -294,9 +294,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         )
         if num_labels < 0:
             raise ValueError(f"num_labels is {num_labels}; it cannot be negative")
-        self.vocab_size = vocab_size
         self.embedding_size = embedding_size
-        self.latent_size = latent_size
         self.num_labels = num_labels
         input_size = embedding_size + latent_size
         self.label_embedding: Optional[torch.nn.Embedding] = None

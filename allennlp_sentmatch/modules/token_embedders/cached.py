@@ -141,7 +141,7 @@ class CachedEmbedder(TokenEmbedder):
     def _clear(self) -> None:
         self._vectors: dict[tuple[bytes, ...], Tensor] = {}
         self._size = 0  # bytes
-        self._is_full = False
+        self._is_full: bool = False
 
     def _apply(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> "CachedEmbedder":
         self._clear()  # another device or precision

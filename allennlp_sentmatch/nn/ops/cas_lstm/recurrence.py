@@ -57,11 +57,9 @@ def lstm_last_states(
     """
     states = _run(inputs, mask, stack, initial=initial)
     mask = mask_of(inputs, mask)
-    num_directions = len(stack.layers[0])
-    last_hidden, last_cell = (  # (B, L, S * H) each
-        torch.stack([last_states(layer[k], mask, num_directions) for layer in states], 1)
-        for k in (0, 1)
-    )
+    S = len(stack.layers[0])
+    last_hidden = torch.stack([last_states(h, mask, S) for h, _, _ in states], 1)  # (B, L, S * H)
+    last_cell = torch.stack([last_states(c, mask, S) for _, c, _ in states], 1)
     if initial is not None:
         has_tokens = mask.any(1).view(-1, 1, 1)
         last_hidden = torch.where(has_tokens, last_hidden, initial[0])
