@@ -11,15 +11,16 @@ from allennlp.common.checks import ConfigurationError, check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
-from allennlp.nn.beam_search import BeamSearch
+from allennlp.nn.beam_search import BeamSearch, StateType
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.vae_siamese import GenerativeClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import inherits_settings
-from allennlp_sentmatch.modules.generation import LengthPenaltyScorer, search_sentences
+from allennlp_sentmatch.modules.generation import LengthPenaltyScorer
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
 from allennlp_sentmatch.nn.cs_lvm import (
+    LSTMState,
     VonMisesFisherInferenceNetwork,
     append_end,
     freeze_parameters,
@@ -29,7 +30,6 @@ from allennlp_sentmatch.nn.cs_lvm import (
     latent_constraint,
     mean_direction_constraint,
     sampled_unsupervised_loss,
-    supervised_loss,
     unsupervised_loss,
 )
 
@@ -167,19 +167,23 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
             `sentences`, for each source a list of K lists of words, the best first, and their
             `scores` (B, K).
         """
+        words = self._word_embeddings
+
+        def step(last_words: Tensor, state: StateType) -> tuple[Tensor, StateType]:
+            last = LSTMState(state["hidden"], state["cell"])
+            logits, after = self._generator.step(
+                words[last_words], last, state["latent"], state["labels"], words
+            )
+            return logits, {**state, **after._asdict()}
+
         with torch.no_grad():
             encoder = self._posterior_encoder or self._encoder
             posterior = self._posterior(encoder(*self._embed(source)))
             latent = posterior.sample() if sample_latent else posterior.mean
+            initial = self._generator.initial_state(latent)._asdict()
             # shape: (B, K, T) and (B, K)
-            predictions, scores = search_sentences(
-                self._beam_search,
-                self._generator,
-                latent,
-                labels,
-                self._word_embeddings,
-                start_index=self._words.start,
-                allowed_words=self._words.allowed,
+            predictions, scores = self._words.search(
+                self._beam_search, step, {**initial, "latent": latent, "labels": labels}
             )
         sentences = [list(map(self._words.sentence, beams)) for beams in predictions.tolist()]
         return {"sentences": sentences, "scores": scores}
@@ -243,7 +247,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         discriminative = F.cross_entropy(pair.logits, label.long(), reduction="none")
         self._record("generative_loss", generative)
         self._record("classification_loss", discriminative)
-        return supervised_loss(generative, discriminative, self._classification_weight).mean()
+        return (generative + self._classification_weight * discriminative).mean()
 
     def _training_loss(self, pair: _Pair) -> Union[Tensor, float]:
         if not self.constraints_in_loss:

@@ -5,7 +5,7 @@ from typing import Any, Optional
 import torch
 import torch.nn.functional as F
 from allennlp.common import Lazy
-from allennlp.common.checks import ConfigurationError, check_dimensions_match
+from allennlp.common.checks import check_dimensions_match
 from allennlp.common.util import END_SYMBOL
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.data.tokenizers import Tokenizer
@@ -13,22 +13,18 @@ from allennlp.models import Model
 from allennlp.modules import Attention, Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.modules.attention import BilinearAttention
 from allennlp.modules.token_embedders import Embedding
-from allennlp.nn.beam_search import BeamSearch
-from allennlp.nn.util import (
-    get_text_field_mask,
-    get_token_ids_from_text_field_tensors,
-    min_value_of_dtype,
-)
+from allennlp.nn.beam_search import BeamSearch, StateType
+from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
 from torch import Tensor
 
-from allennlp_sentmatch.models.output_words import OutputWords
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
-from allennlp_sentmatch.modules.encoder_states import encode_with_states, state_sizes
+from allennlp_sentmatch.modules.encoder_states import encode_with_states, num_layers_with_states
+from allennlp_sentmatch.modules.generation import OutputWords
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
 from allennlp_sentmatch.nn import AttentionalDecoder, DecoderState, StateBridge
-from allennlp_sentmatch.nn.checks import check_fraction
+from allennlp_sentmatch.nn.checks import check_fraction, check_positive
 from allennlp_sentmatch.nn.decoders import AttentionalState
 from allennlp_sentmatch.training.metrics import SacreBleu
 
@@ -115,8 +111,6 @@ class EncoderDecoder(TextModel):
     ) -> None:
         super().__init__(vocab, **settings)
         check_fit(source_embedder=source_embedder, encoder=encoder)
-        with configuration_errors():
-            check_fraction(dropout=dropout, label_smoothing=label_smoothing)
         self._words = OutputWords(
             vocab,
             target_namespace,
@@ -128,22 +122,22 @@ class EncoderDecoder(TextModel):
         self._embedding_dropout = dropout_layer("embedding_dropout", embedding_dropout)
         embedding_size = target_embedder.get_output_dim()
         encoder_size = encoder.get_output_dim()
-        if output_size is None:
-            output_size = embedding_size
-        elif output_size < 1:
-            raise ConfigurationError(f"output_size must be at least 1, got {output_size}")
-        step_decoder = decoder.construct(
+        output_size = embedding_size if output_size is None else output_size
+        with configuration_errors():
+            check_positive(output_size=output_size)
+            check_fraction(dropout=dropout, label_smoothing=label_smoothing)
+        layers = decoder.construct(
             input_size=embedding_size + (output_size if input_feeding else 0)
-        )
-        hidden_size = step_decoder.get_output_dim()
-        sizes = state_sizes(encoder)
-        has_states = sizes is not None and sizes.num_layers == step_decoder.get_num_layers()
+        ).module
         self._bridge = StateBridge(
-            encoder_size, hidden_size, step_decoder.get_num_layers(), has_states
+            encoder_size,
+            layers.hidden_size,
+            layers.num_layers,
+            has_states=num_layers_with_states(encoder) == layers.num_layers,
         )
         self._decoder = AttentionalDecoder(
-            step_decoder.module,
-            attention.construct(vector_dim=hidden_size, matrix_dim=encoder_size),
+            layers,
+            attention.construct(vector_dim=layers.hidden_size, matrix_dim=encoder_size),
             encoder_size,
             output_size,
             dropout,
@@ -265,7 +259,7 @@ class EncoderDecoder(TextModel):
         mask = get_text_field_mask(tokens)
         embedded = self._embedding_dropout(self._source_embedder(tokens))
         outputs, last_output, states = encode_with_states(self._encoder, embedded, mask)
-        layers = self._bridge(last_output, states if self._bridge.has_states else None)
+        layers = self._bridge(last_output, states)
         return outputs, mask, self._decoder.initial_state(layers)
 
     def _read(
@@ -276,39 +270,29 @@ class EncoderDecoder(TextModel):
         attentional, attention = self._decoder(embedded, state, encoder_outputs, source_mask)
         return attentional, attention
 
-    @torch.no_grad()
     def _translate(
         self, state: AttentionalState, encoder_outputs: Tensor, source_mask: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Indices (B, K, T) and scores (B, K) of the best translations."""
 
-        def step(last_tokens: Tensor, state: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
+        def step(last_tokens: Tensor, state: StateType) -> tuple[Tensor, StateType]:
+            layers = DecoderState(state["hidden"], state["cell"])
             _, after = self._decoder.step(
                 self._target_embedder(last_tokens),
-                AttentionalState(
-                    DecoderState(state["hidden"], state["cell"]), state["attentional"]
-                ),
+                AttentionalState(layers, state["attentional"]),
                 state["encoder_outputs"],
                 state["source_mask"],
             )
-            log_probs = F.log_softmax(self._output_layer(after.attentional), dim=-1)
-            log_probs = log_probs.masked_fill(
-                ~self._words.allowed, min_value_of_dtype(log_probs.dtype)
-            )
-            layers = after.layers._asdict()
-            return log_probs, {**state, **layers, "attentional": after.attentional}
+            new = {**after.layers._asdict(), "attentional": after.attentional}
+            return self._output_layer(after.attentional), {**state, **new}
 
-        start = torch.full(
-            (len(source_mask),), self._words.start, dtype=torch.long, device=source_mask.device
-        )
         initial = {
             **state.layers._asdict(),
             "attentional": state.attentional,
             "encoder_outputs": encoder_outputs,
             "source_mask": source_mask,
         }
-        predictions, scores = self._beam_search.search(start, initial, step)
-        return predictions, scores
+        return self._words.search(self._beam_search, step, initial)
 
     def _detokenize(self, tokens: list[str]) -> str:
         return str(getattr(self._target_tokenizer, "detokenize", " ".join)(tokens))

@@ -171,7 +171,7 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
 
 
 def _difference(archive: Archive, first: Archive) -> Optional[str]:
-    """Why two archives' models cannot read the same batches; `None` if they can."""
+    """The reason why two archives' models cannot read the same batches; `None` if they can."""
     vocab, first_vocab = archive.model.vocab, first.model.vocab
     for namespace in sorted(first_vocab.get_namespaces() | vocab.get_namespaces()):
         if vocab.get_index_to_token_vocabulary(

@@ -1,4 +1,4 @@
-"""What models of texts share: their parts, and the trees and the attention that they show."""
+"""The base class of models of texts, and the trees and the attention that they show."""
 
 from collections.abc import Mapping
 from functools import reduce

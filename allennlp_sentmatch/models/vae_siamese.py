@@ -18,10 +18,9 @@ from torch import Tensor
 from torch.distributions import Distribution
 
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.models.output_words import OutputWords
 from allennlp_sentmatch.modules import Classifier, Matcher
 from allennlp_sentmatch.modules.configuration_errors import inherits_settings
-from allennlp_sentmatch.modules.generation import SentenceGenerator
+from allennlp_sentmatch.modules.generation import OutputWords, SentenceGenerator
 from allennlp_sentmatch.modules.posteriors import Posterior
 from allennlp_sentmatch.nn.cs_lvm import append_end, teacher_forcing
 from allennlp_sentmatch.nn.padding import stack_padded

@@ -1,17 +1,22 @@
 """The generator of sentences, and beam search for the most probable ones."""
 
-from typing import Optional
-
 import torch
 import torch.nn.functional as F
 from allennlp.common import FromParams
 from allennlp.common.checks import ConfigurationError
-from allennlp.nn.beam_search import BeamSearch, FinalSequenceScorer
+from allennlp.common.util import END_SYMBOL, START_SYMBOL
+from allennlp.data import Vocabulary
+from allennlp.nn.beam_search import (
+    BeamSearch,
+    FinalSequenceScorer,
+    StateType,
+    StepFunctionTypeNoTimestep,
+)
 from allennlp.nn.util import min_value_of_dtype
 from torch import Tensor
 
 from allennlp_sentmatch.modules.configuration_errors import constructs
-from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel, LSTMState
+from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel
 
 
 class SentenceGenerator(FromParams):
@@ -53,49 +58,71 @@ class LengthPenaltyScorer(FinalSequenceScorer):
         return log_probabilities / ((5 + lengths) / 6) ** self.alpha
 
 
-@torch.no_grad()
-def search_sentences(
-    beam_search: BeamSearch,
-    generator: ConditionalLanguageModel,
-    latent: Tensor,
-    labels: Optional[Tensor],
-    word_embeddings: Tensor,
-    *,
-    start_index: int,
-    allowed_words: Tensor,
-) -> tuple[Tensor, Tensor]:
-    """Search the best sentences for each latent vector and label.
+class OutputWords(torch.nn.Module):
+    """The indices of the start and end symbols, and a mask of the words that may be generated.
+
+    Padding and the start symbol are not words, and the unknown symbol tells a reader nothing.
 
     # Parameters
 
-    beam_search : `BeamSearch`
-        AllenNLP's, with the end symbol, the number of beams and the scorer.
-    generator, latent, labels, word_embeddings, start_index, allowed_words
-        As for `allennlp_sentmatch.nn.cs_lvm.generate_relaxed`.
-
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        Word indices (B, K, T), the best of K sentences first, each ended and padded by the end
-        symbol; and their scores (B, K).
+    vocab : `Vocabulary`
+    namespace : `str`
+    remedy : `str`
+        What to do if a symbol is missing, for the `ConfigurationError`.
     """
 
-    def step(last_words: Tensor, state: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
-        logits, (hidden, cell) = generator.step(
-            word_embeddings[last_words],
-            LSTMState(state["hidden"], state["cell"]),
-            state["latent"],
-            state.get("labels"),
-            word_embeddings,
-        )
-        log_probs = F.log_softmax(logits, dim=-1)
-        log_probs = log_probs.masked_fill(~allowed_words, min_value_of_dtype(log_probs.dtype))
-        return log_probs, {**state, "hidden": hidden, "cell": cell}
+    allowed: Tensor
+    """(V,), bool: `True` for the end symbol, too."""
 
-    initial = generator.initial_state(latent)
-    state = {"hidden": initial.hidden, "cell": initial.cell, "latent": latent}
-    if labels is not None:
-        state["labels"] = labels
-    start = torch.full((latent.size(0),), start_index, device=latent.device)
-    predictions, scores = beam_search.search(start, state, step)
-    return predictions, scores
+    def __init__(self, vocab: Vocabulary, namespace: str, remedy: str) -> None:
+        super().__init__()
+        indices = vocab.get_token_to_index_vocabulary(namespace)
+        excluded = (vocab._padding_token, vocab._oov_token, START_SYMBOL)
+        for symbol in (START_SYMBOL, END_SYMBOL, *excluded):
+            if symbol not in indices:
+                raise ConfigurationError(
+                    f"the vocabulary's namespace {namespace!r} lacks {symbol!r}{remedy}"
+                )
+        self.start, self.end = indices[START_SYMBOL], indices[END_SYMBOL]
+        allowed = torch.ones(vocab.get_vocab_size(namespace), dtype=torch.bool)
+        allowed[[indices[symbol] for symbol in excluded]] = False
+        self.register_buffer("allowed", allowed, persistent=False)
+        self._words = vocab.get_index_to_token_vocabulary(namespace)
+
+    def sentence(self, indices: list[int]) -> list[str]:
+        """The words before the end symbol."""
+        length = indices.index(self.end) if self.end in indices else len(indices)
+        return [self._words[index] for index in indices[:length]]
+
+    @torch.no_grad()
+    def search(
+        self, beam_search: BeamSearch, step: StepFunctionTypeNoTimestep, state: StateType
+    ) -> tuple[Tensor, Tensor]:
+        """Search the best sentences for each of B instances.
+
+        # Parameters
+
+        beam_search : `BeamSearch`
+            AllenNLP's, with the end symbol, the number of beams and the scorer.
+        step : `Callable`
+            From the last words (B,) and the state to the next words' logits (B, V) and the state.
+        state : `dict[str, Tensor]`
+            The state before the first word.
+
+        # Returns
+
+        `tuple[Tensor, Tensor]`
+            Word indices (B, K, T), the best of K sentences first, each ended and padded by the end
+            symbol; and their scores (B, K).
+        """
+
+        def allowed_step(last_words: Tensor, state: StateType) -> tuple[Tensor, StateType]:
+            logits, state = step(last_words, state)
+            log_probs = F.log_softmax(logits, dim=-1)
+            lowest = min_value_of_dtype(log_probs.dtype)
+            return log_probs.masked_fill(~self.allowed, lowest), state
+
+        first = next(iter(state.values()))
+        start = torch.full((len(first),), self.start, device=first.device)
+        predictions, scores = beam_search.search(start, state, allowed_step)
+        return predictions, scores

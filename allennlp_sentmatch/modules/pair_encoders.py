@@ -13,10 +13,6 @@ class PairEncoder(Registrable):
     """Holds the `PairReader` that a configuration states.
 
     A model takes a `Lazy[PairEncoder]`, fills in `input_size`, and keeps the `module`.
-
-    # Parameters
-
-    module : `PairReader`
     """
 
     default_implementation = "lstmn_inter_attention"

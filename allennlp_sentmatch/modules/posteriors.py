@@ -14,10 +14,6 @@ class Posterior(Registrable):
     """Holds the `InferenceNetwork` that a configuration states.
 
     A model takes a `Lazy[Posterior]`, fills in `input_size`, and keeps the `module`.
-
-    # Parameters
-
-    module : `InferenceNetwork`
     """
 
     def __init__(self, module: InferenceNetwork) -> None:

@@ -1,38 +1,22 @@
-"""Recurrent layers for decoders, one input at a time."""
+"""Recurrent layers for decoders, as configurations state them."""
 
-import torch
 from allennlp.common import Registrable
 
 from allennlp_sentmatch.modules.configuration_errors import constructs
 from allennlp_sentmatch.nn import CellAwareLSTMDecoder, LSTMDecoder, RecurrentDecoder
 
 
-class StepDecoder(torch.nn.Module, Registrable):
-    """The recurrent layers of a decoder, which read one input after the other.
+class StepDecoder(Registrable):
+    """Holds the `RecurrentDecoder` that a configuration states, which reads one input after the
+    other.
 
-    # Parameters
-
-    module : `RecurrentDecoder`
-        A decoder of `allennlp_sentmatch.nn`, which does the work.
+    A model takes a `Lazy[StepDecoder]`, fills in `input_size`, and keeps the `module`.
     """
 
     default_implementation = "lstm"
 
     def __init__(self, module: RecurrentDecoder) -> None:
-        super().__init__()
         self.module = module
-
-    def get_input_dim(self) -> int:
-        """The width of a step's input."""
-        return self.module.input_size
-
-    def get_output_dim(self) -> int:
-        """The width of each layer's states."""
-        return self.module.hidden_size
-
-    def get_num_layers(self) -> int:
-        """The number of layers."""
-        return self.module.num_layers
 
 
 @StepDecoder.register("lstm")

@@ -32,7 +32,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import (
     lstm_last_states,
     lstm_recurrence,
 )
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerWeights
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.padding import check_padded
 
 
@@ -173,14 +173,17 @@ class CellAwareLSTM(LayeredEncoder):
         """
         if return_gates and return_states:
             raise ValueError("return_gates and return_states cannot both be true; choose one")
-        layers = self._all_weights()
+        layers = [
+            [self.layer_weights(layer, suffix) for suffix in self._suffixes]
+            for layer in range(self.num_layers)
+        ]
+        stack = LayerStack(layers, self.dropout, self.training)
         check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
         if return_gates:
-            return lstm_gates(inputs, mask, layers, self.dropout, self.training)
+            return lstm_gates(inputs, mask, stack)
         if return_states:
-            return lstm_last_states(inputs, mask, layers, self.dropout, self.training)
-        hidden, _ = lstm_recurrence(inputs, mask, layers, self.dropout, self.training)
-        return hidden
+            return lstm_last_states(inputs, mask, stack)
+        return lstm_recurrence(inputs, mask, stack)[0]
 
     def layer_weights(self, layer: int, suffix: str = "") -> LayerWeights:
         """The parameters of a layer in one direction, with lambda computed."""
@@ -197,9 +200,3 @@ class CellAwareLSTM(LayeredEncoder):
                 **named, left_weight=torch.sigmoid(-logit), lower_weight=torch.sigmoid(logit)
             )
         return LayerWeights(**named, left_weight=1 - weight, lower_weight=weight)
-
-    def _all_weights(self) -> list[list[LayerWeights]]:
-        return [
-            [self.layer_weights(layer, suffix) for suffix in self._suffixes]
-            for layer in range(self.num_layers)
-        ]

@@ -22,6 +22,12 @@ class ConfiguredModule(torch.nn.Module):
         )
 
 
+def uniform_parameter(*shape: int, bound: Optional[float] = None) -> torch.nn.Parameter:
+    """A parameter from U(-bound, bound), by default 1/sqrt(number of columns) as in `Linear`."""
+    bound = shape[-1] ** -0.5 if bound is None else bound
+    return torch.nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
+
+
 class RecurrentModule(ConfiguredModule):
     """A module that reads sentences in one direction or two."""
 
@@ -35,7 +41,7 @@ class RecurrentModule(ConfiguredModule):
 
     @property
     def _suffixes(self) -> tuple[str, ...]:
-        """What the names of each direction's parameters end in, as in `torch.nn.LSTM`."""
+        """The ends of the names of each direction's parameters, as in `torch.nn.LSTM`."""
         return ("", "_reverse") if self.bidirectional else ("",)
 
 

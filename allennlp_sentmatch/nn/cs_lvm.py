@@ -294,9 +294,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         )
         if num_labels < 0:
             raise ValueError(f"num_labels is {num_labels}; it cannot be negative")
-        self.vocab_size = vocab_size
         self.embedding_size = embedding_size
-        self.latent_size = latent_size
         self.num_labels = num_labels
         input_size = embedding_size + latent_size
         self.label_embedding: Optional[torch.nn.Embedding] = None
@@ -482,13 +480,6 @@ def generative_loss(log_likelihood: Tensor, kl_divergence: Tensor, num_labels: i
     which broadcasts against it, and the number of labels, 1 / p(y).
     """
     return -log_likelihood + math.log(num_labels) + kl_divergence
-
-
-def supervised_loss(
-    generative: Tensor, discriminative: Tensor, discriminative_weight: float
-) -> Tensor:
-    """Compute L_l, eq. 6.14, from L_gen, L_disc and lambda."""
-    return generative + discriminative_weight * discriminative
 
 
 def _negative_entropy(label_log_probs: Tensor) -> Tensor:

@@ -35,6 +35,7 @@ from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import check_fraction, check_positive
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import run_step
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 
 
@@ -210,9 +211,8 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
         """Take all steps of a known sequence layer by layer; see `RecurrentDecoder`."""
         layers = [[self.lstm.layer_weights(layer)] for layer in range(self.num_layers)]
         hidden, cell = (cast_to_parameter(x, layers[0][0].weight_ih) for x in state)
-        outputs, *last = lstm_last_states(
-            inputs, None, layers, self.lstm.dropout, self.training, (hidden, cell)
-        )
+        stack = LayerStack(layers, self.lstm.dropout, self.training)
+        outputs, *last = lstm_last_states(inputs, None, stack, (hidden, cell))
         return outputs, DecoderState(*last)
 
 

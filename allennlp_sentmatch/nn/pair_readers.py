@@ -18,7 +18,6 @@ the first, and its last hidden state h_N is the pair's vector:
     h* = tanh(W^p r + W^x h_N)            (17)
 """
 
-import math
 from abc import ABC, abstractmethod
 from typing import NamedTuple, Optional, Union
 
@@ -27,8 +26,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.nn.configured_module import ConfiguredModule
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule, uniform_parameter
 from allennlp_sentmatch.nn.lstmn import LSTMN
+from allennlp_sentmatch.nn.ops.common.packing import last_states
 from allennlp_sentmatch.nn.padding import check_padded, mask_of
 from allennlp_sentmatch.nn.pooling import additive_attention
 from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states
@@ -46,15 +46,7 @@ class PairAttention(NamedTuple):
 
 
 class PairReader(ConfiguredModule, ABC):
-    """Two networks, the first for the premise and the second for the hypothesis.
-
-    # Parameters
-
-    input_size : `int`
-        D, the size of a token's vector.
-    hidden_size : `int`
-        H, the size of both networks' states and of the pair's vector.
-    """
+    """Two networks, the first for the premise and the second for the hypothesis."""
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
@@ -115,13 +107,6 @@ class PairReader(ConfiguredModule, ABC):
         """Return what `forward` does with `return_attention`."""
 
 
-def last_state(states: Tensor, mask: Tensor) -> Tensor:
-    """Return each sentence's last state, (B, H), of all states (B, T, H); zero if it is empty."""
-    index = torch.arange(mask.size(1), device=mask.device)
-    is_last = index == mask.sum(1, keepdim=True) - 1  # (B, T)
-    return (states * is_last.unsqueeze(2)).sum(1)
-
-
 class LSTMPair(PairReader):
     """Two LSTMs that read the premise and then the hypothesis (the module's docstring).
 
@@ -153,7 +138,7 @@ class LSTMPair(PairReader):
             check_padded(*sentences, self.input_size, next(self.parameters()).dtype)
         _, *last = lstm_final_states(self.premise_reader, *premise)  # (B, 1, H) each
         outputs, *_ = lstm_final_states(self.hypothesis_reader, *hypothesis, (last[0], last[1]))
-        return last_state(outputs, hypothesis[1]), PairAttention()
+        return last_states(outputs, hypothesis[1]), PairAttention()
 
 
 class LSTMNPair(PairReader):
@@ -190,9 +175,9 @@ class LSTMNPair(PairReader):
     def read(self, premise: Padded, hypothesis: Padded) -> tuple[Tensor, PairAttention]:
         """Return the pair's vector and all attention; see `PairReader.forward`."""
         first = self.premise_reader.read(*premise)
-        last = (last_state(first.hidden, premise[1]), last_state(first.cell, premise[1]))
+        last = (last_states(first.hidden, premise[1]), last_states(first.cell, premise[1]))
         second = self.hypothesis_reader.read(*hypothesis, last if self.start_from_premise else None)
-        query = last_state(second.hidden, hypothesis[1])  # h_N, (B, H)
+        query = last_states(second.hidden, hypothesis[1])  # h_N, (B, H)
         encoding, inter = self._attend(first.hidden, premise[1], query)
         within = (first.attention, second.attention)
         return encoding, PairAttention(*within, inter)  # type: ignore[arg-type]  # one direction
@@ -237,16 +222,11 @@ class LSTMNInterAttention(LSTMNPair):
     ) -> None:
         super().__init__(input_size, hidden_size, attention_size)
         self.start_from_premise = start_from_premise
-
-        def parameter(*shape: int) -> torch.nn.Parameter:
-            bound = 1 / math.sqrt(hidden_size)
-            return torch.nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
-
-        self.attention_premise = parameter(self.attention_size, hidden_size)
-        self.attention_hypothesis = parameter(self.attention_size, hidden_size)
-        self.attention_vector = parameter(self.attention_size)
-        self.output_premise = parameter(hidden_size, hidden_size)
-        self.output_hypothesis = parameter(hidden_size, hidden_size)
+        self.attention_premise = uniform_parameter(self.attention_size, hidden_size)
+        self.attention_hypothesis = uniform_parameter(self.attention_size, hidden_size)
+        self.attention_vector = uniform_parameter(self.attention_size, bound=hidden_size**-0.5)
+        self.output_premise = uniform_parameter(hidden_size, hidden_size)
+        self.output_hypothesis = uniform_parameter(hidden_size, hidden_size)
 
     def _attend(self, tape: Tensor, mask: Tensor, query: Tensor) -> tuple[Tensor, Tensor]:
         keys = F.linear(tape, self.attention_premise)  # (B, T, A)

@@ -26,13 +26,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.nn.configured_module import ConfiguredModule
+from allennlp_sentmatch.nn.configured_module import ConfiguredModule, uniform_parameter
 from allennlp_sentmatch.nn.ops.common.autocast import (
     cast_to_parameter,
     is_autocast_enabled,
     without_autocast,
 )
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn.ops.common.packing import last_states
 from allennlp_sentmatch.nn.padding import check_padded, mask_of, zero_outputs
 from allennlp_sentmatch.nn.precision import at_least_float32
 
@@ -95,9 +96,7 @@ class Pooling(torch.nn.Module):
         self.output_size = input_size * len(poolings)
         if "attention" in poolings:
             self.attention_projection = torch.nn.Linear(input_size, input_size)
-            self.attention_vector = torch.nn.Parameter(torch.empty(input_size))
-            bound = input_size**-0.5  # as torch.nn.Linear's own weights
-            torch.nn.init.uniform_(self.attention_vector, -bound, bound)
+            self.attention_vector = uniform_parameter(input_size)
 
     def extra_repr(self) -> str:
         """The settings, in the constructor's order."""
@@ -156,11 +155,12 @@ class Pooling(torch.nn.Module):
             if pooling == "max":
                 parts.append(max_pooling(inputs, mask))
             elif pooling == "mean":
-                parts.append(mean_pooling(inputs, mask))
+                total = inputs.masked_fill(~mask.unsqueeze(-1), 0.0).sum(dim=1)
+                parts.append(total / mask.sum(dim=1, keepdim=True).clamp(min=1))
             elif pooling == "min":
                 parts.append(-max_pooling(-inputs, mask))
             elif pooling == "last":
-                parts.append(last_pooling(inputs, mask, self.bidirectional))
+                parts.append(last_states(inputs, mask, 1 + self.bidirectional))
             else:
                 # Clear the padding before the projection, whose gradient a NaN in it would reach.
                 steps = inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
@@ -176,27 +176,6 @@ def max_pooling(inputs: Tensor, mask: Tensor) -> Tensor:
     """Take the maximum over the unmasked steps, (B, T, E), (B, T) -> (B, E), zero without any."""
     maximum = inputs.masked_fill(~mask.unsqueeze(-1), float("-inf")).max(dim=1).values
     return maximum.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
-
-
-def mean_pooling(inputs: Tensor, mask: Tensor) -> Tensor:
-    """Take the mean over the unmasked steps, (B, T, E), (B, T) -> (B, E), zero without any."""
-    total = inputs.masked_fill(~mask.unsqueeze(-1), 0.0).sum(dim=1)
-    return total / mask.sum(dim=1, keepdim=True).clamp(min=1)
-
-
-def last_pooling(inputs: Tensor, mask: Tensor, bidirectional: bool) -> Tensor:
-    """Take each direction's final state, (B, T, E), (B, T) -> (B, E), zero for an empty sentence.
-
-    AllenNLP's `get_final_encoder_states` computes the same but fails on empty sentences.
-    """
-    lengths = mask.sum(dim=1)
-    last = (lengths - 1).clamp(min=0)
-    rows = torch.arange(inputs.size(0), device=inputs.device)
-    final = inputs[rows, last]  # (B, E)
-    if bidirectional:
-        half = inputs.size(-1) // 2
-        final = torch.cat([final[:, :half], inputs[:, 0, half:]], dim=-1)
-    return final.masked_fill((lengths == 0).unsqueeze(-1), 0.0)
 
 
 def additive_attention(

@@ -38,7 +38,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_positive
-from allennlp_sentmatch.nn.configured_module import RecurrentModule
+from allennlp_sentmatch.nn.configured_module import RecurrentModule, uniform_parameter
 from allennlp_sentmatch.nn.ops.common.additive_scores import additive_scores
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.cells import gru_cell
@@ -48,12 +48,6 @@ from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 from allennlp_sentmatch.nn.padding import check_padded, mask_of
 from allennlp_sentmatch.nn.pooling import additive_attention
 from allennlp_sentmatch.nn.recurrent_networks import run_networks
-
-
-def _uniform_parameter(*shape: int) -> torch.nn.Parameter:
-    """A vector or matrix from U(-1/sqrt(K), 1/sqrt(K)) with K columns, as in `torch.nn.Linear`."""
-    bound = shape[-1] ** -0.5
-    return torch.nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
 
 
 class GatedMatching(RecurrentModule):
@@ -111,7 +105,7 @@ class GatedMatching(RecurrentModule):
                 ("attention_vector", (A,)),
                 ("gate", (P + Q, P + Q)),
             ]:
-                self.register_parameter(name + suffix, _uniform_parameter(*shape))
+                self.register_parameter(name + suffix, uniform_parameter(*shape))
             for name, parameter in torch.nn.GRU(P + Q, H).named_parameters():
                 self.register_parameter(name + suffix, parameter)
 
@@ -259,10 +253,10 @@ class GatedSelfMatching(RecurrentModule):
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.attention_size = A
-        self.attention_key = _uniform_parameter(A, D)
-        self.attention_query = _uniform_parameter(A, D)
-        self.attention_vector = _uniform_parameter(A)
-        self.gate = _uniform_parameter(2 * D, 2 * D)
+        self.attention_key = uniform_parameter(A, D)
+        self.attention_query = uniform_parameter(A, D)
+        self.attention_vector = uniform_parameter(A)
+        self.gate = uniform_parameter(2 * D, 2 * D)
         self.gru = torch.nn.GRU(2 * D, hidden_size, batch_first=True, bidirectional=True)
 
     def forward(self, passage: Tensor, mask: Optional[Tensor] = None) -> tuple[Tensor, Tensor]:
@@ -332,9 +326,9 @@ class PointerNetwork(torch.nn.Module):
         super().__init__()
         A = passage_size if attention_size is None else attention_size
         check_positive(passage_size=passage_size, question_size=question_size, attention_size=A)
-        self.attention_passage = _uniform_parameter(A, passage_size)
-        self.attention_previous = _uniform_parameter(A, question_size)
-        self.attention_vector = _uniform_parameter(A)
+        self.attention_passage = uniform_parameter(A, passage_size)
+        self.attention_previous = uniform_parameter(A, question_size)
+        self.attention_vector = uniform_parameter(A)
         self.gru = torch.nn.GRUCell(passage_size, question_size)
 
     def forward(
@@ -398,10 +392,10 @@ class QuestionPooling(torch.nn.Module):
         super().__init__()
         A = question_size if attention_size is None else attention_size
         check_positive(question_size=question_size, attention_size=A)
-        self.attention_question = _uniform_parameter(A, question_size)
-        self.attention_query = _uniform_parameter(A, A)
-        self.attention_vector = _uniform_parameter(A)
-        self.query = _uniform_parameter(A)
+        self.attention_question = uniform_parameter(A, question_size)
+        self.attention_query = uniform_parameter(A, A)
+        self.attention_vector = uniform_parameter(A)
+        self.query = uniform_parameter(A)
 
     def forward(self, question: Tensor, mask: Optional[Tensor] = None) -> tuple[Tensor, Tensor]:
         """Pool B questions.

@@ -23,7 +23,6 @@ With a context of at most k tokens, s_i encodes x_i ... x_{i+k-1} and p_i encode
 and likewise from right to left.
 """
 
-import math
 from typing import Literal, Optional, Union
 
 import torch
@@ -31,7 +30,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from allennlp_sentmatch.nn.checks import check_choice, check_positive
-from allennlp_sentmatch.nn.configured_module import ConfiguredModule, SequenceEncoder
+from allennlp_sentmatch.nn.configured_module import (
+    ConfiguredModule,
+    SequenceEncoder,
+    uniform_parameter,
+)
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.packing import order_by_length
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
@@ -51,13 +54,10 @@ class SuffixCell(ConfiguredModule):
 
     def __init__(self, input_size: int, hidden_size: int, num_gates: int) -> None:
         super().__init__()
-        rows = num_gates * hidden_size
-        self.weight_ih_l0 = torch.nn.Parameter(torch.empty(rows, input_size))
-        self.weight_hh_l0 = torch.nn.Parameter(torch.empty(rows, hidden_size))
-        self.bias_l0 = torch.nn.Parameter(torch.empty(rows))
-        bound = 1 / math.sqrt(hidden_size)
-        for parameter in self.parameters():
-            torch.nn.init.uniform_(parameter, -bound, bound)
+        rows, bound = num_gates * hidden_size, hidden_size**-0.5
+        self.weight_ih_l0 = uniform_parameter(rows, input_size, bound=bound)
+        self.weight_hh_l0 = uniform_parameter(rows, hidden_size, bound=bound)
+        self.bias_l0 = uniform_parameter(rows, bound=bound)
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.num_gates = num_gates

@@ -3,7 +3,7 @@ import torch
 from allennlp.common import Params
 from allennlp.modules import Seq2SeqEncoder
 
-from allennlp_sentmatch.modules.encoder_states import encode_with_states, state_sizes
+from allennlp_sentmatch.modules.encoder_states import encode_with_states, num_layers_with_states
 
 
 def make(**settings):
@@ -19,7 +19,7 @@ MASK = torch.arange(5) < torch.tensor([[5], [2], [0]])
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_last_states_are_those_of_each_sentence_alone(kind, bidirectional):
     encoder = make(type=kind, hidden_size=4, num_layers=2, bidirectional=bidirectional)
-    assert state_sizes(encoder) == (2, 8 if bidirectional else 4)
+    assert num_layers_with_states(encoder) == 2
     outputs, last_output, states = encode_with_states(encoder, INPUTS, MASK)
     torch.testing.assert_close(outputs, encoder(INPUTS, MASK))
     assert states.hidden.shape == states.cell.shape == (3, 2, 8 if bidirectional else 4)
@@ -44,15 +44,16 @@ def test_a_batch_without_tokens(kind):
     assert outputs.shape == (3, 0, width)
     assert torch.equal(last_output, torch.zeros(3, width))
     if kind != "rcrn":
-        assert states.hidden.shape == states.cell.shape == (3, *state_sizes(encoder))
+        num_layers = num_layers_with_states(encoder)
+        assert states.hidden.shape == states.cell.shape == (3, num_layers, width)
         assert not states.hidden.any()
         assert not states.cell.any()
 
 
 def test_other_encoders_have_their_last_output_alone():
-    assert state_sizes(make(type="stacked_rnn", cell="gru", hidden_size=4)) is None
+    assert num_layers_with_states(make(type="stacked_rnn", cell="gru", hidden_size=4)) == 0
     encoder = make(type="rcrn", hidden_size=4)
-    assert state_sizes(encoder) is None
+    assert num_layers_with_states(encoder) == 0
     outputs, last_output, states = encode_with_states(encoder, INPUTS[:2], MASK[:2])
     assert states is None
     forward, backward = outputs.chunk(2, -1)

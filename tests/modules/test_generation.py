@@ -6,46 +6,36 @@ import pytest
 import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
 from allennlp.nn.beam_search import BeamSearch, FinalSequenceScorer
 
 from allennlp_sentmatch.modules import SentenceGenerator
-from allennlp_sentmatch.modules.generation import search_sentences
-from allennlp_sentmatch.nn.cs_lvm import ConditionalLanguageModel
+from allennlp_sentmatch.modules.generation import OutputWords
 
-START, END, A, B, C = range(5)
-ALLOWED = torch.tensor([False, True, True, True, True])
+PADDING, UNKNOWN, START, END, A, B, C = range(7)
 
 
-def log_prob(generator, words, latent, labels, sentence):
-    """The log-probability of beginning with the words of `sentence`, step by step."""
-    state, total = generator.initial_state(latent), 0.0
-    for word, following in zip([START, *sentence], sentence):
-        logits, state = generator.step(words[[word]], state, latent, labels, words)
-        total += logits.log_softmax(-1)[0, following].item()
-    return total
-
-
-@pytest.mark.parametrize("num_labels", [0, 2])
-def test_finds_the_most_probable_sentences(num_labels):
+def test_finds_the_most_probable_sentences():
+    """Of a language in which a word depends on the one before it and on the instance."""
     torch.manual_seed(0)
-    generator = ConditionalLanguageModel(5, 6, 2, num_labels, 3).double()
-    with torch.no_grad():
-        for parameter in generator.parameters():
-            parameter.normal_()
-    words = torch.randn(5, 6, dtype=torch.float64, requires_grad=True)
-    latent = torch.randn(2, 2, dtype=torch.float64)
-    labels = torch.tensor([0, 1]) if num_labels else None
+    vocab = Vocabulary(tokens_to_add={"tokens": ["@start@", "@end@", "a", "b", "c"]})
+    logits = torch.randn(2, 7, 7, dtype=torch.float64, requires_grad=True)
+
+    def step(last_words, state):
+        return state["logits"][torch.arange(len(last_words)), last_words], state
+
     # As many beams as there are words: with two steps, nothing is lost.
     beam_search = BeamSearch(end_index=END, max_steps=2, beam_size=5)
-    predictions, scores = search_sentences(
-        beam_search, generator, latent, labels, words, start_index=START, allowed_words=ALLOWED
-    )
+    words = OutputWords(vocab, "tokens", "")
+    predictions, scores = words.search(beam_search, step, {"logits": logits})
     assert not scores.requires_grad
     possible = [(END,), *((word, last) for word in (A, B, C) for last in (END, A, B, C))]
-    for row in range(2):
-        label = None if labels is None else labels[[row]]
+    for row, log_probs in enumerate(logits.log_softmax(-1).tolist()):
         ranked = sorted(
-            ((log_prob(generator, words, latent[[row]], label, s), s) for s in possible),
+            (
+                (sum(log_probs[i][j] for i, j in zip((START, *sentence), sentence)), sentence)
+                for sentence in possible
+            ),
             reverse=True,
         )
         for (expected, sentence), indices, score in zip(

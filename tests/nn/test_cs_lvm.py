@@ -23,7 +23,6 @@ from allennlp_sentmatch.nn.cs_lvm import (
     latent_constraint,
     mean_direction_constraint,
     sampled_unsupervised_loss,
-    supervised_loss,
     teacher_forcing,
     unsupervised_loss,
 )
@@ -330,12 +329,6 @@ def test_generative_loss_by_hand():
     # -log p(x|y,z) - log p(y) + KL with p(x|y,z) = 1/8, three labels and KL = 2.
     loss = generative_loss(tensor(math.log(1 / 8)), tensor(2.0), num_labels=3)
     assert loss.item() == pytest.approx(math.log(8) + math.log(3) + 2, rel=1e-12)
-
-
-def test_supervised_loss_by_hand():
-    # L_gen = 5, L_disc = log 4, lambda = 0.8
-    loss = supervised_loss(tensor(5.0), tensor(math.log(4)), discriminative_weight=0.8)
-    assert loss.item() == pytest.approx(5 + 0.8 * math.log(4), rel=1e-12)
 
 
 def test_unsupervised_bound_by_brute_force():

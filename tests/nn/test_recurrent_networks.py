@@ -7,7 +7,6 @@ from torch import Tensor
 from allennlp_sentmatch.nn import recurrent_networks, use_backend
 from allennlp_sentmatch.nn.ops.common.products import HAS_ONEDNN, MKLProducts, OneDNNProducts
 from allennlp_sentmatch.nn.recurrent_networks import (
-    _packed_final_states,
     lstm_final_states,
     lstm_states,
     run_networks,
@@ -194,18 +193,19 @@ def test_a_cell_is_torch_s_last_cell_of_what_was_read_until_then(backend):
             torch.testing.assert_close(cell[row, t, H:], after_suffix[1, 0])
 
 
-@pytest.mark.parametrize("run", [lstm_final_states, _packed_final_states])
+@pytest.mark.parametrize("form", ["own", "packed"])
 @pytest.mark.parametrize(
     ("bidirectional", "started"), [(False, False), (False, True), (True, False)]
 )
-def test_last_states_are_torch_s(bidirectional, started, run):
-    """On a CPU, and packed as on a GPU."""
+def test_last_states_are_torch_s(bidirectional, started, form, monkeypatch):
+    """As on a CPU, and packed as on a GPU."""
+    monkeypatch.setattr(recurrent_networks, "resolve_network", lambda *_: form)
     lstm, (inputs, mask) = make(torch.nn.LSTM, 3, bidirectional), batch(LENGTHS, 6)
     states = torch.randn(2, len(LENGTHS), 3, H * (1 + bidirectional), dtype=torch.float64)
     if not started:
         states.zero_()
     spoiled = inputs.masked_fill(~mask.unsqueeze(-1), float("nan"))
-    outputs, *last = run(lstm, spoiled, mask, tuple(states) if started else None)
+    outputs, *last = lstm_final_states(lstm, spoiled, mask, tuple(states) if started else None)
     assert not outputs[~mask].any()
     for row, length in enumerate(LENGTHS):
         if not length:

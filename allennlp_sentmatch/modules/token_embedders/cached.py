@@ -48,9 +48,7 @@ class CachedEmbedder(TokenEmbedder):
         self._check_frozen()
         self.capacity = capacity
         self._has_trained = False
-        self._vectors: dict[tuple[bytes, ...], Tensor] = {}
-        self._size = 0  # bytes
-        self._is_full = False
+        self._clear()
 
     def _check_frozen(self) -> None:
         if any(parameter.requires_grad for parameter in self.embedder.parameters()):
@@ -141,9 +139,9 @@ class CachedEmbedder(TokenEmbedder):
             )
 
     def _clear(self) -> None:
-        self._vectors = {}
-        self._size = 0
-        self._is_full = False
+        self._vectors: dict[tuple[bytes, ...], Tensor] = {}
+        self._size = 0  # bytes
+        self._is_full: bool = False
 
     def _apply(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> "CachedEmbedder":
         self._clear()  # another device or precision

@@ -1,7 +1,7 @@
 """Word vectors from a file as a `TokenEmbedder` that reports how many tokens they cover."""
 
 import logging
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from typing import Optional
 
 import numpy
@@ -97,19 +97,12 @@ def _weight(file: str, size: int, vocab: Vocabulary, namespace: str, zero_missin
         mean, std = found.mean(dtype=torch.float64), found.double().std(unbiased=False)
         weight.normal_(float(mean), float(std))
     weight[[indices[word] for word in vectors]] = found
+    text = f"{file} has vectors of {len(vectors):,} of {len(indices):,} words"
     # AllenNLP keeps the counts where it has made the vocabulary from instances.
-    counts = (vocab._retained_counter or {}).get(namespace, {})
-    others = "zeros" if zero_missing else "random vectors"
-    _log_coverage(file, len(indices), vectors.keys(), counts, others)
-    return weight
-
-
-def _log_coverage(
-    file: str, num_words: int, found: Set[str], counts: Mapping[str, int], others: str
-) -> None:
-    text = f"{file} has vectors of {len(found):,} of {num_words:,} words"
+    counts: Mapping[str, int] = (vocab._retained_counter or {}).get(namespace, {})
     total = sum(counts.values())
     if total:
-        covered = sum(counts.get(word, 0) for word in found)
+        covered = sum(counts.get(word, 0) for word in vectors)
         text += f", which are {covered / total:.1%} of the data's {total:,} tokens"
-    logger.info("%s; the others have %s", text, others)
+    logger.info("%s; the others have %s", text, "zeros" if zero_missing else "random vectors")
+    return weight

@@ -1,4 +1,4 @@
-"""Which implementation of a recurrence runs, decided here and nowhere else.
+"""The choice of the implementation of a recurrence, made here and nowhere else.
 
 A recurrence has some of these implementations, its backends. They agree to rounding.
 
@@ -23,12 +23,13 @@ takes the place of "cpu". To choose another one, for instance to take a gradient
 An encoder's forward pass calls `resolve` once; the backward pass uses what the forward pass used.
 """
 
+import math
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.util import find_spec
-from typing import Callable, Literal, NamedTuple, Optional, get_args
+from typing import Callable, Literal, NamedTuple, Optional, Union, get_args
 
 import torch
 
@@ -154,7 +155,7 @@ COMPILED = native.why_missing is None
 
 
 def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
-    """Why a backend cannot run for these tensors; `None` if it can."""
+    """The reason why a backend cannot run for these tensors; `None` if it can."""
     if name in ("naive", "scan"):
         return None
     device, dtype = tensors[0].device, tensors[0].dtype
@@ -176,60 +177,64 @@ def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
     return None
 
 
-#: The share of tokens in a padded batch below which torch runs its networks faster packed on a CPU,
-#: without gradients (32 sentences of at most 40 or 200 tokens, 75 to 300 units). oneDNN runs LSTMs
-#: over padded batches, faster than torch's steps of a packed batch until these are large. It does
-#: not run GRUs. With gradients, torch takes 1.5 times as long packed (150 or 300 units), and for
-#: passages of 150 to 200 tokens 7 to 9 times (torch 2.13, one thread).
-PACKED_BELOW = {"GRU": 0.9, "LSTM": 0.5, "LSTM of 256 units": 0.75}
-#: The share of tokens below which this package trains LSTMs faster on Intel processors: in 0.6 to
-#: 0.9 of torch's time with 38 % of padding, which it skips, but in 1.0 to 1.3 without. On an AMD
-#: EPYC it is no faster on one thread, and slower on several.
-OWN_LSTM_BELOW = 0.85
-#: The units of a GRU from which on this package runs it faster without gradients (with 100 units it
-#: takes 1.4 times as long, with 300 two thirds). It trains all GRUs in half to 0.7 of torch's time.
-OWN_GRU_FROM = 256
+#: Measured for one of torch's networks on a CPU: the shares of tokens in a padded batch below which
+#: this package's recurrences run it, in training and without gradients, and below which torch runs
+#: it packed, without gradients (32 sentences of at most 40 or 200 tokens, 75 to 300 units, torch
+#: 2.13, one thread).
+#:
+#: This package trains GRUs in half to 0.7 of torch's time; without gradients they take 1.4 times as
+#: long with 100 units, two thirds with 300. It trains LSTMs in 0.6 to 0.9 of torch's time with 38 %
+#: of padding, which it skips, but in 1.0 to 1.3 without, and on Intel processors only: on an AMD
+#: EPYC it is no faster on one thread, and slower on several. oneDNN runs LSTMs over padded batches,
+#: faster than torch's steps of a packed batch until these are large. It does not run GRUs. In
+#: training, torch takes 1.5 times as long packed (150 or 300 units), and for passages of 150 to 200
+#: tokens 7 to 9 times.
+NETWORK_SHARES: dict[tuple[str, str], tuple[float, float, float]] = {
+    ("LSTM", "below 256 units"): (0.85, 0.0, 0.5),
+    ("LSTM", "from 256 units"): (0.85, 0.0, 0.75),
+    ("GRU", "below 256 units"): (math.inf, 0.0, 0.9),
+    ("GRU", "from 256 units"): (math.inf, math.inf, 0.9),
+}
 
 
 def resolve_network(
-    is_lstm: bool,
-    hidden_size: int,
+    network: Union[torch.nn.LSTM, torch.nn.GRU],
     inputs: torch.Tensor,
     mask: Optional[torch.Tensor],
-    parameters: Sequence[torch.Tensor],
+    needs_last_states: bool = False,
 ) -> Literal["own", "packed", "padded"]:
-    """Whether this package's recurrences run one of torch's networks, or torch does, and how.
+    """Decide if this package's recurrences run one of torch's networks, or torch does, and how.
 
-    cuDNN takes packed batches as they are. The arguments are those of `run_networks`.
+    The arguments are those of `run_networks`. Torch's networks over padded batches do not have the
+    sentences' last states; cuDNN takes packed batches as they are.
     """
     if is_exporting():
         return "own"
+    if needs_last_states:
+        return "packed" if is_on_gpu(inputs) and inputs.size(1) > 0 else "own"
     if inputs.device.type != "cpu":
         return "packed" if is_on_gpu(inputs) and mask is not None else "padded"
     if is_compiling_or_tracing():
         return "padded"
-    backend = resolve("the network", get_args(Name), inputs, *parameters)
-    has_gradients = torch.is_grad_enabled()
+    backend = resolve("the network", get_args(Name), inputs, *network.parameters())
+    is_lstm, trains = isinstance(network, torch.nn.LSTM), torch.is_grad_enabled()
+    units = "from 256 units" if network.hidden_size >= 256 else "below 256 units"
+    own_in_training, own, packed = NETWORK_SHARES["LSTM" if is_lstm else "GRU", units]
+    if is_lstm and backend.products is not MKLProducts:
+        own_in_training = 0.0
     share = 1.0 if mask is None else float(mask.float().mean())
-    if backend.name == "cpu":
-        if not is_lstm and (has_gradients or hidden_size >= OWN_GRU_FROM):
-            return "own"
-        is_faster = backend.products is MKLProducts and share < OWN_LSTM_BELOW
-        if is_lstm and has_gradients and is_faster:
-            return "own"
-    kind = "LSTM" if is_lstm else "GRU"
-    if is_lstm and hidden_size >= 256:
-        kind = "LSTM of 256 units"
-    return "packed" if not has_gradients and share < PACKED_BELOW[kind] else "padded"
+    if backend.name == "cpu" and share < (own_in_training if trains else own):
+        return "own"
+    return "packed" if not trains and share < packed else "padded"
 
 
 def is_on_gpu(x: torch.Tensor) -> bool:
-    """Whether a tensor is on a device with values other than a CPU."""
+    """`True` if a tensor is on a device with values other than a CPU."""
     return x.device.type not in ("cpu", "meta")
 
 
 def is_compiling_or_tracing() -> bool:
-    """Whether torch records its operations, for which the values of tensors must not matter."""
+    """`True` if torch records its operations, for which the values of tensors must not matter."""
     compiler = getattr(torch, "compiler", None)  # torch < 2.1 has no `is_compiling`
     is_compiling = getattr(compiler, "is_compiling", lambda: False)
     return bool(is_compiling() or _is_traced())

@@ -46,7 +46,7 @@ def test_steps_that_cannot_be_loaded_are_not_taken_for_missing_ones(monkeypatch)
 
     with monkeypatch.context() as patch:
         patch.setattr(native, "_checksum", lambda folder: 1)
-        with pytest.warns(RuntimeWarning, match=r"of other sources .*\); reinstall"):
+        with pytest.warns(RuntimeWarning, match=r"from other sources .*\); reinstall"):
             assert native._load()[0] is None
     monkeypatch.setattr(native.ctypes, "CDLL", undefined_symbol)
     with pytest.warns(RuntimeWarning, match=r"undefined symbol: GOMP\); reinstall"):

@@ -17,7 +17,7 @@ def forward(backend: Backend, tables: LayerTables) -> None:
     sizes, hidden = tables.sizes, tables.hidden
     layer = _layer(tables)
     starts = layer.starts
-    for s, weight in enumerate(map(backend.products.prepacked, tables.weight_hh)):
+    for s, weight in enumerate(map(backend.products.prepacked, tables.parameters.weight_hh)):
         if tables.first_step == 0:
             layer.run("lstm_forward", s, 0, None, None)
         for t in range(1, len(sizes)):
@@ -30,10 +30,10 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
     """As `eager.backward`."""
     sizes, gates = tables.sizes, tables.gates
     S, _, H = tables.hidden.shape
-    R = tables.weight_hh[0].size(0)
+    R = tables.parameters.weight_hh[0].size(0)
     grad_lower = grads.lower
-    if grad_lower is None and tables.lower is not None:
-        grad_lower = torch.empty_like(tables.lower)  # always written, if not needed
+    if grad_lower is None and tables.x.lower is not None:
+        grad_lower = torch.empty_like(tables.x.lower)  # always written, if not needed
     # The gradients of the cells from the step after.
     carried = gates.new_zeros(S, sizes[0], H)
     grad_left_weight = gates.new_zeros(S, num_threads(), H)
@@ -46,7 +46,7 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
         grad_lower=grad_lower,
     )
     starts = layer.starts
-    for s, weight in enumerate(tables.weight_hh):
+    for s, weight in enumerate(tables.parameters.weight_hh):
         recurrent: Optional[Tensor] = None
         for t in range(len(sizes) - 1, tables.first_step - 1, -1):
             layer.run("lstm_backward", s, t, starts[t - 1] if t > 0 else None, recurrent)
@@ -66,9 +66,9 @@ def _layer(
 ) -> GatedLayer:
     """The compiled steps over a layer's tables and those of its backward pass."""
     vectors = {
-        "left_weight": tables.left_weight,
-        "lower_weight": tables.lower_weight,
-        "peephole": tables.peephole_left,
+        "left_weight": tables.parameters.left_weight,
+        "lower_weight": tables.parameters.lower_weight,
+        "peephole": tables.parameters.peephole_left,
     }
     return GatedLayer(
         tables.sizes,
@@ -79,7 +79,7 @@ def _layer(
         },
         x=tables.gates,
         gates=tables.gates,
-        lower=tables.lower,
+        lower=tables.x.lower,
         hidden=tables.hidden,
         cell=tables.cell,
         **of_tokens,

@@ -9,7 +9,7 @@ the gates have a table of all steps; the other derivatives, tanh(c) too, are rec
 chunk. The system would hand out the memory of further tables of all steps page by page.
 """
 
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 import torch
 from torch import Tensor
@@ -26,12 +26,13 @@ ROWS_PER_CHUNK = 512
 def forward(backend: Backend, tables: LayerTables) -> None:
     """Make of the gates' arguments, still without U h, the gates, and of them h and c."""
     sizes, H = tables.sizes, tables.hidden.size(-1)
-    gates, left_weight, peephole_left = tables.gates, tables.left_weight, tables.peephole_left
+    gates, lower, parameters = tables.gates, tables.x.lower, tables.parameters
+    left_weight, peephole_left = parameters.left_weight, parameters.peephole_left
     buffer = gates.new_empty(len(gates), sizes[0], H)
     gates_at, hidden_at, cell_at = (steps(x, sizes) for x in (gates, tables.hidden, tables.cell))
-    lower_at = None if tables.lower is None else steps(tables.lower, sizes)
-    R = tables.weight_hh[0].size(0)
-    weights = backend.products.side_by_side(tables.weight_hh)
+    lower_at = None if lower is None else steps(lower, sizes)
+    R = parameters.weight_hh[0].size(0)
+    weights = backend.products.side_by_side(parameters.weight_hh)
     for t in range(tables.first_step, len(sizes)):
         n = sizes[t]
         a, c = gates_at[t], cell_at[t]  # (S, n, GH), (S, n, H)
@@ -51,27 +52,40 @@ def forward(backend: Backend, tables: LayerTables) -> None:
             else:
                 c.addcmul_(f, left_cell * left_weight)
         if lower_at is not None:
-            c.addcmul_(a[..., 4 * H :], lower_at[t], value=tables.lower_weight)
+            c.addcmul_(a[..., 4 * H :], lower_at[t], value=parameters.lower_weight)
         torch.mul(o, backend.tanh(c, out=buffer[:, :n]), out=hidden_at[t])
 
 
 def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> None:
     """Make of the gates the gradients of their arguments, and fill the buffers of `grads`."""
-    weights = backend.products.side_by_side([weight.t() for weight in tables.weight_hh])
+    weight_hh = tables.parameters.weight_hh
+    R, H = weight_hh[0].shape
+    weights = backend.products.side_by_side([weight.t() for weight in weight_hh])
     after: Optional[_Step] = None
     for first, chunk, rows in reversed(_chunks(tables.sizes, tables.first_step)):
         factors = _factors(backend, tables, first, chunk, rows, grads.left_weight is not None)
-        after = _backward_chunk(
-            backend,
-            chunk,
-            tables.weight_hh[0].size(0),
-            weights,
-            grads.hidden[:, rows].clone(memory_format=torch.contiguous_format),
-            None if grads.cell is None else grads.cell[:, rows],
-            tables.gates[:, rows],
-            factors,
-            after,
-        )
+        grad_hidden = grads.hidden[:, rows].clone(memory_format=torch.contiguous_format)
+        outer_cell_at = None if grads.cell is None else steps(grads.cell[:, rows], chunk)
+        of_chunk = (grad_hidden, factors.grad_cell, tables.gates[:, rows], *factors[:2])
+        tables_at = [steps(x, chunk) for x in of_chunk]
+        for t in range(len(chunk) - 1, -1, -1):
+            dh, dc, a, h_by_c, c_by_left_cell = (table[t] for table in tables_at)
+            if after is not None:
+                n_after = after.grad_cell.size(1)
+                recurrent = after.grad_gates[..., :R]
+                backend.products.add_products(dh[:, :n_after], recurrent, weights)
+            if outer_cell_at is None:
+                torch.mul(dh, h_by_c, out=dc)
+            else:
+                torch.addcmul(outer_cell_at[t], dh, h_by_c, out=dc)
+            if after is not None:
+                dc[:, :n_after].addcmul_(after.grad_cell, after.by_left_cell)
+            blocks = a.view(*a.shape[:2], -1, H)
+            blocks[:, :, :3].mul_(dc.unsqueeze(2))
+            blocks[:, :, 3].mul_(dh)
+            if blocks.size(2) > 4:
+                blocks[:, :, 4:].mul_(dc.unsqueeze(2))
+            after = _Step(a, dc, c_by_left_cell)
         if grads.lower is not None and factors.by_lower is not None:
             torch.mul(factors.by_lower, factors.grad_cell, out=grads.lower[:, rows])
         if grads.left_weight is not None and factors.by_left_weight is not None:
@@ -82,6 +96,14 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
         if after is not None:
             n = after.grad_cell.size(1)
             torch.mul(after.grad_cell, after.by_left_cell, out=grads.initial_cell[:, :n])
+
+
+class _Step(NamedTuple):
+    """The gradients that the backward pass of a step passes to the step before it."""
+
+    grad_gates: Tensor  # (S, n, GH)
+    grad_cell: Tensor  # (S, n, H)
+    by_left_cell: Tensor  # (S, n, H): of its c, by c of the step before
 
 
 class _Factors(NamedTuple):
@@ -106,10 +128,10 @@ def _factors(
 
     Times the gradient of c (of h), that is the gradient of the argument.
     """
-    a, h = tables.gates[:, rows], tables.hidden[:, rows]
+    a, h, parameters = tables.gates[:, rows], tables.hidden[:, rows], tables.parameters
     i, f, g, o = a.chunk(a.size(-1) // h.size(-1), -1)[:4]
     v = a[..., 4 * h.size(-1) :]
-    by_left_cell = f * tables.left_weight
+    by_left_cell = f * parameters.left_weight
     by_left_weight = f.clone() if with_left_weight else None
     tanh_cell = backend.tanh(tables.cell[:, rows])
     by_cell = torch.addcmul(o, h, tanh_cell, value=-1, out=tanh_cell)  # o * (1 - tanh(c)^2)
@@ -126,11 +148,11 @@ def _factors(
             else:
                 x.mul_(cell_at[t - 1][:, : x.size(1)])
     by_lower = None
-    if tables.lower is not None:
-        by_lower = v * tables.lower_weight
-        torch.addcmul(by_lower, by_lower, v, value=-1, out=v).mul_(tables.lower[:, rows])
-    if tables.peephole_left is not None:
-        by_left_cell.addcmul_(v, tables.peephole_left)
+    if tables.x.lower is not None:
+        by_lower = v * parameters.lower_weight
+        torch.addcmul(by_lower, by_lower, v, value=-1, out=v).mul_(tables.x.lower[:, rows])
+    if parameters.peephole_left is not None:
+        by_left_cell.addcmul_(v, parameters.peephole_left)
     return _Factors(by_cell, by_left_cell, by_lower, by_left_weight, buffer)
 
 
@@ -144,62 +166,3 @@ def _chunks(sizes: list[int], first: int) -> list[tuple[int, list[int], slice]]:
             chunks.append((first, sizes[first : t + 1], slice(offset, offset + num_rows)))
             first, offset, num_rows = t + 1, offset + num_rows, 0
     return chunks
-
-
-class _Step(NamedTuple):
-    """The gradients that the backward pass of a step passes to the step before it."""
-
-    grad_gates: Tensor  # (S, n, GH)
-    grad_cell: Tensor  # (S, n, H)
-    by_left_cell: Tensor  # (S, n, H): of its c, by c of the step before
-
-
-def _backward_chunk(
-    backend: Backend,
-    sizes: list[int],
-    num_recurrent: int,
-    weights: Any,
-    grad_hidden: Tensor,
-    grad_cell: Optional[Tensor],
-    grad_gates: Tensor,
-    factors: _Factors,
-    after: Optional[_Step],
-) -> Optional[_Step]:
-    """Go back through some steps, of which the last comes before `after`; return the first.
-
-    `grad_hidden`, which is overwritten, and `grad_cell` are the gradients from outside.
-    `grad_gates`, the derivatives by the gates' arguments, become their gradients;
-    `factors.grad_cell` is filled. `weights` are U transposed, with `num_recurrent` columns, by
-    `products.side_by_side`.
-    """
-    H = grad_hidden.size(2)
-    outer_cell_at = None if grad_cell is None else steps(grad_cell, sizes)
-    tables = [
-        steps(x, sizes)
-        for x in (
-            grad_hidden,
-            factors.grad_cell,
-            grad_gates,
-            factors.by_cell,
-            factors.by_left_cell,
-        )
-    ]
-    for t in range(len(sizes) - 1, -1, -1):
-        dh, dc, a, h_by_c, c_by_left_cell = (table[t] for table in tables)
-        if after is not None:
-            n_after = after.grad_cell.size(1)
-            recurrent = after.grad_gates[..., :num_recurrent]
-            backend.products.add_products(dh[:, :n_after], recurrent, weights)
-        if outer_cell_at is None:
-            torch.mul(dh, h_by_c, out=dc)
-        else:
-            torch.addcmul(outer_cell_at[t], dh, h_by_c, out=dc)
-        if after is not None:
-            dc[:, :n_after].addcmul_(after.grad_cell, after.by_left_cell)
-        blocks = a.view(*a.shape[:2], -1, H)
-        blocks[:, :, :3].mul_(dc.unsqueeze(2))
-        blocks[:, :, 3].mul_(dh)
-        if blocks.size(2) > 4:
-            blocks[:, :, 4:].mul_(dc.unsqueeze(2))
-        after = _Step(a, dc, c_by_left_cell)
-    return after

@@ -30,7 +30,7 @@ def forward(backend: Backend, tables: LayerTables) -> None:
     """As `eager.forward`."""
     sizes, gates, hidden = tables.sizes, tables.gates, tables.hidden
     S, N, H = hidden.shape
-    weights = torch.stack(list(tables.weight_hh)).transpose(1, 2)  # (S, H, R)
+    weights = torch.stack(list(tables.parameters.weight_hh)).transpose(1, 2)  # (S, H, R)
     R = weights.size(2)
     vectors = _vectors(tables)
     starts = [0, *accumulate(sizes)]
@@ -44,15 +44,15 @@ def forward(backend: Backend, tables: LayerTables) -> None:
                 gates,
                 hidden,
                 tables.cell,
-                tables.lower,
+                tables.x.lower,
                 *vectors,
                 N,
                 start,
                 left_start,
                 n,
                 H=H,
-                HAS_LOWER=tables.lower is not None,
-                HAS_PEEPHOLE=tables.peephole_left is not None,
+                HAS_LOWER=tables.x.lower is not None,
+                HAS_PEEPHOLE=tables.parameters.peephole_left is not None,
                 BLOCK=BLOCK,
             )
 
@@ -61,7 +61,7 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
     """As `eager.backward`."""
     sizes, gates, hidden = tables.sizes, tables.gates, tables.hidden
     S, N, H = hidden.shape
-    weights = torch.stack(list(tables.weight_hh))  # (S, R, H)
+    weights = torch.stack(list(tables.parameters.weight_hh))  # (S, R, H)
     R = weights.size(1)
     vectors = _vectors(tables)
     total_grad_hidden = grads.hidden.clone(memory_format=torch.contiguous_format)
@@ -80,7 +80,7 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
             _backward_step[(triton.cdiv(n * H, BLOCK), S)](
                 gates,
                 tables.cell,
-                tables.lower,
+                tables.x.lower,
                 *vectors,
                 total_grad_hidden,
                 grad_cell,
@@ -93,8 +93,8 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
                 n,
                 sizes[0],
                 H=H,
-                HAS_LOWER=tables.lower is not None,
-                HAS_PEEPHOLE=tables.peephole_left is not None,
+                HAS_LOWER=tables.x.lower is not None,
+                HAS_PEEPHOLE=tables.parameters.peephole_left is not None,
                 HAS_GRAD_CELL=grad_cell is not None,
                 HAS_GRAD_LOWER=grads.lower is not None,
                 HAS_GRAD_LEFT_WEIGHT=by_left_weight is not None,
@@ -107,7 +107,8 @@ def backward(backend: Backend, tables: LayerTables, grads: LayerGradients) -> No
 
 
 def _vectors(tables: LayerTables) -> list[Optional[Tensor]]:
-    weights = (tables.left_weight, tables.lower_weight, tables.peephole_left)
+    parameters = tables.parameters
+    weights = (parameters.left_weight, parameters.lower_weight, parameters.peephole_left)
     return [per_feature(x, tables.hidden) for x in weights]
 
 

@@ -7,29 +7,22 @@ product each over all steps. The backends differ in the steps only.
 """
 
 from types import ModuleType
-from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.cas_lstm import cpu, eager, gpu
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerGradients, LayerParameters, LayerTables
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import (
+    LayerGradients,
+    LayerInputs,
+    LayerParameters,
+    LayerTables,
+)
 from allennlp_sentmatch.nn.ops.common.autograd import Gradients, differentiable, writable
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 
 STEPS: dict[str, ModuleType] = {"eager": eager, "cpu": cpu, "gpu": gpu}
-
-
-class LayerInputs(NamedTuple):
-    """The inputs of a layer of H units over N tokens of B sentences in S directions."""
-
-    inputs: Any  # (S, N, D)
-    lower: Any  # (S, N, H): the cells of the layer below; `None` without one
-    #: h and c before the first token, (S, B, H) each; zero if `None`. They take the place of the
-    #: packing's first step, whose inputs are not read; the gradients of its outputs must be zero.
-    initial_hidden: Any
-    initial_cell: Any
 
 
 def lstm_layer(
@@ -61,7 +54,7 @@ def _forward(
         first = packing.num_sentences
         hidden[:, :first], cell[:, :first] = x.initial_hidden, x.initial_cell
     if N > 0:
-        tables = _tables(packing, arguments, gates, hidden, cell)
+        tables = LayerTables(packing.sizes, *arguments, gates, hidden, cell)
         STEPS[backend.name].forward(backend, tables)
     return (hidden, cell), (gates, hidden, cell)
 
@@ -76,7 +69,7 @@ def _backward(
 ) -> tuple[LayerInputs, LayerParameters]:
     (x, parameters), (needed_inputs, needed_parameters) = arguments, needed
     (gates, hidden, cell), (grad_hidden, grad_cell) = kept, gradients
-    tables = _tables(packing, arguments, writable(gates), hidden, cell)
+    tables = LayerTables(packing.sizes, *arguments, writable(gates), hidden, cell)
     grads = LayerGradients(
         hidden=torch.zeros_like(hidden) if grad_hidden is None else grad_hidden,
         cell=grad_cell,
@@ -131,25 +124,3 @@ def _backward(
         by_weights = products.weight_gradients(left, grad_gates[:, first:, :R])
         grad_parameters = grad_parameters._replace(weight_hh=by_weights)
     return grad_inputs, grad_parameters
-
-
-def _tables(
-    packing: Packing,
-    arguments: tuple[LayerInputs, LayerParameters],
-    gates: Tensor,
-    hidden: Tensor,
-    cell: Tensor,
-) -> LayerTables:
-    x, parameters = arguments
-    return LayerTables(
-        sizes=packing.sizes,
-        weight_hh=parameters.weight_hh,
-        gates=gates,
-        hidden=hidden,
-        cell=cell,
-        lower=x.lower,
-        left_weight=parameters.left_weight,
-        lower_weight=parameters.lower_weight,
-        peephole_left=parameters.peephole_left,
-        first_step=0 if x.initial_hidden is None else 1,
-    )

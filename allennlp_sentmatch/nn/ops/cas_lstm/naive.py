@@ -12,14 +12,13 @@ An LSTM, and the first layer of a CAS-LSTM, has neither v nor lower. In the peep
     v_t = sigmoid(W_v x_t + peephole_left * c_{t-1} + peephole_lower * lower_t + b_v)
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerWeights
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.ops.common.reversal import reverse_sentences
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 
@@ -50,15 +49,14 @@ class LayerStates(NamedTuple):
 def run_stack(
     inputs: Tensor,
     mask: Tensor,
-    layers: Sequence[Sequence[LayerWeights]],
-    dropout: float,
-    training: bool,
+    stack: LayerStack,
     initial: Optional[tuple[Tensor, Tensor]] = None,
 ) -> list[list[LayerStates]]:
     """The states of each layer in each of its directions.
 
     The arguments are those of `lstm_last_states`.
     """
+    layers, dropout, training = stack
     num_tokens = inputs.size(1)
     if num_tokens == 0:  # run one padded step instead, which `in_order` drops again
         inputs, mask = (x.new_zeros(x.size(0), 1, *x.shape[2:]) for x in (inputs, mask))
@@ -69,19 +67,22 @@ def run_stack(
         states = reverse_sentences(states, mask) if reverse else states
         return _clear_padding(states, mask)[:, :num_tokens]
 
-    stacks = []
-    for direction, weights in enumerate(zip(*layers)):
+    directions = []
+    for direction, weights_of_layers in enumerate(zip(*layers)):
         # Both directions run from left to right; the second one, over the reversed sentence. The
         # padding stays on the right, so that no state passes through it to a token.
         reverse = direction == 1
-        stack = _run_direction(
-            reverse_sentences(inputs, mask) if reverse else inputs,
-            weights,
-            dropout,
-            training,
-            initial,
-        )
-        stacks.append(
+        x = reverse_sentences(inputs, mask) if reverse else inputs
+        lower_cell: Optional[Tensor] = None
+        states: list[LayerStates] = []
+        for number, weights in enumerate(weights_of_layers):
+            if number > 0:
+                # Contiguous, since the noise is drawn in the order of memory.
+                x = F.dropout(states[-1].hidden.contiguous(), dropout, training)
+                lower_cell = states[-1].gates.cell
+            before = None if initial is None else (initial[0][:, number], initial[1][:, number])
+            states.append(run_layer(x, lower_cell, weights, before))
+        directions.append(
             [
                 LayerStates(
                     in_order(hidden, reverse),
@@ -89,30 +90,10 @@ def run_stack(
                         gate if gate is None else in_order(gate, reverse) for gate in gates
                     ),
                 )
-                for hidden, gates in stack
+                for hidden, gates in states
             ]
         )
-    return [list(layer) for layer in zip(*stacks)]
-
-
-def _run_direction(
-    inputs: Tensor,
-    layers: Sequence[LayerWeights],
-    dropout: float,
-    training: bool,
-    initial: Optional[tuple[Tensor, Tensor]],
-) -> list[LayerStates]:
-    """Run one direction over `inputs` (B, T, D) from left to right, layer by layer."""
-    stack: list[LayerStates] = []
-    lower_cell: Optional[Tensor] = None
-    for number, weights in enumerate(layers):
-        if number > 0:
-            # Contiguous, since the noise is drawn in the order of memory.
-            inputs = F.dropout(stack[-1].hidden.contiguous(), dropout, training)
-            lower_cell = stack[-1].gates.cell
-        before = None if initial is None else (initial[0][:, number], initial[1][:, number])
-        stack.append(run_layer(inputs, lower_cell, weights, before))
-    return stack
+    return [list(layer) for layer in zip(*directions)]
 
 
 def run_layer(

@@ -9,24 +9,19 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Name, resolve
 from allennlp_sentmatch.nn.ops.cas_lstm import naive
-from allennlp_sentmatch.nn.ops.cas_lstm.layer import LayerInputs, lstm_layer
+from allennlp_sentmatch.nn.ops.cas_lstm.layer import lstm_layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerParameters, LayerWeights
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerInputs, LayerParameters, LayerStack
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
-from allennlp_sentmatch.nn.ops.common.packing import Packing, mask_of
+from allennlp_sentmatch.nn.ops.common.packing import Packing, last_states, mask_of
 
 IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu", "gpu")
 
-Layers = Sequence[Sequence[LayerWeights]]
 Gates = tuple[CellAwareLSTMGates, ...]
 
 
 def lstm_recurrence(
-    inputs: Tensor,
-    mask: Optional[Tensor],
-    layers: Layers,
-    dropout: float = 0.0,
-    training: bool = False,
+    inputs: Tensor, mask: Optional[Tensor], stack: LayerStack
 ) -> tuple[Tensor, Tensor]:
     """The states of the top layer.
 
@@ -36,26 +31,21 @@ def lstm_recurrence(
         Shape (B, T, D). The padding has no effect.
     mask : `Optional[Tensor]`
         Shape (B, T), bool, right-padded. `None`: nothing is padding.
-    layers : `Sequence[Sequence[LayerWeights]]`
-        Each layer's parameters, for each of the S directions (left-to-right first).
-    dropout : `float`, optional (default = `0.0`)
-        The dropout probability of the hidden states between layers, where `training`.
-    training : `bool`, optional (default = `False`)
+    stack : `LayerStack`
+        L layers in S directions.
 
     # Returns
 
     `tuple[Tensor, Tensor]`
         h and c, both (B, T, S * H), zero at padding.
     """
-    return _run(inputs, mask, layers, dropout, training, first=len(layers) - 1)[0][:2]
+    return _run(inputs, mask, stack, first=len(stack.layers) - 1)[0][:2]
 
 
 def lstm_last_states(
     inputs: Tensor,
     mask: Optional[Tensor],
-    layers: Layers,
-    dropout: float = 0.0,
-    training: bool = False,
+    stack: LayerStack,
     initial: Optional[tuple[Tensor, Tensor]] = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The top layer's h (B, T, S * H), and h and c of all L layers after the last token.
@@ -65,11 +55,11 @@ def lstm_last_states(
     (B, L, S * H), the second direction's being those of the first token. Those of an empty sentence
     are the initial ones.
     """
-    states = _run(inputs, mask, layers, dropout, training, first=0, initial=initial)
+    states = _run(inputs, mask, stack, initial=initial)
     mask = mask_of(inputs, mask)
-    num_directions = len(layers[0])
-    last_hidden = torch.stack([_last(hidden, mask, num_directions) for hidden, _, _ in states], 1)
-    last_cell = torch.stack([_last(cell, mask, num_directions) for _, cell, _ in states], 1)
+    S = len(stack.layers[0])
+    last_hidden = torch.stack([last_states(h, mask, S) for h, _, _ in states], 1)  # (B, L, S * H)
+    last_cell = torch.stack([last_states(c, mask, S) for _, c, _ in states], 1)
     if initial is not None:
         has_tokens = mask.any(1).view(-1, 1, 1)
         last_hidden = torch.where(has_tokens, last_hidden, initial[0])
@@ -78,31 +68,26 @@ def lstm_last_states(
 
 
 def lstm_gates(
-    inputs: Tensor,
-    mask: Optional[Tensor],
-    layers: Layers,
-    dropout: float = 0.0,
-    training: bool = False,
+    inputs: Tensor, mask: Optional[Tensor], stack: LayerStack
 ) -> tuple[Tensor, list[Gates]]:
     """The top layer's h (B, T, S * H) and the gates of all layers, for each of their directions.
 
     The arguments are those of `lstm_recurrence`. Only the backend "naive" has the gates.
     """
-    states = _run(inputs, mask, layers, dropout, training, first=0, needs_gates=True)
+    states = _run(inputs, mask, stack, needs_gates=True)
     return states[-1][0], [gates for _, _, gates in states]
 
 
 def _run(
     inputs: Tensor,
     mask: Optional[Tensor],
-    layers: Layers,
-    dropout: float,
-    training: bool,
-    first: int,
+    stack: LayerStack,
+    first: int = 0,
     initial: Optional[tuple[Tensor, Tensor]] = None,
     needs_gates: bool = False,
 ) -> list[tuple[Tensor, Tensor, Gates]]:
     """H and c of the layers from number `first` on, (B, T, S * H) each, and perhaps their gates."""
+    layers, dropout, training = stack
     inputs = cast_to_parameter(inputs, layers[0][0].weight_ih)
     if initial is not None and len(layers[0]) > 1:
         raise ValueError("initial states are for a single direction")
@@ -121,7 +106,7 @@ def _run(
                 torch.cat([x.gates.cell for x in layer], -1),
                 tuple(x.gates for x in layer),
             )
-            for layer in naive.run_stack(inputs, mask, layers, dropout, training, initial)[first:]
+            for layer in naive.run_stack(inputs, mask, stack, initial)[first:]
         ]
     if initial is not None:  # which take the place of a token before the first one
         inputs = F.pad(inputs, (0, 0, 1, 0))
@@ -143,13 +128,3 @@ def _run(
     if initial is not None:
         states = [(h[:, 1:], c[:, 1:], gates) for h, c, gates in states]
     return states
-
-
-def _last(states: Tensor, mask: Tensor, num_directions: int) -> Tensor:
-    """The states (B, S * H) after the last step of each direction, from all (B, T, S * H)."""
-    if states.size(1) == 0:
-        return states.new_zeros(states.size(0), states.size(2))
-    last_tokens = (mask.sum(1) - 1).clamp(min=0)  # (B)
-    forward, *backward = states.chunk(num_directions, -1)  # (B, T, H) each
-    rows = torch.arange(len(states), device=states.device)
-    return torch.cat([forward[rows, last_tokens], *(x[:, 0] for x in backward)], -1)

@@ -24,6 +24,16 @@ class LayerWeights(NamedTuple):
     peephole_lower: Optional[Tensor] = None
 
 
+class LayerStack(NamedTuple):
+    """Layers one above the other."""
+
+    #: Of each layer, the parameters of each of the S directions, left-to-right first.
+    layers: Sequence[Sequence[LayerWeights]]
+    #: The dropout probability of the hidden states between two layers, where `training`.
+    dropout: float = 0.0
+    training: bool = False
+
+
 class LayerParameters(NamedTuple):
     """The `LayerWeights` of a layer's S directions; vectors side by side, (S, GH) or (S, 1, H)."""
 
@@ -48,25 +58,35 @@ class LayerParameters(NamedTuple):
         )
 
 
+class LayerInputs(NamedTuple):
+    """The inputs of a layer of H units over N tokens of B sentences in S directions."""
+
+    inputs: Any  # (S, N, D)
+    lower: Any  # (S, N, H): the cells of the layer below; `None` without one
+    #: h and c before the first token, (S, B, H) each; zero if `None`. They take the place of the
+    #: packing's first step, whose inputs are not read; the gradients of its outputs must be zero.
+    initial_hidden: Any
+    initial_cell: Any
+
+
 class LayerTables(NamedTuple):
     """The tables that steps read and write, whatever the backend."""
 
     #: The packing's: the number of rows of each step.
     sizes: list[int]
-    #: Of each direction, U: (R, H), with R = 4H or 5H.
-    weight_hh: Sequence[Tensor]
+    x: LayerInputs
+    parameters: LayerParameters
     #: (S, N, GH), with G = 4 or 5: the gates [i; f; g; o; v]. The forward pass finds in it W x + b
     #: (with peepholes, v also has peephole_lower * lower), the backward pass leaves in it the
     #: gradients of the gates' arguments.
     gates: Tensor
     hidden: Tensor  # (S, N, H): h
     cell: Tensor  # (S, N, H): c
-    lower: Optional[Tensor]  # (S, N, H): the cells of the layer below
-    left_weight: Union[Tensor, float]  # (S, 1, H), as is `peephole_left`
-    lower_weight: float
-    peephole_left: Optional[Tensor]
-    #: The first step to run: 1 if the rows of step 0 hold the initial states.
-    first_step: int
+
+    @property
+    def first_step(self) -> int:
+        """The first step to run: 1 if the rows of step 0 hold the initial states."""
+        return 0 if self.x.initial_hidden is None else 1
 
 
 class LayerGradients(NamedTuple):

@@ -26,7 +26,7 @@ def cast_to_parameter(inputs: torch.Tensor, parameter: torch.Tensor) -> torch.Te
 
 
 def is_autocast_enabled(device_type: str) -> bool:
-    """Whether autocast is on for a type of device."""
+    """`True` if autocast is on for a type of device."""
     try:
         return torch.is_autocast_enabled(device_type)
     except TypeError:  # torch < 2.4 has a function for each device

@@ -136,7 +136,7 @@ def _load() -> tuple[Optional[ctypes.CDLL], Optional[str]]:
         library = ctypes.CDLL(spec.origin)
         checksum = _checksum(Path(spec.origin).parent)
         if checksum not in (None, ctypes.c_int64.in_dll(library, "sources").value):
-            raise ValueError("they are of other sources than those beside them")
+            raise ValueError("they were compiled from other sources than the installed ones")
     except (OSError, ValueError) as error:  # the latter after an update in a checkout
         reason = f"its compiled steps cannot be loaded ({error}); reinstall the package"
         warnings.warn(f'There is no backend "cpu": {reason}', RuntimeWarning, stacklevel=2)

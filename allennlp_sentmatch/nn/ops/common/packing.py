@@ -95,6 +95,20 @@ def mask_of(inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
     return inputs.new_ones(inputs.shape[:2], dtype=torch.bool) if mask is None else mask
 
 
+def last_states(states: Tensor, mask: Tensor, num_directions: int = 1) -> Tensor:
+    """Take each direction's last state, (B, T, S * H), (B, T) -> (B, S * H).
+
+    A second direction ends at the first token. The vector of an empty sentence is zero.
+    """
+    if states.size(1) == 0:
+        return states.sum(1)  # zeros
+    lengths = mask.sum(1)
+    rows = torch.arange(len(states), device=states.device)
+    forward, *backward = states.chunk(num_directions, -1)  # (B, T, H) each
+    last = [forward[rows, (lengths - 1).clamp(min=0)], *(x[:, 0] for x in backward)]
+    return torch.cat(last, -1).masked_fill((lengths == 0).unsqueeze(1), 0.0)
+
+
 def steps(packed: Tensor, sizes: list[int]) -> Sequence[Tensor]:
     """The rows of each step: (..., N, K) becomes a sequence of (..., size, K)."""
     return packed.split(sizes, -2)  # type: ignore[no-any-return]

@@ -46,7 +46,7 @@ HAS_ONEDNN = _onednn_linear is not None
 
 @cache
 def is_intel() -> bool:
-    """Whether the processor is Intel's."""
+    """`True` on a processor of Intel."""
     try:
         return "GenuineIntel" in Path("/proc/cpuinfo").read_text()
     except OSError:  # not Linux

@@ -17,7 +17,7 @@ CAN_RECORD = hasattr(getattr(torch, "compiler", None), "is_exporting")
 
 
 def is_exporting() -> bool:
-    """Whether `torch.export` records the operations, in which lengths are not known as numbers."""
+    """`True` while `torch.export` records operations; lengths are not known as numbers then."""
     return CAN_RECORD and torch.compiler.is_exporting()
 
 

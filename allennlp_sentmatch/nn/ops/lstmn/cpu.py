@@ -233,9 +233,13 @@ def _layer(
 ) -> GatedLayer:
     """The steps of the LSTM whose state is the summary."""
     S, _, H = tables.cell.shape
-    one = {"left_weight": tables.cell.new_ones(S, 1, H)}
-    names = {"x": "gates", "gates": "gates", "hidden": "hidden", "cell": "cell"}
-    of_steps = {field: getattr(tables, name) for field, name in names.items()}
     return GatedLayer(
-        sizes, tables.summary[1], {**one, **(of_directions or {})}, **of_steps, **of_tokens
+        sizes,
+        tables.summary[1],
+        {"left_weight": tables.cell.new_ones(S, 1, H), **(of_directions or {})},
+        x=tables.gates,
+        gates=tables.gates,
+        hidden=tables.hidden,
+        cell=tables.cell,
+        **of_tokens,
     )

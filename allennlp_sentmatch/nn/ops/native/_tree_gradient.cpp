@@ -1,6 +1,6 @@
 // The gradient of the Gumbel Tree-LSTM's composition on a CPU, in one pass over memory a step apart
-// from the products. gumbel_tree_lstm/gradient.py has the equations of the gradient through
-// choices, _tree.h describes the tables.
+// from the products. gumbel_tree_lstm/cpu.py has the equations of the gradient through choices,
+// _tree.h describes the tables.
 
 #include "_tree.h"
 

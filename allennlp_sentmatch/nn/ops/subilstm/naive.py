@@ -64,10 +64,8 @@ def suffix_recurrence(
     return prefixes, suffixes
 
 
-def _lstm_step(x: Tensor, u: Tensor, states: Tensor) -> Tensor:
-    """Return the next h and c of an LSTM, stacked, from W x + b (B, 4H) and U h (..., B, 4H)."""
-    return torch.stack(lstm_cell(x, u, states[1]))
-
-
 #: The next states, (2, ..., B, H) or for a GRU (1, ..., B, H), from W x + b, U h and the states.
-CELLS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {"lstm": _lstm_step, "gru": gru_cell}
+CELLS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
+    "lstm": lambda x, u, states: torch.stack(lstm_cell(x, u, states[1])),
+    "gru": gru_cell,
+}

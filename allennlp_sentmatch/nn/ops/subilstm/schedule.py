@@ -42,7 +42,7 @@ class Step(NamedTuple):
 
     @property
     def begins(self) -> bool:
-        """Whether each suffix advances by its own first token."""
+        """`True` if each suffix advances by its own first token."""
         return self.t == 0
 
     @property

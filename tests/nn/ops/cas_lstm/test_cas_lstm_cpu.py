@@ -5,7 +5,12 @@ import torch
 
 from allennlp_sentmatch.nn.ops.backends import Backend
 from allennlp_sentmatch.nn.ops.cas_lstm import cpu
-from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerTables
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import (
+    LayerInputs,
+    LayerParameters,
+    LayerTables,
+    LayerWeights,
+)
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 pytestmark = NEEDS_COMPILED
@@ -16,7 +21,9 @@ def tables(gates, sizes):
     S, N, H = *gates.shape[:2], gates.size(-1) // 4
     hidden, cell = gates.new_full((2, S, N, H), float("nan"))
     weight = gates.new_zeros(4 * H, H)
-    return LayerTables(sizes, [weight] * S, gates, hidden, cell, None, 1.0, 1.0, None, 0)
+    parameters = LayerParameters.of([LayerWeights(weight, weight, weight[:, 0])] * S)
+    x = LayerInputs(None, None, None, None)
+    return LayerTables(sizes, x, parameters, gates, hidden, cell)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 3e-7), (torch.float64, 1e-15)])

@@ -8,6 +8,7 @@ from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.cas_lstm import gpu, layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import run_step
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from allennlp_sentmatch.nn.ops.common.products import Products
 from tests.nn.gradients import gradients_or_zeros
 from tests.nn.ops.conftest import BACKENDS, INTERPRETED, run_by
@@ -133,9 +134,8 @@ def test_initial_states(variant, lengths):
             outputs = outputs.index_put((torch.tensor(t),), hidden[0])
         expected.append((outputs, *(torch.cat(x) for x in zip(*states))))
     wanted = [torch.stack(x) for x in zip(*expected)]
-    actual = lstm_last_states(
-        inputs, mask, [[encoder.layer_weights(layer)] for layer in range(3)], initial=initial
-    )
+    stack = LayerStack([[encoder.layer_weights(layer)] for layer in range(3)])
+    actual = lstm_last_states(inputs, mask, stack, initial)
     leaves = [inputs, *initial, *encoder.parameters()]
     upstream = [torch.randn_like(x) for x in wanted]
     gradients, wanted_gradients = (
@@ -150,7 +150,7 @@ def test_initial_states_are_of_one_direction():
     inputs, mask = batch([2])
     layers = [[encoder.layer_weights(k, s) for s in ("", "_reverse")] for k in range(2)]
     with pytest.raises(ValueError, match="single direction"):
-        lstm_last_states(inputs, mask, layers, initial=torch.zeros(2, 1, 2, 2 * H))
+        lstm_last_states(inputs, mask, LayerStack(layers), torch.zeros(2, 1, 2, 2 * H))
 
 
 def test_dropout_lies_between_layers(monkeypatch):
