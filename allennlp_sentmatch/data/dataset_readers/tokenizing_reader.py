@@ -282,13 +282,18 @@ def sentence_instance(
     """The instance of one text: `tokens`, `label` if there is one, and `metadata` with `text`,
     `tokens` (a list of strings) and, if there is one, `id`.
     """
-    metadata: dict[str, Any] = {"text": text, "tokens": words_of(field)}
-    if id is not None:
-        metadata["id"] = id
-    fields: dict[str, Field[Any]] = {"tokens": field, "metadata": MetadataField(metadata)}
-    if label is not None:
-        fields["label"] = LabelField(label, source=source)
-    return Instance(fields)
+    label_field = None if label is None else LabelField(label, source=source)
+    metadata = {"text": text, "tokens": words_of(field), "id": id}
+    return instance_of({"tokens": field, "label": label_field}, metadata)
+
+
+def instance_of(
+    fields: Mapping[str, Optional[Field[Any]]], metadata: Mapping[str, Any]
+) -> Instance:
+    """The instance of the fields and of a field `metadata`, without those that are `None`."""
+    present = {name: field for name, field in fields.items() if field is not None}
+    values = {name: value for name, value in metadata.items() if value is not None}
+    return Instance({**present, "metadata": MetadataField(values)})
 
 
 def words_of(field: TextField) -> list[str]:
