@@ -1,6 +1,6 @@
 """Averages over predictions. Without any, they are 0."""
 
-from typing import Optional
+from typing import Callable, Optional
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -72,6 +72,9 @@ class RankingMetric(MaskedAverage):
         candidate, as is usual for TrecQA (Rao, He and Lin 2016).
     """
 
+    _measure: Callable[[Tensor, Tensor, Tensor], Tensor]
+    """From scores, relevance and mask, (B, K) each, to the measure of each question, (B,)."""
+
     def __init__(self, questions: str = "all") -> None:
         if questions not in QUESTIONS:
             raise ConfigurationError(
@@ -107,22 +110,16 @@ class RankingMetric(MaskedAverage):
             counted = counted & (~relevant & mask).any(dim=1)
         self._add(self._measure(predictions, relevant, mask), counted)
 
-    def _measure(self, scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
-        """The measure (B,) of each question's candidates, (B, K) each."""
-        raise NotImplementedError
-
 
 @Metric.register("mean_average_precision")
 class MeanAveragePrecision(RankingMetric):
     """Mean average precision (MAP) as trec_eval computes it; see `RankingMetric`."""
 
-    def _measure(self, scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
-        return average_precision(scores, relevant, mask)
+    _measure = staticmethod(average_precision)
 
 
 @Metric.register("mean_reciprocal_rank")
 class MeanReciprocalRank(RankingMetric):
     """Mean reciprocal rank (MRR) as trec_eval computes it; see `RankingMetric`."""
 
-    def _measure(self, scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
-        return reciprocal_rank(scores, relevant, mask)
+    _measure = staticmethod(reciprocal_rank)
