@@ -19,20 +19,13 @@ from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, Echoin
 OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}
 """The texts that attend to each other."""
 
-
 Threshold = Union[float, Mapping[str, float]]
 
 
 class LabelThreshold:
-    """Chooses a label, or none if no label is probable enough.
+    """Chooses one of the model's labels, or none if no label is probable enough.
 
-    # Parameters
-
-    threshold : `Union[float, Mapping[str, float]]`
-        The smallest probability with which a label is predicted: a number for every label, or one
-        for each of some labels; others need none.
-    labels : `Collection[str]`
-        The model's labels.
+    For the `threshold`, see `ClassificationPredictor`.
 
     # Raises
 

@@ -82,19 +82,9 @@ def _splitter(tokenizer: Tokenizer) -> Splitter:
 
 
 def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
-    """The words of an instance that a model reads as the unknown word.
+    """The words of an instance that a model reads as the unknown word, in order, each once.
 
-    # Parameters
-
-    instance : `Instance`
-        With token indexers. Its text fields are searched, also those in lists. Indexers other than
-        "single_id" know every word.
-    vocab : `Vocabulary`
-
-    # Returns
-
-    `list[str]`
-        In their order, each once.
+    The instance has token indexers; those other than "single_id" know every word.
     """
     words = [
         str(token.text)
