@@ -35,13 +35,8 @@ def draw_prediction(
 ) -> list[Drawing]:
     """Draw the trees, the attention and the gates of one prediction, as far as the model has them.
 
-    # Parameters
-
-    predictor : `Predictor`
-    inputs : `dict[str, Any]`
-        The JSON object that it takes.
-    lock : `AbstractContextManager`, optional (default = `nullcontext()`)
-        Entered while the model runs, but not for drawing, which takes longer.
+    The `inputs` are a JSON object that the predictor takes. The `lock` is held while the model
+    runs, but not for drawing, which takes longer.
     """
     with lock:
         output = predictor.predict_json(inputs)

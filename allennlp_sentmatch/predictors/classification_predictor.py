@@ -66,16 +66,12 @@ class ClassificationPredictor(EchoingPredictor):
 
     # Parameters
 
-    model : `Model`
-    dataset_reader : `DatasetReader`
-    frozen : `bool`, optional (default = `True`)
-        Whether to put the model into evaluation mode.
     threshold : `Union[float, dict[str, float]]`, optional (default = `None`)
         The smallest probability with which a label is predicted: a number for every label, or an
         object of numbers by label, where other labels need none. `label` is then the most probable
         one of the labels that reach their thresholds, and `None` (undecided) if there is none.
         By default, `label` is the most probable one.
-    on_error : `str`, optional (default = `"raise"`)
+    frozen, on_error : optional
         As for `EchoingPredictor`.
     """
 

@@ -55,8 +55,6 @@ class EchoingPredictor(Predictor):
 
     # Parameters
 
-    model : `Model`
-    dataset_reader : `DatasetReader`
     frozen : `bool`, optional (default = `True`)
         Whether to put the model into evaluation mode.
     on_error : `str`, optional (default = `"raise"`)

@@ -26,13 +26,11 @@ class PairGenerator(EchoingPredictor):
     generate for every label. Gives `source` and `sentences`: for each label a list of
     `{"sentence": ..., "tokens": [...], "score": ...}`, as many as the beam search has beams, the
     best first. The score is what the beam search ranks by: the log-probability, normalized by the
-    length. `sentence` is `tokens`, joined by spaces.
+    length. `sentence` is `tokens`, joined by spaces. The source is tokenized by the reader, which
+    is one for sentence pairs.
 
     # Parameters
 
-    model : `CrossSentenceLatentVariableModel`
-    dataset_reader : `DatasetReader`
-        One for sentence pairs; it tokenizes the source.
     sample_latent : `bool`, optional (default = `False`)
         Draw the latent vector, so that the same source gives other sentences each time, rather
         than take its distribution's mean.

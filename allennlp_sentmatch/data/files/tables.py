@@ -93,13 +93,10 @@ def _with_columns(rows: Cells, columns: Optional[Sequence[str]]) -> Iterator[Row
             break
     listed = printable(", ".join(names))[:500]
     for source, cells in rows:
-        if columns is None and len(cells) != len(names):
+        if len(cells) < len(names) or (columns is None and len(cells) > len(names)):
+            expected = ", expected" if columns else " where the header has"
             raise ConfigurationError(
-                f"{source}: {len(cells)} columns where the header has {len(names)} ({listed})"
-            )
-        if len(cells) < len(names):
-            raise ConfigurationError(
-                f"{source}: {len(cells)} columns, expected {len(names)} ({listed})"
+                f"{source}: {len(cells)} columns{expected} {len(names)} ({listed})"
             )
         yield Row(source, dict(zip(names or range(len(cells)), cells)))
 

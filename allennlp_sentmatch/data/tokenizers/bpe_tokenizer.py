@@ -42,17 +42,10 @@ class BpeTokenizer(Tokenizer):
         The language, as Moses abbreviates it.
     lowercase : `bool`, optional (default = `False`)
         Whether to lower-case the text.
-    serialization_dir : `str`, optional (default = `None`)
-        Filled in by AllenNLP.
-
-    # Attributes
-
-    language : `str`
 
     # Raises
 
-    `ConfigurationError`
-        If the file is missing or does not hold an encoding.
+    `ConfigurationError` if the file is missing or does not hold an encoding.
     """
 
     def __init__(

@@ -43,14 +43,8 @@ class ExactRecovery(TrainerCallback):
     numbers per instance; and, in distributed training, checkpoints within an epoch, after which all
     workers continue from the random state of the first.
 
-    It is one of the trainer's default
-    callbacks wherever this package is imported; with `"enable_default_callbacks": false`, list it
-    under `callbacks`.
-
-    # Parameters
-
-    serialization_dir : `str`
-        Filled in by the trainer.
+    It is one of the trainer's default callbacks wherever this package is imported; with
+    `"enable_default_callbacks": false`, list it under `callbacks`.
     """
 
     def __init__(self, serialization_dir: str) -> None:

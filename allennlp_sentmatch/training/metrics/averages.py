@@ -35,15 +35,7 @@ class MeanCosine(MaskedAverage):
     def __call__(  # type: ignore[override]
         self, predictions: Tensor, gold_labels: Tensor, mask: Optional[Tensor] = None
     ) -> None:
-        """Add the vectors of B sentences.
-
-        # Parameters
-
-        predictions, gold_labels : `Tensor`
-            (B, E) each.
-        mask : `Tensor`, optional (default = `None`)
-            (B,), bool: `False` for a pair that does not count.
-        """
+        """Add vectors, (B, E) each; a `mask` (B,) is `False` for a pair that does not count."""
         self._add(cosines(predictions.double(), gold_labels.double()), mask)
 
 
@@ -89,16 +81,10 @@ class RankingMetric(MaskedAverage):
         gold_labels: Tensor,
         mask: Optional[Tensor] = None,
     ) -> None:
-        """Add the rankings of B questions.
+        """Add the rankings of B questions by the scores of their candidates, (B, K).
 
-        # Parameters
-
-        predictions : `Tensor`
-            (B, K), the candidates' scores.
-        gold_labels : `Tensor`
-            (B, K), 1 where a candidate is relevant.
-        mask : `Tensor`, optional (default = `None`)
-            (B, K), bool: `False` where a question has no candidate.
+        The labels (B, K) are 1 where a candidate is relevant; a `mask` (B, K) is `False` where a
+        question has no candidate.
         """
         if mask is None:
             mask = torch.ones_like(predictions, dtype=torch.bool)

@@ -218,15 +218,7 @@ class AnswerOverlap(Metric):
     def __call__(  # type: ignore[override]
         self, predictions: Sequence[str], references: Sequence[Sequence[str]]
     ) -> None:
-        """Score some more answers.
-
-        # Parameters
-
-        predictions : `Sequence[str]`
-            A predicted answer for each question; it may be empty.
-        references : `Sequence[Sequence[str]]`
-            At least one right answer for each question.
-        """
+        """Score some more answers, which may be empty, each by at least one right answer."""
         if len(predictions) != len(references):
             raise ConfigurationError(
                 f"{len(predictions)} predictions, but references for {len(references)}"
