@@ -119,7 +119,9 @@ class ClassificationPredictor(EchoingPredictor):
             name, found, rest = key.partition("attention")
             if not found or not weights:
                 continue
-            text, kind = _text_and_kind(name)
+            text, _, kind = name.strip("_").partition("_")
+            if text not in OTHER_TEXT:  # the attention is that of a single text
+                text, kind = "", name.strip("_")
             tokens = output["metadata"].get(f"{text}_tokens" if text else "tokens", [])
             title = " ".join([kind.capitalize(), "attention", *rest.strip("_").split()]).strip()
             title = title[0].upper() + title[1:] + (f" of the {text}" if text else "")
@@ -189,9 +191,3 @@ class EnsemblePredictor(ClassificationPredictor):
         raise ConfigurationError(
             "an ensemble has no one layer of embeddings to take gradients of; interpret its members"
         )
-
-
-def _text_and_kind(name: str) -> tuple[str, str]:
-    """The name of the text and the kind of attention, from the part of a key before "attention"."""
-    text, _, kind = name.strip("_").partition("_")
-    return (text, kind) if text in OTHER_TEXT else ("", name.strip("_"))

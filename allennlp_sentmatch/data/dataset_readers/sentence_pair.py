@@ -167,11 +167,8 @@ class SentencePairReader(FormattedReader):
                 "means that there is no gold label; to predict on them, leave the label out"
             )
         logger.info(
-            "%s: %d pairs, %d of them unlabeled; %d pairs without a gold label skipped",
-            file_path,
-            read,
-            unlabeled,
-            skipped,
+            f"{file_path}: {read} pairs, {unlabeled} of them unlabeled; {skipped} pairs without a "
+            "gold label skipped"
         )
 
     def text_to_instance(
