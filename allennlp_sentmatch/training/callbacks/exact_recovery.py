@@ -210,7 +210,8 @@ def random_state(gpu: Optional[torch.device] = None) -> RandomState:
 
     They consist of what `torch.load` reads with `weights_only=True`.
     """
-    algorithm, words, *rest = numpy.random.get_state(legacy=True)
+    of_numpy: Any = numpy.random.get_state(legacy=True)
+    algorithm, words, *rest = of_numpy
     state: RandomState = {
         "python": random.getstate(),
         "numpy": (algorithm, words.tolist(), *rest),
