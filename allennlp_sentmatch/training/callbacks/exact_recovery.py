@@ -32,7 +32,7 @@ class ExactRecovery(TrainerCallback):
     These are the random states of Python, NumPy, torch and the GPU, and the scale of mixed
     precision. AllenNLP runs its data loader through all the batches of the time before the
     interruption. Every epoch of that starts from the random state that it started from first, which
-    the checkpoint holds (10 KB for each epoch), so that the loader shuffles as it did; at the
+    the checkpoint holds (13 KB for each epoch), so that the loader shuffles as it did; at the
     checkpoint itself all generators continue from the states they had there. `best.th`, which is
     written after the checkpoint, is restored where the interruption was between the two.
 
