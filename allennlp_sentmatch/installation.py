@@ -92,14 +92,8 @@ class Change:
 
 
 def install_allennlp(constraints: Optional[Path] = None, dry_run: bool = False) -> None:
-    """Install AllenNLP and what it imports into the environment that runs this.
-
-    # Parameters
-
-    constraints : `Path`, optional (default = `None`)
-        A pip constraints file, for exact versions.
-    dry_run : `bool`, optional (default = `False`)
-        Whether only to say what would be installed.
+    """Install AllenNLP and what it imports into the environment that runs this, in the versions of
+    a pip `constraints` file if there is one; a `dry_run` only says what would be installed.
 
     # Raises
 
@@ -259,13 +253,7 @@ def explain_conflicts(lines: Sequence[str]) -> str:
 
 
 def why_broken(error: Exception) -> str:
-    """Say which package keeps AllenNLP from being imported, and the remedy.
-
-    # Parameters
-
-    error : `Exception`
-        That the import raised.
-    """
+    """Say which package keeps AllenNLP from being imported, with `error`, and the remedy."""
     from packaging.requirements import Requirement
 
     for requirement in map(Requirement, REQUIREMENTS):

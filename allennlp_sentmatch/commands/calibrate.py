@@ -19,9 +19,8 @@ _data_path = partial(json_or_text, where="the data path")
 
 @Subcommand.register("calibrate")
 class Calibrate(Command):
-    """`allennlp calibrate ARCHIVE INPUT OUTPUT_DIR`."""
+    """Calibrate a classifier's probabilities."""
 
-    summary = "Calibrate a classifier's probabilities."
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

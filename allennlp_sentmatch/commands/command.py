@@ -40,10 +40,10 @@ CLASSIFIERS_VECTORS = (
 
 
 class Command(Subcommand):
-    """A subcommand that its module's docstring describes."""
+    """A subcommand that its module's docstring describes.
 
-    summary: ClassVar[str]
-    """Its line in the list of `allennlp --help`."""
+    The class's docstring is its line in the list of `allennlp --help`.
+    """
 
     shared_options: ClassVar[Sequence[str]] = ()
     """The options that it shares with others, by name."""
@@ -54,7 +54,7 @@ class Command(Subcommand):
         """Describe the command line."""
         description = sys.modules[self.__module__].__doc__
         subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=description, help=self.summary
+            self.name, description=description, help=self.__doc__
         )
         self.add_arguments(subparser)
         for name in (*self.shared_options, VERBOSE):

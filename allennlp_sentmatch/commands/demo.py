@@ -21,9 +21,8 @@ from allennlp_sentmatch.serving import serve
 
 @Subcommand.register("demo")
 class Demo(Command):
-    """`allennlp demo ARCHIVE [--corpus FILE] [--host HOST] [--port PORT]`."""
+    """Try a model on a page in the browser."""
 
-    summary = "Try a model on a page in the browser."
     shared_options = ("--cuda-device", "--trust-archive")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -21,9 +21,8 @@ logger = logging.getLogger(__name__)
 
 @Subcommand.register("encode")
 class Encode(Command):
-    """`allennlp encode ARCHIVE INPUT OUTPUT.npy`."""
+    """Encode a file's sentences as vectors."""
 
-    summary = "Encode a file's sentences as vectors."
     shared_options = ("--cuda-device", "--overrides", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -14,9 +14,8 @@ from allennlp_sentmatch.models.ensemble import ensemble_archives
 
 @Subcommand.register("ensemble")
 class EnsembleArchives(Command):
-    """`allennlp ensemble ARCHIVE ARCHIVE ... --output-file ARCHIVE`."""
+    """Make one archive of several trained classifiers."""
 
-    summary = "Make one archive of several trained classifiers."
     shared_options = ("--trust-archive",)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -8,18 +8,22 @@ section 6.4.4 and table 6.5.
 """
 
 import argparse
+import json
+from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
+from allennlp.common.util import dump_metrics, prepare_environment
+from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.commands.command import Command
+from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors.pair_generator import evaluate_generator
 
 
 @Subcommand.register("evaluate-generator")
 class EvaluateGenerator(Command):
-    """`allennlp evaluate-generator GENERATOR INPUT --classifier CLASSIFIER`."""
+    """Generate a sentence for each pair's first one and its label, and evaluate."""
 
-    summary = "Generate a sentence for each pair's first one and its label, and evaluate."
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -44,16 +48,17 @@ class EvaluateGenerator(Command):
         )
 
     def run(self, args: argparse.Namespace) -> None:
-        metrics = evaluate_generator(
-            args.archive_file,
-            args.input_file,
-            args.classifier,
-            metrics_output_file=args.output_file,
-            predictions_output_file=args.predictions_output_file,
-            batch_size=args.batch_size,
-            cuda_device=args.cuda_device,
-            sample_latent=args.sample_latent,
-            trust=args.trust_archive,
-        )
+        archive = load_archive(args.archive_file, args.cuda_device, args.trust_archive)
+        prepare_environment(archive.config)
+        settings = {"sample_latent": args.sample_latent}
+        generator: Any = Predictor.from_archive(archive, "pair_generator", extra_args=settings)
+        archive = load_archive(args.classifier, args.cuda_device, args.trust_archive)
+        classifier: Any = Predictor.from_archive(archive, "sentence_pair")
+        metrics, pairs = evaluate_generator(generator, classifier, args.input_file, args.batch_size)
+        if args.output_file is not None:
+            dump_metrics(args.output_file, metrics)
+        if args.predictions_output_file is not None:
+            with open(args.predictions_output_file, "w", encoding="utf-8") as file:
+                file.writelines(json.dumps(pair) + "\n" for pair in pairs)
         for name, value in metrics.items():
             print(f"{name}: {value:.4f}")

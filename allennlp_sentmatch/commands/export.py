@@ -30,9 +30,8 @@ logger = logging.getLogger(__name__)
 
 @Subcommand.register("export")
 class Export(Command):
-    """`allennlp export ARCHIVE FOLDER`."""
+    """Write a sentence encoder for programs without AllenNLP."""
 
-    summary = "Write a sentence encoder for programs without AllenNLP."
     shared_options = ("--overrides", "--trust-archive")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

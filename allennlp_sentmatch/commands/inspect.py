@@ -21,9 +21,8 @@ from allennlp_sentmatch.models.archival import load_archive
 
 @Subcommand.register("inspect")
 class Inspect(Command):
-    """`allennlp inspect ARCHIVE INPUT OUTPUT_DIR`."""
+    """Draw what a model did with its inputs."""
 
-    summary = "Draw what a model did with its inputs."
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -15,9 +15,7 @@ from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import learn_bpe
 
 @Subcommand.register("learn-bpe")
 class LearnBpe(Command):
-    """`allennlp learn-bpe OUTPUT.json --text LANGUAGE FILE ...`."""
-
-    summary = "Train a byte pair encoding."
+    """Train a byte pair encoding."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("output_file", help="a .json file that does not exist yet")

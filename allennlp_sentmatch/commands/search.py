@@ -28,9 +28,8 @@ from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 
 @Subcommand.register("search")
 class Search(Command):
-    """`allennlp search ARCHIVE CORPUS VECTORS.npy`."""
+    """Find the sentences of a corpus like a given one."""
 
-    summary = "Find the sentences of a corpus like a given one."
     shared_options = ("--cuda-device", "--trust-archive")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -18,9 +18,8 @@ from allennlp_sentmatch.serving import create_app, serve
 
 @Subcommand.register("serve")
 class Serve(Command):
-    """`allennlp serve ARCHIVE [--host HOST] [--port PORT]`."""
+    """Serve a model's predictions over HTTP."""
 
-    summary = "Serve a model's predictions over HTTP."
     shared_options = ("--cuda-device", "--overrides", "--trust-archive")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -35,9 +35,8 @@ from allennlp_sentmatch.transfer.tasks import SST_SENTENCES
 
 @Subcommand.register("transfer")
 class Transfer(Command):
-    """`allennlp transfer ARCHIVE --data FOLDER`."""
+    """Measure sentence vectors on SentEval's ten transfer tasks."""
 
-    summary = "Measure sentence vectors on SentEval's ten transfer tasks."
     shared_options = ("--cuda-device", "--trust-archive", "--file-friendly-logging")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

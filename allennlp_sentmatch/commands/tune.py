@@ -20,9 +20,7 @@ from allennlp_sentmatch.tuning.tuner import SAMPLERS
 
 @Subcommand.register("tune")
 class Tune(Command):
-    """`allennlp tune CONFIG SPACE -s FOLDER`."""
-
-    summary = "Search the settings of a configuration."
+    """Search the settings of a configuration."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("param_path", help="path to the configuration")

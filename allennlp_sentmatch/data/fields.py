@@ -17,19 +17,8 @@ class LabelField(fields.LabelField):
     AllenNLP's own error, a `KeyError`, names the label alone. Otherwise the two behave alike, and
     labels from different places are equal. The class has the same name because AllenNLP puts
     instances into one batch only if the classes of their fields have the same names: instances of
-    this package's readers and of others go together.
-
-    # Parameters
-
-    label : `Union[str, int]`
-    label_namespace : `str`, optional (default = `"labels"`)
-    skip_indexing : `bool`, optional (default = `False`)
-    source : `Source`, optional (default = `None`)
-        The label's place, if it is from a file.
-
-    # Attributes
-
-    source : `Optional[Source]`
+    this package's readers and of others go together. The `source` is the label's place, if it is
+    from a file.
 
     # Raises
 

@@ -18,11 +18,9 @@ from allennlp_sentmatch.inspection.gates import (
 )
 from allennlp_sentmatch.inspection.prediction import (
     KINDS,
-    Tree,
     draw_attention_of,
     draw_into_folder,
     draw_prediction,
-    draw_trees_of,
     trees_of,
 )
 from allennlp_sentmatch.inspection.saliency import (
@@ -42,7 +40,6 @@ __all__ = [
     "Drawing",
     "GateHistogram",
     "Saliency",
-    "Tree",
     "collect_gates",
     "color_words",
     "draw_attention",
@@ -53,7 +50,6 @@ __all__ = [
     "draw_saliency",
     "draw_tree",
     "draw_trees",
-    "draw_trees_of",
     "has_saliency",
     "has_vertical_gates",
     "interpret",

@@ -35,21 +35,14 @@ _MARK = "background:none;color:inherit;font-weight:bold;border-bottom:2px solid"
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture that refers to no other file.
-
-    # Parameters
-
-    title : `str`
-    content : `str`
-        An SVG image on a white background; or an HTML fragment of colored text, which takes its
-        text color from the page.
-    media_type : `str`, optional (default = `"image/svg+xml"`)
-        "image/svg+xml" or "text/html".
-    """
+    """A picture that refers to no other file."""
 
     title: str
     content: str
+    """An SVG image on a white background; or an HTML fragment of colored text, which takes its text
+    color from the page."""
     media_type: str = SVG
+    """"image/svg+xml" or "text/html"."""
 
     @property
     def file_name(self) -> str:

@@ -39,23 +39,14 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class GateHistogram:
-    """One histogram, over [0, 1] in bins of equal width.
-
-    # Parameters
-
-    layer : `int`
-        Counted from 1, so that the first one with a vertical gate is 2, as in the paper.
-    quantity : `str`
-        "gate", "range" or "difference".
-    counts : `list[int]`
-        The number of values in each bin.
-    mean, standard_deviation : `float`
-        Of the values.
-    """
+    """One histogram, over [0, 1] in bins of equal width."""
 
     layer: int
+    """Counted from 1, so that the first one with a vertical gate is 2, as in the paper."""
     quantity: str
+    """"gate", "range" or "difference"."""
     counts: list[int]
+    """The number of values in each bin."""
     mean: float
     standard_deviation: float
 
@@ -70,18 +61,8 @@ def collect_gates(
 ) -> list[GateHistogram]:
     """Compute the histograms of figure 4.4 for a model and the sentences of `inputs`.
 
-    # Parameters
-
-    predictor : `Predictor`
-        Its model has a CAS-LSTM anywhere.
-    inputs : `Iterable[dict[str, Any]]`
-        JSON objects that the predictor takes.
-    batch_size : `int`, optional (default = `64`)
-
-    # Returns
-
-    `list[GateHistogram]`
-        For each layer, the three quantities.
+    The predictor's model has a CAS-LSTM anywhere, and the `inputs` are JSON objects that the
+    predictor takes. The histograms are, for each layer, those of the three quantities.
 
     # Raises
 

@@ -51,13 +51,8 @@ def replaced_embeddings(
     Only calls from the thread that entered the context are affected: other threads can use the
     model in the meantime. The parameters of the model and their gradients are not touched.
 
-    # Parameters
-
-    model : `torch.nn.Module`
-    texts : `dict[str, TextFieldTensors]`
-        The tensors that the model is called with, by the name of the text.
-    replace : `Callable[[Tensor], Tensor]`
-        Computes the new embeddings from the original ones, both (N, T, D).
+    The `texts` are the tensors that the model is called with, by the name of the text; `replace`
+    computes the new embeddings from the original ones, both (N, T, D).
     """
     embedded = {name: EmbeddedText() for name in texts}
     thread = threading.get_ident()

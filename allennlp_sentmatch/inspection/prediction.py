@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
@@ -35,27 +35,17 @@ def draw_prediction(
 ) -> list[Drawing]:
     """Draw the trees, the attention and the gates of one prediction, as far as the model has them.
 
-    # Parameters
-
-    predictor : `Predictor`
-    inputs : `dict[str, Any]`
-        The JSON object that it takes.
-    lock : `AbstractContextManager`, optional (default = `nullcontext()`)
-        Entered while the model runs, but not for drawing, which takes longer.
+    The `inputs` are a JSON object that the predictor takes. The `lock` is held while the model
+    runs, but not for drawing, which takes longer.
     """
     with lock:
         output = predictor.predict_json(inputs)
         has_gates = has_vertical_gates(predictor._model)
         gates = collect_gates(predictor, [inputs]) if has_gates else []
-    drawings = draw_trees_of(output) + draw_attention_of(predictor, output)
+    drawings = _draw_trees({"": output}) + draw_attention_of(predictor, output)
     if gates:
         drawings.append(draw_gates("Vertical forget gates", gates))
     return drawings
-
-
-def draw_trees_of(output: dict[str, Any]) -> list[Drawing]:
-    """Draw the trees in a predictor's output."""
-    return [draw_tree(title, tree) for title, tree in trees_of(output).items()]
 
 
 def trees_of(output: dict[str, Any]) -> dict[str, str]:
@@ -81,19 +71,6 @@ def draw_attention_of(predictor: Predictor, output: dict[str, Any]) -> list[Draw
     ]
 
 
-class Tree(NamedTuple):
-    """A tree that was drawn."""
-
-    number: int
-    """The input's number, counted from 1."""
-    model: str
-    """The name of its model."""
-    title: str
-    """The name of the tree among the model's."""
-    bracketing: str
-    """Its nested parentheses."""
-
-
 def draw_into_folder(
     folder: Path,
     predictors: Mapping[str, Predictor],
@@ -101,34 +78,21 @@ def draw_into_folder(
     kinds: Collection[str] = KINDS,
     saliency_method: str = "simple",
     source: str = "the inputs",
-) -> Iterator[Tree]:
+) -> Iterator[tuple[int, str, str, str]]:
     """Draw the internals of models for their predictions, into a new folder.
 
-    # Parameters
+    The `folder` does not exist yet; after an error it does not exist either. There is one
+    predictor, or two, by their models' names; of the second one the trees alone are drawn, next to
+    those of the first. The pictures are those of the `kinds` that the model has. `source` is the
+    name of the inputs' file, for errors.
 
-    folder : `Path`
-        A folder that does not exist yet. After an error it does not exist either.
-    predictors : `Mapping[str, Predictor]`
-        One predictor, or two, by their models' names. Of the second one the trees alone are drawn,
-        next to those of the first.
-    inputs : `Sequence[JsonDict]`
-        Inputs of the predictors.
-    kinds : `Collection[str]`, optional (default = `KINDS`)
-        The pictures to draw, as far as the model has them.
-    saliency_method : `str`, optional (default = `"simple"`)
-        One of `SALIENCY_METHODS`.
-    source : `str`, optional (default = `"the inputs"`)
-        The name of the inputs' file, for errors.
-
-    # Returns
-
-    `Iterator[Tree]`
-        The trees, each as soon as it is drawn. Nothing is drawn before it is iterated over.
+    Yields the trees, each as soon as it is drawn: the number of its input, counted from 1, its
+    model, its title and its nested parentheses. Nothing is drawn before it is iterated over.
 
     # Raises
 
-    `ConfigurationError`
-        If the first model has nothing to show, or an input is not one of the predictors'.
+    `ConfigurationError` if the first model has nothing to show, or an input is not one of the
+    predictors'.
     """
     first_name, first = next(iter(predictors.items()))
     folder.mkdir(parents=True)
@@ -143,11 +107,8 @@ def draw_into_folder(
             if "trees" in kinds:
                 for name, output in outputs.items():
                     for title, tree in trees_of(output).items():
-                        yield Tree(number, name, title, tree)
-                if len(outputs) == 1:
-                    drawings += draw_trees_of(outputs[first_name])
-                else:
-                    drawings += _draw_common_trees(outputs)
+                        yield number, name, title, tree
+                drawings += _draw_trees(outputs)
             if "attention" in kinds:
                 drawings += draw_attention_of(first, outputs[first_name])
             if "saliency" in kinds and has_saliency(first):
@@ -167,10 +128,12 @@ def draw_into_folder(
         raise
 
 
-def _draw_common_trees(outputs: Mapping[str, JsonDict]) -> list[Drawing]:
-    """The trees that all models have, side by side."""
+def _draw_trees(outputs: Mapping[str, JsonDict]) -> list[Drawing]:
+    """The trees in the outputs of one model, or those that all models have, side by side."""
     trees = {name: trees_of(output) for name, output in outputs.items()}
     first, *others = trees.values()
+    if not others:
+        return [draw_tree(title, tree) for title, tree in first.items()]
     return [
         draw_trees(title, {name: trees[name][title] for name in trees})
         for title in first

@@ -32,20 +32,13 @@ NOISE = 0.01  # standard deviation, relative to the range of the embeddings
 
 @dataclass(frozen=True)
 class Saliency:
-    """The share of each word of one text in the predicted label or score.
-
-    # Parameters
-
-    text : `str`
-        The name of the text: `"premise"`, `"hypothesis"` or `"sentence"`.
-    tokens : `list[str]`
-    values : `list[float]`
-        One for each token, not negative, with the sum 1; all 0 where no word has any influence.
-    """
+    """The share of each word of one text in the predicted label or score."""
 
     text: str
+    """The name of the text: "premise", "hypothesis" or "sentence"."""
     tokens: list[str]
     values: list[float]
+    """One for each token, not negative, with the sum 1; all 0 where no word has any influence."""
 
 
 def _scaled(embedded: Tensor) -> Tensor:

@@ -19,20 +19,13 @@ from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, Echoin
 OTHER_TEXT = {"premise": "hypothesis", "hypothesis": "premise"}
 """The texts that attend to each other."""
 
-
 Threshold = Union[float, Mapping[str, float]]
 
 
 class LabelThreshold:
-    """Chooses a label, or none if no label is probable enough.
+    """Chooses one of the model's labels, or none if no label is probable enough.
 
-    # Parameters
-
-    threshold : `Union[float, Mapping[str, float]]`
-        The smallest probability with which a label is predicted: a number for every label, or one
-        for each of some labels; others need none.
-    labels : `Collection[str]`
-        The model's labels.
+    For the `threshold`, see `ClassificationPredictor`.
 
     # Raises
 
@@ -73,16 +66,12 @@ class ClassificationPredictor(EchoingPredictor):
 
     # Parameters
 
-    model : `Model`
-    dataset_reader : `DatasetReader`
-    frozen : `bool`, optional (default = `True`)
-        Whether to put the model into evaluation mode.
     threshold : `Union[float, dict[str, float]]`, optional (default = `None`)
         The smallest probability with which a label is predicted: a number for every label, or an
         object of numbers by label, where other labels need none. `label` is then the most probable
         one of the labels that reach their thresholds, and `None` (undecided) if there is none.
         By default, `label` is the most probable one.
-    on_error : `str`, optional (default = `"raise"`)
+    frozen, on_error : optional
         As for `EchoingPredictor`.
     """
 
@@ -130,7 +119,9 @@ class ClassificationPredictor(EchoingPredictor):
             name, found, rest = key.partition("attention")
             if not found or not weights:
                 continue
-            text, kind = _text_and_kind(name)
+            text, _, kind = name.strip("_").partition("_")
+            if text not in OTHER_TEXT:  # the attention is that of a single text
+                text, kind = "", name.strip("_")
             tokens = output["metadata"].get(f"{text}_tokens" if text else "tokens", [])
             title = " ".join([kind.capitalize(), "attention", *rest.strip("_").split()]).strip()
             title = title[0].upper() + title[1:] + (f" of the {text}" if text else "")
@@ -200,9 +191,3 @@ class EnsemblePredictor(ClassificationPredictor):
         raise ConfigurationError(
             "an ensemble has no one layer of embeddings to take gradients of; interpret its members"
         )
-
-
-def _text_and_kind(name: str) -> tuple[str, str]:
-    """The name of the text and the kind of attention, from the part of a key before "attention"."""
-    text, _, kind = name.strip("_").partition("_")
-    return (text, kind) if text in OTHER_TEXT else ("", name.strip("_"))

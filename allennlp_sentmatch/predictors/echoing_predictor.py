@@ -17,45 +17,28 @@ logger = logging.getLogger(__name__)
 
 
 class AttentionMap(NamedTuple):
-    """A matrix of attention with the words that it is between.
-
-    # Parameters
-
-    title : `str`
-    weights : `Sequence[Sequence[float]]`
-        A row for each of `rows`, with a weight for each of `columns`.
-    rows : `Sequence[str]`
-        The words that attend, or one empty string for attention from nowhere.
-    columns : `Sequence[str]`
-        The words attended to.
-    """
+    """A matrix of attention with the words that it is between."""
 
     title: str
     weights: Sequence[Sequence[float]]
+    """A row for each of `rows`, with a weight for each of `columns`."""
     rows: Sequence[str]
+    """The words that attend, or one empty string for attention from nowhere."""
     columns: Sequence[str]
+    """The words attended to."""
 
 
 class MarkedText(NamedTuple):
-    """A text with a weight for each token and a marked span.
-
-    # Parameters
-
-    title : `str`
-    text : `str`
-    offsets : `Sequence[Sequence[int]]`
-        The first character of each token, and the one after its last.
-    weights : `Sequence[float]`
-        One for each token, not negative.
-    span : `Sequence[int]`
-        The first and the last token of the marked part.
-    """
+    """A text with a weight for each token and a marked span."""
 
     title: str
     text: str
     offsets: Sequence[Sequence[int]]
+    """The first character of each token, and the one after its last."""
     weights: Sequence[float]
+    """One for each token, not negative."""
     span: Sequence[int]
+    """The first and the last token of the marked part."""
 
 
 class CheckedRequest(dict[str, Any]):
@@ -72,8 +55,6 @@ class EchoingPredictor(Predictor):
 
     # Parameters
 
-    model : `Model`
-    dataset_reader : `DatasetReader`
     frozen : `bool`, optional (default = `True`)
         Whether to put the model into evaluation mode.
     on_error : `str`, optional (default = `"raise"`)

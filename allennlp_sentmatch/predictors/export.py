@@ -48,25 +48,14 @@ def export_encoder(
 ) -> StandaloneEncoder:
     """Write a model's sentence encoder to a folder that a `StandaloneEncoder` reads.
 
-    # Parameters
-
-    model : `Model`
-        A `distilled_encoder`, `siamese_classifier`, `similarity_regressor` or
-        `sentence_classifier`.
-    dataset_reader : `DatasetReader`
-        The reader that the model was trained with.
-    folder : `Union[str, os.PathLike]`
-        A folder that is empty or does not exist.
-
-    # Returns
-
-    `StandaloneEncoder`
-        The encoder that was written.
+    The model is a `distilled_encoder`, `siamese_classifier`, `similarity_regressor` or
+    `sentence_classifier`, with the reader that it was trained with; the folder is empty or does not
+    exist. Returns the encoder that was written.
 
     # Raises
 
-    `ConfigurationError`
-        With the reason, if the encoder cannot be exported or the folder has files.
+    `ConfigurationError`, with the reason, if the encoder cannot be exported or the folder has
+    files.
     """
     path = Path(folder)
     check_is_empty(path)

@@ -1,11 +1,10 @@
 """Sentences in a chosen relation to a given one, and the quality of a data set of them."""
 
-import json
 from typing import Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
-from allennlp.common.util import JsonDict, dump_metrics, lazy_groups_of, prepare_environment
+from allennlp.common.util import JsonDict, lazy_groups_of
 from allennlp.data import Batch, DatasetReader, Instance
 from allennlp.data.fields import LabelField
 from allennlp.models import Model
@@ -14,7 +13,6 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.models import CrossSentenceLatentVariableModel
-from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor, check_string, has_keys
 from allennlp_sentmatch.training.metrics import Distinct
@@ -28,13 +26,11 @@ class PairGenerator(EchoingPredictor):
     generate for every label. Gives `source` and `sentences`: for each label a list of
     `{"sentence": ..., "tokens": [...], "score": ...}`, as many as the beam search has beams, the
     best first. The score is what the beam search ranks by: the log-probability, normalized by the
-    length. `sentence` is `tokens`, joined by spaces.
+    length. `sentence` is `tokens`, joined by spaces. The source is tokenized by the reader, which
+    is one for sentence pairs.
 
     # Parameters
 
-    model : `CrossSentenceLatentVariableModel`
-    dataset_reader : `DatasetReader`
-        One for sentence pairs; it tokenizes the source.
     sample_latent : `bool`, optional (default = `False`)
         Draw the latent vector, so that the same source gives other sentences each time, rather
         than take its distribution's mean.
@@ -126,62 +122,25 @@ class PairGenerator(EchoingPredictor):
 
 
 def evaluate_generator(
-    archive_file: str,
+    generator: PairGenerator,
+    classifier: SentencePairPredictor,
     input_file: str,
-    classifier_archive_file: str,
-    metrics_output_file: Optional[str] = None,
-    predictions_output_file: Optional[str] = None,
     batch_size: int = 32,
-    cuda_device: int = -1,
-    sample_latent: bool = False,
-    trust: bool = False,
-) -> dict[str, float]:
+) -> tuple[dict[str, float], list[dict[str, str]]]:
     """Write a sentence for each pair's first one and its label, and measure the quality.
 
-    Reported are the accuracy with which a classifier trained on true pairs recovers the labels (do
-    the sentences keep to them?), and distinct-1 and distinct-2 (how diverse are they?): Choi 2020,
-    "Sentence Pair Modeling using Deep Neural Network Sentence Encoders", section 6.4.4 and table
-    6.5.
-
-    # Parameters
-
-    archive_file, classifier_archive_file : `str`
-        Archives of a `cs_lvm` model and of a classifier of sentence pairs.
-    input_file : `str`
-        Labeled pairs for the first archive's validation reader.
-    metrics_output_file : `str`, optional (default = `None`)
-        Gets the metrics, as JSON.
-    predictions_output_file : `str`, optional (default = `None`)
-        Gets the artificial pairs, as JSON lines with `premise`, `hypothesis` and `label`, and the
-        classifier's `predicted_label`.
-    batch_size : `int`, optional (default = `32`)
-    cuda_device : `int`, optional (default = `-1`)
-    sample_latent : `bool`, optional (default = `False`)
-        See `PairGenerator`.
-    trust : `bool`, optional (default = `False`)
-        See `load_archive`.
-
-    # Returns
-
-    `dict[str, float]`
-        `accuracy`, `distinct-1` and `distinct-2`.
+    The `input_file` has labeled pairs for the generator's reader. The metrics are those of
+    `allennlp evaluate-generator`: `accuracy`, `distinct-1` and `distinct-2`. An artificial pair has
+    `premise`, `hypothesis`, `label` and the classifier's `predicted_label`.
 
     # Raises
 
     `ConfigurationError` for a pair without a label.
     """
-    archive = load_archive(archive_file, cuda_device=cuda_device, trust=trust)
-    prepare_environment(archive.config)
-    archive.model.eval()
-    reader = archive.validation_dataset_reader
-    generator = PairGenerator(archive.model, reader, sample_latent)
-    archive = load_archive(classifier_archive_file, cuda_device=cuda_device, trust=trust)
-    archive.model.eval()
-    classifier = SentencePairPredictor(archive.model, archive.validation_dataset_reader)
-
     distinct = {"distinct-1": Distinct(1), "distinct-2": Distinct(2)}
     pairs: list[dict[str, str]] = []
-    requests = [_request(instance, input_file) for instance in reader.read(input_file)]
+    instances = generator._dataset_reader.read(input_file)
+    requests = [_request(instance, input_file) for instance in instances]
     for batch in lazy_groups_of(Tqdm.tqdm(requests, desc="generating"), batch_size):
         for request, output in zip(batch, generator.predict_batch_json(batch)):
             best = output["sentences"][request["label"]][0]
@@ -192,16 +151,9 @@ def evaluate_generator(
     for batch in lazy_groups_of(Tqdm.tqdm(pairs, desc="classifying"), batch_size):
         for pair, output in zip(batch, classifier.predict_batch_json(batch)):
             pair["predicted_label"] = output["label"]
-
     num_correct = sum(pair["predicted_label"] == pair["label"] for pair in pairs)
     metrics = {"accuracy": num_correct / len(pairs)}
-    metrics.update({name: metric.get_metric() for name, metric in distinct.items()})
-    if metrics_output_file is not None:
-        dump_metrics(metrics_output_file, metrics)
-    if predictions_output_file is not None:
-        with open(predictions_output_file, "w", encoding="utf-8") as file:
-            file.writelines(json.dumps(pair) + "\n" for pair in pairs)
-    return metrics
+    return {**metrics, **{name: metric.get_metric() for name, metric in distinct.items()}}, pairs
 
 
 def _request(instance: Instance, input_file: str) -> dict[str, str]:

@@ -161,17 +161,8 @@ class SentenceEncoder:
         """Predictions of a model for pairs from vectors of the sentences.
 
         The vectors are the inputs of the layers above the model's encoder. The prediction is that
-        of the predictor for the two sentences, up to rounding.
-
-        # Parameters
-
-        first_vectors, second_vectors : `numpy.ndarray`
-            Both (B, E): those of the premises and of the hypotheses.
-
-        # Returns
-
-        `list[dict[str, Any]]`
-            For each pair `label` and `probs_by_label`, or `score`.
+        of the predictor for the two sentences, up to rounding: for each pair `label` and
+        `probs_by_label`, or `score`. The vectors of the premises and of the hypotheses are (B, E).
 
         # Raises
 

@@ -1,15 +1,14 @@
 """From texts to the indices of their words, without instances and fields; unknown words."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
-
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer, Vocabulary
-from allennlp.data.fields import Field, ListField, TextField
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import LettersDigitsTokenizer, Tokenizer, WhitespaceTokenizer
 
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
+    TokenizingReader,
+    text_fields,
+)
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.standalone.splitters import (
     LettersDigitsSplitter,
@@ -82,23 +81,13 @@ def _splitter(tokenizer: Tokenizer) -> Splitter:
 
 
 def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
-    """The words of an instance that a model reads as the unknown word.
+    """The words of an instance that a model reads as the unknown word, in order, each once.
 
-    # Parameters
-
-    instance : `Instance`
-        With token indexers. Its text fields are searched, also those in lists. Indexers other than
-        "single_id" know every word.
-    vocab : `Vocabulary`
-
-    # Returns
-
-    `list[str]`
-        In their order, each once.
+    The instance has token indexers; those other than "single_id" know every word.
     """
     words = [
         str(token.text)
-        for field in _text_fields(instance.fields.values())
+        for field in text_fields(instance)
         for token in field.tokens
         if not all(
             _knows(indexer, str(token.text), vocab)
@@ -115,11 +104,3 @@ def _knows(indexer: TokenIndexer, word: str, vocab: Vocabulary) -> bool:
         return True
     entries = vocab.get_token_to_index_vocabulary(indexer.namespace)
     return (word.lower() if indexer.lowercase_tokens else word) in entries
-
-
-def _text_fields(fields: Iterable[Field[Any]]) -> Iterator[TextField]:
-    for field in fields:
-        if isinstance(field, TextField):
-            yield field
-        elif isinstance(field, ListField):
-            yield from _text_fields(field)

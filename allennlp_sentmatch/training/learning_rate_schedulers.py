@@ -23,10 +23,6 @@ class CosinePerBatchScheduler(PolynomialDecay):
 
     # Parameters
 
-    optimizer : `Optimizer`
-        Filled in by the trainer.
-    num_epochs : `int`
-        Filled in by the trainer.
     num_steps_per_epoch : `int`, optional (default = `None`)
         Filled in by the trainer, unless the data loader is lazy and has no `batches_per_epoch`.
     t_initial : `float`, optional (default = `num_epochs`)
@@ -74,8 +70,6 @@ class InferSentScheduler(LearningRateScheduler):
 
     # Parameters
 
-    optimizer : `Optimizer`
-        Filled in by the trainer.
     decay : `float`, optional (default = `0.99`)
         More than 0, at most 1.
     shrink : `float`, optional (default = `5.0`)
@@ -104,15 +98,8 @@ class InferSentScheduler(LearningRateScheduler):
     def step(self, metric: Optional[float] = None) -> None:
         """Set the learning rates for the next epoch.
 
-        # Parameters
-
-        metric : `float`
-            The validation metric of the epoch; more is better: the trainer changes the sign
-            otherwise.
-
-        # Raises
-
-        `ConfigurationError` without a metric.
+        The `metric` is that of the last epoch's validation, of which more is better: the trainer
+        changes the sign otherwise. Without one, this raises a `ConfigurationError`.
         """
         if metric is None:
             raise ConfigurationError(
@@ -133,8 +120,6 @@ class MinimumLearningRate(TrainerCallback):
 
     # Parameters
 
-    serialization_dir : `str`
-        Filled in by the trainer.
     minimum : `float`, optional (default = `1e-5`)
         The default is InferSent's.
     """

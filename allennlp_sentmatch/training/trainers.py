@@ -23,8 +23,8 @@ class Bfloat16Trainer(GradientDescentTrainer):
     model, `allennlp evaluate` included, are in float32, and so are slightly different from those of
     the validation during training.
 
-    The parameters are those of
-    `GradientDescentTrainer`, without `use_amp`, which means float16 on a GPU.
+    The parameters are those of `GradientDescentTrainer`, without `use_amp`, which means float16 on
+    a GPU.
     """
 
     def __init__(self, *args: Any, use_amp: bool = False, **kwargs: Any) -> None:
@@ -49,8 +49,8 @@ class Bfloat16ProductsCallback(TrainerCallback):
     Unlike the trainer "bfloat16", which leaves the recurrences in float32, it holds for all
     products, while everything else stays in float32: sums, states, gradients, gates. Recurrent
     encoders and large output layers train faster on a CPU with AMX and on a GPU since Ampere;
-    elsewhere nothing changes (`allennlp_sentmatch.nn.precision`). Validation during
-    training has the same precision; the evaluation after it is in float32.
+    elsewhere nothing changes (`allennlp_sentmatch.nn.precision`). Validation during training has
+    the same precision; the evaluation after it is in float32.
     """
 
     def __init__(self, serialization_dir: str) -> None:

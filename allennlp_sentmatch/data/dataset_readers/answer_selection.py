@@ -7,11 +7,15 @@ from typing import Any, Optional, Union
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import Field, ListField, MetadataField, TensorField
+from allennlp.data.fields import ListField, TensorField
 from allennlp.data.instance import Instance
 
 from allennlp_sentmatch.data.dataset_readers.formats import ANSWERS
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import FormattedReader, words_of
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
+    FormattedReader,
+    instance_of,
+    words_of,
+)
 from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.text import shorten
 
@@ -147,16 +151,7 @@ class AnswerSelectionReader(FormattedReader):
             )
         question_field = self._text_field(question, "question")
         candidate_fields = [self._text_field(text, "each of the candidates") for text in candidates]
-        metadata: dict[str, Any] = {
-            "question": question,
-            "candidates": list(candidates),
-            "question_tokens": words_of(question_field),
-            "candidate_tokens": [words_of(field) for field in candidate_fields],
-        }
-        fields: dict[str, Field[Any]] = {
-            "question": question_field,
-            "candidates": ListField(candidate_fields),
-        }
+        label_field = None
         if labels is not None:
             if len(labels) != len(candidates):
                 raise ConfigurationError(
@@ -164,10 +159,19 @@ class AnswerSelectionReader(FormattedReader):
                 )
             if any(label not in (0, 1) for label in labels):
                 raise ConfigurationError(f"labels must be 0 or 1, got {list(labels)!r}")
-            fields["labels"] = TensorField(torch.tensor(labels), padding_value=-1)
-        if id is not None:
-            metadata["id"] = id
-        if candidate_ids is not None:
-            metadata["candidate_ids"] = list(candidate_ids)
-        fields["metadata"] = MetadataField(metadata)
-        return Instance(fields)
+            label_field = TensorField(torch.tensor(labels), padding_value=-1)
+        return instance_of(
+            {
+                "question": question_field,
+                "candidates": ListField(candidate_fields),
+                "labels": label_field,
+            },
+            {
+                "question": question,
+                "candidates": list(candidates),
+                "question_tokens": words_of(question_field),
+                "candidate_tokens": [words_of(field) for field in candidate_fields],
+                "id": id,
+                "candidate_ids": None if candidate_ids is None else list(candidate_ids),
+            },
+        )

@@ -30,34 +30,23 @@ def _one_part(data_path: Any) -> dict[None, Any]:
 
 @dataclass(frozen=True)
 class Format:
-    """The form of a data set's files.
-
-    # Parameters
-
-    rows : `Callable[..., Iterator[Row]]`
-        Reads the rows of a path, with the keyword argument `encoding`.
-    columns : `Mapping[str, tuple[Column, ...]]`
-        By the name that the reader has for a value, the columns that may hold it. Of most values
-        the first column that a row has counts; of an id, all together.
-    encoding : `str`, optional (default = `"utf-8"`)
-    parts : `Callable[[Any], Mapping[Any, Any]]`, optional
-        From a data path to the paths of its parts, by their labels. By default there is one part,
-        whose rows have labels of their own.
-    score_range : `tuple[float, float]`, optional (default = `None`)
-        The lowest and the highest score; by default, a score may be any finite number.
-    no_gold_label : `str`, optional (default = `None`)
-        The label of pairs on which the annotators did not agree, which are skipped.
-    rename_label : `Callable[[str], str]`, optional
-        From the label in the file to the label in the instance. By default they are the same.
-    """
+    """The form of a data set's files."""
 
     rows: Callable[..., Iterator[Row]]
+    """Reads the rows of a path, with the keyword argument `encoding`."""
     columns: Mapping[str, tuple[Column, ...]]
+    """By the name that the reader has for a value, the columns that may hold it. Of most values the
+    first column that a row has counts; of an id, all together."""
     encoding: str = "utf-8"
     parts: Callable[[Any], Mapping[Any, Any]] = _one_part
+    """From a data path to the paths of its parts, by their labels. By default there is one part,
+    whose rows have labels of their own."""
     score_range: Optional[tuple[float, float]] = None
+    """The lowest and the highest score; by default, a score may be any finite number."""
     no_gold_label: Optional[str] = None
+    """The label of pairs on which the annotators did not agree, which are skipped."""
     rename_label: Callable[[str], str] = str
+    """From the label in the file to the label in the instance."""
 
 
 def _columns(

@@ -36,20 +36,15 @@ class PairJoiner:
     The tokens have the type ids of the transformer, if it has such ids: 0 for the first sentence
     and 1 for the second one in BERT.
 
-    # Parameters
-
-    tokenizer : `Tokenizer`
-        "pretrained_transformer", which makes word pieces. Whether it adds special tokens does not
-        matter.
-    max_length : `int`, optional (default = `None`)
-        How many tokens a pair has at most, the special ones included. The longer sentence is cut
-        first, until both have the same length. By default, as many as the transformer's tokenizer
-        says that it can read.
+    The tokenizer is "pretrained_transformer", which makes word pieces; whether it adds special
+    tokens does not matter. A pair has at most `max_length` tokens, the special ones included, by
+    default as many as the transformer's tokenizer says that it can read. The longer sentence is cut
+    first, until both have the same length.
 
     # Raises
 
-    `ConfigurationError`
-        For another tokenizer, one that cuts sentences itself, or too small a `max_length`.
+    `ConfigurationError` for another tokenizer, one that cuts sentences itself, or too small a
+    `max_length`.
     """
 
     def __init__(self, tokenizer: Tokenizer, max_length: Optional[int] = None) -> None:

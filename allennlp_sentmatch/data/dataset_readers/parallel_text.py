@@ -9,7 +9,7 @@ from typing import Any, Optional
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import Field, MetadataField, TextField
+from allennlp.data.fields import TextField
 from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
 from allennlp.data.tokenizers import Token, Tokenizer
@@ -17,6 +17,7 @@ from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     ConfiguredReader,
+    instance_of,
     without_padding_word,
 )
 from allennlp_sentmatch.data.files.lines import check_encoding, read_lines
@@ -157,18 +158,15 @@ class ParallelTextReader(ConfiguredReader):
         """Make the instance of a sentence and its translation, or of one to translate, with the
         fields listed above.
         """
-        source_tokens = self._tokens("source", source) or [Token(DEFAULT_OOV_TOKEN)]
-        metadata = {"source": source, "source_tokens": [token.text for token in source_tokens]}
-        fields: dict[str, Field[Any]] = {
-            "source_tokens": TextField(without_padding_word(source_tokens, DEFAULT_OOV_TOKEN)),
-            "metadata": MetadataField(metadata),
-        }
+        tokens = self._tokens("source", source) or [Token(DEFAULT_OOV_TOKEN)]
+        metadata: dict[str, Any] = {"source": source, "source_tokens": [t.text for t in tokens]}
+        fields = {"source_tokens": TextField(without_padding_word(tokens, DEFAULT_OOV_TOKEN))}
         if target is not None:
             tokens = self._tokens("target", target)
             metadata.update(target=target, target_tokens=[token.text for token in tokens])
             words = without_padding_word(tokens, DEFAULT_OOV_TOKEN)
             fields["target_tokens"] = TextField([Token(START_SYMBOL), *words, Token(END_SYMBOL)])
-        return Instance(fields)
+        return instance_of(fields, metadata)
 
     def _tokens(self, side: str, text: str) -> list[Token]:
         return self._tokenizers[side].tokenize(check_text(text, f"the {side}"))

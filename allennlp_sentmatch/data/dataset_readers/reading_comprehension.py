@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import Field, IndexField, MetadataField, TextField
+from allennlp.data.fields import IndexField, TextField
 from allennlp.data.instance import Instance
 from allennlp.data.tokenizers import Token
 
@@ -18,7 +18,11 @@ from allennlp_sentmatch.data.dataset_readers.answer_spans import (
     verbatim_span,
 )
 from allennlp_sentmatch.data.dataset_readers.formats import QUESTIONS
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import FormattedReader, words_of
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
+    FormattedReader,
+    instance_of,
+    words_of,
+)
 from allennlp_sentmatch.data.text import shorten
 
 logger = logging.getLogger(__name__)
@@ -242,20 +246,20 @@ class ReadingComprehensionReader(FormattedReader):
         id: Optional[str],
     ) -> Instance:
         question_field = self._text_field(question, "question")
-        metadata: dict[str, Any] = {
-            "question": question,
-            "passage": passage.text,
-            "question_tokens": words_of(question_field),
-            "passage_tokens": passage.tokens,
-            "passage_offsets": passage.offsets,
-        }
-        fields: dict[str, Field[Any]] = {"question": question_field, "passage": passage.field}
-        if span is not None:
-            fields["span_start"] = IndexField(span.start, passage.field)
-            fields["span_end"] = IndexField(span.end, passage.field)
-        if answers is not None:
-            metadata["answers"] = list(answers)
-        if id is not None:
-            metadata["id"] = id
-        fields["metadata"] = MetadataField(metadata)
-        return Instance(fields)
+        return instance_of(
+            {
+                "question": question_field,
+                "passage": passage.field,
+                "span_start": span and IndexField(span.start, passage.field),
+                "span_end": span and IndexField(span.end, passage.field),
+            },
+            {
+                "question": question,
+                "passage": passage.text,
+                "question_tokens": words_of(question_field),
+                "passage_tokens": passage.tokens,
+                "passage_offsets": passage.offsets,
+                "answers": None if answers is None else list(answers),
+                "id": id,
+            },
+        )

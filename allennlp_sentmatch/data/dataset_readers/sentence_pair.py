@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
-from allennlp.data.fields import Field, MetadataField, TensorField, TextField
+from allennlp.data.fields import Field, TensorField, TextField
 from allennlp.data.instance import Instance
 from allennlp.data.token_indexers import PretrainedTransformerIndexer
 
@@ -18,6 +18,7 @@ from allennlp_sentmatch.data.dataset_readers.pair_joiner import PairJoiner
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
     FormattedReader,
     checked_string,
+    instance_of,
     words_of,
 )
 from allennlp_sentmatch.data.fields import LabelField
@@ -166,11 +167,8 @@ class SentencePairReader(FormattedReader):
                 "means that there is no gold label; to predict on them, leave the label out"
             )
         logger.info(
-            "%s: %d pairs, %d of them unlabeled; %d pairs without a gold label skipped",
-            file_path,
-            read,
-            unlabeled,
-            skipped,
+            f"{file_path}: {read} pairs, {unlabeled} of them unlabeled; {skipped} pairs without a "
+            "gold label skipped"
         )
 
     def text_to_instance(
@@ -186,37 +184,26 @@ class SentencePairReader(FormattedReader):
 
         The `id` is the pair's in its data set, and `source` its file and line, for errors.
         """
-        metadata: dict[str, Any] = {"premise": premise, "hypothesis": hypothesis}
-        fields = self._texts(metadata)
+        texts = {"premise": premise, "hypothesis": hypothesis}
+        metadata: dict[str, Any] = {**texts, "id": id, "score": score}
+        fields: dict[str, Optional[Field[Any]]] = {}
+        if self._joiner is None:
+            for name, text in texts.items():
+                fields[name] = field = self._text_field(text, name)
+                metadata[f"{name}_tokens"] = words_of(field)
+        else:
+            pair = self._joiner.join(*(checked_string(text, name) for name, text in texts.items()))
+            if pair.was_cut:
+                self._log_cut(max(texts.values(), key=len), len(pair.tokens))
+            fields["tokens"] = joined = TextField(pair.tokens)
+            metadata["tokens"] = words_of(joined)
+            for name, span in pair.spans.items():
+                metadata[f"{name}_tokens"] = metadata["tokens"][span[0] : span[1]]
+                metadata[f"{name}_span"] = [*span]
         if label is not None:
             fields["label"] = LabelField(label, source=source)
         if score is not None:
             if not isinstance(score, (int, float)) or not math.isfinite(score):
                 raise ConfigurationError(f"score must be a finite number, not {score!r}")
             fields["score"] = TensorField(torch.tensor(float(score)))
-            metadata["score"] = score
-        if id is not None:
-            metadata["id"] = id
-        fields["metadata"] = MetadataField(metadata)
-        return Instance(fields)
-
-    def _texts(self, metadata: dict[str, Any]) -> dict[str, Field[Any]]:
-        """The fields of the sentences, which the metadata have; adds to the metadata."""
-        fields: dict[str, Field[Any]] = {}
-        if self._joiner is None:
-            for name in ("premise", "hypothesis"):
-                fields[name] = field = self._text_field(metadata[name], name)
-                metadata[f"{name}_tokens"] = words_of(field)
-            return fields
-        premise, hypothesis = (
-            checked_string(metadata[name], name) for name in ("premise", "hypothesis")
-        )
-        pair = self._joiner.join(premise, hypothesis)
-        if pair.was_cut:
-            self._log_cut(max(premise, hypothesis, key=len), len(pair.tokens))
-        fields["tokens"] = joined = TextField(pair.tokens)
-        metadata["tokens"] = words_of(joined)
-        for name, span in pair.spans.items():
-            metadata[f"{name}_tokens"] = metadata["tokens"][span[0] : span[1]]
-            metadata[f"{name}_span"] = [*span]
-        return fields
+        return instance_of(fields, metadata)

@@ -150,10 +150,8 @@ class TokenizingReader(ConfiguredReader):
         if not self._has_logged_cut:
             self._has_logged_cut = True
             logger.warning(
-                "a text is cut after %d tokens (max_length), and others may be, without another "
-                "message: %s",
-                length,
-                shorten(text),
+                f"a text is cut after {length} tokens (max_length), and others may be, without "
+                f"another message: {shorten(text)}"
             )
 
     def _field_of_tokens(self, tokens: list[Token]) -> TextField:
@@ -162,10 +160,8 @@ class TokenizingReader(ConfiguredReader):
 
     def apply_token_indexers(self, instance: Instance) -> None:
         """Give every text field of the `instance`, alone or in a list, its token indexers."""
-        for field in instance.fields.values():
-            for text_field in field.field_list if isinstance(field, ListField) else [field]:
-                if isinstance(text_field, TextField):
-                    text_field.token_indexers = self._token_indexers
+        for field in text_fields(instance):
+            field.token_indexers = self._token_indexers
 
 
 class FormattedReader(TokenizingReader):
@@ -282,13 +278,25 @@ def sentence_instance(
     """The instance of one text: `tokens`, `label` if there is one, and `metadata` with `text`,
     `tokens` (a list of strings) and, if there is one, `id`.
     """
-    metadata: dict[str, Any] = {"text": text, "tokens": words_of(field)}
-    if id is not None:
-        metadata["id"] = id
-    fields: dict[str, Field[Any]] = {"tokens": field, "metadata": MetadataField(metadata)}
-    if label is not None:
-        fields["label"] = LabelField(label, source=source)
-    return Instance(fields)
+    label_field = None if label is None else LabelField(label, source=source)
+    metadata = {"text": text, "tokens": words_of(field), "id": id}
+    return instance_of({"tokens": field, "label": label_field}, metadata)
+
+
+def instance_of(
+    fields: Mapping[str, Optional[Field[Any]]], metadata: Mapping[str, Any]
+) -> Instance:
+    """The instance of the fields and of a field `metadata`, without those that are `None`."""
+    present = {name: field for name, field in fields.items() if field is not None}
+    values = {name: value for name, value in metadata.items() if value is not None}
+    return Instance({**present, "metadata": MetadataField(values)})
+
+
+def text_fields(instance: Instance) -> Iterator[TextField]:
+    """The text fields of an instance, also those in lists."""
+    for field in instance.fields.values():
+        members = field.field_list if isinstance(field, ListField) else [field]
+        yield from (member for member in members if isinstance(member, TextField))
 
 
 def words_of(field: TextField) -> list[str]:

@@ -4,9 +4,10 @@ import hashlib
 import os
 from array import array
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Optional
+
+from allennlp.common.util import lazy_groups_of
 
 from allennlp_sentmatch.data.files.lines import PathOrStr, local_path
 
@@ -39,8 +40,7 @@ class SentencesDigest:
 def sentences_digest(sentences: Iterable[str]) -> SentencesDigest:
     """The digest of sentences that need not be in memory."""
     digest = SentencesDigest()
-    rest = iter(sentences)
-    while block := list(islice(rest, 8192)):
+    for block in lazy_groups_of(sentences, 8192):
         digest.update(block)
     return digest
 

@@ -95,7 +95,9 @@ def read_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[
         )
     number = 0
     try:
-        with open(local, "rb") as file, _decompressed(file) as content:
+        with open(local, "rb") as file:
+            compressed = file.peek(2)[:2] == b"\x1f\x8b"
+            content = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
             beginning = content.read(4)
             content.seek(0)
             marks = (name for mark, name in _BYTE_ORDER_MARKS.items() if beginning.startswith(mark))
@@ -118,12 +120,6 @@ def read_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[
         raise ConfigurationError(
             f"{Source(file_path)}: damaged gzip data after line {number} ({error})"
         ) from None
-
-
-def _decompressed(file: BinaryIO) -> BinaryIO:
-    compressed = file.read(2) == b"\x1f\x8b"
-    file.seek(0)
-    return cast(BinaryIO, gzip.open(file)) if compressed else file
 
 
 def _decoded(content: BinaryIO, encoding: str) -> Iterator[str]:

@@ -37,15 +37,9 @@ class Row:
     """The values of one example and their source.
 
     The methods take several columns where forms of a data set differ in a column's name, and return
-    `None` for a value that the row lacks. Their errors name the file and the line.
-
-    # Parameters
-
-    source : `Source`
-        The file and the row's first line.
-    values : `dict[Column, Any]`
-        Values by column. Those of a delimited file are strings; those of JSON lines are any that
-        JSON has.
+    `None` for a value that the row lacks. Their errors name the `source`, the file and the row's
+    first line. The `values`, by column, of a delimited file are strings; those of JSON lines are
+    any that JSON has.
     """
 
     __slots__ = ("source", "values")

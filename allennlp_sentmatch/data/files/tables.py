@@ -29,23 +29,15 @@ def delimited_rows(
     columns: Optional[Sequence[str]] = None,
     encoding: str = "utf-8",
 ) -> Iterator[Row]:
-    r"""Yield the rows of a file whose cells are separated by a delimiter.
+    """Yield the rows of a file whose cells are separated by a delimiter.
 
     Blank lines are skipped. Only between the rows of a table of one column they are an error: they
     may be empty cells or nothing there.
 
-    # Parameters
-
-    file_path : `PathOrStr`
-    delimiter : `str`, optional (default = `"\t"`)
-    quoted : `bool`, optional (default = `False`)
-        Whether double quotes around a cell protect its content, as in a csv file; otherwise quotes
-        are text.
-    columns : `Sequence[str]`, optional (default = `None`)
-        The columns' names where the file has no header; cells past the last name are left out. An
-        empty sequence: columns go by position. `None`: the first row is the header, and every
-        row must have as many cells.
-    encoding : `str`, optional (default = `"utf-8"`)
+    Double quotes around a cell protect its content if the file is `quoted`, as a csv file is;
+    otherwise they are text. The `columns` are the columns' names where the file has no header;
+    cells past the last name are left out. Without names (an empty sequence), columns go by
+    position. With `None`, the first row is the header, and every row must have as many cells.
     """
     cells = _quoted_cells if quoted else _plain_cells
     rows = _without_blank_lines(cells(file_path, delimiter, encoding))
@@ -101,13 +93,10 @@ def _with_columns(rows: Cells, columns: Optional[Sequence[str]]) -> Iterator[Row
             break
     listed = printable(", ".join(names))[:500]
     for source, cells in rows:
-        if columns is None and len(cells) != len(names):
+        if len(cells) < len(names) or (columns is None and len(cells) > len(names)):
+            expected = ", expected" if columns else " where the header has"
             raise ConfigurationError(
-                f"{source}: {len(cells)} columns where the header has {len(names)} ({listed})"
-            )
-        if len(cells) < len(names):
-            raise ConfigurationError(
-                f"{source}: {len(cells)} columns, expected {len(names)} ({listed})"
+                f"{source}: {len(cells)} columns{expected} {len(names)} ({listed})"
             )
         yield Row(source, dict(zip(names or range(len(cells)), cells)))
 
@@ -195,16 +184,10 @@ def read_sentences(
 ) -> Iterator[str]:
     """Yield the sentences of a file without holding them in memory.
 
-    # Parameters
-
-    file_path : `PathOrStr`
-        A path or URL, gzipped or not.
-    column : `Union[int, str]`, optional (default = `None`)
-        Of a table (tsv, csv or JSON lines), the sentences' column: its name, or its position
-        counted from 0 where the table has no header. `None`: a text file, every line of which is
-        a sentence; an empty line is an empty sentence, so that line numbers are kept.
-    delimiter : `str`, optional (default = `None`)
-        Separates the cells of a table. By default the first line decides, as in `Table`.
+    Of a table (tsv, csv or JSON lines), the `column` has the sentences: its name, or its position
+    counted from 0 where the table has no header; for the `delimiter`, see `Table`. Without a
+    column, the file is a text, every line of which is a sentence; an empty line is an empty
+    sentence, so that line numbers are kept.
 
     # Raises
 

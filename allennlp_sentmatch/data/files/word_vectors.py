@@ -19,19 +19,15 @@ def read_word_vectors(
 ) -> Iterator[tuple[str, WordVector]]:
     """Yield the words of a file with their vectors (E,), in its order.
 
-    # Parameters
-
-    file_path : `Union[str, os.PathLike]`
-        A path or URL of a text file, which may be compressed or in an archive, as AllenNLP's
-        `EmbeddingsTextFile` has them: on each line a word and its vector, separated by spaces. A
-        first line of two numbers (word2vec's) is skipped.
-    words : `Optional[Container[str]]`, optional (default = `None`)
-        Yield these words only, and leave the other lines unchecked. `None`: all.
+    The file is a text file, which may be compressed or in an archive, as AllenNLP's
+    `EmbeddingsTextFile` has them: on each line a word and its vector, separated by spaces. A first
+    line of two numbers (word2vec's) is skipped. With `words`, the lines of others are left out
+    unchecked.
 
     # Raises
 
-    `ConfigurationError`
-        If a line has another form or the file is empty or damaged, with the file and the line.
+    `ConfigurationError` if a line has another form or the file is empty or damaged, with the file
+    and the line.
     """
     size = 0
     for number, line in Tqdm.tqdm(_numbered_lines(file_path), desc="reading word vectors"):

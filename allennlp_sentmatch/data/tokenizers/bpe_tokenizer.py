@@ -42,17 +42,10 @@ class BpeTokenizer(Tokenizer):
         The language, as Moses abbreviates it.
     lowercase : `bool`, optional (default = `False`)
         Whether to lower-case the text.
-    serialization_dir : `str`, optional (default = `None`)
-        Filled in by AllenNLP.
-
-    # Attributes
-
-    language : `str`
 
     # Raises
 
-    `ConfigurationError`
-        If the file is missing or does not hold an encoding.
+    `ConfigurationError` if the file is missing or does not hold an encoding.
     """
 
     def __init__(
@@ -100,30 +93,19 @@ def learn_bpe(
     lowercase: bool = False,
     vocabulary_size: Optional[int] = None,
 ) -> dict[str, Any]:
-    """Train a byte pair encoding.
+    """Train a byte pair encoding on texts, each with the abbreviation of its language.
 
-    # Parameters
+    Texts of two languages give a joint encoding. It has `num_merges` merges, fewer only if no pair
+    of subwords is left; or as many subwords, of one character or made by a merge, as the
+    `vocabulary_size`.
 
-    texts : `Iterable[tuple[str, str]]`
-        Each text and the abbreviation of its language. Texts of two languages give a joint
-        encoding.
-    num_merges : `int`, optional (default = `10000`)
-        The number of merges: fewer only if no pair of subwords is left.
-    lowercase : `bool`, optional (default = `False`)
-    vocabulary_size : `int`, optional (default = `None`)
-        The number of subwords, those of one character and those that a merge makes, instead of
-        `num_merges`.
-
-    # Returns
-
-    `dict[str, Any]`
-        The encoding: `alphabet`, a list of subwords, and `merges`, pairs of subwords, the first
-        merge first. Saved as JSON, it is the file of a `BpeTokenizer`.
+    Returns the `alphabet`, a list of subwords, and the `merges`, pairs of subwords, the first merge
+    first. Saved as JSON, this is the file of a `BpeTokenizer`.
 
     # Raises
 
-    `ConfigurationError`
-        If a number is less than 1, a text has a lone surrogate, or the texts have no words.
+    `ConfigurationError` if a number is less than 1, a text has a lone surrogate, or the texts have
+    no words.
     """
     for name, number in (("merges", num_merges), ("vocabulary size", vocabulary_size)):
         if number is not None and number < 1:

@@ -57,7 +57,7 @@ class SpacyBlankTokenizer(Tokenizer):
         self._piece_of_a_word = re.compile(rf"\S{{{max_word_length}}}")
         self._start_tokens = list(start_tokens or [])
         self._end_tokens = list(end_tokens or [])
-        self._split = _rules(language)
+        _rules(language)  # an error for an unknown language
 
     def tokenize(self, text: str) -> list[Token]:
         """The tokens of any text, with `text` and the character offsets `idx` and `idx_end`.
@@ -73,7 +73,7 @@ class SpacyBlankTokenizer(Tokenizer):
         for end in [*(cut.end() for cut in self._piece_of_a_word.finditer(text)), len(text)]:
             tokens += [
                 Token(token.text, start + token.idx, start + token.idx + len(token))
-                for token in self._split(text[start:end])
+                for token in _rules(self._language)(text[start:end])
                 if not token.is_space
             ]
             start = end
@@ -91,15 +91,6 @@ class SpacyBlankTokenizer(Tokenizer):
             raise ConfigurationError("the tokenizer spacy_blank has start_tokens or end_tokens")
         return rule_splitter(self._language, self._max_word_length)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # spaCy's object is rebuilt where a copy lands: a pickled one carries the whole vocabulary
-        # of the texts seen so far.
-        return {name: value for name, value in self.__dict__.items() if name != "_split"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._split = _rules(self._language)
-
     def _to_params(self) -> dict[str, Any]:
         return {
             "type": "spacy_blank",
@@ -112,7 +103,9 @@ class SpacyBlankTokenizer(Tokenizer):
 
 @cache
 def _rules(language: str) -> Callable[[str], Doc]:
-    """One spaCy tokenizer for a language and process: it takes a tenth of a second to build."""
+    """One spaCy tokenizer for a language and process: it takes a tenth of a second to build, and
+    keeps the vocabulary of the texts seen so far, which pickled tokenizers are not to carry.
+    """
     try:
         return spacy.blank(language).tokenizer
     except ImportError as error:

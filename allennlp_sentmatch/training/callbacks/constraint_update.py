@@ -22,8 +22,6 @@ class ConstraintUpdate(TrainerCallback):
 
     # Parameters
 
-    serialization_dir : `str`
-        Filled in by the trainer.
     optimizer : `Lazy[Optimizer]`, optional
         By default, "adam" with the thesis's learning rate of fine-tuning, `1e-4`.
     """

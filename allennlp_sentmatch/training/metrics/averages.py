@@ -1,6 +1,6 @@
 """Averages over predictions. Without any, they are 0."""
 
-from typing import Optional
+from typing import Callable, Optional
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -35,15 +35,7 @@ class MeanCosine(MaskedAverage):
     def __call__(  # type: ignore[override]
         self, predictions: Tensor, gold_labels: Tensor, mask: Optional[Tensor] = None
     ) -> None:
-        """Add the vectors of B sentences.
-
-        # Parameters
-
-        predictions, gold_labels : `Tensor`
-            (B, E) each.
-        mask : `Tensor`, optional (default = `None`)
-            (B,), bool: `False` for a pair that does not count.
-        """
+        """Add vectors, (B, E) each; a `mask` (B,) is `False` for a pair that does not count."""
         self._add(cosines(predictions.double(), gold_labels.double()), mask)
 
 
@@ -72,6 +64,9 @@ class RankingMetric(MaskedAverage):
         candidate, as is usual for TrecQA (Rao, He and Lin 2016).
     """
 
+    _measure: Callable[[Tensor, Tensor, Tensor], Tensor]
+    """From scores, relevance and mask, (B, K) each, to the measure of each question, (B,)."""
+
     def __init__(self, questions: str = "all") -> None:
         if questions not in QUESTIONS:
             raise ConfigurationError(
@@ -86,16 +81,10 @@ class RankingMetric(MaskedAverage):
         gold_labels: Tensor,
         mask: Optional[Tensor] = None,
     ) -> None:
-        """Add the rankings of B questions.
+        """Add the rankings of B questions by the scores of their candidates, (B, K).
 
-        # Parameters
-
-        predictions : `Tensor`
-            (B, K), the candidates' scores.
-        gold_labels : `Tensor`
-            (B, K), 1 where a candidate is relevant.
-        mask : `Tensor`, optional (default = `None`)
-            (B, K), bool: `False` where a question has no candidate.
+        The labels (B, K) are 1 where a candidate is relevant; a `mask` (B, K) is `False` where a
+        question has no candidate.
         """
         if mask is None:
             mask = torch.ones_like(predictions, dtype=torch.bool)
@@ -107,22 +96,16 @@ class RankingMetric(MaskedAverage):
             counted = counted & (~relevant & mask).any(dim=1)
         self._add(self._measure(predictions, relevant, mask), counted)
 
-    def _measure(self, scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
-        """The measure (B,) of each question's candidates, (B, K) each."""
-        raise NotImplementedError
-
 
 @Metric.register("mean_average_precision")
 class MeanAveragePrecision(RankingMetric):
     """Mean average precision (MAP) as trec_eval computes it; see `RankingMetric`."""
 
-    def _measure(self, scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
-        return average_precision(scores, relevant, mask)
+    _measure = staticmethod(average_precision)
 
 
 @Metric.register("mean_reciprocal_rank")
 class MeanReciprocalRank(RankingMetric):
     """Mean reciprocal rank (MRR) as trec_eval computes it; see `RankingMetric`."""
 
-    def _measure(self, scores: Tensor, relevant: Tensor, mask: Tensor) -> Tensor:
-        return reciprocal_rank(scores, relevant, mask)
+    _measure = staticmethod(reciprocal_rank)

@@ -3,7 +3,8 @@
 import logging
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Optional
+from types import SimpleNamespace
+from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import is_distributed
@@ -190,7 +191,7 @@ class AnswerOverlap(Metric):
         self.reset()
 
     @cached_property
-    def _libraries(self) -> "_Libraries":
+    def _libraries(self) -> Any:
         """Loaded with the first use: predicting needs none."""
         try:
             from rouge_score.rouge_scorer import RougeScorer
@@ -203,11 +204,11 @@ class AnswerOverlap(Metric):
                 f"sacrebleu rouge-score ({error})"
             ) from error
         tokenizer = DefaultTokenizer()
-        return _Libraries(
-            BLEU(lowercase=True, tokenize="13a", force=True, max_ngram_order=MAX_ORDER),
-            tokenizer,
-            RougeScorer(["rougeL"], tokenizer=tokenizer),
-            squad_metrics,
+        return SimpleNamespace(
+            bleu=BLEU(lowercase=True, tokenize="13a", force=True, max_ngram_order=MAX_ORDER),
+            tokenizer=tokenizer,
+            rouge=RougeScorer(["rougeL"], tokenizer=tokenizer),
+            squad=squad_metrics,
         )
 
     def load_libraries(self) -> None:
@@ -217,15 +218,7 @@ class AnswerOverlap(Metric):
     def __call__(  # type: ignore[override]
         self, predictions: Sequence[str], references: Sequence[Sequence[str]]
     ) -> None:
-        """Score some more answers.
-
-        # Parameters
-
-        predictions : `Sequence[str]`
-            A predicted answer for each question; it may be empty.
-        references : `Sequence[Sequence[str]]`
-            At least one right answer for each question.
-        """
+        """Score some more answers, which may be empty, each by at least one right answer."""
         if len(predictions) != len(references):
             raise ConfigurationError(
                 f"{len(predictions)} predictions, but references for {len(references)}"
@@ -238,10 +231,14 @@ class AnswerOverlap(Metric):
             raise ConfigurationError(f"there is no reference for the prediction {prediction!r}")
         bleu = self._libraries.bleu.corpus_score([prediction], [[answer] for answer in answers])
         self._bleu_counts.add(bleu)
-        words, squad = self._libraries.tokenizer.tokenize(prediction), self._libraries.squad
+        tokenize, squad = self._libraries.tokenizer.tokenize, self._libraries.squad
+        words = tokenize(prediction)
+        libraries = {"stemmer": self._stemmer, "wordnet": _NoSynonyms()}
         scores = {
             "rouge_l": self._libraries.rouge.score_multi(answers, prediction)["rougeL"].fmeasure,
-            "meteor": max(self._meteor(words, answer) for answer in answers),
+            "meteor": max(
+                single_meteor_score(tokenize(answer), words, **libraries) for answer in answers
+            ),
             "exact_match": max(squad.compute_exact(answer, prediction) for answer in answers),
             # SQuAD 2.0, which the library follows, gives two empty answers an F1 of 1.
             "f1": max(squad.compute_f1(answer, prediction) for answer in answers)
@@ -251,12 +248,6 @@ class AnswerOverlap(Metric):
         for name, score in scores.items():
             self._sums[name] += float(score)
         self._num_questions += 1
-
-    def _meteor(self, words: list[str], answer: str) -> float:
-        reference = self._libraries.tokenizer.tokenize(answer)
-        return float(
-            single_meteor_score(reference, words, stemmer=self._stemmer, wordnet=_NoSynonyms())
-        )
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """The figures over all batches and workers; zeros where there was no question."""
@@ -276,13 +267,6 @@ class AnswerOverlap(Metric):
         self._bleu_counts = _BleuCounts()
         self._sums = dict.fromkeys(("rouge_l", "meteor", "exact_match", "f1"), 0.0)
         self._num_questions = 0
-
-
-class _Libraries(NamedTuple):
-    bleu: Any
-    tokenizer: Any
-    rouge: Any
-    squad: Any
 
 
 class _NoSynonyms:

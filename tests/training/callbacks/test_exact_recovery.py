@@ -121,7 +121,16 @@ def test_random_states_are_saved_and_set(tmp_path):
 
     expected = [draw() for _ in range(3)]
     # Without `weights_only` before torch 1.13; with it by default since 2.6.
-    set_random_state(torch.load(tmp_path / "state.th"))
+    state = torch.load(tmp_path / "state.th")
+    set_random_state(state)
+    assert [draw() for _ in range(3)] == expected
+
+    def signed(words):  # of earlier checkpoints
+        return torch.from_numpy(numpy.array(words, dtype=numpy.uint32).view(numpy.int32))
+
+    for name in ("python", "numpy"):
+        state[name] = [signed(x) if len(numpy.shape(x)) == 1 else x for x in state[name]]
+    set_random_state(state)
     assert [draw() for _ in range(3)] == expected
 
 
