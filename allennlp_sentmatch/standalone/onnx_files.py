@@ -78,7 +78,7 @@ def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     # Python's str.split also splits at these control characters.
-    steps: list[Any] = [normalizers.Replace(Regex(r"[\x0b\x0c\x1c-\x1f\x85]"), " ")]
+    steps: list[Any] = [normalizers.Replace(Regex("[\x0b\x0c\x1c-\x1f\x85]"), " ")]
     splits: list[Any] = [pre_tokenizers.WhitespaceSplit()]
     splitter = indexer.splitter
     if isinstance(splitter, WordPieceSplitter):
