@@ -227,6 +227,12 @@ class SentenceSearch:
         )
 
 
+def note_of_unknown(words: Sequence[str]) -> str:
+    """A sentence that names a text's words that the model does not know."""
+    quoted = ", ".join(f"“{word}”" for word in words)
+    return f"Not in the model's vocabulary, and read as one unknown word: {quoted}."
+
+
 def lines(
     query: str,
     neighbors: Sequence[Neighbor],
@@ -241,8 +247,7 @@ def lines(
     """
     yield f"#\t{query}"
     if unknown_words:
-        words = ", ".join(f"“{word}”" for word in unknown_words)
-        yield f"#\tNot in the model's vocabulary, and read as one unknown word: {words}."
+        yield f"#\t{note_of_unknown(unknown_words)}"
     if knows_no_word:
         yield "#\tThe model knows no word of this query: these neighbors say nothing."
     for rank, neighbor in enumerate(neighbors, start=1):

@@ -12,7 +12,7 @@ from allennlp.data.fields import ListField, TextField
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
-from allennlp_sentmatch.demo.tasks import Answer, InputError, checked_text, task_of
+from allennlp_sentmatch.demo.tasks import Answer, checked_text, task_of
 from allennlp_sentmatch.estimators.sentence_encoder import normalized
 from allennlp_sentmatch.inspection import (
     Drawing,
@@ -93,26 +93,17 @@ class DemoModel:
     def predict(self, *texts: str) -> Prediction:
         """The prediction for one text for each of the task's inputs."""
         (prediction,) = self.predict_batch([texts])
-        if isinstance(prediction, InputError):
-            raise prediction
         return prediction
 
-    def predict_batch(self, batch: Sequence[Sequence[str]]) -> list[Union[Prediction, InputError]]:
-        """The predictions for several callers at once, or the error in the text of one of them."""
-        results: dict[int, Union[Prediction, InputError]] = {}
-        instances = {}
-        for number, texts in enumerate(batch):
-            try:
-                _, instances[number] = self._read(texts)
-            except InputError as error:
-                results[number] = error
-        if instances:
-            with self._lock:
-                outputs = self._predictor.predict_batch_instance(list(instances.values()))
-            for (number, instance), output in zip(instances.items(), outputs):
-                unknown = unknown_words(instance, self._model.vocab)
-                results[number] = Prediction(self.task.answer(output), unknown)
-        return [results[number] for number in range(len(batch))]
+    def predict_batch(self, batch: Sequence[Sequence[str]]) -> list[Prediction]:
+        """The predictions for several callers at once."""
+        instances = [self._read(texts)[1] for texts in batch]
+        with self._lock:
+            outputs = self._predictor.predict_batch_instance(instances)
+        return [
+            Prediction(self.task.answer(output), unknown_words(instance, self._model.vocab))
+            for instance, output in zip(instances, outputs)
+        ]
 
     def draw(self, *texts: str) -> list[Drawing]:
         """Draw the trees, the attention or the gates, as far as the model has them."""
