@@ -18,21 +18,19 @@ the validation data. `data` says which of the two.
 import argparse
 import json
 import os
-import platform
 import shlex
 import statistics
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Optional
 
 from allennlp.common.params import parse_overrides
 
 from allennlp_sentmatch.environment import processor
-from allennlp_sentmatch.tuning.report import minutes_of
+from allennlp_sentmatch.tuning.report import machine, minutes_of
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CONFIGURATIONS = REPOSITORY / "training_config"
@@ -103,10 +101,7 @@ def record(
             **{key: [one[key] for one in by_seed.values()] for key in ("epochs", "minutes")},
             "machine": {
                 "processor": " and ".join(dict.fromkeys(processors)),
-                "cores": os.cpu_count(),
-                "threads": threads or int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
-                "python": platform.python_version(),
-                "torch": version("torch"),
+                **machine(threads),
             },
             "date": date.today().isoformat(),
             "revision": ", ".join(dict.fromkeys(revisions)),

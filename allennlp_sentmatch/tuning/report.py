@@ -37,14 +37,21 @@ def study_report(study: Any, threads: Optional[int] = None) -> dict[str, Any]:
         "best": describe_trial(study.best_trial) if complete else None,
         "trials": [describe_trial(trial) for trial in study.trials if trial.state.is_finished()],
         "machine": {
-            "cores": os.cpu_count(),
-            "threads": threads or int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
-            "python": platform.python_version(),
-            "torch": version("torch"),
+            **machine(threads),
             "optuna": version("optuna"),
             "allennlp_sentmatch": __version__,
         },
         "date": date.today().isoformat(),
+    }
+
+
+def machine(threads: Optional[int] = None) -> dict[str, Any]:
+    """Describe what a training depends on; `threads` are by default what the environment says."""
+    return {
+        "cores": os.cpu_count(),
+        "threads": threads or int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
+        "python": platform.python_version(),
+        "torch": version("torch"),
     }
 
 
