@@ -161,11 +161,13 @@ def main(arguments: Optional[list[str]] = None) -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--seconds", type=float, default=5.0, help="for each row, twice")
-    longest = (
-        "seconds: what takes longer, or is expected to from the time of shorter sentences, is "
+    parser.add_argument(
+        "--longest",
+        type=float,
+        default=60.0,
+        help="seconds: what takes longer, or is expected to from the time of shorter sentences, is "
+        "left out, and a step of more than SECONDS runs once",
     )
-    longest += "left out, and a step of more than SECONDS runs once"
-    parser.add_argument("--longest", type=float, default=60.0, help=longest)
     default = "benchmarks/results/encoders_<device>"
     parser.add_argument("--output", type=Path, help=f"without an ending; default: {default}")
     options = parser.parse_args(arguments)

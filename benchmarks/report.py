@@ -88,7 +88,6 @@ def plot(path: Path, info: dict[str, Any], records: list[dict[str, Any]]) -> Non
         }
         for record in records
         for backend, key in keys.items()
-        for rounds in [(key.replace("ratio", "rounds"), "baseline_training_rounds")]
     )
     x, y = "tokens in a sentence", "training step, ratio"
     grid = seaborn.relplot(

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 SIZES = {"train": 4500, "validation": 600, "test": 600}
-LABELS = ["entailment", "contradiction", "neutral"]
 
 
 def table(text: str) -> dict[str, list[str]]:
@@ -426,7 +425,7 @@ def part_of(scene: Scene, rng: random.Random) -> str:
 
 def make_pairs(count: int, seen: set[str], rng: random.Random) -> list[tuple[str, str, str]]:
     """`count` pairs whose premises are not in `seen`, to which they are added."""
-    hypothesis = {"entailment": entailment, "contradiction": contradiction, "neutral": neutral}
+    labels = [entailment, contradiction, neutral]
     pairs: list[tuple[str, str, str]] = []
     while len(pairs) < count:
         scene = make_scene(rng)
@@ -434,8 +433,8 @@ def make_pairs(count: int, seen: set[str], rng: random.Random) -> list[tuple[str
         if premise in seen:
             continue
         seen.add(premise)
-        label = LABELS[len(pairs) % len(LABELS)]
-        pairs.append((premise, hypothesis[label](scene, rng), label))
+        label = labels[len(pairs) % len(labels)]
+        pairs.append((premise, label(scene, rng), label.__name__))
     return pairs
 
 

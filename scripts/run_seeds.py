@@ -18,20 +18,19 @@ the validation data. `data` says which of the two.
 import argparse
 import json
 import os
-import platform
 import shlex
 import statistics
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Optional
 
 from allennlp.common.params import parse_overrides
 
 from allennlp_sentmatch.environment import processor
+from allennlp_sentmatch.tuning.report import machine, minutes_of
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CONFIGURATIONS = REPOSITORY / "training_config"
@@ -58,12 +57,6 @@ def train(
         status = subprocess.run(command, env=environment, stdout=file, stderr=file).returncode
     if status != 0:
         sys.exit(f"`allennlp train` failed for seed {seed}; the reason is at the end of {log}")
-
-
-def seconds(duration: str) -> float:
-    """AllenNLP's "H:MM:SS.ffffff" in seconds."""
-    hours, minutes, rest = duration.split(":")
-    return 3600 * int(hours) + 60 * int(minutes) + float(rest)
 
 
 def summarize(values: list[float]) -> str:
@@ -108,10 +101,7 @@ def record(
             **{key: [one[key] for one in by_seed.values()] for key in ("epochs", "minutes")},
             "machine": {
                 "processor": " and ".join(dict.fromkeys(processors)),
-                "cores": os.cpu_count(),
-                "threads": threads or int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
-                "python": platform.python_version(),
-                "torch": version("torch"),
+                **machine(threads),
             },
             "date": date.today().isoformat(),
             "revision": ", ".join(dict.fromkeys(revisions)),
@@ -163,7 +153,7 @@ def figures_of(run: dict[str, Any]) -> dict[str, Any]:
             for name in common_figures([run])
         },
         "epochs": f"{run['best_epoch'] + 1} of {run['epoch'] + 1}",
-        "minutes": round(seconds(run["training_duration"]) / 60, 1),
+        "minutes": round(minutes_of(run["training_duration"]), 1),
     }
 
 
@@ -288,7 +278,7 @@ def main() -> None:
     print(f"{config}, seeds {arguments.seeds}")
     for name in common_figures(runs):
         print(f"  {name}: {summarize([run[name] for run in runs])}")
-    durations = [seconds(run["training_duration"]) / 60 for run in runs]
+    durations = [minutes_of(run["training_duration"]) for run in runs]
     print(f"  training minutes: {', '.join(f'{minutes:.1f}' for minutes in durations)}")
 
 

@@ -71,7 +71,9 @@ class RayEncoder:
         archive_file = os.path.abspath(archive_file) if is_here else archive_file
         num_threads = num_threads or torch.get_num_threads()
         self._num_workers = num_workers
-        self._settings = (archive_file, cuda_device, num_threads, trust, overrides, bfloat16)
+        # Ray shows a worker the one GPU it may use.
+        settings = (archive_file, min(cuda_device, 0), trust, overrides, bfloat16)
+        self._settings = (num_threads, *settings)
         # A task of a lost worker is repeated, as often as that happens. Tasks with a GPU would end
         # their process, and with it the encoder that is loaded.
         options: dict[str, Any] = {"num_cpus": num_threads, "max_retries": -1}
@@ -120,21 +122,11 @@ class RayEncoder:
 
 def _encode(sentences: list[str], batch_size: int, settings: tuple[Any, ...]) -> FloatArray:
     """Encode a block, on a worker."""
-    return _loaded(*settings).encode(sentences, batch_size, show_progress=False)
+    return _loaded(*settings).encode(sentences, batch_size)
 
 
 @lru_cache(maxsize=1)
-def _loaded(
-    archive_file: str,
-    cuda_device: int,
-    num_threads: int,
-    trust: bool,
-    overrides: str,
-    bfloat16: bool,
-) -> SentenceEncoder:
+def _loaded(num_threads: int, *settings: Any) -> SentenceEncoder:
     """The encoder of a worker, which keeps it for the next blocks."""
     torch.set_num_threads(num_threads)
-    # Ray shows a worker the one GPU it may use.
-    return SentenceEncoder.from_archive(
-        archive_file, min(cuda_device, 0), trust, overrides, bfloat16
-    )
+    return SentenceEncoder.from_archive(*settings)

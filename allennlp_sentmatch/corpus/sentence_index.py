@@ -16,12 +16,8 @@ from allennlp_sentmatch.corpus.index_kinds import (
     default_kind,
     faiss_library,
 )
-from allennlp_sentmatch.data.files.digests import (
-    content_digest,
-    ending,
-    ending_digest,
-    is_whole,
-)
+from allennlp_sentmatch.data.files.digests import content_digest, ending, ending_digest, is_whole
+from allennlp_sentmatch.estimators.sentence_encoder import normalized
 from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
 
 logger = logging.getLogger(__name__)
@@ -234,6 +230,7 @@ class SentenceIndex:
         """
         faiss = faiss_library()
         expected = f"{path} is not an index that `allennlp search` wrote"
+        remedy = "name another file, to build the index there"
         registered: list[Any] = [IndexKind.by_name(name) for name in IndexKind.list_available()]
         kinds: dict[bytes, type[IndexKind]] = {one.magic: one for one in registered}
         try:
@@ -248,10 +245,9 @@ class SentenceIndex:
         file_kind = kinds[magic]
         if kind is not None and type(kind) is not file_kind:
             raise ConfigurationError(
-                f"{path} is an index of kind {file_kind.kind_name()}, not {kind.kind_name()}; name "
-                "another file, to build the index there"
+                f"{path} is an index of kind {file_kind.kind_name()}, not {kind.kind_name()}; "
+                f"{remedy}"
             )
-        remedy = "name another file, to build the index there"
         has_digest = ending_digest(path) is not None
         if has_digest and not is_whole(Path(path)):
             raise ConfigurationError(f"{expected}, or it is damaged; {remedy}")
@@ -293,14 +289,3 @@ def _read(vectors: FloatArray, rows: IntArray) -> FloatArray:
             "a finite number"
         )
     return normalized(block)
-
-
-def normalized(vectors: FloatArray) -> FloatArray:
-    """Vectors (N, E) divided by their lengths, as a new array; a zero vector stays zero."""
-    vectors = numpy.array(vectors, dtype=numpy.float32, order="C")
-    # A sum of squares overflows where the largest component is large.
-    largest = numpy.abs(vectors).max(axis=1, keepdims=True, initial=0)
-    vectors /= numpy.where(largest > 0, largest, 1)
-    lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
-    vectors /= numpy.where(lengths > 0, lengths, 1)
-    return vectors

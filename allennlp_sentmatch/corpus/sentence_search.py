@@ -14,20 +14,12 @@ from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.corpus.index_kinds import IndexKind
-from allennlp_sentmatch.corpus.sentence_index import (
-    TOLERANCE,
-    SentenceIndex,
-    evenly,
-    normalized,
-)
+from allennlp_sentmatch.corpus.sentence_index import TOLERANCE, SentenceIndex, evenly
 from allennlp_sentmatch.data.files.digests import sentences_digest
 from allennlp_sentmatch.data.files.vectors import check_sentences
+from allennlp_sentmatch.estimators.sentence_encoder import normalized
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
-from allennlp_sentmatch.predictors.sentence_encoder import (
-    PREDICTED,
-    FloatArray,
-    SentenceEncoder,
-)
+from allennlp_sentmatch.predictors.sentence_encoder import PREDICTED, FloatArray, SentenceEncoder
 
 logger = logging.getLogger(__name__)
 
@@ -235,6 +227,12 @@ class SentenceSearch:
         )
 
 
+def note_of_unknown(words: Sequence[str]) -> str:
+    """A sentence that names a text's words that the model does not know."""
+    quoted = ", ".join(f"“{word}”" for word in words)
+    return f"Not in the model's vocabulary, and read as one unknown word: {quoted}."
+
+
 def lines(
     query: str,
     neighbors: Sequence[Neighbor],
@@ -249,8 +247,7 @@ def lines(
     """
     yield f"#\t{query}"
     if unknown_words:
-        words = ", ".join(f"“{word}”" for word in unknown_words)
-        yield f"#\tNot in the model's vocabulary, and read as one unknown word: {words}."
+        yield f"#\t{note_of_unknown(unknown_words)}"
     if knows_no_word:
         yield "#\tThe model knows no word of this query: these neighbors say nothing."
     for rank, neighbor in enumerate(neighbors, start=1):

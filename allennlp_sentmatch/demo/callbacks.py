@@ -9,9 +9,11 @@ from typing import Any, Callable, Union
 
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.corpus.sentence_search import note_of_unknown
 from allennlp_sentmatch.demo.demo_model import DemoModel, InMemorySearch, Prediction
 from allennlp_sentmatch.demo.tasks import InputError, Table
 from allennlp_sentmatch.inspection import SVG, Drawing
+from allennlp_sentmatch.serving.batcher import predict_each
 
 logger = logging.getLogger(__name__)
 
@@ -24,13 +26,7 @@ def predictions(model: DemoModel, *columns: Sequence[str]) -> tuple[list[str], l
     Each caller gets a message, and the labels' probabilities or a table; after an error, the
     message alone.
     """
-    rows = list(zip(*columns))
-    results: Sequence[Union[Prediction, Exception]]
-    try:
-        results = model.predict_batch(rows)
-    except Exception:
-        # One caller's text should not fail all of them.
-        results = [_result_or_error(model, texts) for texts in rows]
+    results = predict_each(model.predict_batch, list(zip(*columns)))
     notes, shown = zip(*(_describe(model, result) for result in results))
     return list(notes), list(shown)
 
@@ -78,7 +74,7 @@ def generated(model: DemoModel, source: str, sample: bool) -> str:
 @_reports_errors
 def neighbors(search: InMemorySearch, query: str) -> str:
     """The sentences of the corpus that are nearest to a query."""
-    note = message(_note(search.unknown_words(query)))
+    note = _note(search.unknown_words(query))
     rows = [(f"{cosine:.3f}", sentence) for sentence, cosine in search.nearest(query)]
     return note + table("Nearest sentences", ["Cosine", "Sentence"], rows)
 
@@ -86,23 +82,13 @@ def neighbors(search: InMemorySearch, query: str) -> str:
 def _describe(model: DemoModel, result: Union[Prediction, Exception]) -> tuple[str, Any]:
     if isinstance(result, Exception):
         return _sentence(result), None if model.task.shows_probabilities else ""
-    note = message(_note(result.unknown_words))
     answer = result.answer
-    return note, table(*answer) if isinstance(answer, Table) else answer
+    shown = table(*answer) if isinstance(answer, Table) else answer
+    return _note(result.unknown_words), shown
 
 
 def _note(unknown_words: list[str]) -> str:
-    if not unknown_words:
-        return ""
-    words = ", ".join(f"“{word}”" for word in unknown_words)
-    return f"Not in the model's vocabulary, and read as one unknown word: {words}."
-
-
-def _result_or_error(model: DemoModel, texts: Sequence[str]) -> Union[Prediction, Exception]:
-    try:
-        return model.predict(*texts)
-    except Exception as error:
-        return error
+    return message(note_of_unknown(unknown_words)) if unknown_words else ""
 
 
 def _sentence(error: Exception) -> str:

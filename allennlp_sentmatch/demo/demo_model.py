@@ -11,9 +11,9 @@ from allennlp.data import Instance
 from allennlp.data.fields import ListField, TextField
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.corpus.sentence_index import normalized
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
-from allennlp_sentmatch.demo.tasks import Answer, InputError, checked_text, task_of
+from allennlp_sentmatch.demo.tasks import Answer, checked_text, task_of
+from allennlp_sentmatch.estimators.sentence_encoder import normalized
 from allennlp_sentmatch.inspection import (
     Drawing,
     color_words,
@@ -93,37 +93,28 @@ class DemoModel:
     def predict(self, *texts: str) -> Prediction:
         """The prediction for one text for each of the task's inputs."""
         (prediction,) = self.predict_batch([texts])
-        if isinstance(prediction, InputError):
-            raise prediction
         return prediction
 
-    def predict_batch(self, batch: Sequence[Sequence[str]]) -> list[Union[Prediction, InputError]]:
-        """The predictions for several callers at once, or the error in the text of one of them."""
-        results: dict[int, Union[Prediction, InputError]] = {}
-        instances = {}
-        for number, texts in enumerate(batch):
-            try:
-                instances[number] = self._instance(self._json(texts))
-            except InputError as error:
-                results[number] = error
-        if instances:
-            with self._lock:
-                outputs = self._predictor.predict_batch_instance(list(instances.values()))
-            for (number, instance), output in zip(instances.items(), outputs):
-                unknown = unknown_words(instance, self._model.vocab)
-                results[number] = Prediction(self.task.answer(output), unknown)
-        return [results[number] for number in range(len(batch))]
+    def predict_batch(self, batch: Sequence[Sequence[str]]) -> list[Prediction]:
+        """The predictions for several callers at once."""
+        instances = [self._read(texts)[1] for texts in batch]
+        with self._lock:
+            outputs = self._predictor.predict_batch_instance(instances)
+        return [
+            Prediction(self.task.answer(output), unknown_words(instance, self._model.vocab))
+            for instance, output in zip(instances, outputs)
+        ]
 
     def draw(self, *texts: str) -> list[Drawing]:
         """Draw the trees, the attention or the gates, as far as the model has them."""
         with self._drawing_lock:
-            return draw_prediction(self._predictor, self._json(texts), self._lock)
+            return draw_prediction(self._predictor, self._read(texts)[0], self._lock)
 
     def explain(self, *texts: str, method: str = "simple") -> Drawing:
         """Draw the words' saliency for the label or score by "simple", "integrated" or "smooth"
         gradients.
         """
-        instance = self._instance(self._json(texts))
+        _, instance = self._read(texts)
         saliency = interpret_instance(self._predictor, instance, method)
         return color_words(f"Saliency ({method} gradients)", saliency)
 
@@ -154,7 +145,7 @@ class DemoModel:
 
     def unknown_words(self, *texts: str) -> list[str]:
         """The words of the texts that are not in the model's vocabulary."""
-        return unknown_words(self._instance(self._json(texts)), self._model.vocab)
+        return unknown_words(self._read(texts)[1], self._model.vocab)
 
     def unknown_words_of_sentence(self, sentence: str) -> list[str]:
         """The words of a sentence, as `encode` reads it, that are not in the vocabulary."""
@@ -162,15 +153,16 @@ class DemoModel:
         json = {text.name: others[text.one_per_line] for text in self.task.inputs}
         return unknown_words(self._instance(json), self._model.vocab)
 
-    def _json(self, texts: Sequence[str]) -> dict[str, Any]:
-        """The predictor's input, from typed texts that are checked here."""
+    def _read(self, texts: Sequence[str]) -> tuple[dict[str, Any], Instance]:
+        """The predictor's input and its instance, from typed texts that are checked here."""
         inputs = self.task.inputs
         json = {text_input.name: text_input.read(text) for text_input, text in zip(inputs, texts)}
-        lengths = _lengths(self._instance(json))
+        instance = self._instance(json)
+        lengths = _lengths(instance)
         for text_input in inputs:
             for length in lengths[text_input.field or text_input.name]:
                 text_input.check_length(length)
-        return json
+        return json, instance
 
     def _instance(self, json: dict[str, Any]) -> Instance:
         """The instance of a predictor's input, tokenized and indexed.

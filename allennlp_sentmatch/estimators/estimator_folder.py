@@ -93,7 +93,10 @@ def load(kind: type["PairEstimator"], folder: Path, given: Source) -> "PairEstim
             or abs(normalized(expected.float().numpy()) - normalized(vectors)).max() > TOLERANCE
         ):
             raise ValueError("the estimator was fitted with another encoder; fit it again")
-        (_load_head if estimator.fine_tune else _load_linear)(estimator, settings, tensors)
+        if estimator.fine_tune:
+            _load_head(estimator, tensors, settings["score_range"])
+        else:
+            _load_linear(estimator, tensors)
     return estimator
 
 
@@ -110,8 +113,16 @@ def _estimator(kind: type["PairEstimator"], settings: dict[str, Any]) -> "PairEs
         if type(value) not in types and not (float in types and type(value) is int):
             raise ValueError(f"the parameter {name} cannot be {value!r:.50}")
     estimator = kind(**parameters)
+    ends = settings["score_range"]
     if not estimator.fine_tune:
         estimator.check_parameters()
+    elif (
+        not isinstance(ends, list)
+        or len(ends) != 2
+        or not all(type(end) in (int, float) for end in ends)
+        or not -numpy.inf < ends[0] < ends[1] < numpy.inf
+    ):
+        raise ValueError("score_range must be a list of the lowest and the highest score")
     estimator.features_ = (estimator.matcher, estimator.compare_words)
     estimator.head_ = None
     classes = settings["classes"]
@@ -141,9 +152,7 @@ def _encoder(folder: Path, place: Any, given: Source) -> SentenceEncoder:
     return SentenceEncoder(StandaloneEncoder.load(folder / ENCODER) if place == "folder" else given)
 
 
-def _load_linear(
-    estimator: "PairEstimator", settings: dict[str, Any], tensors: dict[str, Tensor]
-) -> None:
+def _load_linear(estimator: "PairEstimator", tensors: dict[str, Tensor]) -> None:
     check_names("tensor", tensors, ("coef", "intercept"))
     rows = 1 if estimator._numeric else len(estimator.classes_)
     columns = estimator.features(PROBE, PROBE).shape[1]
@@ -154,21 +163,15 @@ def _load_linear(
 
 
 def _load_head(
-    estimator: "PairEstimator", settings: dict[str, Any], tensors: dict[str, Tensor]
+    estimator: "PairEstimator", tensors: dict[str, Tensor], score_range: list[float]
 ) -> None:
     from allennlp_sentmatch.estimators.fine_tuning import PairHead
 
-    network, ends = estimator.encoder_.network, settings["score_range"]
+    network = estimator.encoder_.network
     if not isinstance(network, StandaloneEncoder):
         raise ValueError("a fine-tuned estimator needs the encoder in its folder")
-    if (
-        not isinstance(ends, list)
-        or len(ends) != 2
-        or not all(type(end) in (int, float) for end in ends)
-        or not -numpy.inf < ends[0] < ends[1] < numpy.inf
-    ):
-        raise ValueError("score_range must be a list of the lowest and the highest score")
     num_labels = None if estimator._numeric else len(estimator.classes_)
-    estimator.head_ = PairHead(network, estimator.matcher, num_labels, (ends[0], ends[1]))
+    lowest, highest = score_range
+    estimator.head_ = PairHead(network, estimator.matcher, num_labels, (lowest, highest))
     own = {name.removeprefix("head."): tensor for name, tensor in tensors.items()}
     load_state(estimator.head_.layers, own)

@@ -181,10 +181,14 @@ class SentenceEncoder:
 
 
 def normalized(vectors: FloatArray) -> FloatArray:
-    """The vectors (N, E) at length 1; zeros stay zeros."""
+    """Vectors (N, E) divided by their lengths, as a new array; a zero vector stays zero."""
+    vectors = numpy.array(vectors, dtype=numpy.float32, order="C")
+    # A sum of squares overflows where the largest component is large.
+    largest = numpy.abs(vectors).max(axis=1, keepdims=True, initial=0)
+    vectors /= numpy.where(largest > 0, largest, 1)
     lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: FloatArray = vectors / numpy.maximum(lengths, 1e-12)
-    return scaled
+    vectors /= numpy.where(lengths > 0, lengths, 1)
+    return vectors
 
 
 def check_sentence(text: Any, name: str) -> str:

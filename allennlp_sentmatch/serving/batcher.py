@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Callable, Optional, Union
+from typing import Callable, Optional, TypeVar, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
@@ -14,6 +14,9 @@ from allennlp.common.util import JsonDict
 from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT, RequestError
 
 logger = logging.getLogger(__name__)
+
+Input = TypeVar("Input")
+Output = TypeVar("Output")
 
 MAX_BATCH = 2 * MAX_TEXT
 """The largest product of a batch's inputs and the characters of its longest one."""
@@ -98,8 +101,10 @@ class Batcher:
         loop = asyncio.get_running_loop()
         while batch := self._next_batch():
             inputs = [waiting.inputs for waiting in batch]
-            answers = await loop.run_in_executor(self._thread, self._answers, inputs)
+            answers = await loop.run_in_executor(self._thread, predict_each, self._predict, inputs)
             for waiting, answer in zip(batch, answers):
+                if isinstance(answer, Exception) and not isinstance(answer, ConfigurationError):
+                    logger.error("the model failed", exc_info=answer)
                 if not waiting.answer.done():
                     waiting.answer.set_result(answer)
 
@@ -117,12 +122,14 @@ class Batcher:
             self._waiting.popleft()
         return batch
 
-    def _answers(self, inputs: list[JsonDict]) -> Sequence[Union[JsonDict, Exception]]:
-        try:
-            return self._predict(inputs)
-        except Exception as error:
-            if len(inputs) > 1:
-                return [answer for one in inputs for answer in self._answers([one])]
-            if not isinstance(error, ConfigurationError):
-                logger.exception("the model failed")
+
+def predict_each(
+    predict: Callable[[list[Input]], list[Output]], inputs: list[Input]
+) -> list[Union[Output, Exception]]:
+    """The predictions of a batch; if it fails, those of its inputs one by one, or their errors."""
+    try:
+        return [*predict(inputs)]
+    except Exception as error:
+        if len(inputs) == 1:
             return [error]
+        return [answer for one in inputs for answer in predict_each(predict, [one])]

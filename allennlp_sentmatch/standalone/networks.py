@@ -182,29 +182,18 @@ def settings_of(module: nn.Module) -> dict[str, Any]:
 
     `KeyError` for a module of another kind.
     """
-    names = {kind: name for name, kind in SEQUENCE_NETWORKS.items()}
     if isinstance(module, GumbelTreeLSTM):
-        leaf = "affine"
-        if isinstance(module.leaf, nn.LSTM):
-            leaf = "bilstm" if module.leaf.bidirectional else "lstm"
         return {
             "type": "gumbel_tree_lstm",
             "input_size": module.input_size,
             "hidden_size": module.hidden_size,
-            "leaf": leaf,
+            "leaf": module.leaf_kind,
         }
-    if type(module) in (nn.LSTM, nn.GRU):
-        network: Any = module
-        return {
-            "type": "lstm" if type(module) is nn.LSTM else "gru",
-            "input_size": network.input_size,
-            "hidden_size": network.hidden_size,
-            "num_layers": network.num_layers,
-            "bias": network.bias,
-            "bidirectional": network.bidirectional,
-        }
-    settings = {"type": names[type(module)]}
-    return {**settings, **{name: getattr(module, name) for name in _arguments_of(type(module))}}
+    # Networks of torch are given without `TorchNetwork`, whose arguments are theirs.
+    names = {getattr(kind, "kind", kind): name for name, kind in SEQUENCE_NETWORKS.items()}
+    name = names[type(module)]
+    arguments = _arguments_of(SEQUENCE_NETWORKS[name])
+    return {"type": name, **{argument: getattr(module, argument) for argument in arguments}}
 
 
 def load_state(module: nn.Module, tensors: dict[str, Tensor]) -> None:

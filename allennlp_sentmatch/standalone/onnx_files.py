@@ -1,11 +1,10 @@
 """A sentence encoder as `encoder.onnx` and `tokenizer.json`, for onnxruntime and tokenizers."""
 
+import math
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Optional, Union
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -78,7 +77,7 @@ def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     # Python's str.split also splits at these control characters.
-    steps: list[Any] = [normalizers.Replace(Regex(r"[\x0b\x0c\x1c-\x1f\x85]"), " ")]
+    steps: list[Any] = [normalizers.Replace(Regex("[\x0b\x0c\x1c-\x1f\x85]"), " ")]
     splits: list[Any] = [pre_tokenizers.WhitespaceSplit()]
     splitter = indexer.splitter
     if isinstance(splitter, WordPieceSplitter):
@@ -103,7 +102,10 @@ def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
 
 
 class _Graph:
-    """The computation of an encoder as nodes of ONNX; tensors are known by their names."""
+    """The computation of an encoder as nodes of ONNX.
+
+    Inputs and outputs of operations are the names of tensors; other inputs become constants.
+    """
 
     def __init__(self, encoder: StandaloneEncoder) -> None:
         self.encoder = encoder
@@ -114,16 +116,15 @@ class _Graph:
         """The `onnx.ModelProto`."""
         from onnx import TensorProto, helper
 
-        encoder = self.encoder
         indices = self._with_empty_texts("indices")
-        mask = self._add("Not", [self._add("Equal", [indices, self._constant(PADDING)])])
-        vectors = self._sentences(self._rows(encoder.embedding.weight, indices), mask)
-        if encoder.projection is not None:
-            weight = self._matrix(encoder.projection.weight)
-            bias = self._constant(encoder.projection.bias)
-            vectors = self._add("Gemm", [vectors, weight, bias], transB=1)
+        mask = self._add("Not", self._add("Equal", indices, PADDING))
+        embedded = self._rows(self.encoder.embedding.weight, indices)
+        vectors, projection = self._sentences(embedded, mask), self.encoder.projection
+        if projection is not None:
+            weight = self._matrix(projection.weight)
+            vectors = self._add("Gemm", vectors, weight, projection.bias, transB=1)
         self.nodes.append(helper.make_node("Identity", [vectors], ["vectors"]))
-        sizes: list[Any] = ["B", encoder.vector_size]
+        sizes: list[Any] = ["B", self.encoder.vector_size]
         graph = helper.make_graph(
             self.nodes,
             "sentence_encoder",
@@ -134,48 +135,49 @@ class _Graph:
         opset = helper.make_opsetid("", OPSET)
         return helper.make_model(graph, ir_version=IR_VERSION, opset_imports=[opset])
 
-    def _add(self, operation: str, inputs: Sequence[str], **attributes: Any) -> str:
+    def _add(self, operation: str, *inputs: Any, **attributes: Any) -> str:
         """The first output of a new node."""
         from onnx import helper
 
         name = f"encoder_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operation, inputs, [name], **attributes))
+        names = [one if isinstance(one, str) else self._constant(one) for one in inputs]
+        self.nodes.append(helper.make_node(operation, names, [name], **attributes))
         return name
 
     def _constant(self, value: Any) -> str:
+        """A tensor, number or list; of floating-point numbers, in float32."""
         from onnx import numpy_helper
 
-        if isinstance(value, Tensor):
-            value = value.detach().cpu()
-            value = (value.float() if value.is_floating_point() else value).numpy()
+        tensor = torch.as_tensor(value).detach().cpu()
+        tensor = tensor.float() if tensor.is_floating_point() else tensor
         name = f"encoder_constant_{len(self.initializers)}"
-        self.initializers.append(numpy_helper.from_array(np.asarray(value), name))
+        self.initializers.append(numpy_helper.from_array(tensor.numpy(), name))
         return name
 
-    def _float(self, name: str) -> str:
-        return self._add("Cast", [name], to=1)
+    def _float(self, tensor: Any) -> str:
+        return self._add("Cast", tensor, to=1)
 
     def _matrix(self, weight: Tensor) -> str:
         rounded = _in_8_bits(weight)
-        if rounded is None:
-            return self._constant(weight)
-        return self._add("Mul", [self._float(self._constant(part)) for part in rounded])
+        return (
+            self._constant(weight)
+            if rounded is None
+            else self._add("Mul", *map(self._float, rounded))
+        )
 
     def _rows(self, weight: Tensor, indices: str) -> str:
         """The matrix' rows (B, T, D) of indices (B, T)."""
         parts = _in_8_bits(weight) or (weight,)
-        rows = [self._float(self._add("Gather", [self._constant(p), indices])) for p in parts]
-        return self._add("Mul", rows) if len(rows) > 1 else rows[0]
+        rows = [self._float(self._add("Gather", part, indices)) for part in parts]
+        return self._add("Mul", *rows) if len(rows) > 1 else rows[0]
 
     def _with_empty_texts(self, indices: str) -> str:
         """The indices (B, max(T, 1)), with that of an empty text where a row is padding alone."""
-        padding, end = self._constant(PADDING), self._constant([np.iinfo(np.int64).max])
-        zero, one = self._constant([0]), self._constant([1])
-        longer = self._add("Pad", [indices, self._constant([0, 0, 0, 1])])
-        first = self._add("Slice", [longer, zero, one, one])
-        empty = self._constant(self.encoder.indexer.empty)
-        first = self._add("Where", [self._add("Equal", [first, padding]), empty, first])
-        return self._add("Concat", [first, self._add("Slice", [indices, one, end, one])], axis=1)
+        first = self._add("Slice", self._add("Pad", indices, [0, 0, 0, 1]), [0], [1], [1])
+        is_empty = self._add("Equal", first, PADDING)
+        first = self._add("Where", is_empty, self.encoder.indexer.empty, first)
+        others = self._add("Slice", indices, [1], [torch.iinfo(torch.long).max], [1])
+        return self._add("Concat", first, others, axis=1)
 
     def _sentences(self, embedded: str, mask: str) -> str:
         """The vectors (B, E) of embedded words (B, T, D), by the network of the encoder."""
@@ -193,79 +195,68 @@ class _Graph:
 
     def _recurrent(self, network: Any, inputs: str, mask: str) -> str:
         """The states of torch's LSTM or GRU, by ONNX's."""
-        lengths = self._add("ReduceSum", [self._add("Cast", [mask], to=6), self._constant([1])])
-        lengths = self._add("Squeeze", [lengths, self._constant([1])])  # (B,), int32
+        lengths = self._add("ReduceSum", self._add("Cast", mask, to=6), [1], keepdims=0)  # int32
         H, kind = network.hidden_size, type(network)
-        directions = 2 if network.bidirectional else 1
+        suffixes = ("", "_reverse") if network.bidirectional else ("",)
         options: dict[str, Any] = {"linear_before_reset": 1} if kind is nn.GRU else {}
         if network.bidirectional:
             options["direction"] = "bidirectional"
 
         def stacked(name: str, layer: int) -> Tensor:
             """The parameters of both directions, with ONNX's order of the gates."""
-            suffixes = ["", "_reverse"][:directions]
             parts = [getattr(network, f"{name}_l{layer}{suffix}") for suffix in suffixes]
             ordered = [part.unflatten(0, (-1, H))[GATES[kind]].flatten(0, 1) for part in parts]
             return torch.stack(ordered)
 
-        states = self._add("Transpose", [inputs], perm=[1, 0, 2])
+        states = self._add("Transpose", inputs, perm=[1, 0, 2])
         for layer in range(network.num_layers):
-            operands = [states]
-            for name in ("weight_ih", "weight_hh"):
-                weights = stacked(name, layer)
-                shape = self._constant(weights.shape)
-                operands.append(self._add("Reshape", [self._matrix(weights.flatten(0, 1)), shape]))
+            weights = [stacked(name, layer) for name in ("weight_ih", "weight_hh")]
+            operands: list[Any] = [
+                self._add("Reshape", self._matrix(one.flatten(0, 1)), one.shape) for one in weights
+            ]
             biases = [stacked(name, layer) for name in ("bias_ih", "bias_hh") if network.bias]
-            operands += [self._constant(torch.cat(biases, 1)) if biases else "", lengths]
-            outputs = self._add(kind.__name__, operands, hidden_size=H, **options)  # (T, S, B, H)
-            outputs = self._add("Transpose", [outputs], perm=[0, 2, 1, 3])
-            states = self._add("Reshape", [outputs, self._constant([0, 0, directions * H])])
-        return self._add("Transpose", [states], perm=[1, 0, 2])
+            operands += [torch.cat(biases, 1) if biases else "", lengths]
+            states = self._add(kind.__name__, states, *operands, hidden_size=H, **options)
+            states = self._add("Transpose", states, perm=[0, 2, 1, 3])  # (T, B, S, H)
+            states = self._add("Reshape", states, [0, 0, len(suffixes) * H])
+        return self._add("Transpose", states, perm=[1, 0, 2])
 
     def _pooled(self, pooling: Pooling, states: str, mask: str) -> str:
-        steps = self._add("Unsqueeze", [mask, self._constant([2])])  # (B, T, 1)
-        numbers = self._float(steps)
-        axis = self._constant([1])
-        states = self._add("Where", [steps, states, self._constant(np.float32(0))])
-        lengths = self._add("ReduceSum", [numbers, axis], keepdims=0)  # (B, 1)
+        steps = self._add("Unsqueeze", mask, [2])  # (B, T, 1)
+        states = self._add("Where", steps, states, 0.0)
+        lengths = self._add("ReduceSum", self._float(steps), [1], keepdims=0)  # (B, 1)
         parts = []
         for name in pooling.poolings:
             if name == "mean":
-                total = self._add("ReduceSum", [states, axis], keepdims=0)
-                parts.append(self._add("Div", [total, lengths]))
+                total = self._add("ReduceSum", states, [1], keepdims=0)
+                parts.append(self._add("Div", total, lengths))
             elif name in ("max", "min"):
-                bound = self._constant(np.float32(-np.inf if name == "max" else np.inf))
-                bounded = self._add("Where", [steps, states, bound])
-                parts.append(self._add(f"Reduce{name.title()}", [bounded, axis], keepdims=0))
+                bound = -math.inf if name == "max" else math.inf
+                bounded = self._add("Where", steps, states, bound)
+                parts.append(self._add(f"Reduce{name.title()}", bounded, [1], keepdims=0))
             elif name == "last":
                 parts.append(self._last(pooling, states, lengths))
             else:
-                weight = self._add("Transpose", [self._matrix(pooling.attention_projection.weight)])
-                projected = self._add("MatMul", [states, weight])
-                bias = self._constant(pooling.attention_projection.bias)
-                hidden = self._add("Tanh", [self._add("Add", [projected, bias])])
-                vector = self._constant(pooling.attention_vector.unsqueeze(1))
-                scores = self._add("MatMul", [hidden, vector])
-                scores = self._add("Where", [steps, scores, self._constant(np.float32(-np.inf))])
-                weighted = self._add("Mul", [states, self._add("Softmax", [scores], axis=1)])
-                parts.append(self._add("ReduceSum", [weighted, axis], keepdims=0))
-        return self._add("Concat", parts, axis=1)
+                projection = pooling.attention_projection
+                weight = self._add("Transpose", self._matrix(projection.weight))
+                keys = self._add("Add", self._add("MatMul", states, weight), projection.bias)
+                vector = pooling.attention_vector.unsqueeze(1)
+                scores = self._add("MatMul", self._add("Tanh", keys), vector)
+                weights = self._add("Softmax", self._add("Where", steps, scores, -math.inf), axis=1)
+                weighted = self._add("Mul", states, weights)
+                parts.append(self._add("ReduceSum", weighted, [1], keepdims=0))
+        return self._add("Concat", *parts, axis=1)
 
     def _last(self, pooling: Pooling, states: str, lengths: str) -> str:
         """Each direction's last state."""
-        position = self._add("Sub", [lengths, self._constant(np.float32(1))])
-        position = self._add("Cast", [position], to=7)
-        last = self._add("GatherND", [states, position], batch_dims=1)  # (B, E)
+        position = self._add("Cast", self._add("Sub", lengths, 1.0), to=7)
+        last = self._add("GatherND", states, position, batch_dims=1)  # (B, E)
         if not pooling.bidirectional:
             return last
-        first = self._add("Gather", [states, self._constant(0)], axis=1)
-        half = self._constant([pooling.input_size // 2])
-        zero, one, end = (self._constant([n]) for n in (0, 1, pooling.input_size))
-        halves = [
-            self._add("Slice", [last, zero, half, one]),
-            self._add("Slice", [first, half, end, one]),
-        ]
-        return self._add("Concat", halves, axis=1)
+        half = pooling.input_size // 2
+        first = self._add("Gather", states, 0, axis=1)
+        first = self._add("Slice", first, [half], [2 * half], [1])
+        return self._add("Concat", self._add("Slice", last, [0], [half], [1]), first, axis=1)
 
     def _exported(self, network: Any, embedded: str, mask: str) -> str:
         """The outputs of a network of (B, T, D) and (B, T), as `torch.onnx` writes it."""

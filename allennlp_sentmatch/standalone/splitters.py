@@ -22,9 +22,9 @@ class Splitter(ABC):
     type: str
     """The name of the splitter in settings."""
 
-    @abstractmethod
     def settings(self) -> dict[str, Any]:
         """JSON from which `splitter_from` makes this splitter again."""
+        return {"type": self.type}
 
     def pieces(self, text: str) -> Iterator[str]:
         """The parts of a text that are split independently; mostly the whole text is one."""
@@ -55,10 +55,6 @@ class WhitespaceSplitter(Splitter):
 
     type = "whitespace"
 
-    def settings(self) -> dict[str, Any]:
-        """No more than the type."""
-        return {"type": self.type}
-
     def words_of_chunk(self, chunk: str) -> Optional[Words]:
         """The chunk."""
         return (chunk,)
@@ -70,10 +66,6 @@ class LettersDigitsSplitter(Splitter):
     type = "letters_digits"
 
     _word = re.compile(r"[^\W\d_]+|\d+|\S")
-
-    def settings(self) -> dict[str, Any]:
-        """No more than the type."""
-        return {"type": self.type}
 
     def words_of_chunk(self, chunk: str) -> Optional[Words]:
         """The chunk's runs."""
@@ -127,11 +119,9 @@ class RuleSplitter(Splitter):
             "token_match": token_match,
             "url_match": url_match,
         }
-        self._prefix = _compiled("prefix", prefix)
-        self._suffix = _compiled("suffix", suffix)
-        self._infix = _compiled("infix", infix)
-        self._token_match = _compiled("token_match", token_match)
-        self._url_match = _compiled("url_match", url_match)
+        self._prefix, self._suffix, self._infix, self._token_match, self._url_match = (
+            _compiled(name, expression) for name, expression in self._expressions.items()
+        )
         self._special_cases = _checked_cases("special_cases", special_cases)
         self._rejoined = _checked_cases("rejoined", rejoined)
         self._max_word_length = max_word_length
@@ -141,9 +131,9 @@ class RuleSplitter(Splitter):
             self._by_first_word.setdefault(words[0], []).append(words)
 
     def settings(self) -> dict[str, Any]:
-        """All constructor arguments."""
+        """The type, and all constructor arguments."""
         return {
-            "type": self.type,
+            **super().settings(),
             **self._expressions,
             "special_cases": {text: list(words) for text, words in self._special_cases.items()},
             "rejoined": {text: list(words) for text, words in self._rejoined.items()},

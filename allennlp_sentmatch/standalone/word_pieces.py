@@ -1,7 +1,6 @@
 """Splitting a text into BERT's word pieces."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from allennlp_sentmatch.standalone.splitters import Splitter, Words
 
@@ -18,7 +17,8 @@ class WordPieceSplitter(Splitter):
     # Parameters
 
     pieces : `Sequence[str]`
-        The vocabulary: different strings, "[UNK]" among them. Those within a word begin with "##".
+        The vocabulary, which is written by itself: different strings, "[UNK]" among them. Those
+        within a word begin with "##".
 
     # Raises
 
@@ -43,10 +43,6 @@ class WordPieceSplitter(Splitter):
         self.tokenizer = Tokenizer(model)
         self.tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
         self.tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-
-    def settings(self) -> dict[str, Any]:
-        """No more than the type: the vocabulary is written by itself."""
-        return {"type": self.type}
 
     def words_of_chunk(self, chunk: str) -> Words:
         """The chunk's word pieces, without halves of surrogate pairs."""

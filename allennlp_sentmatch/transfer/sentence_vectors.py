@@ -45,14 +45,13 @@ class SentenceVectors:
         self._encode = encode
         self._folder = None if cache_folder is None else Path(cache_folder)
         self._fingerprint = fingerprint
-        self._blocks: list[FloatArray] = []
-        self._rows: dict[str, tuple[int, int]] = {}
-        """By sentence, the block and the row in it."""
+        # By sentence; each is a row of an array, or of a file that is mapped.
+        self._vectors: dict[str, FloatArray] = {}
 
     @property
     def size(self) -> Optional[int]:
         """The vectors' width E; `None` as long as there are none."""
-        return self._blocks[0].shape[1] if self._blocks else None
+        return next(map(len, self._vectors.values()), None)
 
     def add(self, data_set: str, sentences: Sequence[str]) -> None:
         """Encode the sentences of a data set, unless they are known or in a file that is whole.
@@ -63,39 +62,25 @@ class SentenceVectors:
         is not finite, naming its sentence.
         """
         distinct = list(dict.fromkeys(sentences))
-        if all(sentence in self._rows for sentence in distinct):
+        new = [sentence for sentence in distinct if sentence not in self._vectors]
+        if not new:
             return
-        file = None if self._folder is None else self._folder / self._file_name(data_set, distinct)
-        if file is not None and is_whole(file):
-            self._remember(distinct, self._checked(map_vectors(file), distinct))
-            return
-        known = [sentence for sentence in distinct if sentence in self._rows]
-        new = [sentence for sentence in distinct if sentence not in self._rows]
-        encoded = self._checked(self._encode(new), new)
-        if file is not None:
-            vectors = numpy.concatenate([self.of(known), encoded]) if known else encoded
-            order = {sentence: row for row, sentence in enumerate(known + new)}
-            in_order = vectors[[order[sentence] for sentence in distinct]]
-            save_array(file, in_order.astype(numpy.float32, copy=False))
-            self._remember(distinct, map_vectors(file))
-        else:
-            self._remember(new, encoded)
+        file = None
+        if self._folder is not None:
+            digest = sentences_digest([self._fingerprint, *distinct]).hexdigest()
+            file = self._folder / f"{data_set.lower()}-{digest[:16]}.npy"
+        if file is None or not is_whole(file):
+            self._vectors.update(zip(new, self._checked(self._encode(new), new)))
+            if file is None:
+                return
+            save_array(file, self.of(distinct))
+        mapped = self._checked(map_vectors(file), distinct)
+        self._vectors.update(zip(distinct, numpy.asarray(mapped)))
 
     def of(self, sentences: Sequence[str]) -> FloatArray:
         """The vectors (N, E) of N sentences that were added."""
-        rows = [self._rows[sentence] for sentence in sentences]
-        vectors = numpy.empty((len(rows), self._blocks[0].shape[1]), numpy.float32)
-        blocks = numpy.array([block for block, _ in rows])
-        positions = numpy.array([row for _, row in rows])
-        for block in numpy.unique(blocks):
-            here = blocks == block
-            vectors[here] = self._blocks[block][positions[here]]
-        return vectors
-
-    def _remember(self, sentences: list[str], vectors: FloatArray) -> None:
-        self._blocks.append(vectors)
-        for row, sentence in enumerate(sentences):
-            self._rows.setdefault(sentence, (len(self._blocks) - 1, row))
+        vectors = numpy.stack([self._vectors[sentence] for sentence in sentences])
+        return vectors.astype(numpy.float32, copy=False)
 
     def _checked(self, vectors: FloatArray, sentences: list[str]) -> FloatArray:
         width = "E" if self.size is None else self.size
@@ -116,10 +101,6 @@ class SentenceVectors:
                 "a finite number"
             )
         return vectors
-
-    def _file_name(self, data_set: str, sentences: list[str]) -> str:
-        digest = sentences_digest([self._fingerprint, *sentences]).hexdigest()
-        return f"{data_set.lower()}-{digest[:16]}.npy"
 
 
 class StoredVectors:

@@ -37,14 +37,21 @@ def study_report(study: Any, threads: Optional[int] = None) -> dict[str, Any]:
         "best": describe_trial(study.best_trial) if complete else None,
         "trials": [describe_trial(trial) for trial in study.trials if trial.state.is_finished()],
         "machine": {
-            "cores": os.cpu_count(),
-            "threads": threads or int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
-            "python": platform.python_version(),
-            "torch": version("torch"),
+            **machine(threads),
             "optuna": version("optuna"),
             "allennlp_sentmatch": __version__,
         },
         "date": date.today().isoformat(),
+    }
+
+
+def machine(threads: Optional[int] = None) -> dict[str, Any]:
+    """Describe what a training depends on; `threads` are by default what the environment says."""
+    return {
+        "cores": os.cpu_count(),
+        "threads": threads or int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
+        "python": platform.python_version(),
+        "torch": version("torch"),
     }
 
 
@@ -71,9 +78,6 @@ def describe_trial(trial: Any) -> dict[str, Any]:
     metrics = trial.user_attrs.get("metrics")
     if metrics is not None:
         prefix = "best_validation_"
-        *days, clock = metrics["training_duration"].split(" day")  # as in "2 days, 1:30:00.5"
-        hours, minutes, seconds = clock.rpartition(" ")[2].split(":")
-        hours = 24 * int(*days) + int(hours)
         described["metrics"] = {
             name[len(prefix) :]: round(value, DIGITS)
             for name, value in metrics.items()
@@ -81,10 +85,17 @@ def describe_trial(trial: Any) -> dict[str, Any]:
         }
         described["best_epoch"] = metrics["best_epoch"] + 1
         described["epochs"] = metrics["epoch"] + 1
-        described["minutes"] = round(60 * hours + int(minutes) + float(seconds) / 60, 1)
+        described["minutes"] = round(minutes_of(metrics["training_duration"]), 1)
     if "reason" in trial.user_attrs:
         described["reason"] = trial.user_attrs["reason"]
     return described
+
+
+def minutes_of(duration: str) -> float:
+    """The minutes of a duration that AllenNLP writes as in "2 days, 1:30:00.5"."""
+    *days, clock = duration.split(" day")
+    hours, minutes, seconds = clock.rpartition(" ")[2].split(":")
+    return 60 * (24 * int(*days) + int(hours)) + int(minutes) + float(seconds) / 60
 
 
 def is_interrupted(trial: Any) -> bool:

@@ -13,12 +13,8 @@ from allennlp.common.params import evaluate_file
 
 from allennlp_sentmatch.data.text import shorten
 
-DISTRIBUTIONS = {
-    "float": "FloatDistribution",
-    "int": "IntDistribution",
-    "categorical": "CategoricalDistribution",
-}
-"""Optuna's class for each type of parameter."""
+TYPES = ("float", "int", "categorical")
+"""The types of parameters, each with a distribution of Optuna."""
 
 
 def optuna_library() -> Any:
@@ -138,9 +134,9 @@ class SearchSpace:
 
     def _read(self, name: str, values: Any) -> Any:
         """Optuna's distribution for a parameter, which is checked here."""
-        if not isinstance(values, Mapping) or values.get("type") not in list(DISTRIBUTIONS):
+        if not isinstance(values, Mapping) or values.get("type") not in TYPES:
             raise ConfigurationError(
-                f"{name}: expected an object whose type is one of {', '.join(DISTRIBUTIONS)}, "
+                f"{name}: expected an object whose type is one of {', '.join(TYPES)}, "
                 f"got {shorten(values)}"
             )
         arguments = {key: value for key, value in values.items() if key != "type"}
@@ -167,8 +163,8 @@ class SearchSpace:
                 expected = "true or false" if kind is bool else f"a number of type {values['type']}"
                 raise ConfigurationError(f"{name}: {key} must be {expected}, got {shorten(value)}")
         try:
-            distribution = getattr(optuna_library().distributions, DISTRIBUTIONS[values["type"]])
-            return distribution(**arguments)
+            name_of_class = f"{values['type'].capitalize()}Distribution"
+            return getattr(optuna_library().distributions, name_of_class)(**arguments)
         except (TypeError, ValueError, OverflowError) as error:
             raise ConfigurationError(f"{name}: {error}") from error
 

@@ -7,16 +7,18 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from threading import Event
 from types import FrameType
 from typing import Any, Optional
 
 POLLING_SECONDS = 0.5
 """The time between two looks at a running training."""
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class TrainingError(Exception):
@@ -29,7 +31,7 @@ def training(
     folder: Path,
     include_packages: Sequence[str] = (),
     threads: Optional[int] = None,
-    stop: Optional[Event] = None,
+    interruption: Optional["Interruption"] = None,
 ) -> Iterator[Iterator[dict[str, Any]]]:
     """Start a training run, and kill it when the `with` block ends before it does.
 
@@ -38,8 +40,8 @@ def training(
     threads as the environment says.
 
     The result iterates over the metrics after each epoch, as AllenNLP writes them, until training
-    ends. It raises `TrainingError` if that did not succeed, and `KeyboardInterrupt` once `stop` is
-    set, in whatever thread it is.
+    ends. It raises `TrainingError` if that did not succeed, and `KeyboardInterrupt` once an
+    `interruption` is requested, in whatever thread it is.
     """
     file = folder.with_suffix(".json")
     file.write_text(json.dumps(configuration, indent=2), encoding="utf-8")
@@ -56,7 +58,7 @@ def training(
         ) as process,
     ):
         try:
-            yield _epochs(process, folder, log, stop or Event())
+            yield _epochs(process, folder, log, interruption or Interruption())
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)  # with the workers of its data loaders
@@ -71,7 +73,7 @@ def _command(file: Path, folder: Path, include_packages: Sequence[str]) -> list[
 
 
 def _epochs(
-    process: "subprocess.Popen[bytes]", folder: Path, log: Path, stop: Event
+    process: "subprocess.Popen[bytes]", folder: Path, log: Path, interruption: "Interruption"
 ) -> Iterator[dict[str, Any]]:
     for epoch in count():
         path = folder / f"metrics_epoch_{epoch}.json"
@@ -85,8 +87,8 @@ def _epochs(
                 if process.returncode != 0:
                     raise TrainingError(_reason(process.returncode, log))
                 return
-            if stop.wait(POLLING_SECONDS):
-                raise KeyboardInterrupt
+            interruption.check()
+            time.sleep(POLLING_SECONDS)
 
 
 def _reason(status: int, log: Path) -> str:
@@ -97,21 +99,30 @@ def _reason(status: int, log: Path) -> str:
     return last.rpartition("allennlp train: error: ")[2]
 
 
-@contextmanager
-def interruptible(stop: Event) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM set `stop`, which other threads watch, and raise `KeyboardInterrupt`.
+class Interruption:
+    """A `with` block in which the first Ctrl-C or SIGTERM only sets `requested`.
 
-    Only the main thread can use it. The signals' earlier handlers return at the end.
+    An error in the middle of a write could leave the study's database locked, so that trials look
+    at `requested` where they can end. A second signal raises `KeyboardInterrupt` at once. The
+    block runs in the main thread, as signals do; their earlier handlers return at its end.
     """
 
-    def interrupt(number: int, frame: Optional[FrameType]) -> None:
-        stop.set()
-        raise KeyboardInterrupt
+    requested = False  # not an `Event`, whose lock the main thread may hold when a signal comes
 
-    signals = (signal.SIGINT, signal.SIGTERM)
-    previous = [signal.signal(number, interrupt) for number in signals]
-    try:
-        yield
-    finally:
-        for number, handler in zip(signals, previous):
+    def __enter__(self) -> "Interruption":
+        self.requested = False
+        self._previous = {number: signal.signal(number, self._interrupt) for number in SIGNALS}
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._previous.items():
             signal.signal(number, handler)
+
+    def check(self) -> None:
+        """Raise `KeyboardInterrupt` if a signal has come."""
+        if self.requested:
+            raise KeyboardInterrupt
+
+    def _interrupt(self, number: int, frame: Optional[FrameType]) -> None:
+        self.check()
+        self.requested = True

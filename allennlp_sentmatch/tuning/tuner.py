@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 
 from allennlp_sentmatch.tuning.report import SETTINGS, describe_trial, is_interrupted, study_report
 from allennlp_sentmatch.tuning.search_space import SearchSpace, optuna_library
-from allennlp_sentmatch.tuning.training import TrainingError, interruptible, training
+from allennlp_sentmatch.tuning.training import Interruption, TrainingError, training
 
 SAMPLERS = ("grid", "tpe", "random")
 
@@ -105,7 +105,7 @@ class Tuner:
         self.threads = None if num_jobs == 1 else max(1, cores // num_jobs)
         self._direction = "maximize" if self.metric[0] == "+" else "minimize"
         self._database = self.folder / "study.db"
-        self._stop = threading.Event()
+        self._interruption = Interruption()
         self._optuna = optuna_library()
 
     def run(
@@ -142,12 +142,11 @@ class Tuner:
             num_trials = math.prod(map(len, grid.values()))
         if num_trials < 1:
             raise ConfigurationError(f"the number of trials must be at least 1, got {num_trials}")
-        self._stop.clear()
         if self.folder.is_dir() and not self._database.exists() and any(self.folder.iterdir()):
             raise ConfigurationError(f"{self.folder} is not empty and has no study.db")
         (self.folder / "trials").mkdir(parents=True, exist_ok=True)
         try:
-            with FileLock(str(self.folder / "study.lock"), timeout=0), interruptible(self._stop):
+            with FileLock(str(self.folder / "study.lock"), timeout=0), self._interruption:
                 return self._run(num_trials, on_trial)
         except Timeout:
             raise ConfigurationError(f"another process runs the study in {self.folder}") from None
@@ -161,23 +160,26 @@ class Tuner:
             )
             return num_trials - num_finished
 
-        def optimize(n_trials: int) -> None:
-            study.optimize(
-                self._train,
-                n_trials=n_trials,
-                n_jobs=self._num_jobs,
-                catch=(TrainingError,),
-                callbacks=[lambda _, trial: on_trial(describe_trial(trial))],
-            )
+        def on_end(study: Any, trial: Any) -> None:
+            on_trial(describe_trial(trial))
+            if self._interruption.requested:
+                study.stop()
 
-        waiting = (self._optuna.trial.TrialState.WAITING,)
         try:
-            if num_missing() > 0:
-                optimize(num_missing())
-            # The grid sampler takes an interrupted combination for a finished one, and may end the
-            # study before it is repeated.
-            while num_missing() > 0 and (left := len(study.get_trials(states=waiting))):
-                optimize(min(left, num_missing()))
+            num_next = num_missing()
+            while num_next > 0 and not self._interruption.requested:
+                study.optimize(
+                    self._train,
+                    n_trials=num_next,
+                    n_jobs=self._num_jobs,
+                    catch=(TrainingError,),
+                    callbacks=[on_end],
+                )
+                # The grid sampler takes an interrupted combination for a finished one, and may end
+                # the study before it is repeated.
+                waiting = study.get_trials(states=(self._optuna.trial.TrialState.WAITING,))
+                num_next = min(len(waiting), num_missing())
+            self._interruption.check()
         finally:
             report = self._write_report(study)
         if report["best"] is None:
@@ -329,7 +331,7 @@ class Tuner:
                 self.folder / "trials" / str(trial.number),
                 self._include_packages,
                 self.threads,
-                self._stop,
+                self._interruption,
             ) as epochs:
                 for metrics in epochs:
                     trial.set_user_attr("metrics", metrics)

@@ -139,7 +139,7 @@ def check_indices(name, texts):
 
 @pytest.mark.parametrize("name", SPLITTERS)
 def test_the_tokenizer_gives_the_encoder_s_indices(name):
-    texts = ["A dog2!", "HÉROS\x1cruns\x0bx", "[PAD] @@PADDING@@", "½a_٢२³"]
+    texts = ["A dog2!", "HÉROS\x1cruns\x0bx", "dog\x85dog", "[PAD] @@PADDING@@", "½a_٢२³"]
     check_indices(name, [*TEXTS, *texts])
 
 

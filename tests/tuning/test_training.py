@@ -2,12 +2,11 @@ import json
 import os
 import signal
 import sys
-import threading
 
 import pytest
 
 from allennlp_sentmatch.tuning import training as module
-from allennlp_sentmatch.tuning.training import TrainingError, training
+from allennlp_sentmatch.tuning.training import Interruption, TrainingError, training
 
 
 def is_alive(pid):
@@ -72,19 +71,32 @@ def test_a_file_that_is_still_being_written_is_read_later(curves, monkeypatch, t
     contents = iter(['{"epoch": ', '{"epoch": 0}'])
     monkeypatch.setattr(module.Path, "read_text", lambda *_, **__: next(contents))
     process = type("Process", (), {"poll": lambda self: None})()
-    assert next(module._epochs(process, tmp_path, tmp_path, threading.Event())) == {"epoch": 0}
+    assert next(module._epochs(process, tmp_path, tmp_path, Interruption())) == {"epoch": 0}
 
 
-def test_the_process_ends_with_the_block_or_when_the_study_is_stopped(curves, processes, tmp_path):
+def test_the_process_ends_with_the_block_or_at_an_interruption(curves, processes, tmp_path):
     curves.set({1.0: [0.5, "hang"]})
-    stop = threading.Event()
-    with training(curves.configuration, tmp_path / "0", stop=stop) as epochs:
+    interruption = Interruption()
+    with training(curves.configuration, tmp_path / "0", interruption=interruption) as epochs:
         next(epochs)
         assert is_alive(processes[0].pid)
     assert not is_alive(processes[0].pid)
-    with training(curves.configuration, tmp_path / "1", stop=stop) as epochs:
+    with training(curves.configuration, tmp_path / "1", interruption=interruption) as epochs:
         next(epochs)
-        stop.set()
+        interruption.requested = True
         with pytest.raises(KeyboardInterrupt):
             next(epochs)
     assert not is_alive(processes[1].pid)
+
+
+@pytest.mark.parametrize("number", module.SIGNALS)
+def test_only_the_second_signal_is_an_error(number):
+    handler = signal.getsignal(number)
+    with Interruption() as interruption:
+        signal.raise_signal(number)
+        assert interruption.requested
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+    assert signal.getsignal(number) is handler
+    with interruption:
+        assert not interruption.requested

@@ -16,6 +16,7 @@ from allennlp_sentmatch.tuning import SearchSpace, Tuner, tuner
 from tests.tuning.conftest import RATES, metrics_of
 
 optuna = pytest.importorskip("optuna")
+sqlalchemy = pytest.importorskip("sqlalchemy")
 
 LR = "trainer.optimizer.lr"
 
@@ -140,6 +141,28 @@ def test_an_interrupted_study_goes_on(study, interrupt, tmp_path, num_jobs, numb
     assert study().run() == report
 
 
+def test_a_signal_does_not_interrupt_a_write_to_the_database(curves, study, tmp_path):
+    """The trial ends after it, with what was written; the next one does not begin."""
+
+    def interrupt(connection, cursor, statement, *_):
+        if statement.startswith("INSERT INTO trial_user_attributes"):
+            signal.raise_signal(signal.SIGINT)
+
+    curves.set_all([0.5, "hang"])
+    sqlalchemy.event.listen(sqlalchemy.engine.Engine, "before_cursor_execute", interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            study().run()
+    finally:
+        sqlalchemy.event.remove(sqlalchemy.engine.Engine, "before_cursor_execute", interrupt)
+    report = json.loads((tmp_path / "study" / "study.json").read_text())
+    assert [(one["state"], one["metrics"]["accuracy"]) for one in report["trials"]] == [
+        ("interrupted", 0.5)
+    ]
+    curves.set_all([0.5])
+    assert len(study().run()["trials"]) == 4
+
+
 def test_two_threads_do_not_repeat_the_same_trial(study, interrupt, monkeypatch):
     """Optuna reads the state of a waiting trial, checks it and writes the new one."""
     interrupt(1, num_jobs=2)
@@ -260,7 +283,7 @@ def finished(curves, study, tmp_path):
         ("DROP TABLE trial_values", "trial 0 has other figures than its training"),
         ("UPDATE trial_values SET value = 0.99", "trial 0 has other figures than its training"),
         ("UPDATE trial_user_attributes SET value_json = '{'", "Expecting property name"),
-        ("UPDATE trial_user_attributes SET value_json = '{}'", "training_duration"),
+        ("UPDATE trial_user_attributes SET value_json = '{}'", "best_epoch"),
         ("DELETE FROM trial_user_attributes", "trial 0 has other figures than its training"),
         ("UPDATE trial_params SET distribution_json = '{}'", "type"),
         ("DELETE FROM trial_params", "trial 0 has other parameters than the search space"),
