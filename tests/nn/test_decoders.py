@@ -12,8 +12,7 @@ from allennlp_sentmatch.nn import (
     LSTMDecoder,
     StateBridge,
 )
-from tests.nn.equations import assert_same
-from tests.nn.gradients import gradients_or_zeros
+from tests.nn.equations import assert_same, gradients_or_zeros
 from tests.nn.ops.conftest import BACKENDS, run_by
 
 VARIANTS = [
@@ -141,11 +140,6 @@ def test_states_keep_their_precision_under_autocast(kind):
         output, after = decoder.step(torch.randn(2, 3).bfloat16(), state)
     assert state.hidden.dtype == torch.bfloat16
     assert output.dtype == after.cell.dtype == torch.float32
-
-
-def test_dropout_without_a_second_layer_warns():
-    with pytest.warns(UserWarning, match="num_layers"):
-        LSTMDecoder(3, 5, num_layers=1, dropout=0.5)
 
 
 def test_a_bridge_of_equal_sizes_passes_the_states_on():

@@ -191,32 +191,6 @@ def test_a_left_branching_tree_is_a_recurrence_from_left_to_right(training: bool
 
 
 @by_both_backends
-@pytest.mark.parametrize("training", [False, True])
-def test_composing_along_the_models_own_trees_changes_nothing(training: bool):
-    model = make("bilstm").train(training)
-    inputs, mask = batch(LENGTHS, T, D, seed=1)
-    own = model.compose(inputs, mask)
-    again = model.compose(inputs, mask, own.merges)
-    for first, second in zip(own, again):
-        assert_same(first, second)
-
-
-@by_both_backends
-@pytest.mark.parametrize("leaf", LEAVES)
-def test_gradcheck_of_the_greedy_tree(leaf: str):
-    torch.manual_seed(0)
-    model = normal(GumbelTreeLSTM(2, 2, leaf)).eval()
-    inputs, mask = batch([4, 0, 3], 4, 2, seed=1)
-    inputs.requires_grad_()
-    variables = [parameter for name, parameter in model.named_parameters() if name != "query"]
-
-    def compose(*_: torch.Tensor) -> tuple[torch.Tensor, ...]:  # gradcheck changes them in place
-        return model.compose(inputs, mask)[:2]
-
-    assert torch.autograd.gradcheck(compose, (inputs, *variables))
-
-
-@by_both_backends
 @pytest.mark.parametrize("leaf", LEAVES)
 @pytest.mark.parametrize("steps", [0, 1])
 def test_batches_of_at_most_one_step(steps: int, leaf: str):
@@ -246,23 +220,6 @@ def test_repeated_words_have_one_tree():
             actual = model.compose(inputs, mask)
         assert torch.equal(actual.merges[:1, : length - 1], expected.merges)
         torch.testing.assert_close(actual.hidden[:1], expected.hidden, atol=1e-5, rtol=0)
-
-
-def test_the_parameters_are_laid_out_as_documented():
-    shapes = {name: tuple(p.shape) for name, p in make("affine").named_parameters()}
-    assert shapes == {
-        "leaf.weight": (2 * H, D),
-        "leaf.bias": (2 * H,),
-        "composition.weight": (5 * H, 2 * H),
-        "composition.bias": (5 * H,),
-        "query": (H,),
-    }
-    both = {name: tuple(p.shape) for name, p in make("bilstm").named_parameters()}
-    assert both.pop("composition.weight") == (10 * H, 4 * H)
-    assert both.pop("composition.bias") == (10 * H,)
-    assert both.pop("query") == (2 * H,)
-    lstm = torch.nn.LSTM(D, H, bidirectional=True)
-    assert both == {f"leaf.{name}": tuple(p.shape) for name, p in lstm.named_parameters()}
 
 
 @pytest.mark.parametrize(

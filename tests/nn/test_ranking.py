@@ -29,26 +29,19 @@ def by_question(*tensors):
         yield [value[row, :length].tolist() for value in values]
 
 
-def test_average_precision_is_scikit_learn_s():
-    average_precision_score = pytest.importorskip("sklearn.metrics").average_precision_score
-    scores, relevant, mask = questions(ties=False)
-    measured = average_precision(scores, relevant, mask)
-    for own, (s, r) in zip(measured.tolist(), by_question(scores, relevant, mask)):
-        expected = average_precision_score(r, s) if any(r) else 0.0
-        assert own == pytest.approx(expected, abs=1e-12)
-
-
-def test_reciprocal_rank_is_scikit_learn_s():
+@pytest.mark.parametrize("name", ["average_precision", "reciprocal_rank"])
+def test_a_measure_is_scikit_learn_s(name):
     """With one relevant candidate, label ranking average precision is the reciprocal rank."""
     metrics = pytest.importorskip("sklearn.metrics")
-    scores, _, mask = questions(ties=False)
-    relevant = torch.nn.functional.one_hot(mask.sum(1) // 2, 9).bool() & mask
-    measured = reciprocal_rank(scores, relevant, mask)
-    for own, (s, r) in zip(measured.tolist(), by_question(scores, relevant, mask)):
-        expected = 0.0
-        if any(r):
-            expected = metrics.label_ranking_average_precision_score([r], [s])
-        assert own == pytest.approx(expected, abs=1e-12)
+    scores, relevant, mask = questions(ties=False)
+    measure, theirs = average_precision, metrics.average_precision_score
+    if name == "reciprocal_rank":
+        relevant = torch.nn.functional.one_hot(mask.sum(1) // 2, 9).bool() & mask
+        measure = reciprocal_rank
+        theirs = lambda r, s: metrics.label_ranking_average_precision_score([r], [s])  # noqa: E731
+    measured = measure(scores, relevant, mask).tolist()
+    for own, (s, r) in zip(measured, by_question(scores, relevant, mask)):
+        assert own == pytest.approx(theirs(r, s) if any(r) else 0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -115,11 +108,8 @@ def test_each_right_answer_gets_its_number_of_wrong_ones():
     for _ in range(50):
         pairs = as_tuples(answer_pairs(LABELS, num_negatives=3))
         assert len(set(pairs)) == len(pairs) == 7
-        assert [sum(pair[:2] == which for pair in pairs) for which in [(0, 0), (0, 3), (3, 1)]] == [
-            3,
-            3,
-            1,
-        ]
+        counts = [sum(pair[:2] == which for pair in pairs) for which in [(0, 0), (0, 3), (3, 1)]]
+        assert counts == [3, 3, 1]
         seen.update(pairs)
     assert seen == ALL
 

@@ -14,6 +14,7 @@ from allennlp_sentmatch.nn import (
 )
 from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.rnet import GatedMatching
+from tests.nn import equations
 from tests.nn.ops.conftest import CPU_BACKENDS, INTERPRETED, run_by
 
 D, H = 3, 19  # of no vector's width
@@ -53,7 +54,7 @@ ENCODERS = {
     "LSTMN, started, bidirectional": partial(Started, bidirectional=True),
     "SuffixBiLSTM": partial(SuffixBiLSTM, D, H),
     "SuffixBiLSTM, GRU": partial(SuffixBiLSTM, D, H, tied=False, max_context=3, cell="gru"),
-    "GumbelTreeLSTM": partial(GumbelTreeLSTM, D, H, "affine"),
+    "GumbelTreeLSTM": partial(GumbelTreeLSTM, D, H, "affine", temperature=0.4),
     "GumbelTreeLSTM, greedy": partial(GumbelTreeLSTM, D, H, "affine"),
     "GRU": partial(StackedRNN, D, H, cell="gru", bidirectional=True),
 }
@@ -79,11 +80,7 @@ def build(name):
 
 
 def batch(lengths=(5, 0, 3)):
-    torch.manual_seed(1)
-    inputs = torch.randn(len(lengths), max(lengths) + 1, D, dtype=torch.float64)
-    mask = torch.arange(inputs.size(1)) < torch.tensor(lengths).unsqueeze(1)
-    inputs[~mask] = torch.nan
-    return inputs, mask
+    return equations.batch(lengths, max(lengths) + 1, D, padding=torch.nan)
 
 
 def outputs_of(encoder, inputs, mask):

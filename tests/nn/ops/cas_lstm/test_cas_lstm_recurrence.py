@@ -9,7 +9,8 @@ from allennlp_sentmatch.nn.ops.cas_lstm import gpu, layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import run_step
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
 from allennlp_sentmatch.nn.ops.common.products import Products
-from tests.nn.gradients import gradients_or_zeros
+from tests.nn import equations
+from tests.nn.equations import gradients_or_zeros
 from tests.nn.ops.conftest import BACKENDS, INTERPRETED, run_by
 
 D, H = 5, 3
@@ -35,13 +36,9 @@ def build(dtype=torch.float64, **settings):
     return encoder
 
 
-def batch(lengths, dtype=torch.float64, padding=float("nan")):
-    torch.manual_seed(1)
-    T = max(lengths) + 1
-    mask = torch.arange(T) < torch.tensor(lengths).unsqueeze(1)
-    inputs = torch.randn(len(lengths), T, D, dtype=dtype)
-    inputs[~mask] = padding
-    return inputs.requires_grad_(), mask
+def batch(lengths, dtype=torch.float64):
+    inputs, mask = equations.batch(lengths, max(lengths) + 1, D, padding=torch.nan)
+    return inputs.to(dtype).requires_grad_(), mask
 
 
 def outputs_and_gradients(encoder, inputs, mask):

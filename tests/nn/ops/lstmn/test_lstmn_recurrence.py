@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from functools import partial
 
 import pytest
 import torch
@@ -14,11 +15,13 @@ from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.ops.lstmn import cpu
 from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
 from allennlp_sentmatch.nn.ops.lstmn.recurrence import IMPLEMENTATIONS
+from tests.nn import equations
 from tests.nn.ops.conftest import CPU_BACKENDS, run_by
 
 D, H, A = 3, 19, 35  # of no vector's width
 LENGTHS = [7, 2, 0, 5, 7, 1, 4]
 
+batch = partial(equations.batch, size=D)
 every_backend = pytest.mark.usefixtures("backend")
 
 
@@ -34,12 +37,6 @@ def make(bidirectional: bool) -> LSTMN:
     for parameter in model.parameters():  # large enough for the attention to be far from even
         torch.nn.init.normal_(parameter)
     return model
-
-
-def batch(lengths: list[int], num_tokens: int) -> tuple[torch.Tensor, torch.Tensor]:
-    generator = torch.Generator().manual_seed(1)
-    inputs = torch.randn(len(lengths), num_tokens, D, dtype=torch.float64, generator=generator)
-    return inputs, torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
 
 
 def check_against_equations(
