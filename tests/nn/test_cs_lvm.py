@@ -17,7 +17,6 @@ from allennlp_sentmatch.nn.cs_lvm import (
     VonMisesFisherInferenceNetwork,
     freeze_parameters,
     generate_relaxed,
-    generative_loss,
     label_constraint,
     latent_constraint,
     mean_direction_constraint,
@@ -38,41 +37,6 @@ def generator(num_labels=2, embedding_size=3, latent_size=2):
     module = ConditionalLanguageModel(5, embedding_size, latent_size, num_labels, 2).double()
     torch.nn.init.normal_(module.output_bias)
     return module, torch.randn(5, embedding_size, dtype=torch.float64)
-
-
-def test_gaussian_divergence_by_hand():
-    posterior = GaussianInferenceNetwork(1, 2, kl_annealing_rate=0.25).double()
-    with torch.no_grad():
-        posterior.mean_projection.weight.copy_(torch.tensor([[1.0], [-2.0]]))
-        posterior.mean_projection.bias.zero_()
-        posterior.log_variance_projection.weight.zero_()
-        posterior.log_variance_projection.bias.copy_(
-            torch.tensor([0.0, math.log(4)], dtype=torch.float64)
-        )
-    distribution = posterior(torch.tensor([[3.0]], dtype=torch.float64))
-    torch.testing.assert_close(distribution.mode, torch.tensor([[3.0, -6.0]]).double())
-    torch.testing.assert_close(distribution.stddev, torch.tensor([[1.0, 2.0]]).double())
-    # Sum of (variance + mean^2 - 1 - log variance) / 2, weighted by 0, 1/4, .. 1, 1
-    divergence = (1 + 9 - 1 - 0) / 2 + (4 + 36 - 1 - math.log(4)) / 2
-    for weight in (0, 0.25, 0.5, 0.75, 1, 1):
-        value = posterior.kl_divergence(distribution)
-        assert value.tolist() == pytest.approx([weight * divergence], rel=1e-12)
-        posterior.advance()
-
-
-def test_von_mises_fisher_mean_direction_by_hand():
-    posterior = VonMisesFisherInferenceNetwork(2, 3, concentration=7.0).double()
-    with torch.no_grad():
-        posterior.projection.weight.copy_(torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
-        posterior.projection.bias.copy_(torch.tensor([0.0, 0.0, 1.0]))
-    # W m + b = (1, 2, 4) has the norm sqrt(21)
-    distribution = posterior(torch.tensor([[1.0, 2.0]], dtype=torch.float64))
-    expected = torch.tensor([[1.0, 2.0, 4.0]], dtype=torch.float64) / math.sqrt(21)
-    torch.testing.assert_close(distribution.mode, expected)
-    assert distribution.concentration.item() == 7.0
-    # On the sphere: log(k / sinh k) + k coth k - 1
-    divergence = math.log(7 / math.sinh(7)) + 7 / math.tanh(7) - 1
-    assert posterior.kl_divergence(distribution).tolist() == pytest.approx([divergence], rel=1e-6)
 
 
 def test_von_mises_fisher_keeps_its_concentration_in_checkpoints_only():
@@ -271,26 +235,6 @@ def test_lengths_are_as_given_and_the_end_is_a_word(parts):
     torch.testing.assert_close(sentence.embedded, parts[1][END].expand(6, 9, 3))
 
 
-def test_unsupervised_bound_by_brute_force():
-    # Eq. 6.15 with a z of three values: every expectation is a finite sum.
-    torch.manual_seed(0)
-    num_labels, num_latents = 4, 3
-    p_x = torch.rand(num_latents, num_labels, dtype=torch.float64)  # p(x | z, y)
-    p_z = torch.full((num_latents,), 1 / num_latents, dtype=torch.float64)
-    q_z = torch.rand(num_latents, dtype=torch.float64).softmax(-1)
-    q_y = torch.rand(num_labels, dtype=torch.float64).softmax(-1)
-    bound = sum(
-        q_z[z] * q_y[y] * torch.log(p_x[z, y] * p_z[z] / num_labels / (q_z[z] * q_y[y]))
-        for z, y in itertools.product(range(num_latents), range(num_labels))
-    )
-    divergence = (q_z * (q_z / p_z).log()).sum()
-    losses = generative_loss(p_x.log(), divergence, num_labels)
-    loss = (q_z * unsupervised_loss(q_y.log().expand(num_latents, -1), losses)).sum()
-    assert -loss.item() == pytest.approx(bound.item(), rel=1e-12)
-    marginal = (p_x * p_z.unsqueeze(-1) / num_labels).sum().log()
-    assert bound < marginal
-
-
 def test_sampling_is_an_unbiased_estimate_of_enumeration():
     # The expectation over every joint draw of a batch's labels, of the loss and of its gradient.
     torch.manual_seed(0)
@@ -313,21 +257,6 @@ def test_sampling_is_an_unbiased_estimate_of_enumeration():
     assert expected == pytest.approx(exact.item(), rel=1e-12)
     for actual, wanted in zip(gradients, exact_gradients):
         torch.testing.assert_close(actual, wanted, rtol=1e-9, atol=1e-12)
-
-
-def test_sampling_without_the_score_takes_the_label_as_given():
-    """The same value as with it, and to the classifier the gradient of the entropy alone."""
-    torch.manual_seed(0)
-    logits = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)
-    losses, labels = tensor(1.0, 4.0, 9.0), torch.tensor([0, 1, 1])
-    log_probs = logits.log_softmax(-1)
-    entropy = -(log_probs.exp() * log_probs).sum()
-    loss = sampled_unsupervised_loss(log_probs, labels, losses, with_score=False)
-    torch.testing.assert_close(loss, sampled_unsupervised_loss(log_probs, labels, losses))
-    actual, expected = (
-        torch.autograd.grad(value, logits, retain_graph=True)[0] for value in (loss.sum(), -entropy)
-    )
-    torch.testing.assert_close(actual, expected, rtol=1e-12, atol=0)
 
 
 def test_sampling_with_a_single_example():
