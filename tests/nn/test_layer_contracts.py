@@ -125,13 +125,8 @@ def test_bfloat16_autocast(layer: Layer, dtype: torch.dtype):
         torch.testing.assert_close(ours, theirs, atol=tolerance, rtol=0)
 
 
-@pytest.mark.parametrize(
-    ("layer", "setting"),
-    [pytest.param(x, name, id=f"{key}-{name}") for key, x in LAYERS.items() for name in x.sizes],
-)
-def test_sizes_must_be_positive_and_that_of_attention_is_by_default_the_hidden_one(layer, setting):
-    with pytest.raises(ValueError, match=f"{setting} must be at least 1, got 0"):
-        layer.build(**{setting: 0})
+@every_layer
+def test_the_size_of_attention_is_by_default_the_hidden_one(layer: Layer):
     if {"hidden_size", "attention_size"} <= layer.sizes.keys():
         assert layer.build(attention_size=None).attention_size == H
 

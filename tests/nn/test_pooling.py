@@ -121,7 +121,6 @@ def test_a_sentence_paired_with_an_empty_one_is_pooled_to_its_mean(lengths, padd
     [
         (lambda: Pooling(6, ["max", "sum"]), r"pooling must be one of max, mean, .*; got 'sum'"),
         (lambda: Pooling(6, []), "pooling must name at least one"),
-        (lambda: Pooling(0), "input_size must be at least 1, got 0"),
         (
             lambda: Pooling(5, "last", bidirectional=True),
             r"input_size must be even for the pooling 'last'.* 5",
