@@ -5,10 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 import torch
@@ -137,6 +136,11 @@ NOT_FROM_PAPERS = re.compile(
     "training_config|allnli_small|distillation|fairytaleqa|ling_in_loop|msrp|multi30k|sick"
     "|sick_relatedness|snli_1k(_fine_tuning)?|stsb"
 )
+
+
+def value_of(code: str) -> Any:
+    """The value of jsonnet whose imports start from the repository."""
+    return json.loads(evaluate_snippet("", code))
 
 
 def name_of(path: Path) -> str:
@@ -434,6 +438,7 @@ def test_either_development_set_of_multinli_chooses_the_checkpoint():
         assert different == {"validation_data_path", "test_data_path"}
 
 
+FINE_TUNING = "(import 'training_config/lib/transformer.libsonnet').fine_tuning"
 TRANSFORMER = "_text_field_embedder.token_embedder_tokens.transformer_model."
 
 
@@ -472,12 +477,11 @@ def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate():
 @pytest.mark.parametrize("num_layers", [0, 6])
 @pytest.mark.parametrize("train_embeddings", [False, True])
 def test_the_embeddings_of_a_transformer_are_trained_or_not(
-    tmp_path: Path, num_layers: int, train_embeddings: bool
+    num_layers: int, train_embeddings: bool
 ):
-    trainer = transformer_library(
-        f"transformers.fine_tuning(3, lr=1e-5, head_lr=1e-3, num_layers={num_layers}, "
-        f"layer_decay=0.5, train_embeddings={str(train_embeddings).lower()})",
-        tmp_path,
+    trainer = value_of(
+        f"{FINE_TUNING}(3, lr=1e-5, head_lr=1e-3, num_layers={num_layers}, "
+        f"layer_decay=0.5, train_embeddings={str(train_embeddings).lower()})"
     )
     groups = groups_of(trainer)
     found = {rate for name, (rate, _) in groups.items() if f"{TRANSFORMER}embeddings." in name}
@@ -485,18 +489,8 @@ def test_the_embeddings_of_a_transformer_are_trained_or_not(
     assert all(rate for name, (rate, _) in groups.items() if f"{TRANSFORMER}encoder." in name)
 
 
-def transformer_library(expression: str, tmp_path: Path) -> dict[str, Any]:
-    """The value of an expression with `transformers`, lib/transformer.libsonnet."""
-    source = tmp_path / "transformers.jsonnet"
-    source.write_text(
-        f"local transformers = import '{CONFIGURATIONS}/lib/transformer.libsonnet'; {expression}"
-    )
-    value: dict[str, Any] = Params.from_file(str(source)).as_dict(quiet=True)
-    return value
-
-
-def test_without_layers_the_whole_transformer_has_one_learning_rate(tmp_path: Path):
-    trainer = transformer_library("transformers.fine_tuning(3, lr=1e-5, head_lr=1e-3)", tmp_path)
+def test_without_layers_the_whole_transformer_has_one_learning_rate():
+    trainer = value_of(f"{FINE_TUNING}(3, lr=1e-5, head_lr=1e-3)")
     for name, (rate, _) in groups_of(trainer).items():
         expected = 1e-5 if TRANSFORMER in name else 1e-3
         assert rate == (None if "pooler" in name else expected), name
@@ -586,20 +580,17 @@ LOCAL_DATA = {
 }
 
 
-def dataset(call: str, overrides: str, tmp_path: Path) -> dict[str, Any]:
-    """The data set that a function of lib/data.libsonnet gives."""
-    source = tmp_path / "dataset.jsonnet"
-    source.write_text(f"(import '{CONFIGURATIONS}/lib/data.libsonnet').{call}")
-    configuration: dict[str, Any] = Params.from_file(str(source), overrides).as_dict()
-    return configuration
+def dataset(call: str, local: Optional[str]) -> dict[str, Any]:
+    """The data set that a function of lib/data.libsonnet gives, with those in local/."""
+    configuration = value_of(f"(import 'training_config/lib/data.libsonnet').{call}")
+    overrides = value_of(f"import 'training_config/local/{local}.json'") if local else {}
+    return with_overrides(configuration, overrides)
 
 
 @pytest.mark.parametrize("call", LOCAL_DATA)
-def test_local_data_is_in_the_form_that_the_configurations_read(
-    call: str, shared_data: Path, tmp_path: Path
-):
-    local = LOCAL_DATA[call] and f"import 'training_config/local/{LOCAL_DATA[call]}.json'"
-    configuration = dataset(call, local or "", tmp_path)
+def test_local_data_is_in_the_form_that_the_configurations_read(call: str, shared_data: Path):
+    local = LOCAL_DATA[call]
+    configuration = dataset(call, local)
     reader = configuration["dataset_reader"]
     other_reader = configuration.get("validation_dataset_reader", reader)
     for settings in (reader, other_reader):
@@ -620,11 +611,8 @@ def test_local_data_is_in_the_form_that_the_configurations_read(
 
 
 @pytest.mark.parametrize("call", ["msrp()", "trec6()", "mr(3, files='../shared/data/mr')"])
-def test_a_held_out_fold_validates_and_the_test_data_are_whole(
-    call: str, shared_data: Path, tmp_path: Path
-):
-    local = f"import 'training_config/local/{'msrp' if 'msrp' in call else 'trec'}.json'"
-    configuration = dataset(call, "" if "mr(" in call else local, tmp_path)
+def test_a_held_out_fold_validates_and_the_test_data_are_whole(call: str, shared_data: Path):
+    configuration = dataset(call, LOCAL_DATA.get(call))
     configuration["dataset_reader"]["tokenizer"] = "whitespace"  # the quickest one
     reader = DatasetReader.from_params(Params(configuration["dataset_reader"].copy()))
 
@@ -673,34 +661,16 @@ def test_overrides_put_other_data_and_random_vectors_into_a_configuration():
     assert vectors["trainable"]
 
 
-def with_local(library: str, name: str, settings: str = "") -> Any:
+def with_local(library: str, name: str) -> Any:
     """The overrides that a function of training_config/local/ makes for a configuration."""
-    return json.loads(
-        evaluate_snippet(
-            "",
-            f"(import 'training_config/local/{library}.libsonnet')("
-            f"import 'training_config/{name}.jsonnet'{settings})",
-        )
-    )
-
-
-@cache
-def with_glove_6b_100d() -> dict[str, Any]:
-    """Those of glove_6b_100d.libsonnet, evaluated for all configurations at once."""
-    calls = (
-        f"{name!r}: glove(import 'training_config/{name}.jsonnet')" for name in WITH_WORD_VECTORS
-    )
-    library = "import 'training_config/local/glove_6b_100d.libsonnet'"
-    overrides: dict[str, Any] = json.loads(
-        evaluate_snippet("", f"local glove = {library}; {{ {', '.join(calls)} }}")
-    )
-    return overrides
+    code = f"(import 'training_config/local/{library}.libsonnet')"
+    return value_of(f"{code}(import 'training_config/{name}.jsonnet')")
 
 
 @pytest.mark.parametrize("name", WITH_WORD_VECTORS)
 def test_one_override_puts_glove_6b_100d_into_a_configuration(name: str):
     path = CONFIGURATIONS / f"{name}.jsonnet"
-    overrides = with_glove_6b_100d()[name]
+    overrides = with_local("glove_6b_100d", name)
     configuration = with_overrides(settings_of(name), overrides)
     (embedding,) = embeddings_in(configuration["model"])
     file = embedding["pretrained_file"]
@@ -800,8 +770,7 @@ def test_overrides_for_one_core_change_these_settings_alone(library, name, expec
 @pytest.mark.parametrize("folder", ["fairytaleqa", "multi30k", "narrativeqa", "sst5", "trec6"])
 def test_one_override_of_the_reader_serves_both(folder):
     path = next(path for path in CONFIGURATION_PATHS if path.parent.name == folder)
-    code = f"(import '{path}') + {{ dataset_reader+: {{ tokenizer: 'own' }} }}"
-    evaluated = json.loads(evaluate_snippet("", code))
+    evaluated = value_of(f"(import '{path}') + {{ dataset_reader+: {{ tokenizer: 'own' }} }}")
     for name in ("dataset_reader", "validation_dataset_reader"):
         assert evaluated[name]["tokenizer"] == "own"
 
