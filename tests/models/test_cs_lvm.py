@@ -279,8 +279,6 @@ class TestCrossSentenceLatentVariableModel:
         assert [len(sentences[0]) for sentences in output["sentences"]] == [1] * len(labels)
 
     def test_vocabulary_without_the_boundary_symbols(self):
-        vocab = Vocabulary()
-        vocab.add_tokens_to_namespace(["man", "sleeps"], "tokens")
-        vocab.add_tokens_to_namespace(["entailment", "neutral"], "labels")
+        vocab = Vocabulary(tokens_to_add={"tokens": ["man"], "labels": ["yes", "no"]})
         with pytest.raises(ConfigurationError, match=r"lacks '@start@'.*tokens_to_add"):
             construct(vocab, **self.sample.config["model"])
