@@ -131,25 +131,6 @@ def assert_same(actual, expected, tolerance=1e-5):
     torch.testing.assert_close(actual, expected, rtol=0, atol=tolerance)
 
 
-@every_variant_on()
-def test_padding_is_zero_and_so_is_an_empty_sentence(variant, device):
-    encoder = variant.build()
-    inputs, mask = batch()
-    for training in (True, False):
-        outputs = encoder.train(training)(inputs, mask)
-        assert outputs.shape[-1] == encoder.output_size
-        if variant.encodes_whole_sentences:
-            assert outputs.shape == (5, encoder.output_size)
-            padding = outputs[mask.sum(1) == 0]
-            tokens = outputs[mask.sum(1) > 0]
-        else:
-            assert outputs.shape == (5, T, encoder.output_size)
-            padding, tokens = outputs[~mask], outputs[mask]
-        assert padding.numel()
-        assert (padding == 0).all()
-        assert (tokens != 0).any(-1).all()
-
-
 @every_variant_on(*ACCELERATORS)
 def test_without_a_mask_nothing_is_padding(variant, device):
     encoder = variant.build().to(device).eval()
@@ -222,6 +203,8 @@ def test_gradients_reach_every_parameter_and_nothing_in_the_padding_matters(vari
     encoder = variant.build()
     inputs, mask = batch()
     expected = outputs_and_gradients(encoder, with_padding(inputs, mask, 0.0), mask)
+    for outputs in (expected["evaluated"], expected["outputs"]):
+        assert not outputs[~(mask.any(1) if variant.encodes_whole_sentences else mask)].any()
     assert not expected["inputs"][~mask].any()
     assert expected["inputs"][mask].any()
     for name, _ in encoder.named_parameters():
@@ -232,18 +215,6 @@ def test_gradients_reach_every_parameter_and_nothing_in_the_padding_matters(vari
         for name, value in expected.items():
             assert torch.isfinite(value).all(), name
             assert_same(actual[name], value, 1e-6)
-
-
-@every_variant_on()
-def test_float64_is_kept(variant, device):
-    encoder = variant.build().eval()
-    inputs, mask = batch(dtype=torch.float64)
-    single = encoder(inputs.float(), mask)
-    assert single.dtype == torch.float32
-    double = encoder.double()(inputs, mask)
-    assert double.dtype == torch.float64
-    assert_same(single.double(), double)
-    assert not torch.equal(single.double(), double)  # else it was computed in float32
 
 
 @every_variant_on(*ACCELERATORS)
@@ -385,12 +356,12 @@ def test_a_sentence_has_one_encoding(
     inputs, mask = batch("cpu", dtype, lengths, num_tokens, sizes["input_size"], seed)
     with torch.no_grad(), use_backend(backend):
         outputs = encoder(with_padding(inputs, mask, float("nan")), mask)
+        assert outputs.dtype == dtype
         for sentence, length in enumerate(lengths):
             encoding = outputs[sentence]
             alone = encoder(
                 inputs[sentence : sentence + 1, :length], mask[sentence : sentence + 1, :length]
             )[0]
             if not variant.encodes_whole_sentences:
-                assert (encoding[length:] == 0).all()
                 encoding = encoding[:length]
             assert_same(encoding, alone, tolerance)

@@ -12,6 +12,7 @@ from allennlp_sentmatch.nn import (
     StackedRNN,
     SuffixBiLSTM,
 )
+from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
 from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.rnet import GatedMatching
 from tests.nn import equations
@@ -44,11 +45,29 @@ class Started(torch.nn.Module):
 
 
 CAS_LSTM = partial(CellAwareLSTM, D, H, num_layers=3)
+
+
+class StartedLSTM(torch.nn.Module):
+    """The outputs and last states of a CAS-LSTM that reads from given ones."""
+
+    def __init__(self, **settings) -> None:
+        super().__init__()
+        self.encoder = CAS_LSTM(**settings)
+        self.start = torch.nn.Parameter(torch.empty(2, 1, 3, H))
+
+    def forward(self, inputs, mask):
+        layers = [[self.encoder.layer_weights(layer)] for layer in range(3)]
+        of_sentences = torch.linspace(1, 2, len(inputs)).to(inputs).view(-1, 1, 1)
+        return lstm_last_states(inputs, mask, layers, initial=tuple(self.start * of_sentences))
+
+
 ENCODERS = {
     "CellAwareLSTM": partial(CAS_LSTM, bidirectional=True, vertical_weight=0.3),
     "CellAwareLSTM, trainable": partial(CAS_LSTM, bidirectional=True, vertical_weight="trainable"),
     "CellAwareLSTM, no lambda": partial(CAS_LSTM, vertical_weight=None),
     "CellAwareLSTM, peephole": partial(CAS_LSTM, bidirectional=True, vertical_gate="peephole"),
+    "CellAwareLSTM, started": partial(StartedLSTM, vertical_weight=0.3),
+    "CellAwareLSTM, started, peephole": partial(StartedLSTM, vertical_gate="peephole"),
     "LSTMN": partial(LSTMN, D, H, 35, bidirectional=True),
     "LSTMN, started": partial(Started, bidirectional=False),
     "LSTMN, started, bidirectional": partial(Started, bidirectional=True),
