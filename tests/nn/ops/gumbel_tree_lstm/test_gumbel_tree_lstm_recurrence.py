@@ -104,20 +104,6 @@ def test_given_trees(backend: str):
     assert_same(root._asdict(), {name: actual[name].detach() for name in root._fields})
 
 
-@every_backend
-def test_words_that_are_the_same_are_merged_from_the_left(backend: str):
-    """Scores that differ by rounding only are equal, whichever is the higher one."""
-    torch.manual_seed(0)
-    model = GumbelTreeLSTM(D, 37, "affine").double().eval()
-    inputs, mask = batch([7], 7)
-    same = inputs[:, :1].expand(3, 7, D).clone()
-    same[1, -1] *= 1 + 2**-50
-    same[2, -1] *= 1 - 2**-50
-    with torch.no_grad(), run_by(backend):
-        merges = model.compose(same, mask.expand(3, 7)).merges
-    assert merges[:, 0].tolist() == [0, 0, 0]
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_scores_within_rounding_are_equal_and_the_leftmost_wins(dtype: torch.dtype):
     query = torch.tensor([3.0, 4.0], dtype=dtype)  # of norm 5
