@@ -6,7 +6,6 @@ from torch import nn
 
 from allennlp_sentmatch.nn import (
     AttentionalDecoder,
-    CellAwareLSTM,
     CellAwareLSTMDecoder,
     DecoderState,
     LSTMDecoder,
@@ -56,19 +55,6 @@ def test_a_step_is_the_equations(kind):
         assert_same(after.hidden[:, layer], below)
         assert_same(after.cell[:, layer], cell)
     assert_same(output, below)
-
-
-@pytest.mark.parametrize("settings", VARIANTS)
-def test_from_zero_states_it_is_the_encoder(settings):
-    decoder, inputs, state = make(**settings)
-    state = DecoderState(*(torch.zeros_like(x) for x in state))
-    encoder = CellAwareLSTM(3, 5, **settings).double()
-    encoder.load_state_dict(decoder.lstm.state_dict())
-    expected, hidden, cell = encoder.last_states(inputs)
-    outputs, last = decoder(inputs, state)
-    assert_same(outputs, expected)
-    assert_same(last.hidden, hidden)
-    assert_same(last.cell, cell)
 
 
 def by_steps(decoder, inputs, state):
