@@ -125,10 +125,9 @@ def test_bfloat16_autocast(layer: Layer, dtype: torch.dtype):
         torch.testing.assert_close(ours, theirs, atol=tolerance, rtol=0)
 
 
-@every_layer
-def test_the_size_of_attention_is_by_default_the_hidden_one(layer: Layer):
-    if {"hidden_size", "attention_size"} <= layer.sizes.keys():
-        assert layer.build(attention_size=None).attention_size == H
+@pytest.mark.parametrize("name", ["matching", "self_matching", "lstmn_pair", "inter_attention"])
+def test_the_size_of_attention_is_by_default_the_hidden_one(name: str):
+    assert LAYERS[name].build(attention_size=None).attention_size == H
 
 
 @pytest.mark.parametrize(
