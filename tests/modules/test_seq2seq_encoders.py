@@ -8,6 +8,8 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 
+import allennlp_sentmatch  # noqa: F401  (registers the components)
+
 INPUTS = torch.randn(3, 3, 4, generator=torch.Generator().manual_seed(0))
 MASK = torch.tensor([[True, True, True], [True, False, False], [False, False, False]])
 HIGHWAY = {"type": "highway", "input_size": 4}

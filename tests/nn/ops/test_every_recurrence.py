@@ -53,9 +53,10 @@ class GivenTrees(torch.nn.Module):
         self.tree = GumbelTreeLSTM(D, H, "affine")
 
     def forward(self, inputs, mask):
-        steps = torch.arange(mask.size(1) - 1)
+        steps = torch.arange(mask.size(1) - 1, device=mask.device)
         numbers = mask.sum(1, keepdim=True) - 1 - steps  # of pairs, at each step of a sentence
-        positions = torch.rand(numbers.shape, generator=torch.Generator().manual_seed(0))
+        generator = torch.Generator().manual_seed(0)
+        positions = torch.rand(numbers.shape, generator=generator, device=mask.device)
         return self.tree.compose(inputs, mask, (positions * numbers).long())[:2]
 
 
@@ -72,8 +73,9 @@ class StartedLSTM(torch.nn.Module):
 
     def forward(self, inputs, mask):
         layers = [[self.encoder.layer_weights(layer)] for layer in range(3)]
-        of_sentences = torch.linspace(1, 2, len(inputs)).to(inputs).view(-1, 1, 1)
-        return lstm_last_states(inputs, mask, layers, initial=tuple(self.start * of_sentences))
+        factors = torch.linspace(1, 2, len(inputs), dtype=inputs.dtype, device=inputs.device)
+        initial = tuple(self.start * factors.view(-1, 1, 1))
+        return lstm_last_states(inputs, mask, layers, initial=initial)
 
 
 ENCODERS = {
