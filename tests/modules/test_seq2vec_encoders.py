@@ -15,13 +15,10 @@ ATTENTION = ("attention_projection.weight", "attention_projection.bias", "attent
 LSTM = {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True}
 
 
-def from_json(**settings) -> Seq2VecEncoder:
-    torch.manual_seed(0)
-    return Seq2VecEncoder.from_params(Params(json.loads(json.dumps(settings))))
-
-
 def pooled_lstm(**settings) -> Seq2VecEncoder:
-    return from_json(**{"type": "pooled", "encoder": LSTM, **settings})
+    torch.manual_seed(0)
+    settings = {"type": "pooled", "encoder": LSTM, **settings}
+    return Seq2VecEncoder.from_params(Params(json.loads(json.dumps(settings))))
 
 
 @pytest.mark.parametrize("bidirectional", [True, False])

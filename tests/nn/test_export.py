@@ -52,21 +52,6 @@ def check(run, encoder):
             assert_same(run(inputs, mask), encoder(inputs, mask), 1e-6)
 
 
-def check_onnx(encoder, path):
-    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
-    pytest.importorskip("onnxscript", reason="onnxscript is not installed")
-    with torch.no_grad():
-        torch.onnx.export(export(encoder), (), path, dynamo=True, verbose=False)
-    session = onnxruntime.InferenceSession(path)
-    names = [x.name for x in session.get_inputs()]
-
-    def run(inputs, mask):
-        outputs = session.run(None, dict(zip(names, [inputs.numpy(), mask.numpy()])))
-        return torch.from_numpy(outputs[0])
-
-    check(run, encoder)
-
-
 @every_variant
 def test_the_form_for_export_is_the_naive_one(variant):
     encoder = variant.build().double()
@@ -104,7 +89,19 @@ def test_exported_without_a_mask():
 @pytest.mark.parametrize("name", [*EXPORTED, *OTHERS])
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # torch's own
 def test_onnx(name, tmp_path):
-    check_onnx(build(name), str(tmp_path / "encoder.onnx"))
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    pytest.importorskip("onnxscript", reason="onnxscript is not installed")
+    encoder, path = build(name), str(tmp_path / "encoder.onnx")
+    with torch.no_grad():
+        torch.onnx.export(export(encoder), (), path, dynamo=True, verbose=False)
+    session = onnxruntime.InferenceSession(path)
+    names = [x.name for x in session.get_inputs()]
+
+    def run(inputs, mask):
+        outputs = session.run(None, dict(zip(names, [inputs.numpy(), mask.numpy()])))
+        return torch.from_numpy(outputs[0])
+
+    check(run, encoder)
 
 
 @NEEDS_EXPORT
