@@ -175,13 +175,8 @@ def attentional(input_feeding=True, dropout=0.0):
     state = decoder.initial_state(DecoderState(*torch.randn(2, B, 2, H, dtype=torch.double)))
     embedded = torch.randn(B, T, D, dtype=torch.double)
     encoder_outputs = torch.randn(B, S, E, dtype=torch.double)
-    return (
-        decoder,
-        embedded,
-        state,
-        encoder_outputs,
-        torch.arange(S) < torch.tensor([[5], [3], [1]]),
-    )
+    mask = torch.arange(S) < torch.tensor([[5], [3], [1]])
+    return decoder, embedded, state, encoder_outputs, mask
 
 
 @pytest.mark.parametrize("input_feeding", [True, False])
