@@ -83,11 +83,3 @@ def batch(
     inputs = torch.randn(len(lengths), num_tokens, size, dtype=torch.float64, generator=generator)
     mask = torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
     return inputs if padding is None else inputs.masked_fill(~mask.unsqueeze(-1), padding), mask
-
-
-def gradients_or_zeros(outputs, variables, upstream=None, retain_graph=False):
-    """As `torch.autograd.grad` with `materialize_grads`, which torch 1.12 does not have."""
-    grads = torch.autograd.grad(
-        outputs, variables, upstream, retain_graph=retain_graph, allow_unused=True
-    )
-    return [torch.zeros_like(x) if grad is None else grad for x, grad in zip(variables, grads)]

@@ -11,7 +11,7 @@ from allennlp_sentmatch.nn import (
     LSTMDecoder,
     StateBridge,
 )
-from tests.nn.equations import assert_same, gradients_or_zeros
+from tests.nn.equations import assert_same
 from tests.nn.ops.conftest import BACKENDS, run_by
 
 VARIANTS = [
@@ -57,54 +57,25 @@ def test_a_step_is_the_equations(kind):
     assert_same(output, below)
 
 
-def by_steps(decoder, inputs, state):
-    """As `decoder(inputs, state)`, one step at a time."""
-    outputs = []
-    for step in inputs.unbind(1):
-        output, state = decoder.step(step, state)
-        outputs.append(output)
-    return torch.stack(outputs, 1), state
-
-
-@pytest.mark.parametrize("num_layers", [1, 3])
-def test_all_steps_of_an_lstm_are_one_step_at_a_time(num_layers):
-    arguments = make(LSTMDecoder, num_layers=num_layers)
-    outputs, last = arguments[0](*arguments[1:])
-    expected, expected_last = by_steps(*arguments)
-    assert_same(outputs, expected)
-    torch.testing.assert_close(last, expected_last, rtol=0, atol=1e-9)
-
-
 @pytest.mark.parametrize("num_steps", [0, 1, 6])
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("settings", VARIANTS)
-def test_all_steps_of_a_cell_aware_lstm_are_one_step_at_a_time(settings, backend, num_steps):
-    """Their gradients too, also where only the outputs or only the last states have some."""
-    decoder, inputs, state = make(**settings)
-    inputs = inputs[:, :num_steps]
-    if num_steps == 0:
-        with run_by(backend):
-            outputs, last = decoder(inputs, state)
-        assert outputs.shape == (4, 0, 5)
-        torch.testing.assert_close(last, state, rtol=0, atol=0)
-        return
-    leaves = [x.requires_grad_() for x in (inputs, *state, *decoder.parameters())]
-    expected, expected_last = by_steps(decoder, inputs, state)
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        *((CellAwareLSTMDecoder, settings) for settings in VARIANTS),
+        *((LSTMDecoder, {"num_layers": number}) for number in (1, 3)),
+    ],
+)
+def test_all_steps_are_one_step_at_a_time(kind, settings, backend, num_steps):
+    """test_every_recurrence.py has their gradients."""
+    decoder, inputs, state = make(kind, **settings)
     with run_by(backend):
-        outputs, last = decoder(inputs, state)
-        torch.testing.assert_close(outputs, expected, rtol=0, atol=1e-10)
-        torch.testing.assert_close(last, expected_last, rtol=0, atol=1e-10)
-        for chosen in ([0], [1], [2], [0, 1, 2]):
-            upstream = [torch.randn_like(expected), *map(torch.randn_like, expected_last)]
-            actual, wanted = (
-                gradients_or_zeros(
-                    sum((results[k] * upstream[k]).sum() for k in chosen),
-                    leaves,
-                    retain_graph=True,
-                )
-                for results in ((outputs, *last), (expected, *expected_last))
-            )
-            torch.testing.assert_close(actual, wanted, rtol=0, atol=1e-10)
+        outputs, last = decoder(inputs[:, :num_steps], state)
+    assert outputs.shape == (4, num_steps, 5)
+    for step in range(num_steps):
+        output, state = decoder.step(inputs[:, step], state)
+        assert_same(outputs[:, step], output)
+    torch.testing.assert_close(last, state, rtol=0, atol=1e-9)
 
 
 @both_decoders
