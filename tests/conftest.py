@@ -188,23 +188,10 @@ def tiny_bert(tmp_path_factory) -> str:
 @pytest.fixture(scope="session")
 def untrained_predictor() -> Callable[..., Any]:
     """Makes a predictor of a configuration in fixtures/models, with `settings` in its model's."""
-    from allennlp.common import Params
-    from allennlp.data import DatasetReader, Vocabulary
-    from allennlp.models import Model
-    from allennlp.predictors import Predictor
+    from tests.models.samples import Sample
 
-    def make(name: str, **settings: Any) -> Predictor:
-        file = REPOSITORY / "fixtures" / "models" / f"{name}.jsonnet"
-        params = Params.from_file(file)
-        params.params["model"].update(settings)
-        reader = DatasetReader.from_params(params["dataset_reader"])
-        instances = list(reader.read(REPOSITORY / params["train_data_path"]))
-        for instance in instances:
-            reader.apply_token_indexers(instance)
-        words = params.pop("vocabulary", {}).get("tokens_to_add")
-        vocab = Vocabulary.from_instances(instances, tokens_to_add=words and words.as_dict())
-        torch.manual_seed(0)
-        model = Model.from_params(params["model"], vocab=vocab)
-        return Predictor.by_name(model.default_predictor)(model.eval(), reader)
+    def make(name: str, **settings: Any) -> Any:
+        chosen = Sample(name)
+        return chosen.predictor(chosen.construct(**settings))
 
     return make

@@ -274,20 +274,3 @@ def test_prose_fits_100_columns(page):
     text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.DOTALL | re.MULTILINE)
     long = [line for line in text.splitlines() if len(line) > 100 and " " in line.strip()]
     assert [line for line in long if not line.startswith("|")] == []
-
-
-def heading_anchors(path: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
-def test_the_links_of_a_page_lead_somewhere(page):
-    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
-        if link.startswith(("http://", "https://")):
-            continue
-        file, _, anchor = link.partition("#")
-        target = page.parent / file if file else page
-        assert target.exists(), link
-        assert not anchor or anchor in heading_anchors(target), link

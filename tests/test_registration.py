@@ -21,8 +21,9 @@ for base, name in names:
 USE_NN = """
 import sys, torch
 before = set(sys.modules)
-from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, GumbelTreeLSTM, RecurrentlyControlledRNN
-from allennlp_sentmatch.nn import SuffixBiLSTM
+import allennlp_sentmatch.nn
+from allennlp_sentmatch.nn import *
+assert set(allennlp_sentmatch.nn.__all__) <= set(globals())
 for encoder in (LSTMN, CellAwareLSTM, GumbelTreeLSTM, RecurrentlyControlledRNN, SuffixBiLSTM):
     outputs = encoder(4, 3)(torch.randn(2, 5, 4), torch.ones(2, 5, dtype=torch.bool))
     outputs.sum().backward()

@@ -1,7 +1,5 @@
 """The device of tests/simulated_device.py: what a GPU would refuse, wait for and compute."""
 
-import copy
-
 import pytest
 import torch
 
@@ -104,25 +102,6 @@ def test_random_numbers_are_its_own(device):
     assert torch.equal(torch.rand(4), expected)
     with pytest.raises(RuntimeError, match="cannot take a generator of the CPU"):
         torch.rand(4, device=NAME, generator=torch.Generator())
-
-
-@pytest.mark.parametrize("network", [torch.nn.LSTM, torch.nn.GRU])
-@pytest.mark.parametrize("bias", [False, True])
-def test_networks_of_torch_compute_what_they_do_on_the_cpu(device, network, bias):
-    torch.manual_seed(0)
-    on_cpu = network(3, 4, num_layers=2, bias=bias, bidirectional=True)
-    simulated = copy.deepcopy(on_cpu)
-    parameters = list(simulated.parameters())
-    simulated.to(NAME)
-    assert all(x is y for x, y in zip(parameters, simulated.parameters()))
-    inputs = torch.randn(5, 2, 3)
-    expected, actual = on_cpu(inputs)[0], simulated(inputs.to(NAME))[0]
-    torch.testing.assert_close(actual.cpu(), expected)
-    weights = torch.randn_like(expected)
-    (expected * weights).sum().backward()
-    (actual * weights.to(NAME)).sum().backward()
-    for x, y in zip(on_cpu.parameters(), simulated.parameters()):
-        torch.testing.assert_close(y.grad.cpu(), x.grad)
 
 
 def test_autocast_computes_as_on_a_gpu(device, x):

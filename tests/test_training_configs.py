@@ -5,10 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 import torch
@@ -17,9 +16,8 @@ from allennlp.commands.train import TrainModel
 from allennlp.common import Params
 from allennlp.common.params import with_overrides
 from allennlp.common.util import prepare_environment
-from allennlp.data import Batch, DatasetReader, Vocabulary
+from allennlp.data import DatasetReader, Vocabulary
 from allennlp.models import Model
-from allennlp.modules import TextFieldEmbedder
 from allennlp.training import TrainerCallback
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.optimizers import Optimizer
@@ -140,6 +138,11 @@ NOT_FROM_PAPERS = re.compile(
 )
 
 
+def value_of(code: str) -> Any:
+    """The value of jsonnet whose imports start from the repository."""
+    return json.loads(evaluate_snippet("", code))
+
+
 def name_of(path: Path) -> str:
     return path.relative_to(CONFIGURATIONS).with_suffix("").as_posix()
 
@@ -229,12 +232,13 @@ def test_sizes_of_the_sentence_encoders_of_subilstm():
         assert experiment_models.count_parameters(model) == encoder + classifier, name
 
 
-@pytest.mark.parametrize("name", ["lstm", "cas_lstm_247d"])
-def test_translation_models_are_of_the_published_size(name: str):
+@pytest.mark.parametrize(("name", "size"), [("lstm", 256), ("cas_lstm_247d", 247)])
+def test_translation_models_are_of_the_published_size(name: str, size: int):
     """8.2M, with all embeddings and the sizes of fairseq's vocabularies for IWSLT 2014, which it
-    makes of 10,000 joint merges: 8,848 German and 6,632 English subwords.
+    makes of 10,000 joint merges: 8,848 German and 6,632 English subwords. The listed size lacks
+    what depends on them.
     """
-    configuration = experiment_models.on_fixtures(CONFIGURATIONS / f"iwslt14/{name}.jsonnet")
+    path = CONFIGURATIONS / f"iwslt14/{name}.jsonnet"
     sizes = {"source_tokens": 8848, "target_tokens": 6632}
     symbols = {"source_tokens": [], "target_tokens": ["@start@", "@end@"]}
     vocabulary = Vocabulary(
@@ -243,25 +247,12 @@ def test_translation_models_are_of_the_published_size(name: str):
             for namespace, added in symbols.items()
         }
     )
-    model = Model.from_params(Params(configuration["model"]), vocab=vocabulary)
+    configuration = experiment_models.on_fixtures(path)["model"]
+    model = Model.from_params(Params(configuration), vocab=vocabulary)
     number = sum(parameter.numel() for parameter in model.parameters())
     assert number == pytest.approx(8.23e6, rel=0.004)
-
-
-@pytest.mark.parametrize(("name", "size"), [("lstm", 256), ("cas_lstm_247d", 247)])
-def test_the_listed_size_of_a_translation_model_lacks_what_depends_on_its_words(
-    name: str, size: int
-):
-    """The encoder, the decoder with input feeding, its attention and the attentional vectors."""
-    cells = 4 * size * ((256 + size) + (2 * size) + (256 + 2 * size) + (2 * size))
-    if name == "lstm":
-        cells += 4 * 4 * size * 2  # the LSTM has two biases
-    else:
-        # A second layer has a fifth gate for the cell below; it reads that cell's hidden state.
-        cells += 4 * 4 * size + 2 * (size * 2 * size + size)
-    attention = size * size + 1 + 2 * size * size
-    model = experiment_models.build_model(CONFIGURATIONS / f"multi30k/{name}.jsonnet")
-    assert experiment_models.count_parameters(model) == cells + attention
+    listed = experiment_models.count_parameters(experiment_models.build_model(path))
+    assert number - listed == 256 * (8848 + 6632) + (size + 1) * 6632
 
 
 def parts_of(path: Path) -> set[tuple[str, str, str]]:
@@ -447,6 +438,7 @@ def test_either_development_set_of_multinli_chooses_the_checkpoint():
         assert different == {"validation_data_path", "test_data_path"}
 
 
+FINE_TUNING = "(import 'training_config/lib/transformer.libsonnet').fine_tuning"
 TRANSFORMER = "_text_field_embedder.token_embedder_tokens.transformer_model."
 
 
@@ -485,12 +477,11 @@ def test_each_layer_of_a_fine_tuned_transformer_has_its_learning_rate():
 @pytest.mark.parametrize("num_layers", [0, 6])
 @pytest.mark.parametrize("train_embeddings", [False, True])
 def test_the_embeddings_of_a_transformer_are_trained_or_not(
-    tmp_path: Path, num_layers: int, train_embeddings: bool
+    num_layers: int, train_embeddings: bool
 ):
-    trainer = transformer_library(
-        f"transformers.fine_tuning(3, lr=1e-5, head_lr=1e-3, num_layers={num_layers}, "
-        f"layer_decay=0.5, train_embeddings={str(train_embeddings).lower()})",
-        tmp_path,
+    trainer = value_of(
+        f"{FINE_TUNING}(3, lr=1e-5, head_lr=1e-3, num_layers={num_layers}, "
+        f"layer_decay=0.5, train_embeddings={str(train_embeddings).lower()})"
     )
     groups = groups_of(trainer)
     found = {rate for name, (rate, _) in groups.items() if f"{TRANSFORMER}embeddings." in name}
@@ -498,18 +489,8 @@ def test_the_embeddings_of_a_transformer_are_trained_or_not(
     assert all(rate for name, (rate, _) in groups.items() if f"{TRANSFORMER}encoder." in name)
 
 
-def transformer_library(expression: str, tmp_path: Path) -> dict[str, Any]:
-    """The value of an expression with `transformers`, lib/transformer.libsonnet."""
-    source = tmp_path / "transformers.jsonnet"
-    source.write_text(
-        f"local transformers = import '{CONFIGURATIONS}/lib/transformer.libsonnet'; {expression}"
-    )
-    value: dict[str, Any] = Params.from_file(str(source)).as_dict(quiet=True)
-    return value
-
-
-def test_without_layers_the_whole_transformer_has_one_learning_rate(tmp_path: Path):
-    trainer = transformer_library("transformers.fine_tuning(3, lr=1e-5, head_lr=1e-3)", tmp_path)
+def test_without_layers_the_whole_transformer_has_one_learning_rate():
+    trainer = value_of(f"{FINE_TUNING}(3, lr=1e-5, head_lr=1e-3)")
     for name, (rate, _) in groups_of(trainer).items():
         expected = 1e-5 if TRANSFORMER in name else 1e-3
         assert rate == (None if "pooler" in name else expected), name
@@ -524,25 +505,6 @@ def test_without_layers_the_whole_transformer_has_one_learning_rate(tmp_path: Pa
     assert passed[2] == pytest.approx(1e-5)
     assert passed[:3] == sorted(passed[:3])
     assert passed[2:] == sorted(passed[2:], reverse=True)
-
-
-def test_the_words_of_a_transformer(tmp_path: Path):
-    folder = experiment_models.FIXTURES / "transformer"
-    words = transformer_library(
-        f"transformers.words('{folder}', train=false, max_length=6, settings="
-        "{ load_weights: false })",
-        tmp_path,
-    )
-    reader = DatasetReader.from_params(
-        Params({"type": "single_sentence", "format": "trec", **words["reader"]})
-    )
-    embedder = TextFieldEmbedder.from_params(Params(words["text_field_embedder"]))
-    instance = reader.text_to_instance("a man sleeps unhappily in the garden.")
-    reader.apply_token_indexers(instance)
-    batch = Batch([instance])
-    batch.index_instances(Vocabulary.empty())
-    assert embedder(batch.as_tensor_dict()["tokens"]).shape == (1, 8, 384)
-    assert not any(parameter.requires_grad for parameter in embedder.parameters())
 
 
 def test_esim_is_trained_as_in_its_authors_code():
@@ -618,20 +580,17 @@ LOCAL_DATA = {
 }
 
 
-def dataset(call: str, overrides: str, tmp_path: Path) -> dict[str, Any]:
-    """The data set that a function of lib/data.libsonnet gives."""
-    source = tmp_path / "dataset.jsonnet"
-    source.write_text(f"(import '{CONFIGURATIONS}/lib/data.libsonnet').{call}")
-    configuration: dict[str, Any] = Params.from_file(str(source), overrides).as_dict()
-    return configuration
+def dataset(call: str, local: Optional[str]) -> dict[str, Any]:
+    """The data set that a function of lib/data.libsonnet gives, with those in local/."""
+    configuration = value_of(f"(import 'training_config/lib/data.libsonnet').{call}")
+    overrides = value_of(f"import 'training_config/local/{local}.json'") if local else {}
+    return with_overrides(configuration, overrides)
 
 
 @pytest.mark.parametrize("call", LOCAL_DATA)
-def test_local_data_is_in_the_form_that_the_configurations_read(
-    call: str, shared_data: Path, tmp_path: Path
-):
-    local = LOCAL_DATA[call] and f"import 'training_config/local/{LOCAL_DATA[call]}.json'"
-    configuration = dataset(call, local or "", tmp_path)
+def test_local_data_is_in_the_form_that_the_configurations_read(call: str, shared_data: Path):
+    local = LOCAL_DATA[call]
+    configuration = dataset(call, local)
     reader = configuration["dataset_reader"]
     other_reader = configuration.get("validation_dataset_reader", reader)
     for settings in (reader, other_reader):
@@ -652,11 +611,8 @@ def test_local_data_is_in_the_form_that_the_configurations_read(
 
 
 @pytest.mark.parametrize("call", ["msrp()", "trec6()", "mr(3, files='../shared/data/mr')"])
-def test_a_held_out_fold_validates_and_the_test_data_are_whole(
-    call: str, shared_data: Path, tmp_path: Path
-):
-    local = f"import 'training_config/local/{'msrp' if 'msrp' in call else 'trec'}.json'"
-    configuration = dataset(call, "" if "mr(" in call else local, tmp_path)
+def test_a_held_out_fold_validates_and_the_test_data_are_whole(call: str, shared_data: Path):
+    configuration = dataset(call, LOCAL_DATA.get(call))
     configuration["dataset_reader"]["tokenizer"] = "whitespace"  # the quickest one
     reader = DatasetReader.from_params(Params(configuration["dataset_reader"].copy()))
 
@@ -705,34 +661,16 @@ def test_overrides_put_other_data_and_random_vectors_into_a_configuration():
     assert vectors["trainable"]
 
 
-def with_local(library: str, name: str, settings: str = "") -> Any:
+def with_local(library: str, name: str) -> Any:
     """The overrides that a function of training_config/local/ makes for a configuration."""
-    return json.loads(
-        evaluate_snippet(
-            "",
-            f"(import 'training_config/local/{library}.libsonnet')("
-            f"import 'training_config/{name}.jsonnet'{settings})",
-        )
-    )
-
-
-@cache
-def with_glove_6b_100d() -> dict[str, Any]:
-    """Those of glove_6b_100d.libsonnet, evaluated for all configurations at once."""
-    calls = (
-        f"{name!r}: glove(import 'training_config/{name}.jsonnet')" for name in WITH_WORD_VECTORS
-    )
-    library = "import 'training_config/local/glove_6b_100d.libsonnet'"
-    overrides: dict[str, Any] = json.loads(
-        evaluate_snippet("", f"local glove = {library}; {{ {', '.join(calls)} }}")
-    )
-    return overrides
+    code = f"(import 'training_config/local/{library}.libsonnet')"
+    return value_of(f"{code}(import 'training_config/{name}.jsonnet')")
 
 
 @pytest.mark.parametrize("name", WITH_WORD_VECTORS)
 def test_one_override_puts_glove_6b_100d_into_a_configuration(name: str):
     path = CONFIGURATIONS / f"{name}.jsonnet"
-    overrides = with_glove_6b_100d()[name]
+    overrides = with_local("glove_6b_100d", name)
     configuration = with_overrides(settings_of(name), overrides)
     (embedding,) = embeddings_in(configuration["model"])
     file = embedding["pretrained_file"]
@@ -832,8 +770,7 @@ def test_overrides_for_one_core_change_these_settings_alone(library, name, expec
 @pytest.mark.parametrize("folder", ["fairytaleqa", "multi30k", "narrativeqa", "sst5", "trec6"])
 def test_one_override_of_the_reader_serves_both(folder):
     path = next(path for path in CONFIGURATION_PATHS if path.parent.name == folder)
-    code = f"(import '{path}') + {{ dataset_reader+: {{ tokenizer: 'own' }} }}"
-    evaluated = json.loads(evaluate_snippet("", code))
+    evaluated = value_of(f"(import '{path}') + {{ dataset_reader+: {{ tokenizer: 'own' }} }}")
     for name in ("dataset_reader", "validation_dataset_reader"):
         assert evaluated[name]["tokenizer"] == "own"
 
@@ -867,60 +804,56 @@ def test_cs_lvm_and_its_baseline_are_trained_as_their_figures_were(path: Path):
     assert model.get("regularizer") == ({"norm_weight": 0.002} if has_norm else None)
 
 
-# The number of epochs, and after how many without a gain training ends: one more than the patience
-# of the author's trainers.
-LENGTHS = {
-    "snli_semi/cs_lvm_28k": (50, 3),
-    "snli_semi/vae_siamese_120k": (50, 3),
-    "quora_semi/cs_lvm_1k": (1000, 51),
-    "quora_semi/cs_lvm_5k": (1000, 11),
-    "quora_semi/cs_lvm_10k": (1000, 6),
-    "quora_semi/cs_lvm_25k": (1000, 3),
-    "snli_semi_fine_tuning/cs_lvm_59k_y": (50, 6),
-    "snli_fine_tuning/cs_lvm_mu": (50, 6),
-    "quora_semi_fine_tuning/cs_lvm_1k_y": (100, 6),
-    "quora_semi_fine_tuning/cs_lvm_1k_y_z_mu": (100, 51),
-    "quora_semi_fine_tuning/cs_lvm_5k_z": (1000, 11),
-    "quora_semi_fine_tuning/cs_lvm_10k_mu": (1000, 6),
-    "quora_semi_fine_tuning/cs_lvm_25k_y_z_mu": (100, 6),
+def _of_posterior(kappa: int, weight: float, dropout: float) -> dict[str, Any]:
+    return {
+        "model.posterior.concentration": kappa,
+        "model.classification_weight": weight,
+        "model.embedding_dropout": dropout,
+        "model.classifier.dropout": 0.1,
+    }
+
+
+def _of_length(num_epochs: int, patience: int) -> dict[str, Any]:
+    """After so many epochs without a gain training ends: one more than the author's patience."""
+    return {"trainer.num_epochs": num_epochs, "trainer.patience": patience}
+
+
+# What only the code of the thesis's chapter 6 gives.
+OF_CS_LVM = {
+    "snli/cs_lvm": _of_posterior(100, 1.0, 0.25),
+    "snli_semi/cs_lvm_28k": _of_length(50, 3),
+    "snli_semi/vae_siamese_28k": _of_posterior(150, 1.0, 0.5),
+    "snli_semi/vae_siamese_59k": _of_posterior(120, 0.8, 0.5),
+    "snli_semi/vae_siamese_120k": {**_of_posterior(150, 1.0, 0.5), **_of_length(50, 3)},
+    "quora_semi/cs_lvm_1k": _of_length(1000, 51),
+    "quora_semi/cs_lvm_5k": _of_length(1000, 11),
+    "quora_semi/cs_lvm_10k": _of_length(1000, 6),
+    "quora_semi/cs_lvm_25k": _of_length(1000, 3),
+    "snli_semi_fine_tuning/cs_lvm_59k_y": _of_length(50, 6),
+    "snli_fine_tuning/cs_lvm_mu": _of_length(50, 6),
+    "quora_semi_fine_tuning/cs_lvm_1k_y": _of_length(100, 6),
+    "quora_semi_fine_tuning/cs_lvm_1k_y_z_mu": _of_length(100, 51),
+    "quora_semi_fine_tuning/cs_lvm_5k_z": _of_length(1000, 11),
+    "quora_semi_fine_tuning/cs_lvm_10k_mu": _of_length(1000, 6),
+    "quora_semi_fine_tuning/cs_lvm_25k_y_z_mu": _of_length(100, 6),
 }
+for _size in ("28k", "59k", "120k"):  # the rows of its ablation
+    OF_CS_LVM[f"snli_semi/cs_lvm_{_size}_gaussian"] = {"model.posterior.kl_annealing_rate": 1e-6}
+    OF_CS_LVM[f"snli_semi/cs_lvm_{_size}_sampling"] = {
+        "model.label_expectation": "sampling_without_score"
+    }
+for _size in ("1k", "5k", "10k", "25k"):
+    OF_CS_LVM[f"quora_semi/cs_lvm_{_size}"]["data_loader.swap_pairs"] = True
+    OF_CS_LVM[f"quora_semi/vae_siamese_{_size}"] = {"data_loader.swap_pairs": False}
 
 
-@pytest.mark.parametrize("name", LENGTHS)
-def test_cs_lvm_is_trained_as_long_as_for_its_figures(name: str):
-    trainer = settings_of(name)["trainer"]
-    assert (trainer["num_epochs"], trainer["patience"]) == LENGTHS[name]
-
-
-@pytest.mark.parametrize(
-    ("name", "kappa", "weight", "dropout"),
-    [
-        ("snli/cs_lvm", 100, 1.0, 0.25),
-        ("snli_semi/vae_siamese_28k", 150, 1.0, 0.5),
-        ("snli_semi/vae_siamese_59k", 120, 0.8, 0.5),
-        ("snli_semi/vae_siamese_120k", 150, 1.0, 0.5),
-    ],
-)
-def test_best_settings_that_only_the_code_of_cs_lvm_gives(name, kappa, weight, dropout):
-    model = settings_of(name)["model"]
-    assert model["posterior"]["concentration"] == kappa
-    assert model["classification_weight"] == weight
-    assert model["embedding_dropout"] == dropout
-    assert model["classifier"]["dropout"] == 0.1
-
-
-def test_rows_of_the_ablation_of_cs_lvm():
-    for number in ("28k", "59k", "120k"):
-        gaussian = settings_of(f"snli_semi/cs_lvm_{number}_gaussian")["model"]["posterior"]
-        assert gaussian["kl_annealing_rate"] == 1e-6
-        sampling = settings_of(f"snli_semi/cs_lvm_{number}_sampling")["model"]
-        assert sampling["label_expectation"] == "sampling_without_score"
-
-
-def test_cs_lvm_alone_swaps_the_pairs_of_quora():
-    for number in ("1k", "5k", "10k", "25k"):
-        assert settings_of(f"quora_semi/cs_lvm_{number}")["data_loader"]["swap_pairs"]
-        assert not settings_of(f"quora_semi/vae_siamese_{number}")["data_loader"]["swap_pairs"]
+@pytest.mark.parametrize("name", OF_CS_LVM)
+def test_settings_that_only_the_code_of_cs_lvm_gives(name: str):
+    for setting, expected in OF_CS_LVM[name].items():
+        value = settings_of(name)
+        for key in setting.split("."):
+            value = value[key]
+        assert value == expected, setting
 
 
 def test_only_one_temperature_falls_faster_in_fine_tuning_on_quora():

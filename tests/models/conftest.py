@@ -6,7 +6,5 @@ from allennlp.data import Vocabulary
 
 @pytest.fixture
 def vocab() -> Vocabulary:
-    vocabulary = Vocabulary()
-    vocabulary.add_tokens_to_namespace(["a", "man", "sleeps", "runs"], "tokens")
-    vocabulary.add_tokens_to_namespace(["entailment", "neutral", "contradiction"], "labels")
-    return vocabulary
+    labels = ["entailment", "neutral", "contradiction"]
+    return Vocabulary(tokens_to_add={"tokens": ["a", "man", "sleeps", "runs"], "labels": labels})

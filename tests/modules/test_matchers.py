@@ -27,16 +27,6 @@ def test_all_names_are_registered():
     assert sorted(Matcher.list_available()) == sorted([*NAMES, "elbis", "highway"])
 
 
-def test_elbis_arguments():
-    params = Params({"type": "elbis", "input_size": 3, "num_interactions": 2, "commutative": True})
-    matcher = Matcher.from_params(params)
-    a, b = torch.randn(4, 3), torch.randn(4, 3)
-    assert matcher.get_output_dim() == 6
-    assert matcher(a, b).shape == (4, 6)
-    torch.testing.assert_close(matcher(a, b), matcher(b, a))
-    assert sum(p.numel() for p in matcher.parameters()) == 2 * 3 * 9  # M * d * 3 * 3
-
-
 def highway_matcher(**params) -> Matcher:
     torch.manual_seed(0)
     return Matcher.from_params(Params({"type": "highway", "input_size": 3, **params}))
@@ -90,7 +80,6 @@ def test_highway_in_a_model_that_fills_in_the_size():
     ("settings", "message"),
     [
         ({"type": "concat", "input_size": 0}, "input_size must be at least 1, got 0"),
-        ({"type": "elbis", "num_interactions": 0}, "num_interactions must be at least 1, got 0"),
         ({"type": "highway", "hidden_size": 0}, "hidden_size must be at least 1, got 0"),
         ({"type": "highway", "num_layers": 0}, "num_layers must be at least 1, got 0"),
         (

@@ -32,13 +32,6 @@ def test_several_are_weighted_in_their_order():
     assert value.item() == pytest.approx(expected)
 
 
-def test_the_state_dict_of_archives():
-    assert set(SemanticConstraints(["mu", "y"]).state_dict()) == {
-        "temperature.step",
-        "weighting.log_variances",
-    }
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -7,8 +7,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
 from allennlp.nn.util import get_final_encoder_states, masked_max, masked_mean
 
-from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder, PooledEncoder
-from allennlp_sentmatch.nn import GumbelTreeLSTM
+from allennlp_sentmatch.modules.seq2vec_encoders import PooledEncoder
 
 INPUTS = torch.randn(3, 3, 4, generator=torch.Generator().manual_seed(0))
 MASK = torch.tensor([[True, True, True], [True, False, False], [True, True, False]])
@@ -16,36 +15,10 @@ ATTENTION = ("attention_projection.weight", "attention_projection.bias", "attent
 LSTM = {"type": "lstm", "input_size": 4, "hidden_size": 3, "bidirectional": True}
 
 
-def from_json(**settings) -> Seq2VecEncoder:
-    torch.manual_seed(0)
-    return Seq2VecEncoder.from_params(Params(json.loads(json.dumps(settings))))
-
-
-def tree_lstm(**settings) -> Seq2VecEncoder:
-    return from_json(type="gumbel_tree_lstm", input_size=4, hidden_size=3, **settings)
-
-
 def pooled_lstm(**settings) -> Seq2VecEncoder:
-    return from_json(**{"type": "pooled", "encoder": LSTM, **settings})
-
-
-@pytest.mark.parametrize("leaf", ["lstm", "bilstm", "affine"])
-def test_gumbel_tree_lstm_is_the_module_of_its_settings(leaf):
-    encoder = tree_lstm(leaf=leaf, temperature=0.5).eval()
-    assert isinstance(encoder, GumbelTreeLstmEncoder)
-    assert encoder.module.temperature == 0.5
-    twin = GumbelTreeLSTM(4, 3, leaf=leaf).eval()
-    twin.load_state_dict(encoder.module.state_dict())
-    torch.testing.assert_close(encoder(INPUTS, MASK), twin(INPUTS, MASK))
-    torch.testing.assert_close(encoder(INPUTS), twin(INPUTS, torch.ones_like(MASK)))
-    assert encoder.get_input_dim() == 4
-    assert encoder.get_output_dim() == (6 if leaf == "bilstm" else 3)
-
-
-def test_gumbel_tree_lstm_has_the_defaults_of_the_paper():
-    module = tree_lstm().module
-    assert isinstance(module.leaf, torch.nn.LSTM)
-    assert module.temperature == 1.0
+    torch.manual_seed(0)
+    settings = {"type": "pooled", "encoder": LSTM, **settings}
+    return Seq2VecEncoder.from_params(Params(json.loads(json.dumps(settings))))
 
 
 @pytest.mark.parametrize("bidirectional", [True, False])
@@ -99,14 +72,9 @@ def test_defaults_empty_sentence_and_no_mask():
 
 
 @pytest.mark.parametrize(
-    ("make", "settings", "message"),
-    [
-        (tree_lstm, {"leaf": "gru"}, "leaf must be .*gru"),
-        (tree_lstm, {"temperature": 0.0}, "temperature must be .*0.0"),
-        (pooled_lstm, {"pooling": "sum"}, r"pooling must be one of max, .*; got 'sum'"),
-        (pooled_lstm, {"pooling": []}, "pooling must name at least one"),
-    ],
+    ("pooling", "message"),
+    [("sum", r"pooling must be one of max, .*; got 'sum'"), ([], "pooling must name at least one")],
 )
-def test_impossible_settings_are_configuration_errors(make, settings, message):
+def test_impossible_settings_are_configuration_errors(pooling, message):
     with pytest.raises(ConfigurationError, match=message):
-        make(**settings)
+        pooled_lstm(pooling=pooling)

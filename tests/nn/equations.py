@@ -1,5 +1,8 @@
 """Inputs and pieces of the papers' equations, one token at a time, for tests."""
 
+from collections.abc import Sequence
+from typing import Optional
+
 import torch
 from torch import Tensor
 
@@ -68,8 +71,15 @@ def additive_attention(vector: Tensor, keys: list[Tensor], values: Tensor) -> tu
     return sum(weight * x for weight, x in zip(a, values)), a
 
 
-def batch(lengths: list[int], num_tokens: int, size: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Random tokens (B, num_tokens, size) and their mask."""
+def batch(
+    lengths: Sequence[int],
+    num_tokens: int,
+    size: int,
+    seed: int = 1,
+    padding: Optional[float] = None,
+) -> tuple[Tensor, Tensor]:
+    """Random tokens (B, num_tokens, size) and their mask; `padding` is by default random, too."""
     generator = torch.Generator().manual_seed(seed)
     inputs = torch.randn(len(lengths), num_tokens, size, dtype=torch.float64, generator=generator)
-    return inputs, torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
+    mask = torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
+    return inputs if padding is None else inputs.masked_fill(~mask.unsqueeze(-1), padding), mask

@@ -24,6 +24,17 @@ def passages(draw):
     return start, end, draw(st.integers(1, 8)), draw(st.none() | st.integers(1, 7))
 
 
+def check(found, row, scores, count):
+    """The best of a passage's spans, by score, each once; among equal scores any may be chosen."""
+    expected = sorted(scores.values(), reverse=True)[:count]
+    missing = count - len(expected)
+    assert found.scores[row].tolist() == [*expected, *[-math.inf] * missing]
+    spans = [tuple(span) for span in found.spans[row].tolist()]
+    assert spans[len(expected) :] == [(-1, -1)] * missing
+    assert [scores[span] for span in spans[: len(expected)]] == expected
+    assert len(set(spans[: len(expected)])) == len(expected)
+
+
 @settings(deadline=None)
 @given(passages())
 def test_all_spans_are_searched(case):
@@ -38,15 +49,7 @@ def test_all_spans_are_searched(case):
             for j in range(i, T)
             if j - i < (max_length or T)
         }
-        scores = {span: score for span, score in scores.items() if score > -math.inf}
-        expected = sorted(scores.values(), reverse=True)[:count]
-        missing = count - len(expected)
-        assert found.scores[row].tolist() == [*expected, *[-math.inf] * missing]
-        spans = [tuple(span) for span in found.spans[row].tolist()]
-        assert spans[len(expected) :] == [(-1, -1)] * missing
-        # Among spans of equal scores any may be chosen, each once.
-        assert [scores[span] for span in spans[: len(expected)]] == expected
-        assert len(set(spans[: len(expected)])) == len(expected)
+        check(found, row, {span: x for span, x in scores.items() if x > -math.inf}, count)
 
 
 def test_no_passages():
@@ -136,15 +139,9 @@ def test_the_spans_and_scores_of_all_windows_are_searched(case):
     torch.testing.assert_close(windows.join(start, T), joined)
     best, best_windows = windows.best_spans(start, end, count, max_length)
     for passage, expected in enumerate(scores):
-        largest = sorted(expected.values(), reverse=True)[:count]
-        missing = count - len(largest)
-        assert best.scores[passage].tolist() == [*largest, *[-math.inf] * missing]
-        spans = [tuple(span) for span in best.spans[passage].tolist()]
-        assert spans[len(largest) :] == [(-1, -1)] * missing
-        assert [expected[span] for span in spans[: len(largest)]] == largest
-        assert len(set(spans[: len(largest)])) == len(largest)
-        if largest:
-            assert best_windows[passage] in owners[passage][largest[0]]
+        check(best, passage, expected, count)
+        if expected:
+            assert best_windows[passage] in owners[passage][max(expected.values())]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

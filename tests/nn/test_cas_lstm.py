@@ -109,16 +109,6 @@ def test_outputs_and_gates_follow_the_equations(variant, num_layers, bidirection
                 assert (found.vertical is None) == (layer == 0)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_gradcheck(variant):
-    torch.manual_seed(0)
-    encoder = normal(CellAwareLSTM(2, 2, bidirectional=True, **VARIANTS[variant]))
-    inputs, mask = equations.batch([3, 1], 3, 2, seed=1)
-    leaves = (inputs.requires_grad_(), *encoder.parameters())
-    with use_backend(None):  # the default one, whose backward pass is not autograd's
-        assert torch.autograd.gradcheck(lambda inputs, *_: encoder(inputs, mask), leaves)
-
-
 def test_dropout_is_applied_to_hidden_states_between_layers_only():
     encoder = build(num_layers=2, dropout=0.5)
     inputs, mask = batch([6, 6])
@@ -140,33 +130,6 @@ def test_dropout_is_applied_to_hidden_states_between_layers_only():
     assert dropped.eq(0).any()
 
 
-@pytest.mark.parametrize(
-    ("settings", "shapes"),
-    [
-        ({"num_layers": 1}, {"weight_ih_l0": (12, 5), "weight_hh_l0": (12, 3), "bias_l0": (12,)}),
-        (
-            {"vertical_weight": "trainable"},
-            {"weight_ih_l1": (15, 3), "weight_hh_l1": (15, 3), "bias_l1": (15,)}
-            | {"weight_ih_l0": (12, 5), "weight_hh_l0": (12, 3), "bias_l0": (12,)}
-            | {"vertical_logit_l1": (3,)},
-        ),
-        (
-            {"vertical_gate": "peephole"},
-            {"weight_ih_l1": (15, 3), "weight_hh_l1": (12, 3), "bias_l1": (15,)}
-            | {"weight_ih_l0": (12, 5), "weight_hh_l0": (12, 3), "bias_l0": (12,)}
-            | {"peephole_left_l1": (3,), "peephole_lower_l1": (3,)},
-        ),
-    ],
-)
-def test_parameter_layout_is_the_published_one(settings, shapes):
-    one_way = CellAwareLSTM(D, H, **settings)
-    assert {name: tuple(p.shape) for name, p in one_way.named_parameters()} == shapes
-    both_ways = CellAwareLSTM(D, H, bidirectional=True, **settings)
-    assert {name: tuple(p.shape) for name, p in both_ways.named_parameters()} == {
-        name + suffix: shape for name, shape in shapes.items() for suffix in ("", "_reverse")
-    }
-
-
 def test_parameters_start_as_those_of_torch_lstm():
     torch.manual_seed(0)
     encoder = CellAwareLSTM(100, 64, vertical_weight="trainable")
@@ -178,37 +141,18 @@ def test_parameters_start_as_those_of_torch_lstm():
             assert parameter.std().item() == pytest.approx(1 / 8 / 3**0.5, rel=0.15)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"vertical_weight": 1}, "vertical_weight"),
-        ({"vertical_weight": [0.5]}, r"vertical_weight must be a number.*\[0.5\]"),
-        ({"vertical_weight": True}, r"vertical_weight must be a number.*True"),
-        *(
-            (
-                {"vertical_weight": weight, "vertical_gate": "peephole"},
-                f"vertical_weight={weight!r} has no effect with vertical_gate.*leave it out",
-            )
-            for weight in ("trainable", 0.3)
-        ),
-        ({"dropout": -0.1}, "dropout"),
-    ],
-)
-def test_impossible_settings_are_named(settings, message):
-    with pytest.raises(ValueError, match=message):
-        CellAwareLSTM(**{"input_size": D, "hidden_size": H, **settings})
-
-
-def test_dropout_without_a_second_layer_warns():
-    with pytest.warns(UserWarning, match="num_layers=1"):
-        CellAwareLSTM(D, H, num_layers=1, dropout=0.5)
-
-
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_a_vertical_weight_of_numpy_is_one(kind):
     encoder, other = build(vertical_weight=kind(0.25)), build(vertical_weight=0.25)
     assert torch.equal(encoder(*batch([3, 2])), other(*batch([3, 2])))
     assert repr(encoder) == repr(other)
+
+
+@pytest.mark.parametrize("weight", ["trainable", 0.3])
+def test_a_peephole_has_no_lambda(weight):
+    message = f"vertical_weight={weight!r} has no effect with vertical_gate.*leave it out"
+    with pytest.raises(ValueError, match=message):
+        CellAwareLSTM(D, H, vertical_weight=weight, vertical_gate="peephole")
 
 
 def test_gates_and_states_are_not_returned_together():

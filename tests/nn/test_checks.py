@@ -1,6 +1,57 @@
+from functools import partial
+
 import pytest
 
+from allennlp_sentmatch import nn
+from allennlp_sentmatch.nn import cs_lvm, rnet
 from allennlp_sentmatch.nn.checks import check_fraction, check_positive
+from allennlp_sentmatch.nn.matching import ElementwiseBilinear
+from allennlp_sentmatch.nn.shared_words import SharedWords
+
+SIZES = {"input_size": 4, "hidden_size": 3}
+LAYERED = {**SIZES, "num_layers": 2, "dropout": 0.0}
+ATTENTIVE = {**SIZES, "attention_size": 2}
+OF_QUESTION = {"question_size": 3, "attention_size": 2}
+CHECKED = [
+    *((kind, LAYERED) for kind in (nn.CellAwareLSTM, nn.StackedRNN)),
+    *((kind, LAYERED) for kind in (nn.LSTMDecoder, nn.CellAwareLSTMDecoder)),
+    *((kind, SIZES) for kind in (nn.SuffixBiLSTM, nn.RecurrentlyControlledRNN)),
+    *((kind, SIZES) for kind in (nn.GumbelTreeLSTM, nn.LSTMPair)),
+    *((kind, ATTENTIVE) for kind in (nn.LSTMN, nn.LSTMNPair, nn.LSTMNInterAttention)),
+    (rnet.GatedSelfMatching, ATTENTIVE),
+    (rnet.GatedMatching, {"passage_size": 4, "hidden_size": 2, **OF_QUESTION}),
+    (rnet.PointerNetwork, {"passage_size": 4, **OF_QUESTION}),
+    (rnet.QuestionPooling, OF_QUESTION),
+    *((kind, {"input_size": 4}) for kind in (nn.Pooling, nn.AttentivePooling, SharedWords)),
+    (ElementwiseBilinear, {"input_size": 4, "num_interactions": 2}),
+    (nn.MLPClassifier, {"input_size": 4, "num_labels": 3, "hidden_size": 2, "dropout": 0.0}),
+    (
+        partial(nn.StateBridge, has_states=True),
+        {"encoder_size": 4, "decoder_size": 3, "num_layers": 2},
+    ),
+    (
+        partial(nn.AttentionalDecoder, nn.LSTMDecoder(5, 6), None),
+        {"encoder_size": 7, "output_size": 3, "dropout": 0.0},
+    ),
+    (
+        partial(cs_lvm.ConditionalLanguageModel, num_labels=2),
+        {"vocab_size": 5, "embedding_size": 3, "latent_size": 2, "label_embedding_size": 2},
+    ),
+    (cs_lvm.GaussianInferenceNetwork, {"input_size": 4, "latent_size": 3}),
+    (cs_lvm.VonMisesFisherInferenceNetwork, {"input_size": 4}),
+    (cs_lvm.UncertaintyWeighting, {"num_losses": 3}),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "name"),
+    [(kind, settings, name) for kind, settings in CHECKED for name in settings],
+)
+def test_every_size_and_dropout_is_checked(kind, settings, name):
+    kind(**settings)
+    for value in (1.0, -0.1) if name == "dropout" else (0, -2):
+        with pytest.raises(ValueError, match=f"^{name} must be at least .*, got {value}"):
+            kind(**{**settings, name: value})
 
 
 def test_the_first_size_below_1_is_named():

@@ -6,14 +6,12 @@ from torch import nn
 
 from allennlp_sentmatch.nn import (
     AttentionalDecoder,
-    CellAwareLSTM,
     CellAwareLSTMDecoder,
     DecoderState,
     LSTMDecoder,
     StateBridge,
 )
 from tests.nn.equations import assert_same
-from tests.nn.gradients import gradients_or_zeros
 from tests.nn.ops.conftest import BACKENDS, run_by
 
 VARIANTS = [
@@ -59,67 +57,24 @@ def test_a_step_is_the_equations(kind):
     assert_same(output, below)
 
 
-@pytest.mark.parametrize("settings", VARIANTS)
-def test_from_zero_states_it_is_the_encoder(settings):
-    decoder, inputs, state = make(**settings)
-    state = DecoderState(*(torch.zeros_like(x) for x in state))
-    encoder = CellAwareLSTM(3, 5, **settings).double()
-    encoder.load_state_dict(decoder.lstm.state_dict())
-    expected, hidden, cell = encoder.last_states(inputs)
-    outputs, last = decoder(inputs, state)
-    assert_same(outputs, expected)
-    assert_same(last.hidden, hidden)
-    assert_same(last.cell, cell)
-
-
-def by_steps(decoder, inputs, state):
-    """As `decoder(inputs, state)`, one step at a time."""
-    outputs = []
-    for step in inputs.unbind(1):
-        output, state = decoder.step(step, state)
-        outputs.append(output)
-    return torch.stack(outputs, 1), state
-
-
-@pytest.mark.parametrize("num_layers", [1, 3])
-def test_all_steps_of_an_lstm_are_one_step_at_a_time(num_layers):
-    arguments = make(LSTMDecoder, num_layers=num_layers)
-    outputs, last = arguments[0](*arguments[1:])
-    expected, expected_last = by_steps(*arguments)
-    assert_same(outputs, expected)
-    torch.testing.assert_close(last, expected_last, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("num_steps", [0, 1, 6])
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("settings", VARIANTS)
-def test_all_steps_of_a_cell_aware_lstm_are_one_step_at_a_time(settings, backend, num_steps):
-    """Their gradients too, also where only the outputs or only the last states have some."""
-    decoder, inputs, state = make(**settings)
-    inputs = inputs[:, :num_steps]
-    if num_steps == 0:
-        with run_by(backend):
-            outputs, last = decoder(inputs, state)
-        assert outputs.shape == (4, 0, 5)
-        torch.testing.assert_close(last, state, rtol=0, atol=0)
-        return
-    leaves = [x.requires_grad_() for x in (inputs, *state, *decoder.parameters())]
-    expected, expected_last = by_steps(decoder, inputs, state)
+@pytest.mark.parametrize(
+    ("kind", "settings", "num_steps"),
+    [
+        *((CellAwareLSTMDecoder, settings, steps) for settings in VARIANTS for steps in (0, 1, 6)),
+        *((LSTMDecoder, {"num_layers": number}, 6) for number in (1, 3)),
+    ],
+)
+def test_all_steps_are_one_step_at_a_time(kind, settings, num_steps, backend):
+    """test_every_recurrence.py has their gradients."""
+    decoder, inputs, state = make(kind, **settings)
     with run_by(backend):
-        outputs, last = decoder(inputs, state)
-        torch.testing.assert_close(outputs, expected, rtol=0, atol=1e-10)
-        torch.testing.assert_close(last, expected_last, rtol=0, atol=1e-10)
-        for chosen in ([0], [1], [2], [0, 1, 2]):
-            upstream = [torch.randn_like(expected), *map(torch.randn_like, expected_last)]
-            actual, wanted = (
-                gradients_or_zeros(
-                    sum((results[k] * upstream[k]).sum() for k in chosen),
-                    leaves,
-                    retain_graph=True,
-                )
-                for results in ((outputs, *last), (expected, *expected_last))
-            )
-            torch.testing.assert_close(actual, wanted, rtol=0, atol=1e-10)
+        outputs, last = decoder(inputs[:, :num_steps], state)
+    assert outputs.shape == (4, num_steps, 5)
+    for step in range(num_steps):
+        output, state = decoder.step(inputs[:, step], state)
+        assert_same(outputs[:, step], output)
+    torch.testing.assert_close(last, state, rtol=0, atol=1e-9)
 
 
 @both_decoders
@@ -141,11 +96,6 @@ def test_states_keep_their_precision_under_autocast(kind):
         output, after = decoder.step(torch.randn(2, 3).bfloat16(), state)
     assert state.hidden.dtype == torch.bfloat16
     assert output.dtype == after.cell.dtype == torch.float32
-
-
-def test_dropout_without_a_second_layer_warns():
-    with pytest.warns(UserWarning, match="num_layers"):
-        LSTMDecoder(3, 5, num_layers=1, dropout=0.5)
 
 
 def test_a_bridge_of_equal_sizes_passes_the_states_on():
@@ -195,13 +145,8 @@ def attentional(input_feeding=True, dropout=0.0):
     state = decoder.initial_state(DecoderState(*torch.randn(2, B, 2, H, dtype=torch.double)))
     embedded = torch.randn(B, T, D, dtype=torch.double)
     encoder_outputs = torch.randn(B, S, E, dtype=torch.double)
-    return (
-        decoder,
-        embedded,
-        state,
-        encoder_outputs,
-        torch.arange(S) < torch.tensor([[5], [3], [1]]),
-    )
+    mask = torch.arange(S) < torch.tensor([[5], [3], [1]])
+    return decoder, embedded, state, encoder_outputs, mask
 
 
 @pytest.mark.parametrize("input_feeding", [True, False])
@@ -246,15 +191,6 @@ def test_a_target_without_steps_is_refused(input_feeding):
     ("call", "message"),
     [
         (lambda: CellAwareLSTMDecoder(3, 5, vertical_weight=1.5), "vertical_weight"),
-        (lambda: LSTMDecoder(3, 5, num_layers=0), "num_layers must be at least 1"),
-        (lambda: LSTMDecoder(3, 5, dropout=1.0), "dropout"),
-        (lambda: LSTMDecoder(3, 5, dropout=-0.1), "dropout"),
-        (lambda: AttentionalDecoder(LSTMDecoder(5, 6), None, 7, 3, dropout=1.0), "dropout"),
-        (lambda: AttentionalDecoder(LSTMDecoder(5, 6), None, 0, 3), "encoder_size must be at"),
-        (lambda: AttentionalDecoder(LSTMDecoder(5, 6), None, 7, 0), "output_size must be at"),
-        (lambda: StateBridge(0, 4, 2, True), "encoder_size must be at least 1, got 0"),
-        (lambda: StateBridge(4, 0, 2, True), "decoder_size must be at least 1, got 0"),
-        (lambda: StateBridge(4, 4, 0, True), "num_layers must be at least 1, got 0"),
         (
             lambda: StateBridge(4, 4, 2, has_states=True)(torch.zeros(3, 4)),
             r"states are missing.* has_states=False",

@@ -3,18 +3,10 @@
 import pytest
 import torch
 
-from allennlp_sentmatch.nn import (
-    LSTMN,
-    BackendError,
-    CellAwareLSTM,
-    GumbelTreeLSTM,
-    RecurrentlyControlledRNN,
-    StackedRNN,
-    SuffixBiLSTM,
-    use_backend,
-)
+from allennlp_sentmatch.nn import BackendError, CellAwareLSTM, GumbelTreeLSTM, use_backend
 from allennlp_sentmatch.nn.ops.common.scan import CAN_RECORD
 from tests.nn.test_encoder_contracts import (
+    VARIANTS,
     D,
     H,
     assert_same,
@@ -26,29 +18,24 @@ from tests.nn.test_encoder_contracts import (
 
 NEEDS_EXPORT = pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot export loops")
 
-EXPORTED = {
-    "cas_lstm": lambda: CellAwareLSTM(D, H, bidirectional=True),
-    "subilstm": lambda: SuffixBiLSTM(D, H),
-    "rcrn": lambda: RecurrentlyControlledRNN(D, H),
-    "lstmn": lambda: LSTMN(D, H, bidirectional=True),
-    "gumbel_tree_lstm": lambda: GumbelTreeLSTM(D, H),
-}
-OTHERS = {
-    "cas_lstm, peephole": lambda: CellAwareLSTM(D, H, vertical_gate="peephole"),
-    "subilstm, others": lambda: SuffixBiLSTM(
-        D, H, tied=False, combination="gate", cell="gru", max_context=2
+# Names of variants.
+EXPORTED = [
+    *(
+        "cas_lstm-vertical_weight=trainable-bidirectional=True",
+        "subilstm-combination=max-cell=lstm",
     ),
-    "stacked_rnn": lambda: StackedRNN(D, H, num_layers=2, bidirectional=True),
-    "rcrn, gru": lambda: RecurrentlyControlledRNN(D, H, cell="gru"),
-    "gumbel_tree_lstm, affine": lambda: GumbelTreeLSTM(D, H, leaf="affine"),
-}
-
+    *("rcrn-cell=lstm", "lstmn-attention_size=3-bidirectional=True", "gumbel_tree_lstm-leaf=lstm"),
+]
+OTHERS = [
+    *("cas_lstm-vertical_gate=peephole-bidirectional=True", "gumbel_tree_lstm-leaf=affine"),
+    *("subilstm-tied=False-combination=gate", "subilstm-tied=False-max_context=2-cell=gru"),
+    *("rcrn-cell=gru", "stacked_rnn-cell=lstm-num_layers=2-bidirectional=True"),
+]
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in OTHERS]
 
 
 def build(name):
-    torch.manual_seed(0)
-    return {**EXPORTED, **OTHERS}[name]().eval()
+    return VARIANTS[name].build().eval()
 
 
 def export(encoder):
@@ -63,21 +50,6 @@ def check(run, encoder):
         inputs, mask = batch(lengths=lengths, num_tokens=num_tokens)
         with torch.no_grad():
             assert_same(run(inputs, mask), encoder(inputs, mask), 1e-6)
-
-
-def check_onnx(encoder, path):
-    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
-    pytest.importorskip("onnxscript", reason="onnxscript is not installed")
-    with torch.no_grad():
-        torch.onnx.export(export(encoder), (), path, dynamo=True, verbose=False)
-    session = onnxruntime.InferenceSession(path)
-    names = [x.name for x in session.get_inputs()]
-
-    def run(inputs, mask):
-        outputs = session.run(None, dict(zip(names, [inputs.numpy(), mask.numpy()])))
-        return torch.from_numpy(outputs[0])
-
-    check(run, encoder)
 
 
 @every_variant
@@ -103,7 +75,7 @@ def test_exported(name):
 
 @NEEDS_EXPORT
 def test_exported_without_a_mask():
-    encoder = build("cas_lstm")
+    encoder = build(EXPORTED[0])
     example, _ = batch()
     sizes = {0: torch.export.Dim("batch_size"), 1: torch.export.Dim("num_tokens")}
     with torch.no_grad():
@@ -117,7 +89,19 @@ def test_exported_without_a_mask():
 @pytest.mark.parametrize("name", [*EXPORTED, *OTHERS])
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")  # torch's own
 def test_onnx(name, tmp_path):
-    check_onnx(build(name), str(tmp_path / "encoder.onnx"))
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    pytest.importorskip("onnxscript", reason="onnxscript is not installed")
+    encoder, path = build(name), str(tmp_path / "encoder.onnx")
+    with torch.no_grad():
+        torch.onnx.export(export(encoder), (), path, dynamo=True, verbose=False)
+    session = onnxruntime.InferenceSession(path)
+    names = [x.name for x in session.get_inputs()]
+
+    def run(inputs, mask):
+        outputs = session.run(None, dict(zip(names, [inputs.numpy(), mask.numpy()])))
+        return torch.from_numpy(outputs[0])
+
+    check(run, encoder)
 
 
 @NEEDS_EXPORT

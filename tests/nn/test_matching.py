@@ -65,12 +65,3 @@ def test_commutative_elbis(vectors):
         plain.weight.copy_(symmetric.expand_as(plain.weight))
     commutative.load_state_dict(plain.state_dict())
     torch.testing.assert_close(commutative(a, b), plain(a, b), atol=1e-12, rtol=0)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "setting"),
-    [({"input_size": 0}, "input_size"), ({"input_size": 3, "num_interactions": 0}, "num_inter")],
-)
-def test_impossible_settings(arguments, setting):
-    with pytest.raises(ValueError, match=setting):
-        ElementwiseBilinear(**arguments)

@@ -5,7 +5,7 @@ import torch
 
 from allennlp_sentmatch.nn import stack_padded
 from allennlp_sentmatch.nn.ops.common.packing import order_by_length
-from allennlp_sentmatch.nn.padding import check_padded, zero_outputs
+from allennlp_sentmatch.nn.padding import check_padded
 
 MASK = torch.tensor([[True, True, False], [True, False, False], [False, False, False]])
 
@@ -29,11 +29,6 @@ def test_right_padded_batches_pass():
         assert check_padded(torch.randn(*mask.shape, 4), mask, 4, torch.float32) is mask
 
 
-def test_without_a_mask_nothing_is_padding():
-    mask = check_padded(torch.randn(2, 3, 4), None, 4, torch.float32)
-    assert torch.equal(mask, torch.ones(2, 3, dtype=torch.bool))
-
-
 @pytest.mark.parametrize("row", [[False, True, True], [True, False, True], [False, False, True]])
 def test_a_mask_with_a_token_after_padding(row):
     mask = torch.cat([MASK, torch.tensor([row])])
@@ -55,19 +50,6 @@ def test_autocast_converts_inputs_but_not_float64():
 def test_the_mask_is_not_read_where_that_would_wait():
     mask = torch.ones(3, 3, dtype=torch.bool, device="meta")  # whose values nobody can read
     check_padded(torch.zeros(3, 3, 2, device="meta"), mask, 2, torch.float32)
-
-
-def test_zero_outputs_have_the_parameters_type_and_gradients_of_zero():
-    module = torch.nn.Linear(2, 3)
-    module.scale = torch.nn.Parameter(torch.tensor(2.0))
-    inputs = torch.randn(4, 0, 2, dtype=torch.bfloat16, requires_grad=True)
-    outputs = zero_outputs(module, inputs, (4, 5))
-    assert outputs.dtype == torch.float32
-    assert torch.equal(outputs, torch.zeros(4, 5))
-    outputs.sum().backward()
-    for tensor in (inputs, *module.parameters()):
-        assert tensor.grad.shape == tensor.shape
-        assert not tensor.grad.any()
 
 
 INPUTS = torch.zeros(3, 3, 2)

@@ -19,16 +19,12 @@ def test_half_precision_is_widened(given: torch.dtype, expected: torch.dtype):
     assert x.tolist() == [0.5, -3.0]
 
 
-def fail_in_bfloat16():
-    with bfloat16_products():
-        assert torch.get_float32_matmul_precision() == "medium"
-        raise KeyError
-
-
 def test_the_precision_is_restored_after_an_error():
     before = torch.get_float32_matmul_precision()
-    with pytest.raises(KeyError):
-        fail_in_bfloat16()
+    with bfloat16_products():
+        assert torch.get_float32_matmul_precision() == "medium"
+    with pytest.raises(KeyError), bfloat16_products():
+        raise KeyError
     assert torch.get_float32_matmul_precision() == before
 
 

@@ -1,8 +1,9 @@
 """torch's recurrent networks over padded batches against the same over one sentence at a time."""
 
+from functools import partial
+
 import pytest
 import torch
-from torch import Tensor
 
 from allennlp_sentmatch.nn import recurrent_networks, use_backend
 from allennlp_sentmatch.nn.ops.common.products import HAS_ONEDNN, MKLProducts, OneDNNProducts
@@ -11,10 +12,12 @@ from allennlp_sentmatch.nn.recurrent_networks import (
     lstm_states,
     run_networks,
 )
+from tests.nn import equations
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
 D, H = 3, 4
 LENGTHS = [5, 1, 0, 3]
+batch = partial(equations.batch, size=D)
 
 KINDS = pytest.mark.parametrize("kind", [torch.nn.GRU, torch.nn.LSTM])
 LAYERS = pytest.mark.parametrize("num_layers", [1, 3])
@@ -54,12 +57,6 @@ def record_calls(name, monkeypatch):
 
     monkeypatch.setattr(recurrent_networks, name, record)
     return calls
-
-
-def batch(lengths: list[int], num_tokens: int) -> tuple[Tensor, Tensor]:
-    generator = torch.Generator().manual_seed(1)
-    inputs = torch.randn(len(lengths), num_tokens, D, dtype=torch.float64, generator=generator)
-    return inputs, torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
 
 
 @KINDS

@@ -40,8 +40,3 @@ def test_vectors_of_words_that_are_not_shared_do_not_matter(value: float):
     changed[0, [1, 2, 4]] = value
     before, after = (module(WORDS, v, COUNTS, OTHER) for v in (vectors, changed))
     torch.testing.assert_close(after, before)
-
-
-def test_the_size_must_be_positive():
-    with pytest.raises(ValueError, match="input_size must be at least 1, got 0"):
-        SharedWords(0)

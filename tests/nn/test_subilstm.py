@@ -69,19 +69,6 @@ def test_follows_the_equations(cell, combination, tied, max_context):
             assert_same(outputs[sentence, i], output_at(encoder, inputs[sentence, :length], i))
 
 
-@pytest.mark.parametrize("cell", CELLS)
-@pytest.mark.parametrize(
-    ("tied", "combination", "max_context"),
-    [(True, "concat", None), (False, "max", 2), (True, "gate", 2), (False, "mean", None)],
-)
-def test_gradients(cell, tied, combination, max_context):
-    torch.manual_seed(2)
-    encoder = SuffixBiLSTM(2, 2, tied, combination, cell, max_context).double()
-    inputs, mask = batch([2, 4, 3], 4, 2, seed=1)
-    variables = (inputs.requires_grad_(), *encoder.parameters())  # which gradcheck moves
-    assert torch.autograd.gradcheck(lambda inputs, *_: encoder(inputs, mask), variables)
-
-
 def run(num_tokens, grad=False, **settings):
     """The operations of encoding three sentences of so many tokens."""
     torch.manual_seed(0)
@@ -129,9 +116,3 @@ def test_memory_in_evaluation_grows_with_the_length(tied):
     # In training the states of all suffixes are kept: the measure does tell T from T^2.
     short, long = (run(T, grad=True, tied=tied).peak_memory for T in (16, 64))
     assert long > 8 * short
-
-
-def test_the_cells_of_a_tied_and_an_untied_model():
-    for tied, others in ((True, set()), (False, {"forward_suffix_cell", "reverse_prefix_cell"})):
-        names = {name.split(".")[0] for name, _ in SuffixBiLSTM(3, 4, tied).named_parameters()}
-        assert names == {"forward_cell", "reverse_cell", *others}

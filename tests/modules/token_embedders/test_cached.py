@@ -10,16 +10,9 @@ from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.modules.token_embedders import TokenEmbedder
 
 import allennlp_sentmatch  # noqa: F401  (registers the embedder)
-from tests.tiny_bert import HIDDEN_SIZE, save_tiny_bert
+from tests.tiny_bert import HIDDEN_SIZE
 
 TEXTS = ["a man sleeps", "a dog sleeps", "a man", "the man sleeps unhappily in the garden"]
-
-
-@pytest.fixture(scope="module")
-def tiny_bert(tmp_path_factory) -> str:
-    folder = tmp_path_factory.mktemp("tiny_bert")
-    save_tiny_bert(folder)
-    return str(folder)
 
 
 @pytest.fixture(params=[(False, None), (True, None), (True, 6)], ids=["pieces", "words", "parts"])

@@ -21,10 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def vocab() -> Vocabulary:
-    vocabulary = Vocabulary()
-    vocabulary.add_tokens_to_namespace(["a", "man", "sleeps"], "tokens")
-    vocabulary.add_tokens_to_namespace(["yes", "no"], "labels")
-    return vocabulary
+    return Vocabulary(tokens_to_add={"tokens": ["a", "man", "sleeps"], "labels": ["yes", "no"]})
 
 
 @pytest.fixture(scope="module")

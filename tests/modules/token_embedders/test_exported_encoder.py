@@ -1,24 +1,26 @@
 """An exported encoder in other models: its vectors are those that it has alone."""
 
-from pathlib import Path
+import json
 
 import pytest
 import torch
+from _jsonnet import evaluate_snippet
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch, DatasetReader, Instance, TokenIndexer, Vocabulary
+from allennlp.data import Batch, Instance, TokenIndexer, Vocabulary
 from allennlp.data.fields import TextField
 from allennlp.data.tokenizers import Token
-from allennlp.models import Model
 from allennlp.modules.text_field_embedders import TextFieldEmbedder
 from allennlp.nn.util import get_text_field_mask
 
+from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
+from tests.conftest import REPOSITORY
+from tests.models.samples import construct
 from tests.standalone.test_word_pieces import PIECES
 
-REPOSITORY = Path(__file__).resolve().parents[3]
 TEXTS = [["unaffable", "dogs", "!"], ["\ud800"], ["naive"], [], ["x-x", "dog"]]
 # Of the words above: the number of their word pieces.
 COUNTS = [[3, 2, 1], [1], [1], [], [3, 1]]
@@ -101,33 +103,19 @@ def test_folders_without_an_encoder(tmp_path):
 
 @pytest.mark.parametrize("train", [False, True])
 @pytest.mark.parametrize("kind", ["words", "sentences"])
-def test_the_package_s_encoder_in_a_configuration(tmp_path, kind, train):
-    cas_lstm = "{ type: 'pooled', encoder: { type: 'cas_lstm', input_size: 512, hidden_size: 3 } }"
-    encoder = cas_lstm if kind == "words" else "exported.encoder"
-    (tmp_path / "c.jsonnet").write_text(
-        f"""
-local exported = (import '{REPOSITORY}/training_config/lib/exported_encoder.libsonnet').{kind}(
-  train={str(train).lower()});
-{{
-  reader: {{ type: 'sentence_pair', format: 'snli' }} + exported.reader,
-  model: {{
-    type: 'siamese_classifier',
-    text_field_embedder: exported.text_field_embedder,
-    encoder: {encoder},
-    matcher: 'heuristic',
-    classifier: {{ hidden_size: 4 }},
-  }},
-}}
-"""
-    )
-    params = Params.from_file(str(tmp_path / "c.jsonnet"))
-    reader = DatasetReader.from_params(params.pop("reader"))
+def test_the_package_s_encoder_in_a_configuration(kind, train):
+    library = REPOSITORY / "training_config/lib/exported_encoder.libsonnet"
+    code = f"(import '{library}').{kind}(train={str(train).lower()})"
+    exported = json.loads(evaluate_snippet("", code))
+    reader = SentencePairReader.from_params(Params({"format": "snli", **exported.pop("reader")}))
     pairs = [("A man is asleep.", "Somebody sleeps.", "yes"), ("Hi!", "A dog runs home.", "no")]
     instances = [reader.text_to_instance(*pair) for pair in pairs]
     for instance in instances:
         reader.apply_token_indexers(instance)
+    cas_lstm = {"type": "cas_lstm", "input_size": 512, "hidden_size": 3}
+    settings = {"encoder": {"type": "pooled", "encoder": cas_lstm}, "matcher": "heuristic"}
     vocabulary = Vocabulary.from_instances(instances)
-    model = Model.from_params(params.pop("model"), vocab=vocabulary)
+    model = construct(vocabulary, "siamese_classifier", **{**settings, **exported})
     model.forward_on_instances(instances)
     trained = {name.split(".")[1] for name, p in model.named_parameters() if p.requires_grad}
     assert ("token_embedder_tokens" in trained) == train

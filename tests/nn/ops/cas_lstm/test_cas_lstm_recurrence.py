@@ -6,11 +6,10 @@ import torch
 from allennlp_sentmatch.nn import CellAwareLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.cas_lstm import gpu, layer
-from allennlp_sentmatch.nn.ops.cas_lstm.naive import run_step
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from allennlp_sentmatch.nn.ops.common.products import Products
-from tests.nn.gradients import gradients_or_zeros
+from tests.nn import equations
 from tests.nn.ops.conftest import BACKENDS, INTERPRETED, run_by
 
 D, H = 5, 3
@@ -19,12 +18,6 @@ VARIANTS = {
     "trainable lambda": {"vertical_weight": "trainable"},
     "no lambda": {"vertical_weight": None},
     "peephole": {"vertical_gate": "peephole"},
-}
-LENGTHS = {
-    "all different": [4, 1, 6, 3, 5],
-    "alike": [4, 4, 4],
-    "some empty": [0, 2, 0, 5, 2],
-    "one token": [1],
 }
 
 
@@ -36,13 +29,9 @@ def build(dtype=torch.float64, **settings):
     return encoder
 
 
-def batch(lengths, dtype=torch.float64, padding=float("nan")):
-    torch.manual_seed(1)
-    T = max(lengths) + 1
-    mask = torch.arange(T) < torch.tensor(lengths).unsqueeze(1)
-    inputs = torch.randn(len(lengths), T, D, dtype=dtype)
-    inputs[~mask] = padding
-    return inputs.requires_grad_(), mask
+def batch(lengths, dtype=torch.float64):
+    inputs, mask = equations.batch(lengths, max(lengths) + 1, D, padding=torch.nan)
+    return inputs.to(dtype).requires_grad_(), mask
 
 
 def outputs_and_gradients(encoder, inputs, mask):
@@ -105,44 +94,12 @@ def test_kernels_stay_within_their_tensors(variant, monkeypatch):
     for name in ("_forward_step", "_backward_step"):
         monkeypatch.setattr(gpu, name, Surrounded(getattr(gpu, name)))
     encoder = build(num_layers=2, bidirectional=True, **VARIANTS[variant])
-    inputs, mask = batch(LENGTHS["all different"])
+    inputs, mask = batch([4, 1, 6, 3, 5])
     expected = naive_outputs_and_gradients(encoder, inputs, mask)
     with use_backend("gpu"):
         actual = outputs_and_gradients(encoder, inputs, mask)
     assert len(launched) == 2
     torch.testing.assert_close(actual, expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize(("variant", "lengths"), list(zip(VARIANTS, LENGTHS)))
-def test_initial_states(variant, lengths):
-    """Against the equations, token by token from these states."""
-    encoder = build(num_layers=3, **VARIANTS[variant])
-    inputs, mask = batch(LENGTHS[lengths])
-    B = len(inputs)
-    initial = tuple(torch.randn(2, B, 3, H, dtype=torch.float64).requires_grad_())
-    layers = list(map(encoder.layer_weights, range(3)))
-    expected = []
-    for b in range(B):
-        states = [(h[None], c[None]) for h, c in zip(initial[0][b], initial[1][b])]
-        outputs = inputs.new_zeros(inputs.size(1), H)
-        for t in range(int(mask[b].sum())):
-            hidden, lower = inputs[b, t][None], None
-            for number, weights in enumerate(layers):
-                hidden, gates = run_step(hidden, *states[number], lower, weights)
-                states[number] = hidden, lower = hidden, gates.cell
-            outputs = outputs.index_put((torch.tensor(t),), hidden[0])
-        expected.append((outputs, *(torch.cat(x) for x in zip(*states))))
-    wanted = [torch.stack(x) for x in zip(*expected)]
-    stack = LayerStack([[encoder.layer_weights(layer)] for layer in range(3)])
-    actual = lstm_last_states(inputs, mask, stack, initial)
-    leaves = [inputs, *initial, *encoder.parameters()]
-    upstream = [torch.randn_like(x) for x in wanted]
-    gradients, wanted_gradients = (
-        gradients_or_zeros(x, leaves, upstream) for x in (actual, wanted)
-    )
-    torch.testing.assert_close([*actual], wanted, rtol=0, atol=1e-9)
-    torch.testing.assert_close(gradients, wanted_gradients, rtol=0, atol=1e-9)
 
 
 def test_initial_states_are_of_one_direction():
@@ -222,7 +179,7 @@ def test_steps_cost_no_more_than_the_sentences_still_being_read(monkeypatch):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_on_a_gpu(variant):
     encoder = build(torch.float32, bidirectional=True, **VARIANTS[variant])
-    inputs, mask = batch(LENGTHS["some empty"], torch.float32)
+    inputs, mask = batch([0, 2, 0, 5, 2], torch.float32)
     expected = naive_outputs_and_gradients(encoder, inputs, mask)
     inputs = inputs.detach().cuda().requires_grad_()
     with use_backend("gpu"):

@@ -3,7 +3,14 @@ from functools import partial
 import pytest
 import torch
 
-from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, GumbelTreeLSTM, StackedRNN, SuffixBiLSTM
+from allennlp_sentmatch.nn import (
+    LSTMN,
+    CellAwareLSTM,
+    GumbelTreeLSTM,
+    RecurrentlyControlledRNN,
+    StackedRNN,
+    SuffixBiLSTM,
+)
 from allennlp_sentmatch.nn.ops.backends import use_backend
 from allennlp_sentmatch.nn.ops.common.autograd import differentiable, writable
 
@@ -57,7 +64,7 @@ def test_no_encoder_hands_out_a_gradient_without_its_graph(encoder_class):
     assert all(p.grad is not None for n, p in encoder.named_parameters() if "weight_hh" in n)
 
 
-@pytest.mark.parametrize("encoder_class", ENCODERS)
+@pytest.mark.parametrize("encoder_class", [*ENCODERS, RecurrentlyControlledRNN])
 @pytest.mark.parametrize("narrowed", [False, True])
 def test_autocast_narrows_nothing_in_a_recurrence(encoder_class, narrowed):
     """Neither in the forward nor in the backward pass; inputs may have been narrowed before."""

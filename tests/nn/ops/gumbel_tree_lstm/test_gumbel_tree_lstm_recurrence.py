@@ -1,135 +1,30 @@
-"""The compiled composition of the Gumbel Tree-LSTM against the naive form."""
-
-from copy import deepcopy
-from typing import Optional
+"""What test_every_recurrence.py does not compare of the Gumbel Tree-LSTM."""
 
 import pytest
 import torch
 
-from allennlp_sentmatch.nn import gumbel_tree_lstm
-from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise
 from allennlp_sentmatch.nn.gumbel_tree_lstm import GumbelTreeLSTM
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import choose_greedily
+from tests.nn.equations import batch, normal
 from tests.nn.ops.conftest import CPU_BACKENDS, run_by
 
-D, H = 3, 5
-LENGTHS = [12, 2, 0, 9, 12, 1, 7, 3]
 
-every_backend = pytest.mark.parametrize("backend", CPU_BACKENDS)
-
-
-def make(temperature: float = 1.0) -> GumbelTreeLSTM:
-    torch.manual_seed(0)
-    model = GumbelTreeLSTM(D, H, "affine", temperature).double()
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter)
-    return model
-
-
-def batch(lengths: list[int], num_tokens: int) -> tuple[torch.Tensor, torch.Tensor]:
-    inputs = torch.randn(len(lengths), num_tokens, D, dtype=torch.float64)
-    return inputs, torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
-
-
-def values_and_gradients(
-    model: GumbelTreeLSTM,
-    inputs: torch.Tensor,
-    mask: torch.Tensor,
-    backend: str,
-    merges: Optional[torch.Tensor] = None,
-) -> dict[str, torch.Tensor]:
-    torch.manual_seed(7)  # of the Gumbel noise
-    inputs = inputs.clone().requires_grad_()
-    model.zero_grad()
-    with run_by(backend):
-        root = model.compose(inputs, mask, merges)
-        generator = torch.Generator().manual_seed(8)
-        weights = torch.randn(2, *root.hidden.shape, dtype=torch.float64, generator=generator)
-        (weights[0] * root.hidden + weights[1] * root.cell).sum().backward()
-    gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
-    return {**root._asdict(), "inputs": inputs.grad, **gradients}
-
-
-def assert_same(actual: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> None:
-    for name, value in expected.items():
-        if value is None:
-            assert actual[name] is None, name
-        else:
-            torch.testing.assert_close(
-                actual[name], value, atol=1e-9, rtol=1e-9, msg=lambda text, name=name: name + text
-            )
-
-
-@every_backend
-@pytest.mark.parametrize(("temperature", "seed"), [(0.4, 0), (0.4, 1), (2.5, 2)])
-def test_the_gradient_of_the_estimator_is_exact(temperature: float, seed: int, backend: str):
-    """Under one noise, with copy masks whose gradients flow through every layer."""
-    model = make(temperature).train()
-    torch.manual_seed(seed)
-    inputs, mask = batch(LENGTHS, 14)
-    actual = values_and_gradients(model, inputs, mask, backend)
-    assert actual["query"].abs().min() > 1e-6
-    assert_same(actual, values_and_gradients(model, inputs, mask, "naive"))
-
-
-@every_backend
+@pytest.mark.parametrize("backend", CPU_BACKENDS)
 def test_large_scores_do_not_overflow(backend: str):
     """The relaxation's exponential functions are those of differences to the highest score."""
-    model = make(0.5).train()
+    torch.manual_seed(0)
+    model = normal(GumbelTreeLSTM(3, 5, "affine", temperature=0.5))
     with torch.no_grad():
         model.query.mul_(1000)
-    inputs, mask = batch(LENGTHS, 14)
-    actual = values_and_gradients(model, inputs, mask, backend)
-    assert_same(actual, values_and_gradients(model, inputs, mask, "naive"))
-
-
-@every_backend
-def test_single_precision(backend: str):
-    torch.manual_seed(0)
-    model = GumbelTreeLSTM(D, 37, "affine")
-    torch.nn.init.normal_(model.query)
-    inputs, mask = batch(LENGTHS, 12)
-    expected = values_and_gradients(deepcopy(model).double(), inputs, mask, "naive")
-    with pytest.MonkeyPatch.context() as patch:
-        # Draw the noise in double precision, too.
-        patch.setattr(
-            gumbel_tree_lstm.gumbel_softmax,
-            "gumbel_noise",
-            lambda x: gumbel_noise(x.double()).to(x.dtype),
-        )
-        actual = values_and_gradients(model, inputs.float(), mask, backend)
-    torch.testing.assert_close(actual.pop("merges"), expected.pop("merges"))
-    for name, value in expected.items():
-        assert (actual[name] - value).norm() < 1e-5 * value.norm(), name
-
-
-@every_backend
-def test_given_trees(backend: str):
-    model = make()
-    inputs, mask = batch(LENGTHS, 14)
-    merges = torch.full((8, 13), -1)
-    for row, length in enumerate(LENGTHS):
-        for step in range(length - 1):
-            merges[row, step] = torch.randint(length - 1 - step, ())
-    actual = values_and_gradients(model, inputs, mask, backend, merges=merges)
-    assert_same(actual, values_and_gradients(model, inputs, mask, "naive", merges=merges))
-    with torch.no_grad(), run_by(backend):
-        root = model.compose(inputs, mask, merges)
-    assert_same(root._asdict(), {name: actual[name].detach() for name in root._fields})
-
-
-@every_backend
-def test_words_that_are_the_same_are_merged_from_the_left(backend: str):
-    """Scores that differ by rounding only are equal, whichever is the higher one."""
-    torch.manual_seed(0)
-    model = GumbelTreeLSTM(D, 37, "affine").double().eval()
-    inputs, mask = batch([7], 7)
-    same = inputs[:, :1].expand(3, 7, D).clone()
-    same[1, -1] *= 1 + 2**-50
-    same[2, -1] *= 1 - 2**-50
-    with torch.no_grad(), run_by(backend):
-        merges = model.compose(same, mask.expand(3, 7)).merges
-    assert merges[:, 0].tolist() == [0, 0, 0]
+    inputs, mask = batch([12, 2, 0, 9, 12, 1, 7, 3], 14, 3)
+    leaves, results = [inputs.requires_grad_(), *model.parameters()], []
+    for name in (backend, "naive"):
+        torch.manual_seed(7)  # of the Gumbel noise
+        with run_by(name):
+            root = model.compose(inputs, mask)
+            loss = root.hidden.square().sum() + root.cell.sum()
+            results.append([*root, *torch.autograd.grad(loss, leaves)])
+    torch.testing.assert_close(*results, atol=1e-9, rtol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -139,9 +34,3 @@ def test_scores_within_rounding_are_equal_and_the_leftmost_wins(dtype: torch.dty
     scores = torch.tensor([[0.0, 1.0, 1.0 + 4 * eps], [0.0, 1.0, 1.0 + 1000 * eps]], dtype=dtype)
     allowed = torch.ones(2, 3, dtype=torch.bool)
     assert choose_greedily(scores, allowed, query).tolist() == [1, 2]
-
-
-def test_only_allowed_pairs_are_chosen():
-    scores = torch.tensor([[0.1, 0.7, 0.9], [0.3, 0.2, 0.9]])
-    allowed = torch.tensor([[True, True, False], [False, False, False]])
-    assert choose_greedily(scores, allowed, torch.ones(2)).tolist() == [1, 0]

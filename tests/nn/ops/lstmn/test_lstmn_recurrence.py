@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from functools import partial
 
 import pytest
 import torch
@@ -14,11 +15,14 @@ from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.ops.lstmn import cpu
 from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
 from allennlp_sentmatch.nn.ops.lstmn.recurrence import IMPLEMENTATIONS
+from tests.nn import equations
+from tests.nn.equations import normal
 from tests.nn.ops.conftest import CPU_BACKENDS, run_by
 
 D, H, A = 3, 19, 35  # of no vector's width
 LENGTHS = [7, 2, 0, 5, 7, 1, 4]
 
+batch = partial(equations.batch, size=D)
 every_backend = pytest.mark.usefixtures("backend")
 
 
@@ -30,65 +34,44 @@ def backend(request: pytest.FixtureRequest) -> Iterator[str]:
 
 def make(bidirectional: bool) -> LSTMN:
     torch.manual_seed(0)
-    model = LSTMN(D, H, A, bidirectional).double()
-    for parameter in model.parameters():  # large enough for the attention to be far from even
-        torch.nn.init.normal_(parameter)
-    return model
+    return normal(LSTMN(D, H, A, bidirectional))
 
 
-def batch(lengths: list[int], num_tokens: int) -> tuple[torch.Tensor, torch.Tensor]:
-    generator = torch.Generator().manual_seed(1)
-    inputs = torch.randn(len(lengths), num_tokens, D, dtype=torch.float64, generator=generator)
-    return inputs, torch.arange(num_tokens) < torch.tensor(lengths).unsqueeze(1)
+BLOCKS = [35, 15, 16, 0, 33, 17, 32]
 
 
-def check_against_equations(
-    model: LSTMN, inputs: torch.Tensor, mask: torch.Tensor, tolerance: float = 1e-9
-):
-    """Compare tapes, attention and gradients with those of the naive form."""
+@every_backend
+@pytest.mark.parametrize(
+    ("lengths", "bidirectional", "parts", "scale", "num_units"),
+    [
+        # Several blocks of 16 tokens, in which compiled steps collect the gradients of tapes.
+        *((BLOCKS, bidirectional, (), 1, A) for bidirectional in (False, True)),
+        # Scores that are farther apart than what has an exponential function.
+        (LENGTHS, False, ("vector",), 1e4, A),
+        # Keys and queries that are farther from zero, while their sums are not.
+        *(
+            ([20, 3, 17], False, ("hidden", "input", "previous"), scale, num_units)
+            for scale, num_units in [(5.0, A), (300.0, A), (300.0, 1)]
+        ),
+    ],
+)
+def test_is_the_naive_form(lengths, bidirectional, parts, scale, num_units):
+    model = make(bidirectional)
+    with torch.no_grad():
+        for part in parts:
+            model.get_parameter(f"attention_{part}")[:num_units] *= scale
+    inputs, mask = batch(lengths, max(lengths))
     results = []
     for name in (None, "naive"):
         # Within the backend of the test, which the first pass keeps.
         with use_backend(name) if name else nullcontext():
             tapes = model.read(inputs.requires_grad_(), mask)
-        attention = tapes.attention if model.bidirectional else (tapes.attention,)
+        attention = tapes.attention if bidirectional else (tapes.attention,)
         outputs = [tapes.hidden, tapes.cell, *attention]
         loss = sum((x * torch.linspace(-1, 2, x.numel()).view_as(x)).sum() for x in outputs)
         results.append([*outputs, *torch.autograd.grad(loss, [inputs, *model.parameters()])])
+    tolerance = 1e-7 if parts else 1e-9  # a steep attention amplifies rounding
     torch.testing.assert_close(*results, atol=tolerance, rtol=tolerance)
-
-
-@every_backend
-@pytest.mark.parametrize("bidirectional", [False, True])
-def test_sentences_of_several_blocks(bidirectional: bool):
-    """Of 16 tokens, in which compiled steps collect the gradients of tapes."""
-    model = make(bidirectional)
-    inputs, mask = batch([35, 15, 16, 0, 33, 17, 32], 36)
-    check_against_equations(model, inputs, mask)
-
-
-@every_backend
-def test_scores_may_be_far_apart():
-    """Farther than what has an exponential."""
-    model = make(bidirectional=False)
-    with torch.no_grad():
-        model.attention_vector *= 1e4
-    inputs, mask = batch(LENGTHS, 7)
-    check_against_equations(model, inputs, mask)
-
-
-@every_backend
-@pytest.mark.parametrize(("scale", "num_units"), [(5.0, A), (300.0, A), (300.0, 1)])
-def test_keys_and_queries_may_be_far_from_zero(scale: float, num_units: int):
-    """Farther than what has an exponential function, while their sums are not."""
-    model = make(bidirectional=False)
-    with torch.no_grad():
-        model.attention_hidden[:num_units] *= scale
-        model.attention_input[:num_units] *= scale
-        model.attention_previous[:num_units] *= scale
-    inputs, mask = batch([20, 3, 17], 20)
-    # A steep attention amplifies rounding.
-    check_against_equations(model, inputs, mask, tolerance=1e-7)
 
 
 @every_backend
