@@ -1,5 +1,3 @@
-"""Calibrated archives: what changes, what does not, and what is refused."""
-
 import json
 import re
 import shutil

@@ -1,5 +1,3 @@
-"""Tests of encoding a corpus: order, duplicates, interruption, damage, refusals."""
-
 import errno
 import os
 import shutil
@@ -195,19 +193,6 @@ def test_a_damaged_file_of_an_interrupted_run(
     assert len(encoder.encoded) == len(set(SENTENCES)) - 28 + encoded_again
     assert log in caplog.text
     assert bool(log) == bool(caplog.records)
-
-
-@pytest.mark.parametrize("content", [None, b"", b"[]", b"{", b"\xff", b"[" * 100_000])
-def test_damaged_settings(folder, tmp_path, content):
-    """Without settings, such as in earlier versions, it is not known whose vectors there are."""
-    (folder / "settings.json").unlink()
-    if content is not None:
-        (folder / "settings.json").write_bytes(content)
-    problem = "missing" if content is None else "damaged: "
-    with pytest.raises(
-        ConfigurationError, match=rf"settings\.json is {problem}.*delete the folder"
-    ):
-        encode(FakeEncoder(), tmp_path / "v.npy")
 
 
 @cases(60, 2000)

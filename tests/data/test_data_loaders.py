@@ -1,5 +1,3 @@
-"""The loader of labeled and unlabeled batches."""
-
 import json
 import random
 from collections import Counter

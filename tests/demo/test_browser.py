@@ -264,15 +264,6 @@ def test_every_page_by_keyboard(open_page, kind_of_page, width, color_scheme):
     assert_fits(page, width)
 
 
-def test_a_narrow_screen_shows_what_the_search_found(open_page):
-    page = open_page(width=360)
-    page.get_by_role("tab", name="Search").click()
-    page.get_by_role("textbox").fill("A small kitten is carrying a flower " + "in the garden " * 10)
-    page.get_by_role("textbox").press("Enter")
-    page.locator("table").locator("visible=true").last.wait_for()
-    assert_fits(page, 360)
-
-
 def assert_fits(page, width: int) -> None:
     """Nothing is reached by scrolling sideways only."""
     assert page.evaluate("document.documentElement.scrollWidth") <= width

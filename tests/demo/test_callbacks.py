@@ -1,5 +1,3 @@
-"""The functions behind the page, without a browser, and HTML fragments."""
-
 import base64
 
 import pytest

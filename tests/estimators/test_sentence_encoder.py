@@ -1,5 +1,3 @@
-"""Sentence vectors from every source, their cosines and search; bad input and bad folders."""
-
 import copy
 import pickle
 from types import SimpleNamespace

@@ -1,5 +1,3 @@
-"""Attention in predictions as pictures."""
-
 import re
 
 import pytest

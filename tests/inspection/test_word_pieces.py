@@ -1,5 +1,3 @@
-"""Words, from word pieces and from subwords."""
-
 import pytest
 import torch
 from allennlp.data import Token

@@ -1,5 +1,3 @@
-"""Answers in JSON: parts of passages, and ranked candidates."""
-
 import json
 
 import numpy

@@ -1,5 +1,3 @@
-"""Requests in JSON, and the lines of a file for `allennlp predict`."""
-
 import json
 
 import pytest

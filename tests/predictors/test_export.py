@@ -1,5 +1,3 @@
-"""Encoders of models, exported: their vectors, and what cannot be exported."""
-
 from copy import deepcopy
 
 import numpy

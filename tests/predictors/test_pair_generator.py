@@ -1,5 +1,3 @@
-"""Generation from JSON, and the artificial data set of table 6.5."""
-
 import json
 
 import pytest
@@ -89,17 +87,18 @@ def test_requests_that_cannot_be_answered(generator, request_, message):
         generator_of("vae_siamese")
 
 
-def test_artificial_pairs_and_their_metrics(generator_archives, tmp_path):
+def test_artificial_pairs_and_their_metrics(
+    generator_archives, allennlp, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("allennlp.common.logging.FILE_FRIENDLY_LOGGING", False)
     pairs_file, metrics_file = tmp_path / "pairs.jsonl", tmp_path / "metrics.json"
-    metrics = evaluate_generator(
-        generator_archives[0],
-        PAIRS,
-        generator_archives[1],
-        str(metrics_file),
-        str(pairs_file),
-        batch_size=3,
-    )
-    assert json.loads(metrics_file.read_text()) == metrics
+    generator, classifier = generator_archives
+    files = ("--output-file", metrics_file, "--predictions-output-file", pairs_file)
+    options = ("--classifier", classifier, "--batch-size", 3, "--file-friendly-logging")
+    allennlp("evaluate-generator", generator, PAIRS, *options, *files)
+    metrics = json.loads(metrics_file.read_text())
+    printed = [f"{name}: {value:.4f}" for name, value in metrics.items()]
+    assert capsys.readouterr().out.splitlines() == printed
     pairs = [json.loads(line) for line in pairs_file.read_text().splitlines()]
 
     # The premises and labels of the data set, and what the generator says to them.

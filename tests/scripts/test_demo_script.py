@@ -1,5 +1,3 @@
-"""Tests of what `make demo` prints."""
-
 import json
 import re
 import subprocess

@@ -90,14 +90,6 @@ def test_a_row_has_the_published_figure_of_its_configuration(repository):
     assert fill_tables.fill(made) == made
 
 
-def test_each_revision_is_named_once(repository):
-    results = json.loads((repository / "sst5.json").read_text())
-    row = results["rows"][-1]
-    results["rows"] += [{**row, "revision": "a, b"}, {**row, "revision": "b"}]
-    _, facts, _ = fill_tables.result_blocks(results)
-    assert facts.endswith("\n- Revision: a; b")
-
-
 def test_check_changes_nothing(repository, monkeypatch):
     page = repository / "README.md"
     page.write_text("<!-- table sst5.json -->\n<!-- end of table -->\n")

@@ -1,5 +1,3 @@
-"""Sentences to distil from, without those of test sets."""
-
 import json
 import sys
 

@@ -1,5 +1,3 @@
-"""Reports of `allennlp tune` become files of results."""
-
 import json
 import sys
 

@@ -106,18 +106,6 @@ def test_after_a_failure_no_other_seed_is_begun(run, monkeypatch, tmp_path):
     assert rows(tmp_path / "sick.json")[0]["seeds"] == [1]  # which had finished
 
 
-def test_overrides_may_be_a_file(run, tmp_path, monkeypatch):
-    received = []
-    monkeypatch.setattr(
-        run_seeds, "train", lambda *arguments: received.append(arguments) or exit("trained")
-    )
-    overrides = tmp_path / "local.json"
-    overrides.write_text('{"train_data_path": "here"}')
-    with pytest.raises(SystemExit, match="trained"):
-        run(4, overrides=overrides)
-    assert received[0][2] == {"train_data_path": "here"}
-
-
 def test_recorded_figures_replace_those_of_the_same_row(output, run, tmp_path):
     path = tmp_path / "sick.json"
     other = {"model": "majority", "metrics": {"accuracy": 0.5}}

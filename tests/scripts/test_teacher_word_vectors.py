@@ -1,5 +1,3 @@
-"""Word vectors that a student starts from."""
-
 import gzip
 import sys
 

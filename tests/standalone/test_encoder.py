@@ -1,5 +1,3 @@
-"""An encoder in a folder: what it computes, and what is refused."""
-
 import json
 import os
 import shutil
@@ -117,24 +115,6 @@ def test_wrong_settings(folder, name, changes, message):
     with pytest.raises(ValueError, match=message) as error:
         StandaloneEncoder.load(folder)
     assert str(folder) in str(error.value)
-
-
-@pytest.mark.parametrize("name", ["sentence_encoder.json", "splitter.json", "vocabulary.json"])
-def test_every_setting_is_needed(folder, name):
-    text = (folder / name).read_text()
-    paths = [(key,) for key in json.loads(text)]
-    if name == "sentence_encoder.json":
-        inner = json.loads(text)["encoder"]
-        paths += [("encoder", key) for key in inner]
-        paths += [("encoder", "encoder", key) for key in inner["encoder"]]
-    for path in paths:
-        value = part = json.loads(text)
-        for key in path[:-1]:
-            part = part[key]
-        del part[path[-1]]
-        (folder / name).write_text(json.dumps(value))
-        with pytest.raises(ValueError, match=rf"{name}: .*({path[-1]}|an object .*type|format is)"):
-            StandaloneEncoder.load(folder)
 
 
 def test_words_of_another_size_than_the_encoder_reads(folder):

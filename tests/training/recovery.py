@@ -30,8 +30,8 @@ CONFIGURATIONS = {
 
 
 def params(name: str, **overrides: Any) -> Params:
-    path, small = CONFIGURATIONS[name]
     """The configuration `name` with other settings of its trainer."""
+    path, small = CONFIGURATIONS[name]
     overrides = {f"trainer.{key}": value for key, value in overrides.items()}
     return Params.from_file(REPOSITORY / path, {**small, **overrides})
 

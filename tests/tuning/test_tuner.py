@@ -105,7 +105,8 @@ def test_the_configuration_of_a_trial(curves, study, tmp_path):
 
 
 def test_a_failed_training_does_not_end_the_study(curves, study):
-    curves.set({0.1: [0.5], 0.2: [0.7, "no words"], 0.4: [math.nan]})
+    failure = "allennlp train: error: no words\n\n"
+    curves.set({0.1: [0.5], 0.2: [0.7, failure], 0.4: [math.nan]})
     report = study().run()
     assert states(report) == {("complete", 0.1): 1, ("failed", 0.2): 1, ("failed", 0.4): 1}
     reasons = {trial["values"][LR]: trial.get("reason") for trial in report["trials"]}

@@ -8,7 +8,6 @@ import json
 import pickle
 
 import pytest
-from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Vocabulary
@@ -18,7 +17,6 @@ from allennlp.data.fields import ListField
 
 import allennlp_sentmatch  # noqa: F401  (registers the readers)
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader, SingleSentenceReader
-from tests.conftest import REPOSITORY
 
 ROWS = [
     {"no": "1", "x": 'say "é"', "y": "b, c 1", "z": "1"},
@@ -292,18 +290,3 @@ def test_an_error_names_the_other_reader(kind, section, write):
         list(reader.read(path))
     is_named = "read by the validation_dataset_reader" in caught.value.message
     assert is_named == (section == "validation_dataset_reader")
-
-
-def test_a_training_with_one_reader_overridden(write, tmp_path, monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
-    own = write('{"frage": "Who slept?", "text": "The fox slept.", "answers": ["the fox"]}\n')
-    reader = {"type": "reading_comprehension", "format": "table"}
-    configuration = Params.from_file("fixtures/models/rnet.jsonnet").as_dict()
-    configuration["validation_dataset_reader"] = configuration["dataset_reader"]
-    configuration["dataset_reader"] = {**reader, "question": "frage", "passage": "text"}
-    configuration["train_data_path"] = configuration["validation_data_path"] = str(own)
-    with pytest.raises(
-        ConfigurationError,
-        match=r"there is no column 'question'.*\(read by the validation_dataset_reader",
-    ):
-        train_model(Params(configuration), tmp_path / "model")

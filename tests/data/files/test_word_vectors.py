@@ -1,5 +1,3 @@
-"""Word vectors in text files."""
-
 import bz2
 import gzip
 import zipfile

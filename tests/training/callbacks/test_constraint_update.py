@@ -1,5 +1,3 @@
-"""The second update of fine-tuning."""
-
 import copy
 from types import SimpleNamespace
 

@@ -1,5 +1,3 @@
-"""Warnings of labels that cannot be learned, and of too many threads."""
-
 import json
 import logging
 from types import SimpleNamespace
