@@ -5,7 +5,6 @@ Set `CHROMIUM` to the browser's path where it is not found by its name.
 
 import json
 import os
-import re
 import shutil
 from urllib.parse import urlsplit
 
@@ -35,13 +34,6 @@ CHANGED = """before => {
   return figure !== null && figure.innerHTML !== before;
 }"""
 """Whether there is another saliency than before."""
-
-OPACITY = """element => {
-  let opacity = 1;
-  for (let e = element; e; e = e.parentElement) opacity *= Number(getComputedStyle(e).opacity);
-  return opacity;
-}"""
-"""How much of an element is seen, of its parents' opacity too."""
 
 
 @pytest.fixture(scope="module")
@@ -164,22 +156,6 @@ def test_a_pair_gets_a_label_a_picture_and_saliency(open_page, pair_model):
     page.wait_for_function(CHANGED, arg=before)
 
 
-def test_an_old_answer_is_greyed_and_the_page_shows_that_one_waits(open_page):
-    page = open_page()
-    fill(page, *PAIR)
-    page.get_by_role("button", name="Classify").click()
-    page.locator("figure").nth(1).wait_for()
-    old = page.locator(".label .container, .saliency .html-container, .figures").all()
-    for element in old:
-        element.evaluate(f"e => {{ if (({OPACITY})(e) < 1) throw Error(e.className); }}")
-    page.route("**/queue/join*", lambda route: None)  # there is never an answer
-    page.get_by_role("button", name="Classify").click()
-    page.locator(".label").get_by_text(re.compile(r"\d+\.\d")).wait_for()
-    for element in old:
-        page.wait_for_function(f"e => ({OPACITY})(e) < 0.5", arg=element.element_handle())
-    page.unroute_all(behavior="ignoreErrors")
-
-
 def test_an_empty_text_gets_a_sentence(open_page):
     page = open_page()
     fill(page, PAIR[0], "")
@@ -191,15 +167,6 @@ def test_an_empty_text_gets_a_sentence(open_page):
     page.get_by_role("button", name="Classify").click()
     alert.wait_for(state="detached")
     assert probabilities(page).keys() == LABELS
-
-
-def test_an_example_fills_the_texts(open_page):
-    page = open_page()
-    example = page.locator("button.example").first
-    text = example.inner_text()
-    example.click()
-    page.locator("figure").first.wait_for()
-    assert " → ".join(b.input_value() for b in page.get_by_role("textbox").all()) == text
 
 
 def test_html_that_was_typed_is_text(open_page):

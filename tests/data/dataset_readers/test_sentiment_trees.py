@@ -163,8 +163,3 @@ def test_published_counts(shared_data, granularity, train, dev, test):
         assert len(set(phrases)) == 77616
         reader = SentimentTreesReader("2-class", use_subtrees=True, min_phrase_length=4)
         assert sum(1 for _ in phrases_of(reader, path)) == 56405  # SuBiLSTM's paper: 56.4k
-
-
-def test_the_published_labels_of_the_sentences(shared_data):
-    labels = [label(instance) for instance in read(shared_data / "sst/test.txt")]
-    assert [labels.count(str(i)) for i in range(5)] == [279, 633, 389, 510, 399]
