@@ -7,12 +7,9 @@ import json
 
 import pytest
 
-from allennlp_sentmatch.demo.middleware import RequestFilter, check_body
+from allennlp_sentmatch.demo.middleware import ANSWERS, JOIN, RequestFilter, check_body
 from allennlp_sentmatch.serving import requests
 from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT, RequestError
-
-JOIN = "/gradio_api/queue/join"
-ANSWERS = "/gradio_api/queue/data"
 
 
 def respond(
