@@ -52,24 +52,6 @@ def test_experiments_are_chosen_by_paper_data_set_and_model():
     assert chosen(data_set="trec", model="snli") == set()
 
 
-@pytest.fixture
-def printed(monkeypatch, capsys):
-    """Prints the list for some arguments, and returns its lines."""
-
-    def lines(*arguments):
-        monkeypatch.setattr("sys.argv", ["list_experiments.py", *arguments])
-        list_experiments.main()
-        return capsys.readouterr().out.splitlines()
-
-    return lines
-
-
-def test_names_under_which_nothing_is_listed(printed, capsys):
-    with pytest.raises(SystemExit):
-        printed("--model", "nothing")
-    assert "no experiment is listed" in capsys.readouterr().err
-
-
 def test_the_list_needs_no_allennlp():
     """In a Python that finds the standard library only."""
     command = [sys.executable, "-S", "-m", "scripts.list_experiments", "--model", "esim_subilstm"]

@@ -72,10 +72,3 @@ def test_exchanged_words_are_of_the_same_kind(recombination):
 )
 def test_all_that_is_made_of_few_sentences(recombination, way, expected):
     assert {getattr(recombination, way)() for _ in range(200)} == expected
-
-
-def test_denials(recombination):
-    made = {recombination.negation() for _ in range(300)}
-    assert "A man is not riding a horse in the rain." in made
-    assert "There is no man riding a horse in the rain." in made
-    assert "There are no dogs chasing a ball on the beach, near the sea." in made
