@@ -237,7 +237,6 @@ def test_swapped_pairs_follow_their_originals(fixtures):
         ("snli", "snli/snli_1.0_dev.jsonl.gz", dict(zip(NLI, (3329, 3235, 3278)))),
         ("snli", "snli/snli_1.0_test.jsonl.gz", dict(zip(NLI, (3368, 3219, 3237)))),
         ("snli", "snli/snli_1.0_train_first1024.jsonl.gz", dict(zip(NLI, (343, 338, 341)))),
-        ("snli", "ling_in_loop/litl_train.jsonl.gz", dict(zip(NLI, (14995, 14995, 14993)))),
         ("multinli", "ling_in_loop/litl_val.jsonl.gz", dict(zip(NLI, (2560, 2443, 2368)))),
         ("snli", "ling_in_loop/litl_val.snli_keys.jsonl.gz", dict(zip(NLI, (2560, 2443, 2368)))),
         ("multinli", "multinli/mnli_dev_matched.jsonl.gz", dict(zip(NLI, (3479, 3123, 3213)))),
