@@ -195,6 +195,19 @@ def test_a_damaged_file_of_an_interrupted_run(
     assert bool(log) == bool(caplog.records)
 
 
+@pytest.mark.parametrize("content", [None, b"", b"[]", b"{", b"\xff", b"[" * 100_000])
+def test_damaged_settings(folder, tmp_path, content):
+    """Without settings, such as in earlier versions, it is not known whose vectors there are."""
+    (folder / "settings.json").unlink()
+    if content is not None:
+        (folder / "settings.json").write_bytes(content)
+    problem = "missing" if content is None else "damaged: "
+    with pytest.raises(
+        ConfigurationError, match=rf"settings\.json is {problem}.*delete the folder"
+    ):
+        encode(FakeEncoder(), tmp_path / "v.npy")
+
+
 @cases(60, 2000)
 def test_any_damage(folder, tmp_path, num_cases):
     """The same bytes at the end, or an error with a remedy."""

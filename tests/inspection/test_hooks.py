@@ -1,4 +1,5 @@
 import contextlib
+import threading
 
 import pytest
 import torch
@@ -35,6 +36,17 @@ def test_each_text_has_its_own_embeddings_whatever_the_order(embedder):
     assert [x.tolist() for x in embedded["second"].leaves] == [[[[0, 0], [3, 6]]]]
     assert all(leaf.is_leaf and leaf.requires_grad for leaf in embedded["first"].leaves)
     assert embedder(first).tolist() == [[[1, 2], [0, 0]]]
+
+
+def test_another_thread_sees_the_embeddings_as_they_are(embedder):
+    seen = []
+    tokens = text(1)
+    with replaced_embeddings(embedder, {"first": tokens}, lambda x: 3 * x) as embedded:
+        thread = threading.Thread(target=lambda: seen.append(embedder(tokens).tolist()))
+        thread.start()
+        thread.join()
+    assert seen == [[[[1, 2]]]]
+    assert embedded["first"].leaves == []
 
 
 def test_the_layer_is_the_embedding_if_it_is_the_only_one(embedder):

@@ -114,6 +114,7 @@ def edit(folder, name, **changes):
             "superfluous tensor 'projection",
         ),
         ("splitter.json", {"type": "spacy"}, "must be an object with a type of"),
+        ("vocabulary.json", {"more": 1}, "there is a superfluous setting 'more'"),
         ("vocabulary.json", {"words": WORDS[:4]}, "expected embedding.weight of 4 rows"),
         ("vocabulary.json", {"words": ["a"] * 5}, "a list of different strings as words"),
         ("vocabulary.json", {"words": [1, 2, 3, 4, 5]}, "a list of different strings"),
