@@ -93,12 +93,6 @@ def test_text_for_prediction():
         assert len(reader.text_to_instance(empty)["tokens"].tokens) == 1
 
 
-@pytest.mark.parametrize(("tokens", "message"), [(5, "not 5"), (["a", None], "not None")])
-def test_what_is_no_text_is_refused(tokens, message):
-    with pytest.raises(ConfigurationError, match=message):
-        SentimentTreesReader().text_to_instance(tokens)
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [

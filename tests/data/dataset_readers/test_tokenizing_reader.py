@@ -175,6 +175,37 @@ def test_impossible_settings(settings, message):
         DatasetReader.from_params(Params(settings))
 
 
+@pytest.mark.parametrize(
+    ("reader", "arguments", "message"),
+    [
+        (SentencePairReader("snli"), ("a", 5), "hypothesis must be a string, not 5"),
+        (SentencePairReader("snli"), (None, "a"), "premise must be a string, not None"),
+        (SingleSentenceReader("trec"), (["a"],), r"text must be a string, not \['a'\]"),
+        (SentimentTreesReader(), (5,), "not 5"),
+        (SentimentTreesReader(), (["a", None],), "not None"),
+        *(
+            (AnswerSelectionReader("wikiqa"), arguments, message)
+            for arguments, message in [
+                ((5, ["a"]), "question must be a string, not 5"),
+                (("q", "a"), "candidates must be a list of at least one string, not 'a'"),
+                (("q", []), r"candidates must be a list of at least one string, not \[\]"),
+                (("q", ["a", None]), "each of the candidates must be a string, not None"),
+                (("q", ["a", "b"], [1]), "1 labels for 2 candidates"),
+                (("q", ["a", "b"], [1, 2]), r"labels must be 0 or 1, got \[1, 2\]"),
+                (("q", ["a"], ["1"]), r"labels must be 0 or 1, got \['1'\]"),
+            ]
+        ),
+        *(
+            (ReadingComprehensionReader("table"), ("q", "a", answers), "list of at least one str")
+            for answers in ("a", [], [3], str)
+        ),
+    ],
+)
+def test_text_to_instance_names_the_field(reader, arguments, message):
+    with pytest.raises(ConfigurationError, match=message):
+        reader.text_to_instance(*arguments)
+
+
 # For some formats a reader, a header, and a row from a text and a label.
 FORMATS = {
     "snli": (
