@@ -16,6 +16,12 @@ def test_indices(monkeypatch, remembered):
     assert len(indexer._chunks) == min(remembered, 5)
 
 
+def test_the_word_of_the_padding_is_no_padding():
+    vocabulary = {**VOCABULARY, "@@padding@@": 7}
+    indexer = TextIndexer(WhitespaceSplitter(), vocabulary, 1, 6, lowercase=True)
+    assert indexer.indices("@@PADDING@@ @@Padding@@") == [6, 7]
+
+
 def test_chunks_that_depend_on_their_neighbors_are_not_remembered():
     splitter = RuleSplitter(
         suffix=r"[:)]$", special_cases={":)": [":)"]}, rejoined={":)": [":", ")"]}

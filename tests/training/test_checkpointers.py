@@ -27,6 +27,18 @@ def test_is_the_default(tmp_path):
     assert type(explicit) is Checkpointer
 
 
+def test_saves_and_keeps_the_most_recent(tmp_path):
+    checkpointer = AtomicCheckpointer(tmp_path, keep_most_recent_by_count=2)
+    for epochs in (1, 2, 3):
+        checkpointer.save_checkpoint(trainer(epochs, epochs / 2))
+    loaded = checkpointer.load_checkpoint()
+    assert loaded.model_state == {"weight": torch.tensor(1.5)}
+    assert loaded.trainer_state["value"] == 1.5
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"{kind}_state_e{epochs}_b0.th" for kind in ("model", "training") for epochs in (2, 3)
+    ]
+
+
 @pytest.mark.parametrize("killed_at", [0, 1])
 def test_killed_while_a_file_is_written(tmp_path, monkeypatch, killed_at):
     checkpointer = AtomicCheckpointer(tmp_path)

@@ -15,6 +15,25 @@ def sizes(splits):
     )
 
 
+PUBLISHED_SIZES = {
+    "MR": (10662, None, None),
+    "CR": (3775 - 4, None, None),  # four lines are blank
+    "SUBJ": (10000, None, None),
+    "MPQA": (10606 - 3, None, None),  # three lines are blank
+    "SST": (67349, 872, 1821),
+    "TREC": (5452, None, 500),
+    "MRPC": (4076, None, 1725),
+    "SICK-R": (4500, 500, 4927),
+    "SICK-E": (4500, 500, 4927),
+    "STSB": (5749, 1500, 1379),
+}
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_published_sizes(task, shared_data):
+    assert sizes(task.read(shared_data)) == PUBLISHED_SIZES[task.name]
+
+
 @pytest.fixture(scope="module")
 def splits(tmp_path_factory):
     folder = write_small_data(tmp_path_factory.mktemp("data"))
@@ -33,6 +52,18 @@ def test_labels_and_scores(splits):
     assert by_label["STSB"] == {5.0: NUM_EXAMPLES, 0.0: NUM_EXAMPLES}
     # The phrases "good" and "bad" count once, and not those of neutral sentences.
     assert by_label["SST"] == {"0": NUM_EXAMPLES + 1, "1": NUM_EXAMPLES + 1}
+
+
+def test_sentences_are_as_they_are_in_the_file(splits):
+    assert splits["MR"].train.sentences[0] == ("rt-polarity0 is bad",)
+    assert splits["TREC"].train.sentences[0] == ("q0 is place",)
+    assert splits["MRPC"].train.sentences[2] == ("red train", "green 2")
+    assert splits["SICK-E"].test.sentences[3] == ("green test_annotated", "red 3")
+    assert splits["SST"].validation.sentences[:2] == [("dev0 good",), ("dev0 bad",)]
+    sentences = splits["STSB"].sentences()
+    assert len(sentences) == len(set(sentences))
+    assert sentences[:3] == ["red train", "red", "green train"]
+    assert {"red dev", "green test"} <= set(sentences)
 
 
 @pytest.mark.parametrize(
