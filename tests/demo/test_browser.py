@@ -156,19 +156,6 @@ def test_a_pair_gets_a_label_a_picture_and_saliency(open_page, pair_model):
     page.wait_for_function(CHANGED, arg=before)
 
 
-def test_an_empty_text_gets_a_sentence(open_page):
-    page = open_page()
-    fill(page, PAIR[0], "")
-    page.get_by_role("button", name="Classify").click()
-    alert = page.get_by_role("alert").get_by_text("Please write a hypothesis")
-    alert.wait_for()
-    assert page.locator("figure").count() == 0
-    fill(page, *PAIR)
-    page.get_by_role("button", name="Classify").click()
-    alert.wait_for(state="detached")
-    assert probabilities(page).keys() == LABELS
-
-
 def test_html_that_was_typed_is_text(open_page):
     page = open_page()
     attack = "<img src=x onerror='document.title=1'> ${document.title=1} {{value}} <b>bold</b>"

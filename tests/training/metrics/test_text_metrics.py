@@ -192,18 +192,12 @@ SENTENCES = [["a", "man", "sleeps"], ["a", "man", "runs"], ["a"], []]
 
 def test_distinct_by_hand():
     # a, man, sleeps, runs; (a man), (man sleeps), (man runs); 7 tokens in all
-    for name, expected in [("distinct-1", 4 / 7), ("distinct-2", 3 / 7)]:
-        metric = Metric.from_params(Params({"type": name}))
+    one, two = (Metric.from_params(Params({"type": f"distinct-{n}"})) for n in (1, 2))
+    for metric, expected in [(one, 4 / 7), (two, 3 / 7), (Distinct(3), 2 / 7)]:
         metric(SENTENCES[:1])
         metric(SENTENCES[1:])
         assert metric.get_metric() == pytest.approx(expected)
         assert metric.get_metric(reset=True) == pytest.approx(expected)
         assert metric.get_metric() == 0.0
-
-
-def test_distinct_n():
-    metric = Distinct(3)
-    metric(SENTENCES)
-    assert metric.get_metric() == pytest.approx(2 / 7)
     with pytest.raises(ConfigurationError, match="n is 0"):
         Distinct(0)
