@@ -1,5 +1,9 @@
 import sys
+import threading
+import time
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy
@@ -16,8 +20,8 @@ SENTENCES += SENTENCES[:50]  # so that there are blocks with nothing new
 SIZES = {"batch_size": 4, "block_size": 20, "show_progress": False}
 
 
-def encoded(encoder, file):
-    encode_corpus(encoder, lambda: iter(SENTENCES), file, **SIZES)
+def encoded(encoder, file, sentences=SENTENCES, sizes=SIZES):
+    encode_corpus(encoder, lambda: iter(sentences), file, **sizes)
     return file.read_bytes()
 
 
@@ -34,6 +38,56 @@ def test_ray_and_this_process_give_the_same_bytes(small_archive, tmp_path, monke
     finally:
         ray.shutdown()
     assert found == encoded(SentenceEncoder.from_archive(small_archive), tmp_path / "local.npy")
+
+
+@pytest.mark.slow
+def test_a_node_is_killed(small_archive, tmp_path):
+    """Half of a cluster dies while its workers encode."""
+    ray = pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    sentences = [f"{sentence} {i // 3}" for i, sentence in enumerate(SENTENCES * 90)]
+    sizes = {"batch_size": 1, "block_size": 30, "show_progress": False}
+    digests = tmp_path / "ray.npy.partial" / "digests"
+    options = {"num_cpus": 1, "object_store_memory": 10**8}
+    cluster = Cluster(initialize_head=True, connect=True, head_node_args=options)
+    numbers = []
+
+    def num_finished():
+        return digests.stat().st_size // 32 if digests.exists() else 0
+
+    def kill_when_both_encode():
+        while num_finished() < 10 or not busy_workers(node):
+            time.sleep(0.005)
+        numbers.append(num_finished())
+        cluster.remove_node(node, allow_graceful=False)
+
+    try:
+        node = cluster.add_node(**options)
+        encoder = RayEncoder(small_archive, num_workers=2, num_threads=1)
+        killer = threading.Thread(target=kill_when_both_encode, daemon=True)
+        killer.start()
+        found = encoded(encoder, tmp_path / "ray.npy", sentences, sizes)
+        killer.join(timeout=30)
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+    (number_then,) = numbers
+    assert 10 <= number_then < 300  # of 333
+    local = SentenceEncoder.from_archive(small_archive)
+    assert found == encoded(local, tmp_path / "local.npy", sentences, sizes)
+
+
+def busy_workers(node):
+    """The processes of a node that encode a block."""
+    (raylet,) = node.all_processes["raylet"]
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with suppress(OSError):  # it has just ended
+            is_child = f"\nPPid:\t{raylet.process.pid}\n" in status.read_text()
+            if is_child and b"ray::_encode" in status.with_name("cmdline").read_bytes():
+                found.append(status.parent.name)
+    return found
 
 
 class RaysTaskError(Exception):

@@ -5,6 +5,7 @@ Set `CHROMIUM` to the browser's path where it is not found by its name.
 
 import json
 import os
+import re
 import shutil
 from urllib.parse import urlsplit
 
@@ -34,6 +35,13 @@ CHANGED = """before => {
   return figure !== null && figure.innerHTML !== before;
 }"""
 """Whether there is another saliency than before."""
+
+OPACITY = """element => {
+  let opacity = 1;
+  for (let e = element; e; e = e.parentElement) opacity *= Number(getComputedStyle(e).opacity);
+  return opacity;
+}"""
+"""How much of an element is seen, of its parents' opacity too."""
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +162,22 @@ def test_a_pair_gets_a_label_a_picture_and_saliency(open_page, pair_model):
     before = page.locator(".saliency figure").inner_html()
     page.get_by_label("Integrated gradients").check()
     page.wait_for_function(CHANGED, arg=before)
+
+
+def test_an_old_answer_is_greyed_and_the_page_shows_that_one_waits(open_page):
+    page = open_page()
+    fill(page, *PAIR)
+    page.get_by_role("button", name="Classify").click()
+    page.locator("figure").nth(1).wait_for()
+    old = page.locator(".label .container, .saliency .html-container, .figures").all()
+    for element in old:
+        element.evaluate(f"e => {{ if (({OPACITY})(e) < 1) throw Error(e.className); }}")
+    page.route("**/queue/join*", lambda route: None)  # there is never an answer
+    page.get_by_role("button", name="Classify").click()
+    page.locator(".label").get_by_text(re.compile(r"\d+\.\d")).wait_for()
+    for element in old:
+        page.wait_for_function(f"e => ({OPACITY})(e) < 0.5", arg=element.element_handle())
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_html_that_was_typed_is_text(open_page):
