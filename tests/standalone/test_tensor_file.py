@@ -41,7 +41,7 @@ def entry(begin, end, shape=(1,), dtype="F32"):
 
 
 @pytest.mark.parametrize(
-    "header",
+    "content",
     [
         {"a": entry(0, 4)},  # the file has 8 bytes
         {"a": entry(0, 8)},
@@ -63,21 +63,7 @@ def entry(begin, end, shape=(1,), dtype="F32"):
         {"a": None},
         [],
         None,
-    ],
-)
-def test_wrong_headers(tmp_path, header):
-    encoded = json.dumps(header).encode()
-    content = len(encoded).to_bytes(8, "little") + encoded + bytes(8)
-    (tmp_path / "wrong").write_bytes(content)
-    with pytest.raises(
-        ValueError, match=r"wrong is damaged, or not a file of floating-point and int8 tensors"
-    ):
-        read_tensors(tmp_path / "wrong")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
+        # Files that have no such header
         b"",
         b"\x02\0\0",
         b"\xff" * 8 + b"{}",
@@ -88,9 +74,14 @@ def test_wrong_headers(tmp_path, header):
         (10**6).to_bytes(8, "little") + b"[" * 10**6,
     ],
 )
-def test_files_of_other_kinds(tmp_path, content):
+def test_wrong_headers_and_files_of_other_kinds(tmp_path, content):
+    if not isinstance(content, bytes):
+        encoded = json.dumps(content).encode()
+        content = len(encoded).to_bytes(8, "little") + encoded + bytes(8)
     (tmp_path / "wrong").write_bytes(content)
-    with pytest.raises(ValueError, match="wrong is damaged"):
+    with pytest.raises(
+        ValueError, match="wrong is damaged, or not a file of floating-point and int8 tensors"
+    ):
         read_tensors(tmp_path / "wrong")
 
 
