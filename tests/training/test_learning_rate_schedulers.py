@@ -111,6 +111,7 @@ def test_validation_data_are_needed():
         (make_infersent, {"decay": 0.0}, "decay must be more than 0 and at most 1, got 0"),
         (make_infersent, {"decay": 1.1}, "decay"),
         (make_infersent, {"shrink": 0.5}, "shrink must be at least 1, got 0.5"),
+        (MinimumLearningRate, {"serialization_dir": "", "minimum": 0}, "more than 0, got 0"),
     ],
 )
 def test_impossible_settings(make, settings, message):
@@ -135,8 +136,3 @@ def test_training_ends_below_the_minimum(tmp_path, monkeypatch, minimum, epochs)
     metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
     assert metrics["epoch"] == epochs - 1
     assert (tmp_path / "model" / "model.tar.gz").is_file()
-
-
-def test_the_minimum_is_positive():
-    with pytest.raises(ConfigurationError, match="more than 0, got 0"):
-        MinimumLearningRate("", 0)

@@ -28,6 +28,7 @@ def choices(*values):
 
 
 ALL_RATES = choices(*RATES)
+RATES_BETWEEN = SearchSpace({LR: {"type": "float", "low": 0.0, "high": 1.0}})
 
 
 @pytest.fixture
@@ -191,9 +192,8 @@ def test_a_study_that_goes_on_draws_other_values(curves, tmp_path, study, monkey
         return figure
 
     monkeypatch.setattr(Tuner, "_train", train)
-    space = SearchSpace({LR: {"type": "float", "low": 0.0, "high": 1.0}})
     for num_trials in (2, 4):
-        report = study(space, sampler="random", seed=3).run(num_trials)
+        report = study(RATES_BETWEEN, sampler="random", seed=3).run(num_trials)
     assert len({trial["values"][LR] for trial in report["trials"]}) == 4
 
 
@@ -318,6 +318,7 @@ def test_a_training_of_more_than_a_day(study, monkeypatch):
         ({"metric": "accuracy"}, r"as in \+accuracy and -loss; got 'accuracy'"),
         ({"metric": "+"}, r"got '\+'"),
         ({"sampler": "cmaes"}, "one of grid, tpe, random, got 'cmaes'"),
+        ({"space": RATES_BETWEEN, "sampler": "grid"}, "the sampler grid needs categorical"),
         ({"num_jobs": 0}, "the number of jobs must be at least 1, got 0"),
         ({"configuration": {"trainer": {"optimizer": {"lr": 1}}}}, "no validation_data_path"),
     ],
@@ -327,14 +328,10 @@ def test_options_that_are_not_accepted(study, options, message):
         study(**options)
 
 
-def test_the_grid_needs_choices(study):
-    space = SearchSpace({LR: {"type": "float", "low": 0.0, "high": 1.0}})
-    with pytest.raises(ConfigurationError, match="the sampler grid needs categorical"):
-        study(space, sampler="grid")
-    with pytest.raises(ConfigurationError, match=r"sampler tpe needs .*: give --n-trials"):
-        study(space).run()
-    with pytest.raises(ConfigurationError, match="trials must be at least 1, got 0"):
-        study(space).run(0)
+@pytest.mark.parametrize(("num_trials", "message"), [(None, "give --n-trials"), (0, "1, got 0")])
+def test_the_number_of_trials(study, num_trials, message):
+    with pytest.raises(ConfigurationError, match=message):
+        study(RATES_BETWEEN).run(num_trials)
 
 
 def test_the_default_metric(curves, study):
