@@ -71,6 +71,7 @@ def test_an_archive_and_a_file_of_translations(repository, tmp_path, monkeypatch
     comparison = {
         "data": "fixtures/data/parallel.{de,en}",
         "overrides": {"model.beam_search.max_steps": 3},
+        "lowercase": True,
         "systems": {"A": {"1": str(archive)}, "B": {"1": str(tmp_path / "other.txt")}},
         "comparisons": [{"higher": "B", "lower": "A"}],
     }
@@ -83,7 +84,9 @@ def test_an_archive_and_a_file_of_translations(repository, tmp_path, monkeypatch
     expected = [predictor.predict_json({"source": source})["target"] for source in sources]
     assert max(len(line.split()) for line in expected) == 3
     assert written.read_text().split("\n")[:-1] == expected
-    (table,) = fill_tables.measured_blocks(json.loads(path.read_text()))
+    comparison = json.loads(path.read_text())
+    assert "case:lc" in comparison["signature"]
+    (table,) = fill_tables.measured_blocks(comparison)
     assert "| B | A | 1 | " in table
     assert "X: B, Y: A, seeds: 1, BLEU of X: " in capsys.readouterr().out
 
