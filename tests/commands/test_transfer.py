@@ -1,4 +1,5 @@
 import json
+import random
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -95,6 +96,21 @@ def test_the_cache_is_of_a_folders_contents(figures, tmp_path, monkeypatch):
     words.write_text('["good"]')
     assert figures(*encoder) == {"mr_accuracy": 1.0}
     assert figures(*encoder) == {"mr_accuracy": 1.0}
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+def test_the_cache_is_of_the_same_sentences_and_vectors(allennlp, folder, tmp_path, figures):
+    """Vectors that tell the labels, first in the order of other sentences."""
+    allennlp("transfer", "--list-sentences", tmp_path / "s.txt", "--data", folder, "--tasks", "MR")
+    sentences = (tmp_path / "s.txt").read_text().splitlines()
+    numpy.save(tmp_path / "v.npy", [[float("good" in s), float("bad" in s)] for s in sentences])
+    files = [tmp_path / "mixed.txt", tmp_path / "v.npy"]
+    other = random.Random(0).sample(sentences, len(sentences))
+    (tmp_path / "mixed.txt").write_text("\n".join(other))
+    mixed = figures("--vectors", *files)
+    assert mixed["mr_accuracy"] < 1
+    (tmp_path / "mixed.txt").write_text("\n".join(sentences))
+    assert figures("--vectors", *files) == {"mr_accuracy": 1.0}
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
