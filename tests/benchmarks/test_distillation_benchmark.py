@@ -1,5 +1,3 @@
-"""The comparison of distilled encoders: its figures, and what it does not measure again."""
-
 import gzip
 import json
 import sys
@@ -60,19 +58,6 @@ def test_what_is_measured_is_saved_and_not_measured_again(benchmark, data, monke
     module.main()
     torch.set_num_threads(threads)
     assert json.loads(output.read_text())["records"] == [record]
-
-
-def test_a_file_of_word_vectors_is_averaged(benchmark, data, monkeypatch):
-    file = data / "mine.txt.gz"
-    (data / "glove" / "vectors.gz").rename(file)
-    output = data / "out.json"
-    arguments = ["", str(data), str(file), "--others", "--threads", "--output", str(output)]
-    monkeypatch.setattr(sys, "argv", arguments)
-    benchmark.distillation.main()
-    (record,) = json.loads(output.read_text())["records"]
-    assert (record["encoder"], record["size"]) == ("mine", 3)
-    assert record["stsb"] == pytest.approx(1.0)
-    assert record["megabytes"] == file.stat().st_size / 1e6
 
 
 @pytest.mark.parametrize("failing", [False, True])

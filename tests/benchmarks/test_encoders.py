@@ -128,15 +128,3 @@ def test_steps_take_turns_and_slow_ones_run_once(benchmark):
     assert set(times["b"]) == {2}
     assert len(times["a"]) == len(times["b"]) >= 3
     assert benchmark.measure.median_ratio(times["b"], times["a"]) == 2
-
-
-def test_a_step_that_takes_too_long_is_left_out(benchmark, lstmn, monkeypatch):
-    def interleave(steps, *args):
-        return {name: [] if name == "naive" else [2.0] for name in steps}
-
-    monkeypatch.setattr(benchmark.encoders, "interleave", interleave)
-    monkeypatch.setattr(benchmark.encoders, "peak_memory", lambda *args: None)
-    record = benchmark.encoders.measure(lstmn, 2, 1, torch.device("cpu"), 1, 60)
-    assert record["left_out"] == "steps of more than 60 seconds"
-    assert "naive_training_ratio" not in record
-    assert record["training_ratio"] == 1

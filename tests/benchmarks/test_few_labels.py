@@ -1,5 +1,3 @@
-"""Few labels, small changes of meaning and other data: what is read, computed and saved."""
-
 import gzip
 import json
 import sys

@@ -1,5 +1,3 @@
-"""The work of launches, of which the benchmark projects the time on a GPU."""
-
 import pytest
 import torch
 

@@ -1,5 +1,3 @@
-"""The report as text."""
-
 import json
 from dataclasses import replace
 

@@ -1,5 +1,3 @@
-"""Tests of `allennlp calibrate`."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""Tests of `allennlp encode`."""
-
 import os
 import shutil
 

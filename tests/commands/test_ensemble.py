@@ -1,5 +1,3 @@
-"""`allennlp ensemble`, and `evaluate` and `predict` with its archive."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""The `export` subcommand."""
-
 import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError

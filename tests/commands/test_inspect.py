@@ -1,5 +1,3 @@
-"""Tests of `allennlp inspect`."""
-
 import json
 
 import pytest

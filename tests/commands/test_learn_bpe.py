@@ -1,5 +1,3 @@
-"""Training a byte pair encoding, and the archive of a model that was trained with it."""
-
 import json
 import shutil
 

@@ -1,5 +1,3 @@
-"""Tests of `allennlp serve`."""
-
 import pytest
 from allennlp.common.checks import ConfigurationError
 

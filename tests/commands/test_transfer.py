@@ -1,5 +1,3 @@
-"""Tests of `allennlp transfer`."""
-
 import json
 import random
 import sys
@@ -9,9 +7,11 @@ from types import SimpleNamespace
 import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
+from hypothesis import strategies as st
 
 from allennlp_sentmatch.predictors import SentenceEncoder
-from tests.transfer.small_data import WORDS, write_small_data
+from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
+from tests.transfer.small_data import WORDS, encode_words, write_small_data
 
 
 @pytest.fixture(autouse=True)
@@ -75,21 +75,6 @@ def figures(report, tmp_path):
     ]
 
 
-def test_the_cache_is_of_the_same_sentences_and_vectors(allennlp, folder, tmp_path, figures):
-    """Vectors that tell the labels, first in the order of other sentences."""
-    allennlp("transfer", "--list-sentences", tmp_path / "s.txt", "--data", folder, "--tasks", "MR")
-    sentences = (tmp_path / "s.txt").read_text().splitlines()
-    numpy.save(tmp_path / "v.npy", [[float("good" in s), float("bad" in s)] for s in sentences])
-    files = [tmp_path / "mixed.txt", tmp_path / "v.npy"]
-    other = random.Random(0).sample(sentences, len(sentences))
-    (tmp_path / "mixed.txt").write_text("\n".join(other))
-    mixed = figures("--vectors", *files)
-    assert mixed["mr_accuracy"] < 1
-    (tmp_path / "mixed.txt").write_text("\n".join(sentences))
-    assert figures("--vectors", *files) == {"mr_accuracy": 1.0}
-    assert len(list((tmp_path / "cache").iterdir())) == 2
-
-
 class _FakeTransformer:
     """Reads what its folder says a sentence's vector is."""
 
@@ -111,6 +96,21 @@ def test_the_cache_is_of_a_folders_contents(figures, tmp_path, monkeypatch):
     words.write_text('["good"]')
     assert figures(*encoder) == {"mr_accuracy": 1.0}
     assert figures(*encoder) == {"mr_accuracy": 1.0}
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+def test_the_cache_is_of_the_same_sentences_and_vectors(allennlp, folder, tmp_path, figures):
+    """Vectors that tell the labels, first in the order of other sentences."""
+    allennlp("transfer", "--list-sentences", tmp_path / "s.txt", "--data", folder, "--tasks", "MR")
+    sentences = (tmp_path / "s.txt").read_text().splitlines()
+    numpy.save(tmp_path / "v.npy", [[float("good" in s), float("bad" in s)] for s in sentences])
+    files = [tmp_path / "mixed.txt", tmp_path / "v.npy"]
+    other = random.Random(0).sample(sentences, len(sentences))
+    (tmp_path / "mixed.txt").write_text("\n".join(other))
+    mixed = figures("--vectors", *files)
+    assert mixed["mr_accuracy"] < 1
+    (tmp_path / "mixed.txt").write_text("\n".join(sentences))
+    assert figures("--vectors", *files) == {"mr_accuracy": 1.0}
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
@@ -180,3 +180,49 @@ def test_one_encoder_is_required(allennlp, folder, small_archive, capsys):
         with pytest.raises(SystemExit):
             allennlp("transfer", "--data", folder, *arguments)
         assert "error:" in capsys.readouterr().err
+
+
+@cases(20, 2000)
+def test_transfer(allennlp, tmp_path, num_cases):
+    data = write_small_data(tmp_path / "data")
+    options = ["--data", data, "--tasks", "SST", "--sst-sentences"]
+    allennlp("transfer", "--list-sentences", tmp_path / "s.txt", *options)
+    vectors = encode_words((tmp_path / "s.txt").read_text().splitlines())
+    numpy.save(tmp_path / "v.npy", vectors)
+    rows = [" ".join(map(str, [word, *row])) for word, row in zip(WORDS, numpy.eye(len(WORDS)))]
+    (tmp_path / "words.txt").write_text("\n".join(rows))
+    encoders = {
+        "vectors": ["--vectors", tmp_path / "s.txt", tmp_path / "v.npy"],
+        "words": ["--word-vectors", tmp_path / "words.txt"],
+    }
+    output, cache = tmp_path / "out.json", tmp_path / "cache"
+
+    def metrics(encoder, *settings):
+        """The figures, or `None` after a check of the error."""
+        output.unlink(missing_ok=True)
+        try:
+            allennlp("transfer", *encoders[encoder], *options, "--output-file", output, *settings)
+        except Exception as error:
+            check_sentence(error)
+            return None
+        return json.loads(output.read_text())["metrics"]
+
+    for encoder in encoders:
+        assert metrics(encoder, "--cache", cache) == {"sst_accuracy": 1.0}
+    files = [tmp_path / "s.txt", tmp_path / "v.npy", tmp_path / "words.txt", *cache.iterdir()]
+    files += sorted(path for path in (data / "sst").iterdir())
+    before = {path: path.read_bytes() for path in files}
+
+    def check(case):
+        path, content, encoder = case
+        for other in cache.iterdir():
+            other.unlink()
+        for other in before:
+            replace(other, before[other])
+        replace(path, content)
+        assert metrics(encoder, "--cache", cache) == metrics(encoder)
+
+    strategy = st.sampled_from(files).flatmap(
+        lambda path: st.tuples(st.just(path), damaged(before[path]), st.sampled_from([*encoders]))
+    )
+    check_cases(check, strategy, num_cases)

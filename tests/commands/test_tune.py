@@ -1,5 +1,3 @@
-"""Tests of `allennlp tune`."""
-
 import json
 import sys
 

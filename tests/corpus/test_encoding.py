@@ -1,5 +1,3 @@
-"""Tests of encoding a corpus: order, duplicates, interruption, damage, refusals."""
-
 import errno
 import os
 import shutil

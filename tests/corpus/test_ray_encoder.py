@@ -1,5 +1,3 @@
-"""Tests of encoding over Ray."""
-
 import sys
 import threading
 import time

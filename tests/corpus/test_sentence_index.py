@@ -20,22 +20,6 @@ class TestWithFaiss:
     def _faiss(self):
         pytest.importorskip("faiss")
 
-    def test_chosen_rows_of_a_memory_map(self, vectors, tmp_path):
-        numpy.save(tmp_path / "v.npy", vectors)
-        rows = [4, 1, 20]
-        index = SentenceIndex.build(numpy.load(tmp_path / "v.npy", mmap_mode="r"), rows, 2)
-        assert len(index) == 3
-        _, found = index.search(vectors[rows], k=1)
-        assert found[:, 0].tolist() == [0, 1, 2]
-        numpy.testing.assert_allclose(
-            index.vectors([2])[0], vectors[20] / numpy.linalg.norm(vectors[20]), atol=1e-6
-        )
-
-    def test_equal_vectors_are_all_found(self, vectors):
-        cosines, rows = SentenceIndex.build(vectors[[3, 5, 3, 3]]).search(vectors[[3]], k=3)
-        assert sorted(rows[0].tolist()) == [0, 2, 3]
-        numpy.testing.assert_allclose(cosines, 1, atol=1e-6)
-
     def test_zero_vectors_have_the_cosine_zero(self, vectors, tmp_path):
         vectors[2] = 0
         index = SentenceIndex.build(vectors)

@@ -1,5 +1,3 @@
-"""Tests of searching a corpus: neighbors, duplicates, the model's opinion, what does not match."""
-
 import numpy
 import pytest
 import torch
@@ -77,10 +75,10 @@ def test_rescoring_is_the_predictors_prediction_of_the_pair(encoder, vectors, sm
                 )
 
 
-@pytest.mark.parametrize("factor", [100, 0.01])
-def test_the_vectors_scale_does_not_matter_in_rescoring(encoder, vectors, factor):
+@pytest.mark.parametrize(("factor", "dtype"), [(100, "<f8"), (100, ">f4"), (0.01, "<f2")])
+def test_the_vectors_scale_and_type_do_not_matter_in_rescoring(encoder, vectors, factor, dtype):
     expected = SentenceSearch(encoder, CORPUS, vectors).search(QUERIES, k=3, rescore=True)
-    scaled = SentenceSearch(encoder, CORPUS, vectors * numpy.float32(factor))
+    scaled = SentenceSearch(encoder, CORPUS, (vectors * factor).astype(dtype))
     for near, expected_near in zip(scaled.search(QUERIES, k=3, rescore=True), expected):
         for neighbor, same in zip(near, expected_near):
             assert neighbor.row == same.row

@@ -1,5 +1,3 @@
-"""The functions behind the page, without a browser, and HTML fragments."""
-
 import base64
 
 import pytest
@@ -107,18 +105,6 @@ def test_generated_sentences_are_a_table(untrained):
     for label, sentences in model.generate("A woman waits .").items():
         assert f"<td>{label}</td><td>{sentences[0]}</td>" in shown
     assert "Please write a sentence" in generated(model, " ", False)
-
-
-def test_a_translation_is_a_table_with_a_picture(untrained):
-    pytest.importorskip("matplotlib")
-    model = untrained("encoder_decoder")
-    (note,), (answer,) = predictions(model, ["ein Mann"])
-    assert note == ""
-    assert f"<td>{model.predict('ein Mann').answer.rows[0][1]}</td>" in answer
-    pictures = drawings(model, "ein Mann")
-    assert pictures.count("<figure>") == 2
-    assert "<figcaption>Alignment</figcaption>" in pictures
-    assert predictions(model, [""])[1] == [""]
 
 
 def test_an_svg_becomes_an_image_that_runs_no_script():

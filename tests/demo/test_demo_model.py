@@ -1,7 +1,3 @@
-"""The model behind the page: what it accepts and says, and that its callers are kept apart; the
-search with it.
-"""
-
 import math
 import threading
 
@@ -75,14 +71,6 @@ def test_a_score_of_a_pair(untrained):
     assert 0 <= float(score) <= 5
     assert scale == "0 to 5"
     assert "plane" in model.explain("a plane", "a man").content
-
-
-def test_a_single_sentence(untrained):
-    model = untrained("sentence_classifier")
-    assert [text_input.name for text_input in model.task.inputs] == ["sentence"]
-    assert set(model.predict("A film .").answer) == set(model._model.labels)
-    with pytest.raises(InputError, match=r"^The sentence has 61 words and marks"):
-        model.predict("a " * 61)
 
 
 def test_the_vector_of_a_sentence(untrained, untrained_predictor):

@@ -21,15 +21,13 @@ from allennlp_sentmatch.demo import (
     middleware,
     server,
 )
+from allennlp_sentmatch.demo.middleware import ANSWERS, JOIN
 from allennlp_sentmatch.demo.server import MAX_SESSIONS
 from allennlp_sentmatch.serving import requests, serve
-from allennlp_sentmatch.serving.requests import MAX_BYTES
 from tests import fuzzing
 from tests.serving.running import serving
 
 ADDRESS = "http://127.0.0.1"
-JOIN = "/gradio_api/queue/join"
-ANSWERS = "/gradio_api/queue/data"
 PAIR = ["A kitten is carrying a rose.", "A cat is moving a flower."]
 
 
@@ -261,15 +259,7 @@ HEADERS = st.lists(
     ),
     max_size=3,
 )
-FIELDS = [
-    "data",
-    "fn_index",
-    "session_hash",
-    "trigger_id",
-    "event_data",
-    "batched",
-    "simple_format",
-]
+FIELDS = ["data", "fn_index", "session_hash", "trigger_id", "event_data", "batched"]
 FORMS = st.one_of(
     fuzzing.values,
     st.builds(lambda name, value: form(**{name: value}), st.sampled_from(FIELDS), fuzzing.values),
@@ -284,18 +274,14 @@ BODIES = st.one_of(
     st.builds(lambda text, end: text[:end].encode(), FORMS, st.integers(0, 60)),
     st.binary(max_size=30),
 )
-REPETITIONS = st.sampled_from([1] * 8 + [2, 100_000])
-"""The number of times that a body is sent, up to the limit."""
-
 REQUESTS = st.one_of(
-    st.tuples(st.just("POST"), st.just(JOIN), st.just([]), BODIES, REPETITIONS),
-    st.tuples(METHODS, TARGETS, HEADERS, st.one_of(st.just(b""), BODIES), REPETITIONS),
+    st.tuples(st.just("POST"), st.just(JOIN), st.just([]), BODIES),
+    st.tuples(METHODS, TARGETS, HEADERS, st.one_of(st.just(b""), BODIES)),
     st.binary(max_size=100),
 )
 
 
-def request(method, target, headers, body, repetitions):
-    body = body * min(repetitions, 2 * MAX_BYTES // max(len(body), 1))
+def request(method, target, headers, body):
     lines = [f"{method} {target} HTTP/1.1", "Host: 127.0.0.1", "Connection: close"]
     lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
     lines += [f"{name}: {value}" for name, value in headers]

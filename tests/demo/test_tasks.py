@@ -1,5 +1,3 @@
-"""Each kind of predictor has its task, with examples that fit the model."""
-
 import pytest
 from allennlp.predictors import Predictor
 

@@ -1,5 +1,3 @@
-"""Estimators in folders: what is saved is loaded, and damaged or foreign folders are refused."""
-
 import json
 import shutil
 import subprocess
@@ -116,32 +114,21 @@ def test_nothing_is_overwritten(folder):
         ({"classes": ["a", "b", "c"]}, r"'coef' must have the shape \(3, 75\)"),
         ({"parameters": 3}, "expected an object as parameters"),
         ({"parameters": {}}, "there is no parameter"),
+        ({"matcher": "concat"}, r"'coef' must have the shape \(2, 43\)"),
+        ({"matcher": "os.system"}, "matcher must be one of"),
+        ({"matcher": ["concat"]}, "the parameter matcher cannot be"),
+        ({"l2": -1}, "l2 must be a number above 0"),
+        ({"l2": True}, "the parameter l2 cannot be True"),
+        ({"fine_tune": 1}, "the parameter fine_tune cannot be 1"),
+        ({"fine_tune": True}, "score_range must be a list"),
+        ({"batch_size": 1e9}, "the parameter batch_size cannot be"),
     ],
 )
-def test_damaged_settings_are_refused(folder, change, message):
-    path = folder / SETTINGS
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    with pytest.raises(ValueError, match=message):
-        PairClassifier.load(folder)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("matcher", "concat", r"'coef' must have the shape \(2, 43\)"),
-        ("matcher", "os.system", "matcher must be one of"),
-        ("matcher", ["concat"], "the parameter matcher cannot be"),
-        ("l2", -1, "l2 must be a number above 0"),
-        ("l2", True, "the parameter l2 cannot be True"),
-        ("fine_tune", 1, "the parameter fine_tune cannot be 1"),
-        ("fine_tune", True, "score_range must be a list"),
-        ("batch_size", 1e9, "the parameter batch_size cannot be"),
-    ],
-)
-def test_damaged_parameters_are_refused(folder, name, value, message):
+def test_damaged_settings_and_parameters_are_refused(folder, change, message):
     path = folder / SETTINGS
     settings = json.loads(path.read_text())
-    settings["parameters"][name] = value
+    is_parameter = change.keys() <= settings["parameters"].keys()
+    (settings["parameters"] if is_parameter else settings).update(change)
     path.write_text(json.dumps(settings))
     with pytest.raises(ValueError, match=message):
         PairClassifier.load(folder)

@@ -1,5 +1,3 @@
-"""Fine-tuning by AllenNLP's trainer: what is learned, what stays as it was, what is refused."""
-
 from types import SimpleNamespace
 
 import numpy

@@ -1,5 +1,3 @@
-"""The estimators as scikit-learn's users meet them: what they compute, and what they refuse."""
-
 import numpy
 import pandas
 import pytest

@@ -1,5 +1,3 @@
-"""Pictures as text."""
-
 import re
 import sys
 

@@ -1,5 +1,3 @@
-"""The word embeddings of each text, replaced while a model reads it."""
-
 import contextlib
 import threading
 

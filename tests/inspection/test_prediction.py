@@ -1,5 +1,3 @@
-"""Attention in predictions as pictures."""
-
 import re
 
 import pytest
@@ -21,6 +19,10 @@ def drawn(monkeypatch):
 
 
 PAIR = {"premise": "A cat sleeps", "hypothesis": "A pet rests quietly ."}
+SELF_ATTENTION = {
+    "Self attention of the premise": (3, 3),
+    "Self attention of the hypothesis": (5, 5),
+}
 QUESTION = {"question": "who sleeps ?", "candidates": ["the cat sleeps .", "no one"]}
 
 
@@ -37,23 +39,8 @@ QUESTION = {"question": "who sleeps ?", "candidates": ["the cat sleeps .", "no o
         ),
         ("bcn", {"sentence": "a b c d"}, {"Attention": (4, 4), "Pooling attention": (1, 4)}),
         ("sentence_classifier", {"sentence": "a b c"}, {"Pooling attention": (1, 3)}),
-        (
-            "lstmn_classifier",
-            PAIR,
-            {
-                "Self attention of the premise": (3, 3),
-                "Self attention of the hypothesis": (5, 5),
-                "Attention of the premise": (1, 3),
-            },
-        ),
-        (
-            "lstmn_classifier_lstmn",
-            PAIR,
-            {
-                "Self attention of the premise": (3, 3),
-                "Self attention of the hypothesis": (5, 5),
-            },
-        ),
+        ("lstmn_classifier", PAIR, {**SELF_ATTENTION, "Attention of the premise": (1, 3)}),
+        ("lstmn_classifier_lstmn", PAIR, SELF_ATTENTION),
         ("lstmn_classifier_lstm", PAIR, {}),
         (
             "attentive_ranker",

@@ -1,5 +1,3 @@
-"""Predictors of labels and scores: what goes in, what comes out, and saliency."""
-
 from copy import deepcopy
 
 import pytest

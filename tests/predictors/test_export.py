@@ -1,5 +1,3 @@
-"""Encoders of models, exported: their vectors, and what cannot be exported."""
-
 from copy import deepcopy
 
 import numpy
@@ -47,17 +45,13 @@ ENCODERS = [
         for leaf in ("lstm", "bilstm", "affine")
     ),
 ]
-EMBEDDER = {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 4}}}
+WORDS = {"type": "embedding", "embedding_dim": 4}
 
 
-def make(encoder, **settings):
+def make(encoder, words=WORDS, **settings):
     torch.manual_seed(0)
-    params = {
-        "type": "distilled_encoder",
-        "text_field_embedder": EMBEDDER,
-        "encoder": encoder,
-        **settings,
-    }
+    embedder = {"text_field_embedder": {"token_embedders": {"tokens": words}}}
+    params = {"type": "distilled_encoder", "encoder": encoder, **embedder, **settings}
     # A copy, for AllenNLP takes apart what it reads.
     model = Model.from_params(Params(deepcopy(params)), vocab=VOCAB)
     with torch.no_grad():  # larger parameters make differences visible
@@ -103,21 +97,9 @@ def test_readers(tmp_path, settings):
     check(make(ENCODERS[0]), reader, tmp_path / "exported")
 
 
-@pytest.mark.parametrize("type", ["sentence_classifier", "siamese_classifier"])
-def test_other_models(tmp_path, untrained_predictor, type):
-    if type == "sentence_classifier":
-        predictor = untrained_predictor(type)
-        check(predictor._model, predictor._dataset_reader, tmp_path / "exported")
-        return
-    vocab = Vocabulary(tokens_to_add={"tokens": ["a", "dog"], "labels": ["no", "yes"]})
-    params = {
-        "type": type,
-        "text_field_embedder": EMBEDDER,
-        "encoder": ENCODERS[-1],
-        "matcher": "heuristic",
-    }
-    model = Model.from_params(Params(deepcopy(params)), vocab=vocab).eval()
-    check(model, SentenceVectorsReader(), tmp_path / "exported")
+def test_another_model(tmp_path, untrained_predictor):
+    predictor = untrained_predictor("sentence_classifier")
+    check(predictor._model, predictor._dataset_reader, tmp_path / "exported")
 
 
 def test_a_folder_with_files_is_left_alone(tmp_path):
@@ -137,47 +119,34 @@ def test_weights_that_are_not_finite_are_not_exported(tmp_path):
     assert not (tmp_path / "exported").exists()
 
 
-HIGHWAY = {"type": "pooled", "encoder": {"type": "highway", "input_size": 4}}
-
-
 @pytest.mark.parametrize(
-    ("encoder", "settings", "message"),
+    ("encoder", "words", "message"),
     [
         (
-            HIGHWAY,
-            {},
+            {"type": "pooled", "encoder": {"type": "highway", "input_size": 4}},
+            WORDS,
             "the encoder in its pooled encoder is a HighwayEncoder; that must be cas_lst",
         ),
         (
             {"type": "boe", "embedding_dim": 4},
-            {},
+            WORDS,
             "its encoder must be pooled, gumbel_tree_lstm or an averaging .* BagOfEmbeddings",
         ),
         (
             ENCODERS[0],
-            {
-                "text_field_embedder": {
-                    "token_embedders": {
-                        "tokens": {"type": "embedding", "embedding_dim": 6, "projection_dim": 4}
-                    }
-                }
-            },
+            {"type": "embedding", "embedding_dim": 6, "projection_dim": 4},
             "its embedding has a projection_dim",
         ),
         (
             ENCODERS[0],
-            {
-                "text_field_embedder": {
-                    "token_embedders": {"tokens": {"type": "pass_through", "hidden_dim": 4}}
-                }
-            },
+            {"type": "pass_through", "hidden_dim": 4},
             "of type 'embedding' or 'pretrained_embedding', not by PassThroughTokenEmbedder",
         ),
     ],
 )
-def test_what_cannot_be_exported(tmp_path, encoder, settings, message):
+def test_what_cannot_be_exported(tmp_path, encoder, words, message):
     with pytest.raises(ConfigurationError, match=f"this encoder cannot be exported: .*{message}"):
-        export_encoder(make(encoder, **settings), SentenceVectorsReader(), tmp_path / "exported")
+        export_encoder(make(encoder, words), SentenceVectorsReader(), tmp_path / "exported")
     assert not (tmp_path / "exported").exists()
 
 

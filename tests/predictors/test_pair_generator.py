@@ -1,5 +1,3 @@
-"""Generation from JSON, and the artificial data set of table 6.5."""
-
 import json
 
 import pytest
@@ -89,15 +87,19 @@ def test_requests_that_cannot_be_answered(generator, request_, message):
         generator_of("vae_siamese")
 
 
-@pytest.fixture(scope="module")
-def predictors(generator_archives) -> tuple[Predictor, Predictor]:
-    names = ("pair_generator", "sentence_pair")
-    return tuple(map(Predictor.from_path, generator_archives, names))
-
-
-def test_artificial_pairs_and_their_metrics(predictors):
-    generator, classifier = predictors
-    metrics, pairs = evaluate_generator(generator, classifier, PAIRS, batch_size=3)
+def test_artificial_pairs_and_their_metrics(
+    generator_archives, allennlp, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("allennlp.common.logging.FILE_FRIENDLY_LOGGING", False)
+    pairs_file, metrics_file = tmp_path / "pairs.jsonl", tmp_path / "metrics.json"
+    generator, classifier = generator_archives
+    files = ("--output-file", metrics_file, "--predictions-output-file", pairs_file)
+    options = ("--classifier", classifier, "--batch-size", 3, "--file-friendly-logging")
+    allennlp("evaluate-generator", generator, PAIRS, *options, *files)
+    metrics = json.loads(metrics_file.read_text())
+    printed = [f"{name}: {value:.4f}" for name, value in metrics.items()]
+    assert capsys.readouterr().out.splitlines() == printed
+    pairs = [json.loads(line) for line in pairs_file.read_text().splitlines()]
 
     # The premises and labels of the data set, and what the generator says to them.
     true_pairs = [
@@ -105,11 +107,16 @@ def test_artificial_pairs_and_their_metrics(predictors):
         for instance in sample("cs_lvm").reader.read(PAIRS)
     ]
     assert [(pair["premise"], pair["label"]) for pair in pairs] == true_pairs
+    generator = Predictor.from_path(generator_archives[0], "pair_generator")
+    classifier = Predictor.from_path(generator_archives[1], "sentence_pair")
     for pair in pairs:
         output = generator.generate(pair["premise"], pair["label"])
         assert pair["hypothesis"] == output["sentences"][pair["label"]][0]["sentence"]
         judged = classifier.predict(pair["premise"], pair["hypothesis"])
         assert pair["predicted_label"] == judged["label"]
+
+    again = list(sample("cs_lvm").reader.read(str(pairs_file)))
+    assert [instance["label"].label for instance in again] == [pair["label"] for pair in pairs]
 
     right = sum(pair["label"] == pair["predicted_label"] for pair in pairs)
     assert metrics["accuracy"] == pytest.approx(right / len(pairs))
@@ -119,8 +126,10 @@ def test_artificial_pairs_and_their_metrics(predictors):
         assert metrics[f"distinct-{n}"] == pytest.approx(metric.get_metric())
 
 
-def test_pairs_without_labels(predictors, tmp_path):
+def test_pairs_without_labels(generator_archives, tmp_path):
     path = tmp_path / "unlabeled.jsonl"
     path.write_text('{"premise": "A man sleeps .", "hypothesis": "He is awake ."}\n')
+    names = ("pair_generator", "sentence_pair")
+    predictors = map(Predictor.from_path, generator_archives, names)
     with pytest.raises(ConfigurationError, match=r"unlabeled\.jsonl: this pair has no label"):
         evaluate_generator(*predictors, str(path))

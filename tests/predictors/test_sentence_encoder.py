@@ -1,5 +1,3 @@
-"""Sentence vectors from an archive."""
-
 import numpy
 import pytest
 import torch

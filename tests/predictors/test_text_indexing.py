@@ -74,6 +74,10 @@ def test_the_log_says_once_that_texts_are_cut(caplog):
     assert record.getMessage().startswith("a text is cut after 3 tokens (max_length)")
 
 
+def indexed(*indexers):
+    return SentenceVectorsReader(token_indexers=dict(zip("ab", indexers)))
+
+
 class OtherReader(SentenceVectorsReader):
     """A reader from another package, which may do anything with a text."""
 
@@ -92,26 +96,19 @@ class OtherReader(SentenceVectorsReader):
             "splits the language 'zh' with ChineseTokenizer",
         ),
         (
-            SentenceVectorsReader(
-                token_indexers={
-                    "tokens": SingleIdTokenIndexer(),
-                    "characters": TokenCharactersIndexer(min_padding_length=1),
-                }
-            ),
+            indexed(SingleIdTokenIndexer(), TokenCharactersIndexer(min_padding_length=1)),
             "not SingleIdTokenIndexer, TokenCharactersIndexer",
         ),
         (
-            SentenceVectorsReader(token_indexers={"t": SingleIdTokenIndexer(namespace="labels")}),
+            indexed(SingleIdTokenIndexer(namespace="labels")),
             "namespace 'labels' has no padding and no unknown word",
         ),
         (
-            SentenceVectorsReader(token_indexers={"t": SingleIdTokenIndexer(end_tokens=["</s>"])}),
+            indexed(SingleIdTokenIndexer(end_tokens=["</s>"])),
             "must not have start_tokens, end_tokens",
         ),
         (
-            SentenceVectorsReader(
-                token_indexers={"t": SingleIdTokenIndexer(feature_name="lemma_")}
-            ),
+            indexed(SingleIdTokenIndexer(feature_name="lemma_")),
             "must index the words' text",
         ),
     ],

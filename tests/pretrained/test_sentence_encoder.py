@@ -1,5 +1,3 @@
-"""The encoder in the package."""
-
 import pytest
 import torch
 from scipy.stats import spearmanr

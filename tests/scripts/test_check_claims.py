@@ -163,42 +163,6 @@ def test_validation_figures_are_compared_by_scores_of_validation_data(tmp_path: 
     assert second["interval"] == "+100.0 to +100.0"
 
 
-def test_scores_of_several_metrics_in_percent(tmp_path: Path):
-    path = write(tmp_path, {0: "10"}, {0: "01"}, metric="rouge_l", in_percent=True)
-    change(
-        tmp_path,
-        [{"metrics": {"rouge_l": [45.0]}}, {"metrics": {"rouge_l": [30.0]}}],
-        [
-            {"scores": {"f1": [0.0, 0.0], "rouge_l": [50.0, 40.0]}},
-            {"scores": {"f1": [90.0, 90.0], "rouge_l": [20.0, 40.0]}},
-        ],
-    )
-    (record,) = check_claims.check(path)
-    assert (record["higher"], record["lower"]) == ("45.0", "30.0")
-    assert record["difference"] == "+15.0"
-    assert record["interval"] == "+0.0 to +30.0"
-
-
-def test_a_row_by_its_model(tmp_path: Path):
-    """Two rows have the same configuration, with other overrides."""
-    path = write(tmp_path, {0: "1110"}, {0: "1000"}, higher="large", lower="small")
-    runs = [
-        {"configuration": "sick/cas_lstm", "overrides": overrides}
-        for overrides in ("{ num_layers: 3 }", "{}")
-    ]
-    change(tmp_path, runs, runs)
-    (record,) = check_claims.check(path)
-    assert (record["higher"], record["lower"]) == ("75.0", "25.0")
-    assert "interval" in record
-
-
-def test_a_file_of_results_that_does_not_exist(tmp_path: Path):
-    path = write(tmp_path, {0: "10"}, {0: "01"})
-    (tmp_path / "sick.json").unlink()
-    (record,) = check_claims.check(path)
-    assert record["holds"] == "missing: sick/cas_lstm, sick/bilstm"
-
-
 def test_scores_of_other_runs_are_an_error(tmp_path: Path):
     path = write(tmp_path, {0: "10"}, {0: "01"})
     change(tmp_path, [{}, {}], [{}, {"scores": "00"}])

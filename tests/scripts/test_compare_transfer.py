@@ -1,5 +1,3 @@
-"""Rows of a table of transfer are compared task by task."""
-
 import json
 import sys
 

@@ -1,5 +1,3 @@
-"""Tests of what `make demo` prints."""
-
 import json
 import re
 import subprocess
@@ -26,14 +24,6 @@ def test_each_finished_epoch_has_a_line(tmp_path):
     assert lines[1].endswith("accuracy in training 75.0%, in validation 50.0%")
     assert list(demo.finished_epochs(tmp_path, 1)) == lines[1:]
     assert list(demo.finished_epochs(tmp_path, 2)) == []
-
-
-def test_the_bar_is_that_of_the_last_progress_in_the_log(tmp_path):
-    (tmp_path / "log").write_bytes(b"x" * 1000 + b"\r 10%|#  | 1/9\raccuracy: 0.5 ||:  45%|## ")
-    assert demo.percentage(tmp_path / "log") == 0.45
-    assert demo.bar(0.45) == "[#########...........]"
-    (tmp_path / "log").write_bytes(b"")
-    assert demo.percentage(tmp_path / "log") == 0.0
 
 
 def test_a_failure_ends_with_the_log_s_last_words(tmp_path, monkeypatch):

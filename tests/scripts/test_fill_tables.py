@@ -90,14 +90,6 @@ def test_a_row_has_the_published_figure_of_its_configuration(repository):
     assert fill_tables.fill(made) == made
 
 
-def test_each_revision_is_named_once(repository):
-    results = json.loads((repository / "sst5.json").read_text())
-    row = results["rows"][-1]
-    results["rows"] += [{**row, "revision": "a, b"}, {**row, "revision": "b"}]
-    _, facts, _ = fill_tables.result_blocks(results)
-    assert facts.endswith("\n- Revision: a; b")
-
-
 def test_check_changes_nothing(repository, monkeypatch):
     page = repository / "README.md"
     page.write_text("<!-- table sst5.json -->\n<!-- end of table -->\n")
@@ -109,67 +101,3 @@ def test_check_changes_nothing(repository, monkeypatch):
     monkeypatch.setattr("sys.argv", ["fill_tables.py"])
     fill_tables.main()
     assert "41.0" in page.read_text()
-
-
-def test_a_measurement_of_several_runs_is_a_range():
-    machine = {"processor": "B", "threads": [1, 2], "command": "python b.py", "load": 1.5}
-    data = {
-        "machine": machine,
-        "columns": {"what": "what", "1 thread": "1"},
-        "records": [{"what": "cas_lstm", "1": [1.2345, 1.1]}, {"what": "rcrn", "1": [0.95]}],
-    }
-    table, measured = fill_tables.measured_blocks(data)
-    assert table.splitlines() == [
-        "| what | 1 thread |",
-        "| --- | --- |",
-        "| cas_lstm | 1.1 to 1.23 |",
-        "| rcrn | 0.95 |",
-    ]
-    assert measured == "Measured: B, 1 to 2 threads, `python b.py`."
-
-
-RATE = "trainer.optimizer.lr"
-
-
-def test_a_study_has_its_best_trial_first():
-    trial = {"state": "complete", "best_epoch": 2, "epochs": 3, "minutes": 1.25}
-    failed = {"state": "failed", "value": None, "reason": "no words"}
-    data = {
-        "configuration": "training_config/trec6/rcrn.jsonnet",
-        "command": "allennlp tune",
-        "metric": "+accuracy",
-        "metric_title": "accuracy, %",
-        "sampler": "grid",
-        "seed": 0,
-        "space": {RATE: {}, "dropout": {}},
-        "trials": [
-            {"number": 0, "values": {RATE: 0.1, "dropout": "low"}, **failed},
-            *(
-                {
-                    **trial,
-                    "number": n,
-                    "value": x,
-                    "values": {"trainer.optimizer.lr": n, "dropout": 0},
-                }
-                for n, x in ((1, 0.5), (2, 0.8))
-            ),
-        ],
-        "machine": {"processor": "A", "threads": 1},
-        "revision": "abc",
-        "date": "2026-01-01",
-    }
-    table, facts, command = fill_tables.study_blocks(data)
-    assert table.splitlines() == [
-        "| `trainer.optimizer.lr` | `dropout` | validation accuracy, % | best epoch | minutes |",
-        "| --- | --- | --- | --- | --- |",
-        "| 2 | 0 | 80.0 | 2 of 3 | 1.2 |",
-        "| 1 | 0 | 50.0 | 2 of 3 | 1.2 |",
-        "| 0.1 | low | failed: no words |  |  |",
-    ]
-    assert "- Search: grid, seed 0\n- Machine: processor A, threads 1\n" in facts
-    assert command == "```bash\nallennlp tune\n```"
-    data["metric"] = "-loss"
-    table, *_ = fill_tables.study_blocks(data)
-    assert [row.split(" | ")[2] for row in table.splitlines()[2:]] == [
-        "50.0", "80.0", "failed: no words",
-    ]  # fmt: skip

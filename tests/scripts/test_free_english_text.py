@@ -1,5 +1,3 @@
-"""Sentences of dictionaries, fortunes, descriptions and pages."""
-
 import gzip
 
 import pytest
@@ -40,12 +38,6 @@ def test_dictionary_without_its_marks(tmp_path):
     assert next(free.dictionary(tmp_path / "a.dict.dz")) == (
         "A quadruped of the genus Canis, esp. the domestic dog."
     )
-
-
-def test_fortunes_without_authors(tmp_path):
-    (tmp_path / "one.dat").write_bytes(b"\xff")
-    (tmp_path / "one").write_text("Are we there yet?  We are not.\n\t\t-- Anon\n%\nNo.\n%\n")
-    assert list(free.fortunes(tmp_path)) == ["Are we there yet?", "We are not."]
 
 
 def test_descriptions(tmp_path):

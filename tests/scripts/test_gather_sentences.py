@@ -1,12 +1,10 @@
-"""Sentences to distil from, without those of test sets."""
-
 import json
 import sys
 
 import pytest
 
 from scripts import gather_sentences
-from scripts.gather_sentences import TEST, TRAINING, gather, key
+from scripts.gather_sentences import TRAINING, gather, key
 
 
 def test_sentences_are_compared_by_letters_and_digits():
@@ -26,19 +24,6 @@ def test_test_sentences_and_repetitions_are_left_out():
         "distinct": {"a": 2, "b": 1},
         "in_test_sets": {"t": 1, "u": 2, "v": 0},
     }
-
-
-def test_each_data_set_gives_as_many_as_the_others():
-    training = {name: [f"{name} {i}" for i in range(size)] for name, size in (("a", 3), ("b", 50))}
-    sentences, numbers = gather(training, {}, limit=20, seed=1)
-    assert numbers["taken"] == {"a": 3, "b": 17}
-    assert sentences != sorted(sentences)
-    assert sentences == gather(training, {}, limit=20, seed=1)[0]
-    assert sentences != gather(training, {}, limit=20, seed=2)[0]
-
-
-def test_training_and_test_files_are_different():
-    assert not {file for file, _ in TRAINING.values()} & {file for file, _ in TEST.values()}
 
 
 def test_no_sentence_of_a_test_set_is_written(shared_data, tmp_path, monkeypatch):

@@ -1,11 +1,7 @@
-"""The list that `make experiments` prints."""
-
 import json
 import os
 import subprocess
 import sys
-from importlib import import_module
-from typing import Any
 
 import pytest
 from allennlp.common import Params
@@ -56,60 +52,16 @@ def test_experiments_are_chosen_by_paper_data_set_and_model():
     assert chosen(data_set="trec", model="snli") == set()
 
 
-@pytest.fixture
-def printed(monkeypatch, capsys):
-    """Prints the list for some arguments, and returns its lines."""
-
-    def lines(*arguments):
-        monkeypatch.setattr("sys.argv", ["list_experiments.py", *arguments])
-        list_experiments.main()
-        return capsys.readouterr().out.splitlines()
-
-    return lines
-
-
-@pytest.mark.parametrize(
-    "arguments", ["--model rcrn_runtime", "--paper rcrn --data-set benchmarks"]
-)
-def test_table_10_of_rcrn_is_listed_with_its_published_ratios(monkeypatch, printed, arguments):
-    _, _, first, *rest = printed(*arguments.split())
-    assert first.split() == ["benchmarks/rcrn_runtime.py", "-"]
-    text = " ".join(" ".join(rest).split())
-    assert "(RCRN 10)" in text
-    monkeypatch.syspath_prepend(str(REPOSITORY / "benchmarks"))
-    runtime = import_module("rcrn_runtime")
-    for name in (runtime.RCRN, runtime.NAIVE):
-        for times in runtime.PUBLISHED.values():
-            ratios = [a / b for a, b in zip(times[name], times[runtime.THREE])]
-            assert f"{min(ratios):.2f} to {max(ratios):.2f}" in text
-
-
-def test_names_under_which_nothing_is_listed(printed, capsys):
-    with pytest.raises(SystemExit):
-        printed("--model", "nothing")
-    assert "no experiment is listed" in capsys.readouterr().err
-
-
-def list_without_allennlp(*arguments: str) -> "subprocess.Popen[str]":
-    """Start the list in a Python that finds the standard library only."""
-    command = [sys.executable, "-S", "-m", "scripts.list_experiments", *arguments]
-    environment = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
-    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=REPOSITORY, env=environment, **pipes)
-
-
 def test_the_list_needs_no_allennlp():
-    output, errors = list_without_allennlp("--model", "esim_subilstm").communicate()
-    _, _, first, *_ = output.splitlines()
+    """In a Python that finds the standard library only."""
+    command = [sys.executable, "-S", "-m", "scripts.list_experiments", "--model", "esim_subilstm"]
+    environment = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
+    made = subprocess.run(
+        command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=True
+    )
+    _, _, first, *_ = made.stdout.splitlines()
     assert first.split()[-1] == "-"
-    assert errors == "The parameters are not counted, which needs AllenNLP: make install\n"
-
-
-def test_the_list_ends_quietly_when_nobody_reads_it():
-    with list_without_allennlp() as process:
-        process.stdout.close()
-        assert "Error" not in process.stderr.read()
-    assert process.returncode == 0
+    assert made.stderr == "The parameters are not counted, which needs AllenNLP: make install\n"
 
 
 @pytest.mark.parametrize(

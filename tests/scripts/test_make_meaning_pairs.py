@@ -1,5 +1,3 @@
-"""The pairs of small changes can be made again, and words alone do not give their labels away."""
-
 import csv
 import subprocess
 import sys

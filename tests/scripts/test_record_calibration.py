@@ -1,5 +1,3 @@
-"""Recording the figures of a calibration."""
-
 import json
 import sys
 

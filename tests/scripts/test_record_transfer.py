@@ -1,5 +1,3 @@
-"""Reports of `allennlp transfer` become rows of a table."""
-
 import json
 import sys
 from pathlib import Path

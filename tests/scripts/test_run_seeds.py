@@ -2,9 +2,7 @@ import json
 import shlex
 import shutil
 import subprocess
-import sys
 import threading
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -88,34 +86,6 @@ def test_several_seeds_at_a_time_share_the_cores(
     (row,) = rows(tmp_path / "sick.json")
     assert row["seeds"] == [1, 3, 4]
     assert row["machine"]["threads"] == threads
-
-
-def test_after_a_failure_no_other_seed_is_begun(run, monkeypatch, tmp_path):
-    begun = []
-
-    def train(config, folder, overrides, seed, threads):
-        begun.append(seed)
-        time.sleep(0 if seed == 5 else 0.5)
-        sys.exit(f"seed {seed} failed")
-
-    monkeypatch.setattr(run_seeds, "train", train)
-    seeds = range(5, 15)
-    with pytest.raises(SystemExit, match="seed 5 failed"):
-        run(1, *seeds, jobs=2, record=tmp_path / "sick.json")
-    assert len(begun) < len(seeds)
-    assert rows(tmp_path / "sick.json")[0]["seeds"] == [1]  # which had finished
-
-
-def test_overrides_may_be_a_file(run, tmp_path, monkeypatch):
-    received = []
-    monkeypatch.setattr(
-        run_seeds, "train", lambda *arguments: received.append(arguments) or exit("trained")
-    )
-    overrides = tmp_path / "local.json"
-    overrides.write_text('{"train_data_path": "here"}')
-    with pytest.raises(SystemExit, match="trained"):
-        run(4, overrides=overrides)
-    assert received[0][2] == {"train_data_path": "here"}
 
 
 def test_recorded_figures_replace_those_of_the_same_row(output, run, tmp_path):

@@ -1,5 +1,3 @@
-"""Word vectors that a student starts from."""
-
 import gzip
 import sys
 
@@ -8,15 +6,7 @@ import pytest
 
 from allennlp_sentmatch.predictors import SentenceEncoder
 from scripts import teacher_word_vectors
-from scripts.teacher_word_vectors import frequency_weights, read_words, reduce_vectors
-
-
-def test_words_of_a_list_and_of_a_file_of_vectors(tmp_path):
-    (tmp_path / "list.txt").write_text("dog\ncat\n")
-    with gzip.open(tmp_path / "vectors.txt.gz", "wt") as file:
-        file.write("dog 0.1 2\ncat 0.3 4\n")
-    assert read_words(tmp_path / "list.txt") == ["dog", "cat"]
-    assert read_words(tmp_path / "vectors.txt.gz") == ["dog", "cat"]
+from scripts.teacher_word_vectors import frequency_weights, reduce_vectors
 
 
 def test_frequent_words_weigh_less():

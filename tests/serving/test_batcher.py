@@ -1,5 +1,3 @@
-"""Predictions of many callers share batches."""
-
 import asyncio
 import threading
 

@@ -1,5 +1,3 @@
-"""The answers of `allennlp serve`, to friendly and hostile programs."""
-
 import json
 import logging
 import socket

@@ -1,18 +1,30 @@
-"""An encoder in a folder: what it computes, and what is refused."""
-
 import json
 import os
 import shutil
 
 import pytest
 import torch
+from hypothesis import strategies as st
 
+from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
 from allennlp_sentmatch.nn import CellAwareLSTM, Pooling
+from allennlp_sentmatch.predictors import export_encoder
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.splitters import RuleSplitter
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+from tests.fuzzing import (
+    cases,
+    changed_bytes,
+    changed_json,
+    check_cases,
+    check_refusal,
+    texts,
+    values,
+)
 from tests.nn.test_without_allennlp import run_without
+from tests.predictors.test_export import ENCODERS
+from tests.predictors.test_export import make as make_model
 
 WORDS = ["@@PADDING@@", "@@UNKNOWN@@", "a", "dog", "runs"]
 SETTINGS = {
@@ -102,6 +114,7 @@ def edit(folder, name, **changes):
             "superfluous tensor 'projection",
         ),
         ("splitter.json", {"type": "spacy"}, "must be an object with a type of"),
+        ("vocabulary.json", {"more": 1}, "there is a superfluous setting 'more'"),
         ("vocabulary.json", {"words": WORDS[:4]}, "expected embedding.weight of 4 rows"),
         ("vocabulary.json", {"words": ["a"] * 5}, "a list of different strings as words"),
         ("vocabulary.json", {"words": [1, 2, 3, 4, 5]}, "a list of different strings"),
@@ -117,24 +130,6 @@ def test_wrong_settings(folder, name, changes, message):
     with pytest.raises(ValueError, match=message) as error:
         StandaloneEncoder.load(folder)
     assert str(folder) in str(error.value)
-
-
-@pytest.mark.parametrize("name", ["sentence_encoder.json", "splitter.json", "vocabulary.json"])
-def test_every_setting_is_needed(folder, name):
-    text = (folder / name).read_text()
-    paths = [(key,) for key in json.loads(text)]
-    if name == "sentence_encoder.json":
-        inner = json.loads(text)["encoder"]
-        paths += [("encoder", key) for key in inner]
-        paths += [("encoder", "encoder", key) for key in inner["encoder"]]
-    for path in paths:
-        value = part = json.loads(text)
-        for key in path[:-1]:
-            part = part[key]
-        del part[path[-1]]
-        (folder / name).write_text(json.dumps(value))
-        with pytest.raises(ValueError, match=rf"{name}: .*({path[-1]}|an object .*type|format is)"):
-            StandaloneEncoder.load(folder)
 
 
 def test_words_of_another_size_than_the_encoder_reads(folder):
@@ -178,3 +173,78 @@ def test_wrong_arguments():
     for sentence in (b"a", None, ["a"]):
         with pytest.raises(TypeError, match=f"sentence 1 .* not {type(sentence).__name__}"):
             encoder.encode(["a", sentence])
+
+
+FILES = ["sentence_encoder.json", "splitter.json", "vocabulary.json"]
+TENSORS = "model.safetensors"
+LONGEST = 20_000
+"""Of an error's message, in bytes: some values are shown whole."""
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Folders of encoders of all kinds."""
+    parent = tmp_path_factory.mktemp("exported")
+    for number, encoder in enumerate(ENCODERS):
+        model = make_model(encoder, projection_size=5 if number % 2 else None)
+        reader = SentenceVectorsReader(None if number % 3 else "whitespace")
+        export_encoder(model, reader, parent / str(number))
+    return parent
+
+
+@st.composite
+def changed_tensors(draw, content):
+    """A file of tensors with another header."""
+    size = int.from_bytes(content[:8], "little")
+    header = json.dumps(draw(changed_json(json.loads(content[8 : 8 + size])))).encode()
+    return len(header).to_bytes(8, "little") + header + content[8 + size :]
+
+
+@st.composite
+def broken_folders(draw, folders):
+    """A folder, and the changed content of one of its files."""
+    folder = folders / str(draw(st.integers(0, len(ENCODERS) - 1)))
+    name = draw(st.sampled_from([*FILES, TENSORS]))
+    content = (folder / name).read_bytes()
+    if name == TENSORS:
+        changed = changed_tensors(content)
+    else:
+        changed = changed_json(json.loads(content)).map(lambda value: json.dumps(value).encode())
+    return folder, name, draw(st.one_of(changed, changed, changed_bytes(content)))
+
+
+@cases(60, 2000)
+def test_folders(folders, tmp_path, num_cases):
+    def check(case):
+        folder, name, content = case
+        shutil.copytree(folder, tmp_path / "copy", dirs_exist_ok=True)
+        (tmp_path / "copy" / name).write_bytes(content)
+        try:
+            encoder = StandaloneEncoder.load(tmp_path / "copy")
+        except ValueError as error:
+            check_refusal(error, str(tmp_path / "copy"), LONGEST)
+            return
+        vectors = encoder.encode(["A dog isn't a cat :)", "", "https://a.b/?c=1"])
+        assert vectors.shape == (3, encoder.vector_size)
+
+    check_cases(check, broken_folders(folders), num_cases)
+
+
+@cases(60, 2000)
+def test_sentences(folders, num_cases):
+    encoder = StandaloneEncoder.load(folders / "12")  # the fastest, for long sentences
+
+    def check(case):
+        sentences, batch_size = case
+        try:
+            vectors = encoder.encode(sentences, batch_size)
+        except (TypeError, ValueError) as error:
+            name = "sentence" if isinstance(error, TypeError) else "batch_size"
+            check_refusal(error, name, LONGEST)
+            return
+        assert vectors.shape == (len(sentences), encoder.vector_size)
+        assert vectors.isfinite().all()
+
+    sentences = st.one_of(st.lists(texts, max_size=4), st.lists(values, max_size=3), values)
+    sizes = st.one_of(st.integers(-1, 5), st.floats(), st.none(), st.booleans(), texts)
+    check_cases(check, st.tuples(sentences, sizes), num_cases)

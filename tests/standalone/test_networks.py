@@ -1,5 +1,3 @@
-"""Networks from settings: those of the package, and refusals of what does not fit a file."""
-
 import math
 
 import pytest

@@ -1,5 +1,3 @@
-"""Matrices of 8 bits: how far they are from the originals, and what is refused."""
-
 import pytest
 import torch
 

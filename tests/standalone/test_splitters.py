@@ -1,6 +1,5 @@
 """Splitting words, compared with AllenNLP's tokenizers and with spaCy's."""
 
-import json
 import random
 import re
 
@@ -76,21 +75,6 @@ def test_special_cases_beside_each_other_and_beside_affixes(name):
             for _ in range(generator.randint(1, 6))
         )
         assert splitter.words(text) == words_of(tokenizer, text)
-
-
-@pytest.mark.parametrize("name", TOKENIZERS)
-def test_settings_make_the_same_splitter(name):
-    tokenizer, splitter = TOKENIZERS[name]
-    again = splitter_from(json.loads(json.dumps(splitter.settings())))
-    assert again.settings() == splitter.settings()
-    assert again.words(SENTENCES[0]) == words_of(tokenizer, SENTENCES[0])
-
-
-def test_most_chunks_do_not_depend_on_their_neighbors():
-    splitter = TOKENIZERS["en"][1]
-    assert splitter.words_of_chunk("don't!") == ("do", "n't", "!")
-    assert splitter.words_of_chunk("word:)") is None
-    assert splitter.words("word:)") == ["word", ":)"]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensor
 
 TENSORS = {
     "a": torch.arange(6, dtype=torch.float32).view(2, 3),
+    "transposed": torch.arange(6, dtype=torch.float32).view(2, 3).t(),
     "b.c": torch.tensor([0.5, -1.0], dtype=torch.bfloat16),
     "half": torch.ones(1, dtype=torch.float16),
     "double": torch.tensor([[1e-300], [3.0]], dtype=torch.float64),
@@ -26,21 +27,12 @@ def same(x, y):
         assert torch.equal(tensor, y[name])  # a copy
 
 
-def test_what_is_written_is_read(tmp_path):
-    write_tensors(tmp_path / "t.safetensors", TENSORS)
-    same(read_tensors(tmp_path / "t.safetensors"), TENSORS)
-
-
-def test_tensors_that_are_not_contiguous(tmp_path):
-    write_tensors(tmp_path / "t.safetensors", {"a": TENSORS["a"].t()})
-    same(read_tensors(tmp_path / "t.safetensors"), {"a": TENSORS["a"].t()})
-
-
 def test_the_library_reads_our_files_and_we_read_its(tmp_path):
     library = pytest.importorskip("safetensors.torch")
     write_tensors(tmp_path / "ours", TENSORS)
     same(library.load_file(tmp_path / "ours"), TENSORS)
-    library.save_file(TENSORS, tmp_path / "theirs", metadata={"format": "pt"})
+    whole = {name: tensor.contiguous() for name, tensor in TENSORS.items()}
+    library.save_file(whole, tmp_path / "theirs", metadata={"format": "pt"})
     same(read_tensors(tmp_path / "theirs"), TENSORS)
 
 
@@ -49,7 +41,7 @@ def entry(begin, end, shape=(1,), dtype="F32"):
 
 
 @pytest.mark.parametrize(
-    "header",
+    "content",
     [
         {"a": entry(0, 4)},  # the file has 8 bytes
         {"a": entry(0, 8)},
@@ -71,21 +63,7 @@ def entry(begin, end, shape=(1,), dtype="F32"):
         {"a": None},
         [],
         None,
-    ],
-)
-def test_wrong_headers(tmp_path, header):
-    encoded = json.dumps(header).encode()
-    content = len(encoded).to_bytes(8, "little") + encoded + bytes(8)
-    (tmp_path / "wrong").write_bytes(content)
-    with pytest.raises(
-        ValueError, match=r"wrong is damaged, or not a file of floating-point and int8 tensors"
-    ):
-        read_tensors(tmp_path / "wrong")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
+        # Files that have no such header
         b"",
         b"\x02\0\0",
         b"\xff" * 8 + b"{}",
@@ -96,9 +74,13 @@ def test_wrong_headers(tmp_path, header):
         (10**6).to_bytes(8, "little") + b"[" * 10**6,
     ],
 )
-def test_files_of_other_kinds(tmp_path, content):
+def test_wrong_headers_and_files_of_other_kinds(tmp_path, content):
+    if not isinstance(content, bytes):
+        encoded = json.dumps(content).encode()
+        content = len(encoded).to_bytes(8, "little") + encoded + bytes(8)
     (tmp_path / "wrong").write_bytes(content)
-    with pytest.raises(ValueError, match="wrong is damaged"):
+    form = "(floating-point and int8 tensors|safetensors: its header is not whole)"
+    with pytest.raises(ValueError, match=f"wrong is damaged, or not a file of {form}"):
         read_tensors(tmp_path / "wrong")
 
 

@@ -1,10 +1,8 @@
-"""Indices of words, and how they are remembered."""
-
 import pytest
 
 from allennlp_sentmatch.standalone import text_indexer
 from allennlp_sentmatch.standalone.splitters import RuleSplitter, WhitespaceSplitter
-from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 
 VOCABULARY = {"a": 2, "dog": 3, "runs": 4, "A": 5}
 
@@ -16,16 +14,6 @@ def test_indices(monkeypatch, remembered):
     for _ in range(2):
         assert indexer.indices("A dog and a\tdog runs") == [5, 3, 1, 2, 3, 4]
     assert len(indexer._chunks) == min(remembered, 5)
-
-
-def test_lower_case_and_length():
-    indexer = TextIndexer(WhitespaceSplitter(), VOCABULARY, 1, 6, lowercase=True, max_length=2)
-    assert indexer.indices("A DOG runs") == [2, 3]
-
-
-@pytest.mark.parametrize("text", ["", " \n"])
-def test_a_text_without_words_has_an_index_of_its_own(text):
-    assert TextIndexer(WhitespaceSplitter(), VOCABULARY, unknown=1, empty=6).indices(text) == [6]
 
 
 def test_the_word_of_the_padding_is_no_padding():
@@ -43,8 +31,3 @@ def test_chunks_that_depend_on_their_neighbors_are_not_remembered():
     for _ in range(2):
         assert indexer.indices("a a:) a: )") == [2, 2, 3, 2, 4, 5]
     assert indexer._chunks["a:)"] is None
-
-
-def test_padding():
-    rows = padded([[2, 3, 4], [5], [6, 7]])
-    assert rows.tolist() == [[2, 3, 4], [5, 0, 0], [6, 7, 0]]

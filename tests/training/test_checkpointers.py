@@ -1,5 +1,3 @@
-"""Checkpoints that a killed process leaves behind."""
-
 from types import SimpleNamespace
 
 import pytest

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.training.recovery import CONFIGURATIONS, assert_same_outcome, params
+from tests.training.callbacks.test_exact_recovery import CONFIGURATIONS, assert_same_outcome, params
 
 NUM_KILLS = 5
 

@@ -50,12 +50,6 @@ def test_the_rate_of_every_batch(settings, period):
         assert found[-1] > found[-2]
 
 
-def test_the_last_step_ends_at_zero():
-    optimizer, scheduler = make()
-    rates(optimizer, scheduler)
-    assert [group["lr"] for group in optimizer.param_groups] == [0.0, 0.0]
-
-
 ACCURACIES = [0.5, 0.6, 0.6, 0.55, 0.7, 0.2, 0.69, 0.71]
 
 
@@ -65,12 +59,12 @@ def make_infersent(**settings):
     return optimizer, LearningRateScheduler.from_params(params, optimizer=optimizer)
 
 
-def infersent_rates(optimizer, scheduler, accuracies):
-    """The learning rates of the epochs."""
+def rates_before(optimizer, step, values):
+    """The learning rates before a step with each of the values."""
     passed = []
-    for accuracy in accuracies:
+    for value in values:
         passed.append(optimizer.param_groups[0]["lr"])
-        scheduler.step(accuracy)
+        step(value)
     return passed
 
 
@@ -83,27 +77,24 @@ def test_the_rates_are_those_of_infersent():
             best = accuracy
         else:
             rate /= 5
-    assert infersent_rates(*make_infersent(), ACCURACIES) == pytest.approx(expected)
+    optimizer, scheduler = make_infersent()
+    assert rates_before(optimizer, scheduler.step, ACCURACIES) == pytest.approx(expected)
     assert expected[-1] == pytest.approx(0.1 * 0.99**7 / 5**4)
 
 
 @pytest.mark.parametrize(("make", "method"), [(make, "step_batch"), (make_infersent, "step")])
 def test_a_restored_scheduler_goes_on(make, method):
-    def rates(optimizer, scheduler, values):
-        passed = []
-        for value in values:
-            passed.append(optimizer.param_groups[0]["lr"])
-            getattr(scheduler, method)(*([] if method == "step_batch" else [value]))
-        return passed
-
-    whole = rates(*make(), ACCURACIES)
     optimizer, scheduler = make()
-    rates(optimizer, scheduler, ACCURACIES[:3])
+    values = range(1, 9) if method == "step_batch" else ACCURACIES
+    whole = rates_before(optimizer, getattr(scheduler, method), values)
+    optimizer, scheduler = make()
+    rates_before(optimizer, getattr(scheduler, method), values[:3])
     state, optimizer_state = scheduler.state_dict(), optimizer.state_dict()
     optimizer, scheduler = make()
     optimizer.load_state_dict(optimizer_state)
     scheduler.load_state_dict(state)
-    assert rates(optimizer, scheduler, ACCURACIES[3:]) == pytest.approx(whole[3:])
+    rest = rates_before(optimizer, getattr(scheduler, method), values[3:])
+    assert rest == pytest.approx(whole[3:])
 
 
 def test_validation_data_are_needed():
@@ -120,6 +111,7 @@ def test_validation_data_are_needed():
         (make_infersent, {"decay": 0.0}, "decay must be more than 0 and at most 1, got 0"),
         (make_infersent, {"decay": 1.1}, "decay"),
         (make_infersent, {"shrink": 0.5}, "shrink must be at least 1, got 0.5"),
+        (MinimumLearningRate, {"serialization_dir": "", "minimum": 0}, "more than 0, got 0"),
     ],
 )
 def test_impossible_settings(make, settings, message):
@@ -144,8 +136,3 @@ def test_training_ends_below_the_minimum(tmp_path, monkeypatch, minimum, epochs)
     metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
     assert metrics["epoch"] == epochs - 1
     assert (tmp_path / "model" / "model.tar.gz").is_file()
-
-
-def test_the_minimum_is_positive():
-    with pytest.raises(ConfigurationError, match="more than 0, got 0"):
-        MinimumLearningRate("", 0)

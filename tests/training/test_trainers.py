@@ -1,5 +1,3 @@
-"""Training in mixed precision."""
-
 import json
 import math
 from contextlib import nullcontext

@@ -1,5 +1,3 @@
-"""The report of a benchmark."""
-
 import json
 
 import pytest

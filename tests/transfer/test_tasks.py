@@ -1,5 +1,3 @@
-"""The tasks read the published data sets, and one's own."""
-
 from collections import Counter
 
 import numpy
@@ -7,9 +5,15 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark
-from allennlp_sentmatch.transfer.classifiers import LabelClassifier
 from allennlp_sentmatch.transfer.tasks import SST_SENTENCES, TASKS, find_file, own_task
 from tests.transfer.small_data import NUM_EXAMPLES, write_small_data
+
+
+def sizes(splits):
+    return tuple(
+        part and len(part.targets) for part in (splits.train, splits.validation, splits.test)
+    )
+
 
 PUBLISHED_SIZES = {
     "MR": (10662, None, None),
@@ -25,20 +29,9 @@ PUBLISHED_SIZES = {
 }
 
 
-def sizes(splits):
-    return tuple(
-        part and len(part.targets) for part in (splits.train, splits.validation, splits.test)
-    )
-
-
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_published_sizes(task, shared_data):
-    splits = task.read(shared_data)
-    assert sizes(splits) == PUBLISHED_SIZES[task.name]
-    for part in (splits.train, splits.validation, splits.test):
-        if part is not None:
-            assert len(part.sentences) == len(part.targets)
-            assert (part.targets.dtype.kind == "f") != isinstance(task.estimator, LabelClassifier)
+    assert sizes(task.read(shared_data)) == PUBLISHED_SIZES[task.name]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,3 @@
-import json
 import os
 import signal
 import sys
@@ -31,16 +30,6 @@ def processes(monkeypatch):
     return started
 
 
-def test_metrics_of_each_epoch(curves, tmp_path):
-    curves.set({1.0: [0.5, 0.75]})
-    with training(curves.configuration, tmp_path / "0", threads=3) as epochs:
-        figures = [metrics["validation_accuracy"] for metrics in epochs]
-    assert figures == [0.5, 0.75]
-    assert json.loads((tmp_path / "0.json").read_text()) == curves.configuration
-    assert (tmp_path / "0.log").read_text() == "the log\n"
-    assert (tmp_path / "0" / "threads").read_text() == "3"
-
-
 def test_the_command(tmp_path):
     command = module._command(tmp_path / "0.json", tmp_path / "0", ["mine", "others"])
     assert command == [
@@ -48,14 +37,6 @@ def test_the_command(tmp_path):
         str(tmp_path / "0"), "--file-friendly-logging", "--include-package", "mine",
         "--include-package", "others",
     ]  # fmt: skip
-
-
-def test_the_reason_of_a_failure_is_the_last_line(curves, tmp_path):
-    curves.set({1.0: [0.5, "allennlp train: error: no words\n\n"]})
-    with training(curves.configuration, tmp_path / "0") as epochs:
-        assert next(epochs)["epoch"] == 0
-        with pytest.raises(TrainingError, match=r"^no words$"):
-            next(epochs)
 
 
 def test_a_training_that_is_killed(curves, processes, tmp_path):

@@ -75,23 +75,6 @@ def test_an_empty_candidate_is_a_candidate_all_the_same():
     assert mask.any(dim=-1).tolist() == [True, True]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((5, ["a"]), "question must be a string, not 5"),
-        (("q", "a"), "candidates must be a list of at least one string, not 'a'"),
-        (("q", []), r"candidates must be a list of at least one string, not \[\]"),
-        (("q", ["a", None]), "each of the candidates must be a string, not None"),
-        (("q", ["a", "b"], [1]), "1 labels for 2 candidates"),
-        (("q", ["a", "b"], [1, 2]), r"labels must be 0 or 1, got \[1, 2\]"),
-        (("q", ["a"], ["1"]), r"labels must be 0 or 1, got \['1'\]"),
-    ],
-)
-def test_text_to_instance_names_the_field(arguments, message):
-    with pytest.raises(ConfigurationError, match=message):
-        AnswerSelectionReader("wikiqa").text_to_instance(*arguments)
-
-
 # Rows, questions, questions with a right answer, questions with a right and a wrong one, and
 # right answers: the published ones, where the file is the published one.
 @pytest.mark.parametrize(

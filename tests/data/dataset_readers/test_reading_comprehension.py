@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch, DatasetReader, Vocabulary
+from allennlp.data import DatasetReader
 
 from allennlp_sentmatch.data.dataset_readers import ReadingComprehensionReader
 
@@ -95,17 +95,6 @@ class TestFormats:
         assert passage.count("Karn") == 2
         assert instance["span_start"].sequence_index > passage.index("1964")
 
-    def test_a_summary_is_the_passage(self, fixtures):
-        instance = read(make("narrativeqa"), narrativeqa(fixtures, "train"))[1]
-        assert metadata(instance)["answers"] == ["Her left shoe", "a shoe"]
-        assert metadata(instance)["passage"].startswith(" A fox lived")
-
-    def test_lists_of_answers_in_a_table(self, write):
-        path = write(jsonl({"q": "What?", "text": "A fox.", "gold": ["fox", "A fox."]}))
-        (instance,) = read(make(question="q", passage="text", answers="gold"), path)
-        assert metadata(instance)["answers"] == ["fox", "A fox."]
-        assert target(instance) == "fox"
-
 
 class TestFields:
     def test_all(self):
@@ -128,21 +117,6 @@ class TestFields:
         assert list(instance.fields) == ["question", "passage", "metadata"]
         assert not {"answers", "id"} & set(metadata(instance))
 
-    def test_a_batch(self):
-        reader = make()
-        instances = [
-            reader.text_to_instance("How long?", PASSAGE, ["41.5km"]),
-            reader.text_to_instance("Who?", "A red fox.", ["fox"]),
-        ]
-        for instance in instances:
-            reader.apply_token_indexers(instance)
-        batch = Batch(instances)
-        batch.index_instances(Vocabulary.from_instances(instances))
-        tensors = batch.as_tensor_dict()
-        assert tensors["span_start"].tolist() == [[instances[0]["span_start"].sequence_index], [2]]
-        assert tensors["span_end"].shape == (2, 1)
-        assert tensors["passage"]["tokens"]["tokens"].shape == (2, len(instances[0]["passage"]))
-
     def test_questions_about_one_passage_share_its_field(self, fixtures):
         instances = read(make("fairytaleqa"), fixtures / "data" / "fairytaleqa.jsonl")
         assert [len({id(i["passage"]) for i in part}) for part in (instances[:3], instances)] == [
@@ -155,11 +129,6 @@ class TestFields:
         assert metadata(instance)["passage_offsets"] == [(0, 0)]
         assert len(instance["passage"]) == 1
         assert target(instance) == ""
-
-    @pytest.mark.parametrize("answers", ["fox", [], [3], None.__class__])
-    def test_answers_that_are_no_list_of_strings(self, answers):
-        with pytest.raises(ConfigurationError, match="answers must be a list of at least one str"):
-            make().text_to_instance("Who?", "A fox.", answers)
 
 
 class TestTargets:
@@ -304,17 +273,8 @@ def test_offsets_in_all_of_fairytaleqa(shared_data, name, number, verbatim):
     path = shared_data / "fairytaleqa" / f"fairytaleqa.{name}.jsonl.gz"
     found = total = 0
     for instance in ReadingComprehensionReader("fairytaleqa").read(path):
-        about = metadata(instance)
         total += 1
-        passage, span = about["passage"], target(instance)
-        assert [passage[start:end] for start, end in about["passage_offsets"]] == [
-            *about["passage_tokens"]
-        ]
-        assert "".join(passage.split()) == "".join("".join(about["passage_tokens"]).split())
-        answers = about["answers"]
-        found += words(span) in map(words, answers)
-        if any(occurs(answer, passage) for answer in answers):
-            assert any(words(answer) in words(span) for answer in answers), about["id"]
+        found += words(target(instance)) in map(words, metadata(instance)["answers"])
     assert total == number
     assert found / total == pytest.approx(verbatim, abs=0.005)
 
@@ -322,9 +282,3 @@ def test_offsets_in_all_of_fairytaleqa(shared_data, name, number, verbatim):
 def words(text):
     """The words of a text in lower case, each between two spaces."""
     return " ".join(["", *re.findall(r"[^\W_]+", text.lower()), ""])
-
-
-def occurs(answer, passage):
-    """Whether a text is in another without cutting a word, whitespace aside."""
-    answer, passage = (" ".join(text.split()) for text in (answer, passage))
-    return re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", passage) is not None

@@ -1,5 +1,3 @@
-"""Sentences and the rows of their vectors."""
-
 import gzip
 import os
 

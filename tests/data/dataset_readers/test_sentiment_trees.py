@@ -93,12 +93,6 @@ def test_text_for_prediction():
         assert len(reader.text_to_instance(empty)["tokens"].tokens) == 1
 
 
-@pytest.mark.parametrize(("tokens", "message"), [(5, "not 5"), (["a", None], "not None")])
-def test_what_is_no_text_is_refused(tokens, message):
-    with pytest.raises(ConfigurationError, match=message):
-        SentimentTreesReader().text_to_instance(tokens)
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -163,8 +157,3 @@ def test_published_counts(shared_data, granularity, train, dev, test):
         assert len(set(phrases)) == 77616
         reader = SentimentTreesReader("2-class", use_subtrees=True, min_phrase_length=4)
         assert sum(1 for _ in phrases_of(reader, path)) == 56405  # SuBiLSTM's paper: 56.4k
-
-
-def test_the_published_labels_of_the_sentences(shared_data):
-    labels = [label(instance) for instance in read(shared_data / "sst/test.txt")]
-    assert [labels.count(str(i)) for i in range(5)] == [279, 633, 389, 510, 399]

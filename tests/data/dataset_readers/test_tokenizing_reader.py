@@ -8,16 +8,24 @@ import json
 import pickle
 
 import pytest
-from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Vocabulary
+from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.dataset_readers import WorkerInfo
 from allennlp.data.fields import ListField
+from hypothesis import strategies as st
 
 import allennlp_sentmatch  # noqa: F401  (registers the readers)
-from allennlp_sentmatch.data.dataset_readers import SentencePairReader, SingleSentenceReader
+from allennlp_sentmatch.data.dataset_readers import (
+    AnswerSelectionReader,
+    ParallelTextReader,
+    ReadingComprehensionReader,
+    SentencePairReader,
+    SentimentTreesReader,
+    SingleSentenceReader,
+)
+from tests import fuzzing
 from tests.conftest import REPOSITORY
 
 ROWS = [
@@ -167,6 +175,37 @@ def test_impossible_settings(settings, message):
         DatasetReader.from_params(Params(settings))
 
 
+@pytest.mark.parametrize(
+    ("reader", "arguments", "message"),
+    [
+        (SentencePairReader("snli"), ("a", 5), "hypothesis must be a string, not 5"),
+        (SentencePairReader("snli"), (None, "a"), "premise must be a string, not None"),
+        (SingleSentenceReader("trec"), (["a"],), r"text must be a string, not \['a'\]"),
+        (SentimentTreesReader(), (5,), "not 5"),
+        (SentimentTreesReader(), (["a", None],), "not None"),
+        *(
+            (AnswerSelectionReader("wikiqa"), arguments, message)
+            for arguments, message in [
+                ((5, ["a"]), "question must be a string, not 5"),
+                (("q", "a"), "candidates must be a list of at least one string, not 'a'"),
+                (("q", []), r"candidates must be a list of at least one string, not \[\]"),
+                (("q", ["a", None]), "each of the candidates must be a string, not None"),
+                (("q", ["a", "b"], [1]), "1 labels for 2 candidates"),
+                (("q", ["a", "b"], [1, 2]), r"labels must be 0 or 1, got \[1, 2\]"),
+                (("q", ["a"], ["1"]), r"labels must be 0 or 1, got \['1'\]"),
+            ]
+        ),
+        *(
+            (ReadingComprehensionReader("table"), ("q", "a", answers), "list of at least one str")
+            for answers in ("a", [], [3], str)
+        ),
+    ],
+)
+def test_text_to_instance_names_the_field(reader, arguments, message):
+    with pytest.raises(ConfigurationError, match=message):
+        reader.text_to_instance(*arguments)
+
+
 # For some formats a reader, a header, and a row from a text and a label.
 FORMATS = {
     "snli": (
@@ -294,16 +333,109 @@ def test_an_error_names_the_other_reader(kind, section, write):
     assert is_named == (section == "validation_dataset_reader")
 
 
-def test_a_training_with_one_reader_overridden(write, tmp_path, monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
-    own = write('{"frage": "Who slept?", "text": "The fox slept.", "answers": ["the fox"]}\n')
-    reader = {"type": "reading_comprehension", "format": "table"}
-    configuration = Params.from_file("fixtures/models/rnet.jsonnet").as_dict()
-    configuration["validation_dataset_reader"] = configuration["dataset_reader"]
-    configuration["dataset_reader"] = {**reader, "question": "frage", "passage": "text"}
-    configuration["train_data_path"] = configuration["validation_data_path"] = str(own)
-    with pytest.raises(
-        ConfigurationError,
-        match=r"there is no column 'question'.*\(read by the validation_dataset_reader",
-    ):
-        train_model(Params(configuration), tmp_path / "model")
+POSITIONS = {"sentence1": 0, "sentence2": 1, "label": 2}
+IDS = {"question_id": "id", "candidate_id": "candidate_id"}
+
+# Each with a file that is right.
+FUZZED_READERS = [
+    (SentencePairReader("snli"), "snli.jsonl"),
+    (SentencePairReader("multinli"), "multinli.jsonl"),
+    (SentencePairReader("sick"), "sick.txt"),
+    (SentencePairReader("quora"), "quora_release.tsv"),
+    (SentencePairReader("quora"), "quora_kaggle.csv"),
+    (SentencePairReader("quora", swap_pairs=True), "quora_wang.tsv"),
+    (SentencePairReader("msrp"), "msrp.txt"),
+    (SentencePairReader("scitail"), "scitail.tsv"),
+    (SentencePairReader("scitail"), "scitail_snli_format.txt"),
+    (SentencePairReader("sts"), "sts.csv"),
+    (SentencePairReader("table", id="id"), "snli.jsonl"),
+    (SentencePairReader("table", **POSITIONS), "scitail.tsv"),
+    (SentencePairReader("table", delimiter=";", max_length=3), "quora_kaggle.csv"),
+    (SentencePairReader("table", label=None, delimiter="||"), "snli.jsonl"),
+    (SingleSentenceReader("trec"), "trec.label"),
+    (SingleSentenceReader("label_first"), "reviews.task.train"),
+    (SingleSentenceReader("two_files"), "polarity/snippets.pos"),
+    (SingleSentenceReader("table", text="sentence1"), "snli.jsonl"),
+    (SingleSentenceReader("table", text=0, label=None), "trec.label"),
+    (SentimentTreesReader(), "sentiment_trees.txt"),
+    (SentimentTreesReader("2-class", use_subtrees=True), "sentiment_trees.txt"),
+    (AnswerSelectionReader("wikiqa"), "wikiqa.tsv"),
+    (AnswerSelectionReader("trecqa"), "trecqa.csv"),
+    (AnswerSelectionReader("table", **IDS), "wikiqa.tsv"),
+    (ReadingComprehensionReader("squad"), "squad.json"),
+    (ReadingComprehensionReader("fairytaleqa", max_passage_length=9), "fairytaleqa.jsonl"),
+    (ReadingComprehensionReader("narrativeqa"), "narrativeqa/qaps.csv"),
+    (ReadingComprehensionReader("table", passage="context", id="id"), "fairytaleqa.jsonl"),
+    (ReadingComprehensionReader("table", passage="context", answers=None), "fairytaleqa.jsonl"),
+    (ParallelTextReader(), "parallel.de"),
+    (ParallelTextReader(max_length=3), "scitail_dgem.tsv"),
+]
+
+KEYS = ["sentence1", "sentence2", "premise", "hypothesis", "gold_label", "label", "pairID", "id"]
+KEYS += ["text", "question", "candidate", "candidate_id", "context", "answers"]
+
+json_objects = st.dictionaries(st.sampled_from(KEYS), fuzzing.texts | fuzzing.values)
+drawn_lines = st.lists(json_objects.map(json.dumps) | fuzzing.texts, max_size=5).map("\n".join)
+
+
+@st.composite
+def tables(draw):
+    """A header and rows of mostly as many cells."""
+    delimiter = draw(st.sampled_from(["\t", ",", ";", "||"]))
+    header = draw(st.lists(st.sampled_from([*KEYS, ""]), max_size=5))
+    cells = st.lists(fuzzing.texts, min_size=len(header), max_size=len(header))
+    rows = draw(st.lists(st.one_of(cells, st.lists(fuzzing.texts)), max_size=4))
+    return "\n".join(delimiter.join(row) for row in [header, *rows])
+
+
+@st.composite
+def broken_files(draw):
+    """A reader, and the content of a file for it."""
+    reader, file = draw(st.sampled_from(FUZZED_READERS))
+    text = st.one_of(drawn_lines, tables())
+    encoding = draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"]))
+    content = draw(
+        st.one_of(
+            fuzzing.changed_bytes((REPOSITORY / "fixtures" / "data" / file).read_bytes()),
+            text.map(lambda text: text.encode(encoding, "surrogatepass")),
+        )
+    )
+    if draw(st.integers(0, 9)) == 0:
+        content = gzip.compress(content)
+        content = content[: draw(st.integers(0, len(content)))]
+    return reader, file, content
+
+
+@fuzzing.cases(350, 8000)
+def test_readers(tmp_path, num_cases):
+    path = tmp_path / "broken.txt"
+
+    def check(case):
+        reader, file, content = case
+        path.write_bytes(content)
+        data_path = {
+            "polarity/snippets.pos": {"pos": str(path)},
+            "narrativeqa/qaps.csv": {
+                "questions": str(path),
+                "summaries": str(REPOSITORY / "fixtures/data/narrativeqa/summaries.csv"),
+                "set": "train",
+            },
+        }.get(file, path)
+        try:
+            instances = list(reader.read(data_path))
+        except ConfigurationError as error:
+            fuzzing.check_refusal(error, str(path))
+            return
+        assert instances
+        for instance in instances:
+            reader.apply_token_indexers(instance)
+        vocab = Vocabulary.from_instances(instances)
+        for namespace in vocab.get_namespaces():
+            for word in vocab.get_token_to_index_vocabulary(namespace):
+                word.encode()
+        batch = Batch(instances)
+        batch.index_instances(vocab)
+        tensors = batch.as_tensor_dict()
+        json.dumps(tensors.get("metadata"), ensure_ascii=False).encode()
+
+    fuzzing.check_cases(check, broken_files(), num_cases)

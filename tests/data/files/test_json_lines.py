@@ -2,7 +2,6 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.data.files.json_lines import json_rows, parse_json_object
-from allennlp_sentmatch.predictors import PairGenerator
 
 
 def test_objects(write):
@@ -41,12 +40,3 @@ def test_many_keys_of_which_the_last_is_repeated():
     keys = [f'"{number}": 0' for number in [*range(200_000), 199_999]]
     with pytest.raises(ConfigurationError, match="the key '199999' occurs twice"):
         parse_json_object("{" + ", ".join(keys) + "}")
-
-
-@pytest.mark.parametrize("name", ["esim", "bcn", "attentive_ranker", "cs_lvm"])
-def test_the_predictors_refuse_other_lines(untrained_predictor, name):
-    predictor = untrained_predictor(name)
-    if name == "cs_lvm":
-        predictor = PairGenerator(predictor._model, predictor._dataset_reader)
-    with pytest.raises(ConfigurationError, match=r"^input line 1: expected a JSON object"):
-        predictor.load_line('["a", "b"]')

@@ -46,14 +46,6 @@ def test_merges_are_those_of_sennrich_et_al():
         words = merged
 
 
-def test_text_comes_back(file):
-    tokenizer = make(file)
-    tokens = [token.text for token in tokenizer.tokenize("newest low lower wort")]
-    assert any(not token.endswith("</w>") for token in tokens)
-    assert tokenizer.detokenize(tokens) == "newest low lower wort"
-    assert "".join(tokens) == "newest</w>low</w>lower</w>wort</w>"
-
-
 # Moses splits and joins French elisions and English contractions.
 @pytest.mark.parametrize(
     ("language", "text", "words"),

@@ -1,21 +1,15 @@
-"""The second update of fine-tuning."""
-
 import copy
 from types import SimpleNamespace
 
 import pytest
 import torch
-from allennlp.commands.train import train_model
 from allennlp.common import Lazy, Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.training import TrainerCallback
 from allennlp.training.optimizers import Optimizer
 
 from allennlp_sentmatch.training.callbacks import ConstraintUpdate
-from tests.conftest import REPOSITORY
 from tests.models.samples import sample
-from tests.training.callbacks.test_exact_recovery import Interrupter
-from tests.training.recovery import assert_same_outcome, params
 
 
 @pytest.fixture
@@ -84,25 +78,6 @@ def test_the_loss_has_no_constraints_then(model_and_batch):
     model(**batch)
     assert "constraint_loss" not in model.get_metrics()
     assert model._constraints.temperature.step == 0
-
-
-def fine_tuning() -> Params:
-    settings = params("cs_lvm", num_epochs=2, checkpointer={"save_every_num_batches": 1})
-    settings.params["trainer"]["callbacks"] = ["tests_interrupter", "constraint_update"]
-    return settings
-
-
-@pytest.mark.parametrize("interrupt_after", [2, 5])  # within an epoch; after the first
-def test_recovered_training_equals_uninterrupted_training(interrupt_after, tmp_path, monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
-    monkeypatch.setattr(Interrupter, "batches_left", None)
-    train_model(fine_tuning(), str(tmp_path / "whole"))
-    Interrupter.batches_left = interrupt_after
-    with pytest.raises(InterruptedError):
-        train_model(fine_tuning(), str(tmp_path / "broken"))
-    Interrupter.batches_left = None
-    train_model(fine_tuning(), str(tmp_path / "broken"), recover=True)
-    assert_same_outcome(tmp_path / "broken", tmp_path / "whole", training_metrics=False)
 
 
 def test_the_default_optimizer_is_that_of_the_thesis(model_and_batch):

@@ -2,8 +2,10 @@
 
 import json
 import random
+import tarfile
+from pathlib import Path
 from types import SimpleNamespace
-from typing import ClassVar, Optional
+from typing import Any, ClassVar, Optional
 
 import numpy
 import pytest
@@ -16,8 +18,59 @@ import allennlp_sentmatch  # noqa: F401  (registers the components)
 from allennlp_sentmatch.training.callbacks import ExactRecovery, exact_recovery
 from allennlp_sentmatch.training.callbacks.exact_recovery import random_state, set_random_state
 from allennlp_sentmatch.training.checkpointers import AtomicCheckpointer
-from tests.conftest import REPOSITORY
-from tests.training.recovery import CONFIGURATIONS, assert_same_outcome, params
+from tests.conftest import REPOSITORY, SMALL_QUICK_START
+
+CONFIGURATIONS = {
+    "quick_start": (
+        "training_config/quick_start.jsonnet",
+        {
+            **SMALL_QUICK_START,
+            "dataset_reader.max_instances": 64,
+            "data_loader.batch_size": 16,
+            "model.embedding_dropout": 0.3,
+            "model.classifier.dropout": 0.3,
+        },
+    ),
+    "cs_lvm": (
+        "fixtures/models/cs_lvm.jsonnet",
+        {
+            "data_loader.batch_size": 1,
+            "data_loader.num_labeled": 3,
+            "trainer.callbacks": ["constraint_update"],
+        },
+    ),
+}
+"""A configuration and what makes it small, by name: four batches an epoch, dropout, shuffled."""
+
+
+def params(name: str, **overrides: Any) -> Params:
+    """The configuration `name` with other settings of its trainer."""
+    path, small = CONFIGURATIONS[name]
+    overrides = {f"trainer.{key}": value for key, value in overrides.items()}
+    return Params.from_file(REPOSITORY / path, {**small, **overrides})
+
+
+def outcome(folder: Path, training_metrics: bool) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """The weights in an archive, and the metrics but times and memory."""
+    with tarfile.open(folder / "model.tar.gz") as archive:
+        weights = torch.load(archive.extractfile("weights.th"))
+    metrics = json.loads((folder / "metrics.json").read_text())
+    varying = ("_MB", "duration", "training_start_epoch", "training_epochs")
+    return weights, {
+        key: value
+        for key, value in metrics.items()
+        if not key.endswith(varying) and (training_metrics or not key.startswith("training_"))
+    }
+
+
+def assert_same_outcome(folder: Path, expected: Path, training_metrics: bool = True) -> None:
+    """The same operations on the same shapes in the same order: equal bit for bit."""
+    weights, metrics = outcome(folder, training_metrics)
+    expected_weights, expected_metrics = outcome(expected, training_metrics)
+    assert metrics == expected_metrics
+    assert weights.keys() == expected_weights.keys()
+    different = [name for name in weights if not torch.equal(weights[name], expected_weights[name])]
+    assert not different
 
 
 @TrainerCallback.register("tests_interrupter")
@@ -40,7 +93,8 @@ def in_the_repository(monkeypatch):
 
 def train(settings: Params, folder, interrupt_after: Optional[int] = None, recover=False) -> None:
     Interrupter.batches_left = interrupt_after
-    settings.params["trainer"]["callbacks"] = [{"type": "tests_interrupter"}]
+    callbacks = settings.params["trainer"].get("callbacks", [])
+    settings.params["trainer"]["callbacks"] = ["tests_interrupter", *callbacks]
     if interrupt_after is None:
         train_model(settings, str(folder), recover=recover)
         return

@@ -1,5 +1,3 @@
-"""Warnings of labels that cannot be learned, and of too many threads."""
-
 import json
 import logging
 from types import SimpleNamespace
@@ -82,70 +80,40 @@ def test_without_the_default_callbacks(train):
     assert train(["yes"], ["no"], **{"trainer.enable_default_callbacks": False}) == []
 
 
-@pytest.fixture
-def on_machine(monkeypatch):
-    """Makes a machine with some cores and load, and gives the texts of its warnings."""
-    given = []
-    monkeypatch.setattr(
-        warnings.logger, "warning", lambda text, *values: given.append(text % values)
-    )
-
-    def make(cores, threads, load):
-        monkeypatch.setattr(warnings.os, "cpu_count", lambda: cores)
-        monkeypatch.setattr(warnings.os, "getloadavg", lambda: (load, 0.0, 0.0))
-        monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-        return given
-
-    return make
-
-
-CPU = SimpleNamespace(cuda_device=torch.device("cpu"))
-GPU = SimpleNamespace(cuda_device=torch.device("cuda", 0))
-
-
-def started(trainer=CPU, is_primary=True):
-    callback = ThreadCheckCallback("")
-    callback.on_start(trainer, is_primary)
-    return callback
+CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
 
 @pytest.mark.parametrize(
-    ("cores", "threads", "load"),
-    [(2, 2, 1.4), (2, 1, 9.0), (8, 4, 6.0), (64, 64, 10.0), (1, 1, 0.0)],
+    ("cores", "threads", "loads", "number", "options"),
+    [
+        *((*machine, 0, {}) for machine in [(8, 4, [6.0]), (64, 64, [10.0]), (1, 1, [0.0])]),
+        (2, 1, [9.0, 9.0], 0, {}),
+        (2, 2, [1.4], 0, {}),
+        (2, 2, [3.1, 3.1], 1, {}),  # another training runs already
+        (2, 2, [1.0, 2.3], 0, {}),  # later, its own threads are part of the load
+        (2, 2, [1.0, 2.3, 4.0, 4.0], 1, {}),
+        (2, 2, [9.0], 0, {"device": GPU}),
+        (2, 2, [9.0], 0, {"is_primary": False}),
+    ],
 )
-def test_there_are_cores_enough_or_there_is_one_thread(on_machine, cores, threads, load):
-    given = on_machine(cores, threads, load)
-    started().on_epoch(CPU, {}, 0)
-    assert given == []
-
-
-def test_another_training_runs_already(on_machine):
-    given = on_machine(cores=2, threads=2, load=3.1)
-    callback = started()
-    (warning,) = given
-    assert warning.startswith("2 threads of this training and about 2 of other processes share 2 c")
-    assert "OMP_NUM_THREADS=1" in warning
-    callback.on_epoch(CPU, {}, 0)
-    assert len(given) == 1
-
-
-def test_another_training_begins_later(on_machine):
-    given = on_machine(cores=2, threads=2, load=1.0)
-    callback = started()
-    on_machine(cores=2, threads=2, load=2.3)  # those of this training
-    callback.on_epoch(CPU, {}, 0)
-    assert given == []
-    on_machine(cores=2, threads=2, load=4.0)
-    callback.on_epoch(CPU, {}, 1)
-    callback.on_epoch(CPU, {}, 2)
-    assert len(given) == 1
-
-
-def test_a_gpu_or_another_worker_of_the_same_training(on_machine):
-    given = on_machine(cores=2, threads=2, load=9.0)
-    started(GPU)
-    started(is_primary=False)
-    assert given == []
+def test_cores_that_are_not_enough(monkeypatch, cores, threads, loads, number, options):
+    given, rest = [], iter(loads)
+    monkeypatch.setattr(
+        warnings.logger, "warning", lambda text, *values: given.append(text % values)
+    )
+    monkeypatch.setattr(warnings.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(warnings.os, "getloadavg", lambda: (next(rest), 0.0, 0.0))
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    trainer = SimpleNamespace(cuda_device=options.pop("device", CPU))
+    callback = ThreadCheckCallback("")
+    callback.on_start(trainer, **options)
+    for epoch in range(len(loads) - 1):
+        callback.on_epoch(trainer, {}, epoch)
+    assert len(given) == number
+    for warning in given:
+        start = "2 threads of this training and about 2 of other processes share 2 cores"
+        assert warning.startswith(start)
+        assert "OMP_NUM_THREADS=1" in warning
 
 
 def test_every_training_has_it():

@@ -17,30 +17,11 @@ FIRST = torch.tensor([[2.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]
 SECOND = torch.tensor([[5.0, 0.0], [0.0, 3.0], [-2.0, -2.0], [3.0, 4.0], [1.0, 2.0]])
 
 
-def test_the_mean_over_vectors_whatever_their_batch():
-    metric = Metric.from_params(Params({"type": "mean_cosine"}))
-    metric(FIRST[:1], SECOND[:1])
-    metric(FIRST[1:], SECOND[1:])
-    assert metric.get_metric() == pytest.approx(0.6 / 5)
-    assert metric.get_metric(reset=True) == pytest.approx(0.6 / 5)
-    assert metric.get_metric() == 0.0
-
-
 def test_masked_vectors_do_not_count_and_no_gradient_is_kept():
     metric = MeanCosine()
     metric(FIRST.clone().requires_grad_(), SECOND, torch.tensor([True, False, False, True, False]))
     assert metric.get_metric() == pytest.approx(1.6 / 2)
     assert isinstance(metric.get_metric(), float)
-
-
-def test_mean_squared_error():
-    metric = Metric.from_params(Params({"type": "mean_squared_error"}))
-    assert metric.get_metric() == 0.0
-    metric(torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([1.0, 4.0]))
-    metric(torch.tensor([5.0, 3.0]), torch.tensor([2.0, 9.0]), torch.tensor([True, False]))
-    assert metric.get_metric() == pytest.approx((0 + 4 + 9) / 3)
-    assert metric.get_metric(reset=True) == pytest.approx((0 + 4 + 9) / 3)
-    assert metric.get_metric() == 0.0
 
 
 # Four questions: ranked right, wrong, right; all wrong; all right; wrong, right.
@@ -52,21 +33,39 @@ RECIPROCAL_RANKS = [1.0, 0.0, 1.0, 0.5]
 COUNTED = {"all": [0, 1, 2, 3], "answered": [0, 2, 3], "clean": [0, 3]}
 
 
-@pytest.mark.parametrize("questions", COUNTED)
+ERRORS = torch.tensor([1.0, 2.0, 5.0, 3.0], requires_grad=True), torch.tensor([1.0, 4.0, 2.0, 9.0])
+
+
 @pytest.mark.parametrize(
-    ("name", "values"),
+    ("settings", "tensors", "values"),
     [
-        ("mean_average_precision", AVERAGE_PRECISIONS),
-        ("mean_reciprocal_rank", RECIPROCAL_RANKS),
+        ({"type": "mean_cosine"}, (FIRST, SECOND), [1, 0, -1, 0.6, 0]),
+        (
+            {"type": "mean_squared_error"},
+            (*ERRORS, torch.tensor([True, True, True, False])),
+            [0, 4, 9],
+        ),
+        *(
+            (
+                {"type": name, "questions": questions},
+                (SCORES, LABELS, MASK),
+                [values[i] for i in COUNTED[questions]],
+            )
+            for questions in COUNTED
+            for name, values in [
+                ("mean_average_precision", AVERAGE_PRECISIONS),
+                ("mean_reciprocal_rank", RECIPROCAL_RANKS),
+            ]
+        ),
     ],
 )
-def test_means_by_hand(name, values, questions):
-    metric = Metric.from_params(Params({"type": name, "questions": questions}))
-    metric(SCORES[:1], LABELS[:1], MASK[:1])
-    metric(SCORES[1:], LABELS[1:], MASK[1:])
-    counted = [values[i] for i in COUNTED[questions]]
-    assert metric.get_metric() == pytest.approx(sum(counted) / len(counted))
-    assert metric.get_metric(reset=True) == pytest.approx(sum(counted) / len(counted))
+def test_means_by_hand_whatever_the_batches(settings, tensors, values):
+    metric = Metric.from_params(Params(settings))
+    assert metric.get_metric() == 0.0
+    metric(*(tensor[:1] for tensor in tensors))
+    metric(*(tensor[1:] for tensor in tensors))
+    mean = pytest.approx(sum(values) / len(values))
+    assert [metric.get_metric(), metric.get_metric(reset=True)] == [mean, mean]
     assert metric.get_metric() == 0.0
 
 
