@@ -50,6 +50,11 @@ class CachedEmbedder(TokenEmbedder):
         self._has_trained = False
         self._clear()
 
+    def _clear(self) -> None:
+        self._vectors: dict[tuple[bytes, ...], Tensor] = {}
+        self._size = 0  # bytes
+        self._is_full = False
+
     def _check_frozen(self) -> None:
         if any(parameter.requires_grad for parameter in self.embedder.parameters()):
             raise ConfigurationError(
@@ -137,11 +142,6 @@ class CachedEmbedder(TokenEmbedder):
                 len(self._vectors),
                 self.capacity,
             )
-
-    def _clear(self) -> None:
-        self._vectors: dict[tuple[bytes, ...], Tensor] = {}
-        self._size = 0  # bytes
-        self._is_full: bool = False
 
     def _apply(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> "CachedEmbedder":
         self._clear()  # another device or precision
