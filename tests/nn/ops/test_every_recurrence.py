@@ -14,6 +14,7 @@ from allennlp_sentmatch.nn import (
     gumbel_softmax,
 )
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
+from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.rnet import GatedMatching
 from tests.nn import equations
@@ -72,10 +73,10 @@ class StartedLSTM(torch.nn.Module):
         self.start = torch.nn.Parameter(torch.empty(2, 1, 3, H))
 
     def forward(self, inputs, mask):
-        layers = [[self.encoder.layer_weights(layer)] for layer in range(3)]
+        layers = LayerStack([[self.encoder.layer_weights(layer)] for layer in range(3)])
         factors = torch.linspace(1, 2, len(inputs), dtype=inputs.dtype, device=inputs.device)
         initial = tuple(self.start * factors.view(-1, 1, 1))
-        return lstm_last_states(inputs, mask, layers, initial=initial)
+        return lstm_last_states(inputs, mask, layers, initial)
 
 
 ENCODERS = {
