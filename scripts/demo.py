@@ -101,16 +101,16 @@ def main() -> None:
     print("follow from another one, contradict it, or neither?")
     print(f"The log of the commands is in {LOG}.")
 
-    print("\n1. Train it on 4,500 pairs from a small grammar")
+    print("\n1. Train it on 1,170 pairs of everyday sentences")
     train()
 
-    print("\n2. Evaluate it on 600 test pairs")
+    print("\n2. Evaluate it on 300 test pairs")
     metrics_path = OUTPUT / "test_metrics.json"
     finish(start("evaluate", ARCHIVE, TEST_DATA, "--output-file", metrics_path))
     test = json.loads(metrics_path.read_text(encoding="utf-8"))
     print(f"   test accuracy {test['accuracy']:.1%}")
 
-    print("\n3. Predict the labels of 20 pairs in everyday words, which were written by hand")
+    print("\n3. Predict the labels of 20 pairs that were written by others")
     predictions_path = OUTPUT / "predictions.jsonl"
     options = ("--use-dataset-reader", "--output-file", predictions_path, "--silent")
     finish(start("predict", ARCHIVE, EVERYDAY_PAIRS, *options))

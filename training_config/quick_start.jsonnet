@@ -1,5 +1,5 @@
 // The quick start: a classifier of pairs over the sentence encoder in the package, which is trained
-// further on 1,200 pairs of everyday sentences (fixtures/quick_start). `make demo` trains it in
+// further on 1,170 pairs of everyday sentences (fixtures/quick_start). `make demo` trains it in
 // about half a minute.
 local num_epochs = 3;
 

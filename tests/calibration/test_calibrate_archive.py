@@ -24,18 +24,19 @@ from tests.fuzzing import cases, changed_bytes, check_cases, check_sentence, tex
 
 TAB = "\t"
 QUICK_START = REPOSITORY / "fixtures" / "quick_start" / "test.tsv"
+MORE_PAIRS = QUICK_START.with_name("train.tsv")
 PAIR = {"premise": "A kitten is moving a rose.", "hypothesis": "A cat is moving a flower."}
 
 
 def draw_labels(archive_file, pairs, output_file):
-    """Write pairs with labels from softmax(z / T) of the model's logits z; return T."""
+    """Write 1,000 pairs with labels from softmax(z / T) of the model's logits z; return T."""
     archive = load_archive(archive_file)
     model = archive.model.eval()
     logits, _ = predict_logits(model, archive.validation_dataset_reader, str(pairs))
-    temperature = float(logits.std() / 2)
+    temperature = float(logits.std())
     noise = numpy.random.default_rng(0).gumbel(size=logits.shape)
     labels = (logits / temperature + noise).argmax(-1)
-    header, *lines = pairs.read_text().splitlines()
+    header, *lines = pairs.read_text().splitlines()[:1001]
     drawn = [f"{line.rpartition(TAB)[0]}{TAB}{model.labels[i]}" for line, i in zip(lines, labels)]
     output_file.write_text("\n".join([header, *drawn]) + "\n")
     return temperature
@@ -45,7 +46,7 @@ def draw_labels(archive_file, pairs, output_file):
 def drawn(small_archive, tmp_path_factory):
     """The pairs of the quick start with labels of a known temperature, and the temperature."""
     file = tmp_path_factory.mktemp("drawn") / "drawn.tsv"
-    temperature = draw_labels(small_archive, QUICK_START, file)
+    temperature = draw_labels(small_archive, MORE_PAIRS, file)
     return str(file), temperature
 
 
@@ -170,10 +171,10 @@ def binary(tmp_path_factory):
     """An archive with two labels, one of them positive, and data for it."""
     folder = tmp_path_factory.mktemp("binary")
     pairs = folder / "pairs.tsv"
-    lines = QUICK_START.read_text().splitlines(keepends=True)
+    lines = MORE_PAIRS.read_text().splitlines(keepends=True)
     pairs.write_text("".join(line for line in lines if not line.endswith("contradiction\n")))
     data = {"train_data_path": str(pairs), "validation_data_path": str(pairs)}
-    seeds = {f"{name}_seed": 2 for name in ("random", "numpy", "pytorch")}  # predicts both labels
+    seeds = {f"{name}_seed": 3 for name in ("random", "numpy", "pytorch")}  # predicts both labels
     overrides = {**SMALL_QUICK_START, **LARGE_WEIGHTS, **data, **seeds}
     overrides["model.positive_label"] = "entailment"
     config = str(REPOSITORY / "training_config" / "quick_start.jsonnet")

@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from allennlp_sentmatch.predictors import SentenceEncoder
+from tests.calibration.test_calibrate_archive import draw_labels
 from tests.transfer.small_data import write_small_data
 
 COMMANDS = {
@@ -33,11 +34,12 @@ def inputs(small_archive, generator_archives, fixtures, tmp_path) -> dict[str, P
     numpy.save(tmp_path / "vectors.npy", vectors)
     pair = {"premise": sentences[0], "hypothesis": sentences[1]}
     (tmp_path / "pairs.jsonl").write_text(json.dumps(pair) + "\n")
+    draw_labels(small_archive, fixtures / "quick_start" / "test.tsv", tmp_path / "drawn.tsv")
     return {
         "archive": small_archive,
         "generator": generator,
         "classifier": classifier,
-        "test": fixtures / "quick_start" / "test.tsv",
+        "test": tmp_path / "drawn.tsv",
         "nli": fixtures / "data" / "snli.jsonl",
         "sentences": tmp_path / "sentences.txt",
         "vectors": tmp_path / "vectors.npy",

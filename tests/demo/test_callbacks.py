@@ -16,7 +16,7 @@ from allennlp_sentmatch.demo.callbacks import (
 )
 from allennlp_sentmatch.inspection import Drawing
 
-PAIR = ("A small kitten is carrying a red rose.", "A cat is moving a flower.")
+PAIR = ("A small dog is running on the beach.", "A dog is moving.")
 ATTACK = "<script>alert(1)</script> <img src=x onerror=alert(1)>"
 
 

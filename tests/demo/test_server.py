@@ -28,7 +28,7 @@ from tests import fuzzing
 from tests.serving.running import serving
 
 ADDRESS = "http://127.0.0.1"
-PAIR = ["A kitten is carrying a rose.", "A cat is moving a flower."]
+PAIR = ["A dog is running on the beach.", "A dog is moving."]
 
 
 @pytest.fixture(scope="module")
