@@ -86,6 +86,8 @@ def duplicates(file: Path) -> list[tuple[str, str]]:
 
 def batches_of(items: list[Any], size: int, generator: random.Random) -> Iterator[list[Any]]:
     """Batches without end, each time in another order."""
+    if len(items) < size:
+        raise ValueError(f"only {len(items)} pairs or premises are left for batches of {size}")
     while True:
         order = generator.sample(items, len(items))
         for start in range(0, len(order) - size + 1, size):
