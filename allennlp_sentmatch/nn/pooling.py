@@ -155,8 +155,8 @@ class Pooling(torch.nn.Module):
             if pooling == "max":
                 parts.append(max_pooling(inputs, mask))
             elif pooling == "mean":
-                total = inputs.masked_fill(~mask.unsqueeze(-1), 0.0).sum(dim=1)
-                parts.append(total / mask.sum(dim=1, keepdim=True).clamp(min=1))
+                total = inputs.masked_fill(~mask.unsqueeze(-1), 0.0).sum(dim=1)  # (B, E)
+                parts.append(total / mask.sum(dim=1, keepdim=True).clamp(min=1))  # (B, E)
             elif pooling == "min":
                 parts.append(-max_pooling(-inputs, mask))
             elif pooling == "last":

@@ -45,8 +45,8 @@ def untrained(untrained_predictor) -> Callable[[str], DemoModel]:
 
 
 @pytest.fixture(scope="module")
-def server(small_archive, tmp_path_factory) -> Iterator[str]:
-    """The address of a running `allennlp demo`, which contacts no other machine until it ends."""
+def demo_process(small_archive, tmp_path_factory) -> Iterator[tuple[subprocess.Popen, str]]:
+    """A running `allennlp demo`, which contacts no other machine until it ends, and its address."""
     for module in ("gradio", "matplotlib"):
         pytest.importorskip(module)
     log = tmp_path_factory.mktemp("demo") / "log.txt"
@@ -56,13 +56,19 @@ def server(small_archive, tmp_path_factory) -> Iterator[str]:
             command, cwd=REPOSITORY, stdout=output, stderr=subprocess.STDOUT, text=True
         )
     try:
-        yield wait_for_address(process, log)
+        yield process, wait_for_address(process, log)
         assert process.poll() is None, log.read_text()
     finally:
         process.terminate()
         process.wait(timeout=20)
     assert "OUTSIDE" not in log.read_text(), log.read_text()
     assert "Traceback" not in log.read_text(), log.read_text()
+
+
+@pytest.fixture(scope="module")
+def server(demo_process) -> str:
+    """The address of a running `allennlp demo`."""
+    return demo_process[1]
 
 
 def wait_for_address(process: subprocess.Popen, log: Path) -> str:

@@ -180,6 +180,28 @@ def test_an_old_answer_is_greyed_and_the_page_shows_that_one_waits(open_page):
     page.unroute_all(behavior="ignoreErrors")
 
 
+def test_an_empty_text_gets_a_sentence(open_page):
+    page = open_page()
+    fill(page, PAIR[0], "")
+    page.get_by_role("button", name="Classify").click()
+    alert = page.get_by_role("alert").get_by_text("Please write a hypothesis")
+    alert.wait_for()
+    assert page.locator("figure").count() == 0
+    fill(page, *PAIR)
+    page.get_by_role("button", name="Classify").click()
+    alert.wait_for(state="detached")
+    assert probabilities(page).keys() == LABELS
+
+
+def test_an_example_fills_the_texts(open_page):
+    page = open_page()
+    example = page.locator("button.example").first
+    text = example.inner_text()
+    example.click()
+    page.locator("figure").first.wait_for()
+    assert " → ".join(b.input_value() for b in page.get_by_role("textbox").all()) == text
+
+
 def test_html_that_was_typed_is_text(open_page):
     page = open_page()
     attack = "<img src=x onerror='document.title=1'> ${document.title=1} {{value}} <b>bold</b>"
@@ -240,6 +262,15 @@ def test_every_page_by_keyboard(open_page, kind_of_page, width, color_scheme):
     page.keyboard.press("Enter")
     page.locator(".label table, .label .confidence-set").first.wait_for()
     assert_fits(page, width)
+
+
+def test_a_narrow_screen_shows_what_the_search_found(open_page):
+    page = open_page(width=360)
+    page.get_by_role("tab", name="Search").click()
+    page.get_by_role("textbox").fill("A small dog is running " + "in the garden " * 10)
+    page.get_by_role("textbox").press("Enter")
+    page.locator("table").locator("visible=true").last.wait_for()
+    assert_fits(page, 360)
 
 
 def assert_fits(page, width: int) -> None:
