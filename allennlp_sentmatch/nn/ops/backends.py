@@ -185,7 +185,7 @@ def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
 #: This package trains GRUs in half to 0.7 of torch's time; without gradients they take 1.4 times as
 #: long with 100 units, two thirds with 300. It trains LSTMs in 0.6 to 0.9 of torch's time with 38 %
 #: of padding, which it skips, but in 1.0 to 1.3 without, and on Intel processors only: on an AMD
-#: EPYC it is not faster on one thread, and slower on several. oneDNN runs LSTMs over padded batches,
+#: EPYC it is not faster on one thread, and slower on more. oneDNN runs LSTMs over padded batches,
 #: faster than torch's steps of a packed batch until these are large. It does not run GRUs. In
 #: training, torch takes 1.5 times as long packed (150 or 300 units), and for passages of 150 to 200
 #: tokens 7 to 9 times.
