@@ -24,7 +24,8 @@ from numpy.lib.format import write_array_header_1_0
 from allennlp_sentmatch.corpus.ray_encoder import RayEncoder
 from allennlp_sentmatch.data.files.digests import SentencesDigest, ending, sentences_digest
 from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
+from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.standalone.encoder import FloatArray
 
 logger = logging.getLogger(__name__)
 

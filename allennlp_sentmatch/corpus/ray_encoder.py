@@ -9,7 +9,8 @@ from typing import Any, Optional, Union
 import torch
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.predictors.sentence_encoder import FloatArray, SentenceEncoder
+from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.standalone.encoder import FloatArray
 
 WAITING_BLOCKS = 4
 """The most blocks for each worker, encoded ones that wait for an earlier one included."""

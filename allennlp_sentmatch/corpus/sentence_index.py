@@ -17,8 +17,7 @@ from allennlp_sentmatch.corpus.index_kinds import (
     faiss_library,
 )
 from allennlp_sentmatch.data.files.digests import content_digest, ending, ending_digest, is_whole
-from allennlp_sentmatch.estimators.sentence_encoder import normalized
-from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
+from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
 
 logger = logging.getLogger(__name__)
 

@@ -17,9 +17,9 @@ from allennlp_sentmatch.corpus.index_kinds import IndexKind
 from allennlp_sentmatch.corpus.sentence_index import TOLERANCE, SentenceIndex, evenly
 from allennlp_sentmatch.data.files.digests import sentences_digest
 from allennlp_sentmatch.data.files.vectors import check_sentences
-from allennlp_sentmatch.estimators.sentence_encoder import normalized
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
-from allennlp_sentmatch.predictors.sentence_encoder import PREDICTED, FloatArray, SentenceEncoder
+from allennlp_sentmatch.predictors.sentence_encoder import PREDICTED, SentenceEncoder
+from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
 
 logger = logging.getLogger(__name__)
 

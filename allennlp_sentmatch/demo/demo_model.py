@@ -13,7 +13,6 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
 from allennlp_sentmatch.demo.tasks import Answer, checked_text, task_of
-from allennlp_sentmatch.estimators.sentence_encoder import normalized
 from allennlp_sentmatch.inspection import (
     Drawing,
     color_words,
@@ -25,6 +24,7 @@ from allennlp_sentmatch.models import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
 from allennlp_sentmatch.predictors.text_indexing import unknown_words
+from allennlp_sentmatch.standalone.encoder import normalized
 
 NUMBER_OF_EXAMPLES = 5
 

@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.estimators.pairs import checked_targets
-from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source, normalized
+from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.encoder import _naming, _read_object
+from allennlp_sentmatch.standalone.encoder import normalized
+from allennlp_sentmatch.standalone.files import errors_name, read_json_object
 from allennlp_sentmatch.standalone.networks import load_state
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 
@@ -69,8 +70,8 @@ def save(estimator: "PairEstimator", folder: Path) -> None:
 
 def load(kind: type["PairEstimator"], folder: Path, given: Source) -> "PairEstimator":
     """Read what `save` has written; see `PairEstimator.load`."""
-    settings = _read_object(folder / SETTINGS)
-    with _naming(folder / SETTINGS):
+    settings = read_json_object(folder / SETTINGS)
+    with errors_name(folder / SETTINGS):
         found = settings.get("format")
         if found != FORMAT:
             raise ValueError(f"the format is {found!r}; this version of the package reads {FORMAT}")
@@ -82,7 +83,7 @@ def load(kind: type["PairEstimator"], folder: Path, given: Source) -> "PairEstim
     estimator.encoder_ = _encoder(folder, settings["encoder"], given)
     estimator.encoder = None if settings["encoder"] == "package" else estimator.encoder_
     tensors = read_tensors(folder / TENSORS)
-    with _naming(folder / TENSORS):
+    with errors_name(folder / TENSORS):
         for name, tensor in tensors.items():
             if not tensor.isfinite().all():
                 raise ValueError(f"{name!r} has a number that is not finite")

@@ -24,14 +24,10 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from allennlp_sentmatch.estimators.pairs import checked_pairs, checked_targets
-from allennlp_sentmatch.estimators.sentence_encoder import (
-    FloatArray,
-    SentenceEncoder,
-    Source,
-    normalized,
-)
+from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
 from allennlp_sentmatch.estimators.word_comparison import compare_words
 from allennlp_sentmatch.nn import matching
+from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
 
 Array = numpy.ndarray[Any, Any]
 Words = list[tuple[str, float]]

@@ -11,12 +11,16 @@ from typing import Any, Optional, Protocol, Union
 import numpy
 
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
-from allennlp_sentmatch.standalone.encoder import SETTINGS, StandaloneEncoder, checked_sentences
+from allennlp_sentmatch.standalone.encoder import (
+    SETTINGS,
+    FloatArray,
+    StandaloneEncoder,
+    checked_sentences,
+    normalized,
+)
 
 MAX_CHARACTERS = 10_000
 """Of a text. A batch takes memory for the length of its longest text."""
-
-FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -178,17 +182,6 @@ class SentenceEncoder:
     def __deepcopy__(self, memo: dict[int, Any]) -> "SentenceEncoder":
         """The same object: nothing changes it, and scikit-learn copies its estimators often."""
         return self
-
-
-def normalized(vectors: FloatArray) -> FloatArray:
-    """Vectors (N, E) divided by their lengths, as a new array; a zero vector stays zero."""
-    vectors = numpy.array(vectors, dtype=numpy.float32, order="C")
-    # A sum of squares overflows where the largest component is large.
-    largest = numpy.abs(vectors).max(axis=1, keepdims=True, initial=0)
-    vectors /= numpy.where(largest > 0, largest, 1)
-    lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
-    vectors /= numpy.where(lengths > 0, lengths, 1)
-    return vectors
 
 
 def check_sentence(text: Any, name: str) -> str:

@@ -25,13 +25,11 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 from allennlp_sentmatch.predictors.text_indexing import text_indexer, unknown_words
-from allennlp_sentmatch.standalone.encoder import checked_sentences
+from allennlp_sentmatch.standalone.encoder import FloatArray, checked_sentences
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 
 PREDICTED = ("label", "probs_by_label", "score")
 """The outputs that are a prediction for a pair: a label with all probabilities, or a score."""
-
-FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
 
 Prepared = Union[str, list[int]]
 """A sentence, or the indices of its words."""

@@ -2,21 +2,24 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Optional, Union
 
+import numpy
 import torch
 from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.checks import check_names, check_positive
+from allennlp_sentmatch.standalone.files import errors_name, read_json_object
 from allennlp_sentmatch.standalone.networks import load_state, sentence_network
 from allennlp_sentmatch.standalone.quantization import dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import splitter_from
-from allennlp_sentmatch.standalone.tensor_file import read_file, read_tensors, write_tensors
+from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
+
+FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
 
 TENSORS = "model.safetensors"
 SETTINGS = "sentence_encoder.json"
@@ -96,8 +99,8 @@ class StandaloneEncoder(nn.Module):
         file is missing.
         """
         path = Path(folder)
-        settings = _read_object(path / SETTINGS)
-        with _naming(path / SETTINGS):
+        settings = read_json_object(path / SETTINGS)
+        with errors_name(path / SETTINGS):
             if settings.get("format") != FORMAT:
                 raise ValueError(
                     f"the format is {settings.get('format')!r}; this version of the package reads "
@@ -109,8 +112,8 @@ class StandaloneEncoder(nn.Module):
                 raise ValueError("lowercase must be true or false")
             if max_length is not None and (type(max_length) is not int or max_length < 1):
                 raise ValueError("max_length must be a positive integer or null")
-        vocabulary = _read_object(path / VOCABULARY)
-        with _naming(path / VOCABULARY):
+        vocabulary = read_json_object(path / VOCABULARY)
+        with errors_name(path / VOCABULARY):
             check_names("setting", vocabulary, ("unknown", "empty", "words"))
             unknown, empty, words = (vocabulary[name] for name in ("unknown", "empty", "words"))
             if (
@@ -121,17 +124,17 @@ class StandaloneEncoder(nn.Module):
                 raise ValueError("expected a list of different strings as words")
             if not all(type(index) is int and 0 < index < len(words) for index in (unknown, empty)):
                 raise ValueError("expected indices of words as unknown and empty")
-        rules = _read_object(path / SPLITTER)
-        with _naming(path / SPLITTER):
+        rules = read_json_object(path / SPLITTER)
+        with errors_name(path / SPLITTER):
             is_pieces = rules == {"type": WordPieceSplitter.type}
             splitter = WordPieceSplitter(words) if is_pieces else splitter_from(rules)
         tensors = read_tensors(path / TENSORS)
-        with _naming(path / TENSORS):
+        with errors_name(path / TENSORS):
             tensors = dequantized(tensors)
             embedding = tensors.get("embedding.weight")
             if embedding is None or embedding.dim() != 2 or len(embedding) != len(words):
                 raise ValueError(f"expected embedding.weight of {len(words)} rows")
-        with _naming(path / SETTINGS):
+        with errors_name(path / SETTINGS):
             encoder = cls(
                 TextIndexer(
                     splitter,
@@ -146,7 +149,7 @@ class StandaloneEncoder(nn.Module):
             )
             if settings["vector_size"] != encoder.vector_size:
                 raise ValueError(f"the encoder's vector_size is {encoder.vector_size}")
-        with _naming(path / TENSORS):
+        with errors_name(path / TENSORS):
             load_state(encoder, tensors)
         return encoder.eval()
 
@@ -239,21 +242,12 @@ def checked_sentences(sentences: Any) -> list[str]:
     return checked
 
 
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Let errors begin with the name of the file."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
-
-
-def _read_object(path: Path) -> dict[str, Any]:
-    content = read_file(path)
-    try:
-        value = json.loads(content.decode())
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not JSON in UTF-8: {error}") from error
-    if not isinstance(value, dict):
-        raise ValueError(f"{path}: expected an object")
-    return value
+def normalized(vectors: FloatArray) -> FloatArray:
+    """Vectors (N, E) divided by their lengths, as a new array; a zero vector stays zero."""
+    vectors = numpy.array(vectors, dtype=numpy.float32, order="C")
+    # A sum of squares overflows where the largest component is large.
+    largest = numpy.abs(vectors).max(axis=1, keepdims=True, initial=0)
+    vectors /= numpy.where(largest > 0, largest, 1)
+    lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors /= numpy.where(lengths > 0, lengths, 1)
+    return vectors

@@ -9,14 +9,14 @@ Nothing in such a file is code.
 import json
 import math
 import os
-import stat
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Union
 
 import torch
 from torch import Tensor
+
+from allennlp_sentmatch.standalone.files import read_file
 
 _DTYPES = {
     "F64": torch.float64,
@@ -101,18 +101,6 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
             f"{path} is damaged, or not a file of floating-point and int8 tensors: {error}"
         ) from error
     return tensors
-
-
-def read_file(path: Union[str, "os.PathLike[str]"]) -> bytes:
-    """Read a file, but no device, pipe or folder, some of which have no end.
-
-    # Raises
-
-    `ValueError` for something else than a file; `OSError` if it does not exist or cannot be read.
-    """
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise ValueError(f"{path} is not a regular file")
-    return Path(path).read_bytes()
 
 
 def _shape(value: Any) -> tuple[int, ...]:

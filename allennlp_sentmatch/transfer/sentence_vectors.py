@@ -15,7 +15,7 @@ from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors, 
 from allennlp_sentmatch.data.files.word_vectors import read_word_vectors
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
-from allennlp_sentmatch.predictors.sentence_encoder import FloatArray
+from allennlp_sentmatch.standalone.encoder import FloatArray
 
 Encode = Callable[[list[str]], FloatArray]
 """From N distinct sentences to their vectors (N, E)."""
