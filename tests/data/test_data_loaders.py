@@ -103,6 +103,7 @@ def test_the_longer_or_the_labeled_set_makes_the_epoch(data_path):
     made = loader(data_path, num_labeled=18)
     labeled, unlabeled = epoch(made)
     assert len(made) == 6 == len(loader(data_path, num_labeled=18, epoch="labeled"))
+    assert len(loader(data_path, num_labeled=18, batch_size=1)) == 18
     assert len(set(flat(labeled))) == 18
     assert Counter(flat(unlabeled)).most_common(1)[0][1] == 6
     # Three passes over the labeled pairs; the unlabeled ones go on meanwhile.

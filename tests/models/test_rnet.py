@@ -183,6 +183,11 @@ def test_a_long_passage_is_read_in_windows():
                 scores[span] = max(start[i] + end[j], scores.get(span, -math.inf))
     expected = sorted(scores.items(), key=lambda item: -item[1])[:7]
     assert [tuple(best["span"]) for best in long_output["n_best"]] == [s for s, _ in expected]
+    by_default, three_quarters = (
+        make(window_size=7, **stride).forward_on_instances(examples)[0]["span_start_probs"]
+        for stride in ({}, {"window_stride": 6})
+    )
+    assert by_default == three_quarters
     words, (first, last) = LONG.split(), long_output["span"]
     assert long_output["answer"] == " ".join(words[first : last + 1])
     # Probabilities differ from scores by one factor, and are at most those of the start and end.

@@ -112,5 +112,11 @@ def test_correlations_are_0_where_they_are_not_defined(vocab):
     assert model.get_metrics() == {"mean_squared_error": 0.0, "pearson": 0.0, "spearman": 0.0}
     texts = {key: {"tokens": {"tokens": ids[:1]}} for key, ids in zip(TWO_SENTENCES, IDS)}
     model(**texts, score=torch.tensor([4.0]))
+    metrics = model.get_metrics(reset=True)
+    assert (metrics["pearson"], metrics["spearman"]) == (0.0, 0.0)
+    model(**TWO_SENTENCES, score=torch.tensor([4.0, 4.0]))
     metrics = model.get_metrics()
     assert (metrics["pearson"], metrics["spearman"]) == (0.0, 0.0)
+    model = regressor(vocab)
+    model(**TWO_SENTENCES, score=torch.tensor([2.0, 4.0]))
+    assert abs(model.get_metrics()["spearman"]) == pytest.approx(1)

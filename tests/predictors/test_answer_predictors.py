@@ -14,7 +14,9 @@ def test_the_attention_is_that_of_the_answer(untrained_predictor):
     output = predictor.predict(QUESTION, PASSAGE)
     start, _ = output["span"]
     (attention,) = predictor.attention_maps(output)
-    assert " ".join(attention.rows).split()[0] in PASSAGE
+    assert "".join(attention.rows) == "".join(output["answer"].split())
+    (attention,) = predictor.attention_maps({**output, "span": [1, 2]})
+    assert attention.rows == ["fox", "stole"]
     assert attention.columns == output["metadata"]["question_tokens"]
     ends, attended = predictor.marked_texts(output)
     for marked in (ends, attended):

@@ -28,6 +28,7 @@ def test_merges_are_those_of_sennrich_et_al():
         for word in text.split():
             symbols = (*word[:-1], word[-1] + "</w>")
             words[symbols] = words.get(symbols, 0) + 1
+    assert "A" in learn_bpe([("A a", "en")])["alphabet"]
     encoding = learn_bpe(TEXTS, 15)
     for merge in encoding["merges"]:
         pairs = {}

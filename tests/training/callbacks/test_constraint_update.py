@@ -75,8 +75,10 @@ def test_the_trainers_clipping_counts_the_updated_parameters_alone(model_and_bat
 def test_the_loss_has_no_constraints_then(model_and_batch):
     model, batch = model_and_batch
     ConstraintUpdate("unused").on_start(trainer_of(model))
-    model(**batch)
-    assert "constraint_loss" not in model.get_metrics()
+    loss, metrics = model(**batch)["loss"], model.get_metrics()
+    assert "constraint_loss" not in metrics
+    total = metrics["generative_loss"] + 0.8 * metrics["classification_loss"]
+    assert loss.item() == pytest.approx(total + metrics["unsupervised_loss"])
     assert model._constraints.temperature.step == 0
 
 
@@ -103,3 +105,8 @@ def test_what_it_cannot_do(model_and_batch, constraints, changes, message):
     model.constraints_in_loss = constraints
     with pytest.raises(ConfigurationError, match=message):
         ConstraintUpdate("unused").on_start(trainer_of(model, **changes))
+
+
+def test_it_refuses_other_models():
+    with pytest.raises(ConfigurationError, match="needs a cs_lvm model"):
+        ConstraintUpdate("unused").on_start(trainer_of(sample("esim").construct()))
