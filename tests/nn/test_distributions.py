@@ -195,6 +195,7 @@ def test_shapes_and_types_of_the_uniform_distribution():
         (lambda: HypersphericalUniform(1), "dim is 1"),
         (lambda: HypersphericalUniform(3, validate_args=True).log_prob(torch.ones(3)), "support"),
         (lambda: VonMisesFisher(torch.ones(1), torch.ones(1)), r"loc has shape \(1,\)"),
+        (lambda: VonMisesFisher(torch.tensor(1.0), torch.ones(1)), r"loc has shape \(\)"),
         (lambda: VonMisesFisher(unit(3), torch.ones(4)), r"concentration has shape \(4,\)"),
         (lambda: VonMisesFisher(torch.ones(3), torch.ones(1), validate_args=True), "loc"),
         (lambda: VonMisesFisher(unit(3), torch.zeros(1), validate_args=True), "concentration"),

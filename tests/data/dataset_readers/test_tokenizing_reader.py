@@ -14,6 +14,7 @@ from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.dataset_readers import WorkerInfo
 from allennlp.data.fields import ListField
+from allennlp.data.tokenizers import PretrainedTransformerTokenizer
 from hypothesis import strategies as st
 
 import allennlp_sentmatch  # noqa: F401  (registers the readers)
@@ -439,3 +440,12 @@ def test_readers(tmp_path, num_cases):
         json.dumps(tensors.get("metadata"), ensure_ascii=False).encode()
 
     fuzzing.check_cases(check, broken_files(), num_cases)
+
+
+@pytest.mark.parametrize(("text", "is_cut"), [("a b c", False), ("a b c d", True)])
+def test_the_log_says_that_a_transformer_cuts_texts(tiny_bert, caplog, text, is_cut):
+    tokenizer = PretrainedTransformerTokenizer(tiny_bert, max_length=5)
+    SingleSentenceReader("table", tokenizer=tokenizer).text_to_instance(text)
+    assert ["is cut after 5 tokens" in record.getMessage() for record in caplog.records] == (
+        [True] if is_cut else []
+    )
