@@ -2,6 +2,7 @@ import json
 import os
 import shutil
 
+import numpy
 import pytest
 import torch
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
 from allennlp_sentmatch.nn import CellAwareLSTM, Pooling
 from allennlp_sentmatch.predictors import export_encoder
 from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.splitters import RuleSplitter
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
@@ -248,3 +250,10 @@ def test_sentences(folders, num_cases):
     sentences = st.one_of(st.lists(texts, max_size=4), st.lists(values, max_size=3), values)
     sizes = st.one_of(st.integers(-1, 5), st.floats(), st.none(), st.booleans(), texts)
     check_cases(check, st.tuples(sentences, sizes), num_cases)
+
+
+def test_vectors_of_any_length_are_normalized():
+    vectors = numpy.array([[3, 4], [3e30, -4e30], [3e-30, 0], [0, 0]], dtype=numpy.float32)
+    expected = numpy.array([[0.6, 0.8], [0.6, -0.8], [1, 0], [0, 0]], dtype=numpy.float32)
+    numpy.testing.assert_allclose(normalized(vectors), expected, rtol=1e-6)
+    assert vectors[0, 0] == 3
