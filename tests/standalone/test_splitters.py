@@ -92,6 +92,7 @@ def test_special_cases_beside_each_other_and_beside_affixes(name):
         ({**RULES, "max_word_length": "9"}, "max_word_length must be from 1"),
         ({**RULES, "special_cases": ["a"]}, "special_cases must be an object"),
         ({**RULES, "special_cases": {"ab": ["a"]}}, "'ab' must have a list of words"),
+        ({**RULES, "special_cases": {"ab": ["a", "c"]}}, "'ab' must have a list of words"),
         ({**RULES, "special_cases": {"ab": ["a", "", "b"]}}, "must have a list of words"),
         ({**RULES, "special_cases": {"": []}}, "must have a list of words"),
         ({**RULES, "rejoined": {"ab": [1, 2]}}, "rejoined: 'ab' must have"),

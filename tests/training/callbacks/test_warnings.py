@@ -6,7 +6,7 @@ import pytest
 import torch
 from allennlp.commands.train import train_model_from_file
 from allennlp.data.data_loaders import MultiProcessDataLoader
-from allennlp.training import gradient_descent_trainer
+from allennlp.training import TrainerCallback, gradient_descent_trainer
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 from allennlp_sentmatch.training.callbacks import (
@@ -118,3 +118,4 @@ def test_cores_that_are_not_enough(monkeypatch, cores, threads, loads, number, o
 
 def test_every_training_has_it():
     assert ThreadCheckCallback in gradient_descent_trainer.DEFAULT_CALLBACKS
+    assert TrainerCallback.by_name("thread_check") is ThreadCheckCallback
