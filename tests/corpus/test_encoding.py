@@ -40,8 +40,8 @@ def encode(encoder, output, *corpora, **settings):
     """Encode `SENTENCES`, or a corpus that may be another one when it is read again."""
     rest = iter(corpora if len(corpora) > 1 else [*(corpora or [SENTENCES])] * 2)
     encode_corpus(
-        encoder, lambda: iter(next(rest)), output, show_progress=False,
-        **{"block_size": 7, **settings},
+        encoder, lambda: iter(next(rest)), output,
+        **{"block_size": 7, "show_progress": False, **settings},
     )  # fmt: skip
 
 
@@ -57,6 +57,12 @@ def encode_until(number, output, *corpora):
         encode(encoder, output, *corpora)
     assert not output.exists()
     return encoder.encoded
+
+
+def test_the_progress_is_shown_unless_it_is_not_wanted(tmp_path, capsys):
+    for shown in (True, False):
+        encode(FakeEncoder(), tmp_path / f"{shown}.npy", show_progress=shown)
+        assert ("encoding" in capsys.readouterr().err) == shown
 
 
 def assert_encoded(output, sentences=SENTENCES):

@@ -93,6 +93,13 @@ def test_vectors_that_do_not_fit(files, vectors, message):
         read(files)
 
 
+def test_vectors_without_sentences(files):
+    files.write_text("")
+    numpy.save(files.with_suffix(".npy"), VECTORS[:1])
+    with pytest.raises(ConfigurationError, match="has only 0 sentences"):
+        read(files)
+
+
 @pytest.mark.parametrize("path", [{}, {"vectors": "a.npy"}, {"sentences": "a", "vector": "b"}])
 def test_other_objects_as_paths(path):
     with pytest.raises(ConfigurationError, match=r'expected a data path as \{"sent'):
