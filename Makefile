@@ -59,7 +59,7 @@ $(VENV)/.installed-benchmark: $(VENV)/.installed-test requirements/benchmark.txt
 	$(PIP_INSTALL) -r requirements/benchmark.txt -c requirements/constraints-today.txt
 	touch $@
 
-demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (about 80 seconds)
+demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (about a minute)
 	$(BIN)/python scripts/demo.py
 
 test: $(VENV)/.installed-test  ## Run the test suite
