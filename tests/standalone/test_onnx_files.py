@@ -9,8 +9,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, RecurrentlyControlledRNN, SuffixBiLSTM
 from allennlp_sentmatch.nn.ops.common.scan import CAN_RECORD
 from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.networks import settings_of
 from allennlp_sentmatch.standalone.onnx_files import tokenizer_of, write_onnx
 from allennlp_sentmatch.standalone.splitters import (
     LettersDigitsSplitter,
@@ -82,10 +84,12 @@ def test_vectors_are_those_of_the_encoder(tmp_path, network, projection_size):
     check_vectors(encoder, tmp_path)
 
 
-CAS_LSTM = {
-    **{"type": "cas_lstm", "hidden_size": 3, "num_layers": 2, "bidirectional": True},
-    **{"vertical_weight": 0.5, "vertical_gate": "hidden"},
-}
+OWN_NETWORKS = [
+    CellAwareLSTM(4, 3, num_layers=2, bidirectional=True),
+    SuffixBiLSTM(4, 3),
+    RecurrentlyControlledRNN(4, 3),
+    LSTMN(4, 3, bidirectional=True),
+]
 
 
 @pytest.mark.slow
@@ -94,10 +98,10 @@ CAS_LSTM = {
 @pytest.mark.parametrize(
     "network",
     [
-        pooled(**CAS_LSTM),
+        *(pooled(**settings_of(network)) for network in OWN_NETWORKS),
         {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3, "leaf": "bilstm"},
     ],
-    ids=lambda network: str(network["type"]),
+    ids=lambda network: str(network.get("encoder", network)["type"]),
 )
 def test_vectors_of_our_own_layers(tmp_path, network):
     pytest.importorskip("onnxscript", reason="onnxscript is not installed")
