@@ -25,7 +25,8 @@ def test_vectors_that_have_the_answers(folder):
     assert list(report.results) == [task.name for task in TASKS]
     for task, result in report.results.items():
         for metric, value in result.metrics.items():
-            assert value > 0.99, (task, metric)
+            # Rounding may put in an order what should be predictions of the same score.
+            assert value > (0.9 if metric == "spearman" else 0.99), (task, metric)
     assert report.average > 99
     assert report.vector_size == 7
     assert len(report.results["MR"].l2_penalties) == 3
