@@ -196,7 +196,7 @@ def test_search(allennlp, small_archive, tmp_path, monkeypatch, num_cases):
             "search", small_archive, corpus, vectors, "--queries", queries, "--top-k", 3,
             "--output-file", output, *options, *(["--index", indexes[kind]] if kind else []),
         )  # fmt: skip
-        return [json.loads(line) for line in output.read_text().splitlines()]
+        return [json.loads(line) for line in output.read_text().split("\n")[:-1]]
 
     for kind, settings in KINDS.items():
         search(kind, "--index-kind", settings)

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 import urllib.error
@@ -50,10 +51,17 @@ def demo_process(small_archive, tmp_path_factory) -> Iterator[tuple[subprocess.P
     for module in ("gradio", "matplotlib"):
         pytest.importorskip(module)
     log = tmp_path_factory.mktemp("demo") / "log.txt"
+    # allennlp-models, which `make test-slow` has on this path, downloads when it is imported.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-c", WATCHED, "demo", str(small_archive), "--port", "0"]
     with log.open("w") as output:
         process = subprocess.Popen(
-            command, cwd=REPOSITORY, stdout=output, stderr=subprocess.STDOUT, text=True
+            command,
+            cwd=REPOSITORY,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
     try:
         yield process, wait_for_address(process, log)
