@@ -183,11 +183,6 @@ def test_a_long_passage_is_read_in_windows():
                 scores[span] = max(start[i] + end[j], scores.get(span, -math.inf))
     expected = sorted(scores.items(), key=lambda item: -item[1])[:7]
     assert [tuple(best["span"]) for best in long_output["n_best"]] == [s for s, _ in expected]
-    by_default, three_quarters = (
-        make(window_size=7, **stride).forward_on_instances(examples)[0]["span_start_probs"]
-        for stride in ({}, {"window_stride": 6})
-    )
-    assert by_default == three_quarters
     words, (first, last) = LONG.split(), long_output["span"]
     assert long_output["answer"] == " ".join(words[first : last + 1])
     # Probabilities differ from scores by one factor, and are at most those of the start and end.
@@ -202,6 +197,14 @@ def test_a_long_passage_is_read_in_windows():
         torch.testing.assert_close(
             torch.tensor(short_output[name]), torch.tensor(alone[name]), atol=1e-5, rtol=1e-5
         )
+
+
+def test_windows_begin_after_three_quarters_of_the_last_one():
+    by_default, six = (
+        make(window_size=7, **stride).forward_on_instances([instance("who ?", LONG)])[0]
+        for stride in ({}, {"window_stride": 6})
+    )
+    assert by_default["span_start_probs"] == six["span_start_probs"]
 
 
 def test_the_attention_is_that_of_the_window_with_the_answer():
