@@ -16,7 +16,7 @@ from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules.configuration_errors import inherits_settings
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
 from allennlp_sentmatch.nn.pooling import AttentivePooling, Pooling
-from allennlp_sentmatch.nn.ranking import answer_pairs, rank_order
+from allennlp_sentmatch.nn.ranking import answer_pairs, rank_order, ranking_loss
 from allennlp_sentmatch.nn.shared_words import SharedWords
 from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanReciprocalRank
 
@@ -33,9 +33,11 @@ class AttentiveRanker(TextModel):
 
         loss = mean over pairs of max(0, margin - score(right) + score(wrong))
 
-    A question without a right or without a wrong candidate does not contribute to the loss. In
-    training, the encoder reads only right and sampled candidates, and `map` and `mrr` are not
-    computed. In evaluation, it reads all candidates, and the loss is over all pairs.
+    or, with `hardest_negative`, the mean over right answers, of whose wrong ones only the one with
+    the highest score counts. A question without a right or without a wrong candidate does not
+    contribute to the loss. In training, the encoder reads only right and sampled candidates, and
+    `map` and `mrr` are not computed. In evaluation, it reads all candidates, and the loss is over
+    all of them.
 
     # Parameters
 
@@ -49,6 +51,9 @@ class AttentiveRanker(TextModel):
     margin : `float`, optional (default = `0.1`)
     num_negatives : `int`, optional (default = `6`)
         How many wrong answers to sample for each right one in training; `null` for all of them.
+    hardest_negative : `bool`, optional (default = `False`)
+        Of the wrong answers of each right one, learn from the one with the highest score alone, as
+        dos Santos et al. (2016) do.
     embedding_dropout : `float`, optional (default = `0.0`)
         Drop probability on the word embeddings.
     shared_words : `bool`, optional (default = `False`)
@@ -78,6 +83,7 @@ class AttentiveRanker(TextModel):
         embedding_dropout: float = 0.0,
         shared_words: bool = False,
         questions: str = "all",
+        hardest_negative: bool = False,
         **settings: Any,
     ) -> None:
         super().__init__(vocab, **settings)
@@ -112,6 +118,7 @@ class AttentiveRanker(TextModel):
             self._unknown_index = vocab.get_token_index(DEFAULT_OOV_TOKEN)
         self._margin = margin
         self._num_negatives = num_negatives
+        self._hardest_negative = hardest_negative
         self._metrics = {
             "map": MeanAveragePrecision(questions),
             "mrr": MeanReciprocalRank(questions),
@@ -182,12 +189,7 @@ class AttentiveRanker(TextModel):
         if metadata is not None:
             output["metadata"] = metadata
         if labels is not None:
-            positive = scores[pairs.question, pairs.positive]
-            negative = scores[pairs.question, pairs.negative]
-            hinge = F.margin_ranking_loss(
-                positive, negative, torch.ones_like(positive), self._margin, reduction="sum"
-            )
-            output["loss"] = hinge / max(len(positive), 1)
+            output["loss"] = ranking_loss(scores, pairs, self._margin, self._hardest_negative)
             if not self.training:
                 for metric in self._metrics.values():
                     metric(scores, labels, is_candidate)

@@ -81,7 +81,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         f_enc, and without a `posterior_encoder` also g_enc.
     beam_search : `Lazy[BeamSearch]`, optional
         For `generate`; a configuration leaves out its `end_index`. By default, 10 beams and the
-        scorer "length_penalty" with alpha = 0.7, as in the thesis, and 1 to 30 words.
+        scorer "length_penalty" with alpha = 0.7, as in the thesis, and 1 to 30 words. The search of
+        the author's code is "stepwise_length_penalty".
     posterior_encoder : `Seq2VecEncoder`, optional (default = `None`)
         g_enc, where it is not f_enc: table 6.3, ablation (iv).
     label_expectation : `str`, optional (default = `"enumeration"`)
@@ -94,6 +95,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         auto-encoding (table 6.3, ablation (i)).
     constraints : `SemanticConstraints`, optional (default = `None`)
         For fine-tuning.
+    generate_any_symbol : `bool`, optional (default = `False`)
+        Generate padding, the start symbol and the unknown symbol like words (the author's code).
     settings
         Those of `GenerativeClassificationModel`: `posterior` is g_code and the family of q(z_s |
         x_s), `matcher` f_fuse, `classifier` f_disc, and `classification_weight` lambda of eq. 6.14;
@@ -114,6 +117,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         label_expectation: str = "enumeration",
         cross_sentence: bool = True,
         constraints: Optional[SemanticConstraints] = None,
+        generate_any_symbol: bool = False,
         **settings: Any,
     ) -> None:
         super().__init__(vocab, text_field_embedder, encoder, **settings)
@@ -140,6 +144,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                 '"von_mises_fisher"'
             )
         self._beam_search = beam_search.construct(end_index=self._words.end, vocab=vocab)
+        if generate_any_symbol:
+            self._words.allowed.fill_(True)
         self._posterior_encoder = posterior_encoder
         self._label_expectation = label_expectation
         self._cross_sentence = cross_sentence

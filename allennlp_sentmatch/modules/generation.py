@@ -1,5 +1,7 @@
 """The generator of sentences, and beam search for the most probable ones."""
 
+from typing import Optional, Union
+
 import torch
 import torch.nn.functional as F
 from allennlp.common import FromParams
@@ -55,7 +57,55 @@ class LengthPenaltyScorer(FinalSequenceScorer):
         """The scores (B, beam) of `predictions` (B, beam, T), padded with `end_index`."""
         lengths = (predictions != end_index).sum(dim=-1)  # (B, beam)
         lengths = lengths + (predictions[..., -1] == end_index).long()
-        return log_probabilities / ((5 + lengths) / 6) ** self.alpha
+        return log_probabilities / self.of(lengths)
+
+    def of(self, length: Union[int, Tensor]) -> Union[float, Tensor]:
+        """The penalty lp of a length."""
+        return ((5 + length) / 6) ** self.alpha
+
+
+@BeamSearch.register("stepwise_length_penalty")
+class StepwiseLengthPenaltyBeamSearch(BeamSearch):
+    """Divides the log-probability of the j-th word by lp(j) = (5 + j)^alpha / (5 + 1)^alpha.
+
+    A sentence has the score sum_j log p(y_j | y_<j) / lp(j), by which the search keeps its beams.
+    This is how the code of CS-LVM's author, with which the thesis's sentences were made
+    (`beam_search_step` in `snli/model.py`), applies the penalty that "length_penalty" applies once,
+    to whole sentences, as Wu et al. 2016 do.
+
+    # Parameters
+
+    end_index, max_steps, beam_size, per_node_beam_size
+        See AllenNLP's `BeamSearch`.
+    alpha : `float`, optional (default = `0.7`)
+        At least 0; 0 means no normalization.
+    """
+
+    def __init__(
+        self,
+        end_index: int,
+        max_steps: int = 50,
+        beam_size: int = 10,
+        per_node_beam_size: Optional[int] = None,
+        alpha: float = 0.7,
+    ) -> None:
+        super().__init__(end_index, max_steps, beam_size, per_node_beam_size)
+        self._penalty = LengthPenaltyScorer(alpha)
+
+    def search(  # type: ignore[override]  # a step without AllenNLP's optional timestep
+        self,
+        start_predictions: Tensor,
+        start_state: StateType,
+        step: StepFunctionTypeNoTimestep,
+    ) -> tuple[Tensor, Tensor]:
+        """Search as AllenNLP's `BeamSearch` does, with the scores of each step divided."""
+
+        def penalized(last: Tensor, state: StateType, timestep: int) -> tuple[Tensor, StateType]:
+            log_probs, state = step(last, state)
+            return log_probs / self._penalty.of(timestep + 1), state
+
+        found: tuple[Tensor, Tensor] = super().search(start_predictions, start_state, penalized)
+        return found
 
 
 class OutputWords(torch.nn.Module):

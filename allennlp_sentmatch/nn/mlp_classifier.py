@@ -11,6 +11,8 @@ after the last hidden layer only (section 3.5.1):
 Choi, Kim and Lee 2019, arXiv:1809.02279; Choi 2020 (thesis).
 """
 
+from typing import Optional
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -35,6 +37,8 @@ class MLPClassifier(torch.nn.Module):
         Number of hidden layers; 0 makes the classifier linear.
     dropout : `float`, optional (default = `0.0`)
         Dropout probability on the input and after each hidden layer, p_c in the thesis.
+    hidden_dropout : `float`, optional (default = `None`)
+        Dropout probability after each hidden layer, where it is not `dropout`.
     batch_norm : `bool`, optional (default = `True`)
         Normalize the input and the output of each hidden layer over the batch.
     activation : `str`, optional (default = `"relu"`)
@@ -60,19 +64,21 @@ class MLPClassifier(torch.nn.Module):
         batch_norm: bool = True,
         activation: str = "relu",
         between_layers: bool = True,
+        hidden_dropout: Optional[float] = None,
     ) -> None:
         super().__init__()
         check_positive(input_size=input_size, num_labels=num_labels, hidden_size=hidden_size)
         if num_layers < 0:
             raise ValueError(f"num_layers must be at least 0, got {num_layers}")
-        check_fraction(dropout=dropout)
+        hidden_dropout = dropout if hidden_dropout is None else hidden_dropout
+        check_fraction(dropout=dropout, hidden_dropout=hidden_dropout)
         check_choice(*ACTIVATIONS, activation=activation)
 
-        def regularization(size: int) -> torch.nn.Module:
+        def regularization(size: int, dropout: float) -> torch.nn.Module:
             normalization = BatchNorm(size) if batch_norm else torch.nn.Identity()
             return torch.nn.Sequential(normalization, torch.nn.Dropout(dropout))
 
-        self.input_regularization = regularization(input_size)
+        self.input_regularization = regularization(input_size, dropout)
         self.hidden_layers = torch.nn.Sequential()
         for layer in range(num_layers):
             regularized = between_layers or layer == num_layers - 1
@@ -81,7 +87,9 @@ class MLPClassifier(torch.nn.Module):
                 torch.nn.Sequential(
                     torch.nn.Linear(input_size if layer == 0 else hidden_size, hidden_size),
                     ACTIVATIONS[activation](),
-                    regularization(hidden_size) if regularized else torch.nn.Identity(),
+                    regularization(hidden_size, hidden_dropout)
+                    if regularized
+                    else torch.nn.Identity(),
                 ),
             )
         self.output_layer = torch.nn.Linear(hidden_size if num_layers else input_size, num_labels)

@@ -1,4 +1,4 @@
-"""Answers to questions: training pairs, the ranking, and its measures as trec_eval computes them.
+"""Answers to questions: training pairs, their loss, and the ranking's measures, as in trec_eval.
 
 The K candidates of a question are ordered by score, the best first; rel_k is 1 if the k-th of them
 is relevant, else 0:
@@ -83,3 +83,30 @@ def answer_pairs(labels: Tensor, num_negatives: Optional[int] = None) -> AnswerP
         incorrect = incorrect & (ranks < num_negatives)
     pair, negative = incorrect.nonzero(as_tuple=True)  # (N,), (N,)
     return AnswerPairs(question[pair], positive[pair], negative)
+
+
+def ranking_loss(scores: Tensor, pairs: AnswerPairs, margin: float, hardest: bool) -> Tensor:
+    """The hinge loss max(0, margin - score(correct) + score(incorrect)), averaged.
+
+    # Parameters
+
+    scores : `Tensor`
+        (B, K), the score of each candidate.
+    pairs : `AnswerPairs`
+    margin : `float`
+    hardest : `bool`
+        Average over correct answers rather than over pairs. Of a correct answer's pairs, the one
+        with the highest-scored incorrect answer counts (dos Santos et al. 2016).
+
+    # Returns
+
+    `Tensor`
+        A scalar, zero where there are no pairs.
+    """
+    differences = scores[pairs.question, pairs.negative] - scores[pairs.question, pairs.positive]
+    losses = (margin + differences).clamp(min=0)  # (N,)
+    if hardest:
+        correct = pairs.question * scores.size(1) + pairs.positive  # (N,)
+        answers, group = correct.unique(return_inverse=True)  # (P,), (N,)
+        losses = losses.new_zeros(len(answers)).scatter_reduce(0, group, losses, "amax")  # (P,)
+    return losses.sum() / max(len(losses), 1)

@@ -130,14 +130,20 @@ def evaluate_generator(
     """Write a sentence for each pair's first one and its label, and measure the quality.
 
     The `input_file` has labeled pairs for the generator's reader. The metrics are those of
-    `allennlp evaluate-generator`: `accuracy`, `distinct-1` and `distinct-2`. An artificial pair has
-    `premise`, `hypothesis`, `label` and the classifier's `predicted_label`.
+    `allennlp evaluate-generator`: `accuracy`, `distinct-1`, `distinct-2`, and as
+    `distinct-2-per-bigram` the figure of the thesis's table 6.5, whose divisor is the number of
+    bigrams. An artificial pair has `premise`, `hypothesis`, `label` and the classifier's
+    `predicted_label`.
 
     # Raises
 
     `ConfigurationError` for a pair without a label.
     """
-    distinct = {"distinct-1": Distinct(1), "distinct-2": Distinct(2)}
+    distinct = {
+        "distinct-1": Distinct(1),
+        "distinct-2": Distinct(2),
+        "distinct-2-per-bigram": Distinct(2, per_ngram=True),
+    }
     pairs: list[dict[str, str]] = []
     instances = generator._dataset_reader.read(input_file)
     requests = [_request(instance, input_file) for instance in instances]

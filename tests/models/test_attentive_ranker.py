@@ -123,6 +123,15 @@ def test_loss_is_the_mean_hinge_of_all_pairs(vocab, margin, rows, pairs):
     torch.testing.assert_close(output["loss"], sum(hinges) / len(pairs), atol=1e-9, rtol=0)
 
 
+def test_loss_of_the_hardest_wrong_answers(vocab):
+    """dos Santos et al. 2016: of a right answer's wrong ones, the one with the highest score."""
+    output = ranker(vocab, margin=1.5, hardest_negative=True)(**inputs())
+    scores = output["scores"]
+    hardest = torch.stack([scores[0, 1:3].max(), scores[1, 1]])
+    expected = (1.5 - scores[:2, 0] + hardest).clamp(min=0).mean()
+    torch.testing.assert_close(output["loss"], expected, atol=1e-9, rtol=0)
+
+
 def test_sampled_wrong_answers_make_up_the_loss_of_training(vocab):
     model = ranker(vocab, num_negatives=1, margin=1.5).train()
     losses, seen = set(), set()

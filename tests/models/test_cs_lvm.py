@@ -265,6 +265,15 @@ class TestCrossSentenceLatentVariableModel:
         assert steps.argmax(dim=1).tolist() == following
         assert output["scores"].tolist() == [[pytest.approx(total, rel=1e-5)]]
 
+    def test_symbols_are_generated_on_request(self):
+        """Any word of the vocabulary: `generate` in snli/model.py of the author."""
+        model = self.sample.construct(generate_any_symbol=True, constraints=None).eval()
+        with torch.no_grad():
+            model._generator.output_bias[self.vocab.get_token_index("@@UNKNOWN@@")] = 50.0
+        labels = torch.zeros(len(self.instances), dtype=torch.long)
+        output = model.generate(self.sample.batch()["premise"], labels)
+        assert all(sentences[0] == ["@@UNKNOWN@@"] * 6 for sentences in output["sentences"])
+
     def test_by_default_a_sentence_has_a_word(self):
         settings = dict(self.sample.config["model"])
         del settings["beam_search"]

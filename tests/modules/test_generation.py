@@ -45,6 +45,28 @@ def test_finds_the_most_probable_sentences():
             assert score == pytest.approx(expected, rel=1e-9)
 
 
+def test_a_penalty_for_each_step():
+    """`beam_search_step` in snli/model.py of CS-LVM's author: sum_j log p(y_j) / lp(j)."""
+    torch.manual_seed(0)
+    logits = torch.randn(7, 7, dtype=torch.float64)
+
+    def step(last_words, state):
+        return logits[last_words].log_softmax(-1), state
+
+    settings = {"type": "stepwise_length_penalty", "max_steps": 2, "beam_size": 7, "alpha": 0.7}
+    search = BeamSearch.from_params(Params(settings), end_index=END)
+    predictions, scores = search.search(torch.tensor([START]), {"x": torch.zeros(1, 1)}, step)
+    log_probs = logits.log_softmax(-1).tolist()
+    possible = {(END, END): log_probs[START][END]}
+    for first in set(range(7)) - {END}:
+        for second in range(7):
+            penalized = log_probs[first][second] / (7 / 6) ** 0.7
+            possible[first, second] = log_probs[START][first] + penalized
+    best = sorted(possible, key=possible.get, reverse=True)[:7]
+    assert list(map(tuple, predictions[0].tolist())) == best
+    assert scores[0].tolist() == pytest.approx([possible[sentence] for sentence in best], rel=1e-9)
+
+
 @pytest.mark.parametrize("alpha", [None, 0.0, 1.0])
 def test_the_length_penalty(alpha):
     """Wu et al. 2016, eq. 14: lp(Y) = (5 + |Y|)^alpha / 6^alpha, by default with 0.7."""

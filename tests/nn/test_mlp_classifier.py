@@ -62,6 +62,12 @@ def test_dropout_on_the_input_and_after_each_or_the_last_hidden_layer(between_la
     assert [dropout.p for dropout in dropouts] == [0.4] * count
 
 
+def test_another_dropout_after_hidden_layers():
+    classifier = MLPClassifier(5, 3, num_layers=2, dropout=0.4, hidden_dropout=0.0)
+    dropouts = [m for m in classifier.modules() if isinstance(m, torch.nn.Dropout)]
+    assert [dropout.p for dropout in dropouts] == [0.4, 0.0, 0.0]
+
+
 @pytest.mark.parametrize(("name", "value"), [("num_layers", -1), ("activation", "gelu")])
 def test_impossible_settings(name, value):
     with pytest.raises(ValueError, match=name):

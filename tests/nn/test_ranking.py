@@ -7,6 +7,7 @@ from allennlp_sentmatch.nn.ranking import (
     answer_pairs,
     average_precision,
     rank_order,
+    ranking_loss,
     reciprocal_rank,
 )
 
@@ -103,3 +104,28 @@ def test_wrong_answers_are_drawn_evenly():
 def test_no_pairs():
     for labels in (torch.tensor([[0, 0], [1, -1]]), torch.empty(0, 3, dtype=torch.long)):
         assert all(len(tensor) == 0 for tensor in answer_pairs(labels, 6))
+
+
+@pytest.mark.parametrize("margin", [0.1, 2.0])
+def test_the_loss_of_all_pairs_and_of_the_hardest_ones(margin):
+    scores = questions()[0][:4, :6].requires_grad_()
+    rows = scores.tolist()
+    hinges = {
+        right: [
+            max(0.0, margin - rows[q][right[1]] + rows[q][n]) for q, p, n in ALL if (q, p) == right
+        ]
+        for right in [(0, 0), (0, 3), (3, 1)]
+    }
+    pairs = answer_pairs(LABELS)
+    everything = ranking_loss(scores, pairs, margin, hardest=False)
+    assert everything.item() == pytest.approx(sum(map(sum, hinges.values())) / 9, rel=1e-12)
+    hardest = ranking_loss(scores, pairs, margin, hardest=True)
+    assert hardest.item() == pytest.approx(sum(map(max, hinges.values())) / 3, rel=1e-12)
+    hardest.backward()
+    wrong = max((1, 2, 4, 5), key=lambda n: rows[0][n])
+    others = [n for n in (1, 2, 4, 5) if n != wrong]
+    assert scores.grad[0, others].tolist() == [0, 0, 0]
+    active = sum(rows[0][right] - margin < rows[0][wrong] for right in (0, 3))
+    assert scores.grad[0, wrong].item() == pytest.approx(active / 3)
+    nothing = answer_pairs(torch.full((4, 6), -1))
+    assert [ranking_loss(scores, nothing, 0.1, h).item() for h in (True, False)] == [0, 0]

@@ -120,10 +120,14 @@ def test_artificial_pairs_and_their_metrics(
 
     right = sum(pair["label"] == pair["predicted_label"] for pair in pairs)
     assert metrics["accuracy"] == pytest.approx(right / len(pairs))
-    for n in (1, 2):
-        metric = Distinct(n)
+    expected = {
+        "distinct-1": Distinct(1),
+        "distinct-2": Distinct(2),
+        "distinct-2-per-bigram": Distinct(2, per_ngram=True),
+    }
+    for name, metric in expected.items():
         metric(pair["hypothesis"].split() for pair in pairs)
-        assert metrics[f"distinct-{n}"] == pytest.approx(metric.get_metric())
+        assert metrics[name] == pytest.approx(metric.get_metric())
 
 
 def test_pairs_without_labels(generator_archives, tmp_path):

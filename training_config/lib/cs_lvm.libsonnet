@@ -61,9 +61,20 @@ local semi_supervised(
     },
   };
 
-// Shared by the configurations of the thesis's tables.
+// Shared by the configurations of the thesis's tables. The beam search is for the sentences of
+// tables 6.4, 6.5 and A.1 to A.4.
 local regularized = {
-  model+: { regularizer: { norm_weight: 0.002 } },
+  model+: {
+    regularizer: { norm_weight: 0.002 },
+    beam_search: {
+      type: 'stepwise_length_penalty',
+      max_steps: 25,
+      beam_size: 10,
+      per_node_beam_size: 3,
+      alpha: 0.7,
+    },
+    generate_any_symbol: true,
+  },
   trainer+: { num_epochs: 50, grad_norm: 5.0 },
 };
 
@@ -148,7 +159,12 @@ local auto_encoder_best = {
   // Turns CS-LVM into LSTM-vMF-VAE, which reads either order of a pair as the same, and whose loss
   // has no norm.
   auto_encoder: {
-    model+: { type: 'vae_siamese', regularizer:: null },
+    model+: {
+      type: 'vae_siamese',
+      regularizer:: null,
+      beam_search:: null,
+      generate_any_symbol:: null,
+    },
     data_loader+: { swap_pairs: false },
   },
   snli_auto_encoder(num_labeled):
@@ -163,6 +179,8 @@ local auto_encoder_best = {
       classification_weight:: null,
       average_over_words:: null,
       read_end_symbol:: null,
+      beam_search:: null,
+      generate_any_symbol:: null,
     },
     data_loader+: { labeled_only: true },
   },
@@ -192,7 +210,7 @@ local auto_encoder_best = {
         prevent_regexes: ['^_constraints\\.'],
       },
     },
-    trainer+: { optimizer+: { lr: 0.0001 }, patience: 6, callbacks: ['constraint_update'] },
+    trainer+: { optimizer: { type: 'adam', lr: 0.0001 }, patience: 6, callbacks: ['constraint_update'] },
   },
   quora_fine_tuning(num_labeled, names):
     self.quora(num_labeled) + self.fine_tuning(names) + {

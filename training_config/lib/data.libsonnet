@@ -37,10 +37,10 @@ local held_out(reader, train, test, number, fold=0) = {
   evaluate_on_test: test != null,
 };
 
-local pairs(format, max_length=null) = {
+local pairs(format, max_length=null, tokenizer='spacy_blank') = {
   type: 'sentence_pair',
   format: format,
-  tokenizer: 'spacy_blank',
+  tokenizer: tokenizer,
   max_length: max_length,
 };
 
@@ -218,7 +218,7 @@ local trec(granularity) = held_out(
 
   // The partition of Wang et al. (2017), which is tokenized.
   quora(max_length=null):
-    { training_size:: 384348, dataset_reader: pairs('quora', max_length) } +
+    { training_size:: 384348, dataset_reader: pairs('quora', max_length, 'whitespace') } +
     paths(quora + 'train.tsv', quora + 'dev.tsv', quora + 'test.tsv'),
 
   // A tenth of the pairs validates.

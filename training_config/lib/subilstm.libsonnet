@@ -101,8 +101,8 @@ local bilstm = { type: 'lstm', bidirectional: true };
 
   // Table 4: ESIM trained as by Chen et al. (2017), the first encoder replaced: 300D GloVe vectors
   // that are trained too, 300D layers, dropout of 0.5, Adam with 0.0004, batches of 32. As in their
-  // code, gradients are clipped to norm 10, the learning rate is halved after each epoch without a
-  // better accuracy, and training ends when it has been halved eight times.
+  // code, gradients are clipped to norm 10, the learning rate is halved after each epoch with a
+  // worse accuracy, and training ends when it has been halved eight times.
   esim(dataset, encoder):
     local size = 300;
     local dropout = 0.5;
@@ -129,7 +129,11 @@ local bilstm = { type: 'lstm', bidirectional: true };
         validation_metric: '+accuracy',
         grad_norm: 10.0,
         optimizer: { type: 'adam', lr: lr },
-        learning_rate_scheduler: schedulers.halve_after(1),
+        // An accuracy that equals the best one is not worse.
+        learning_rate_scheduler: schedulers.halve_after(1) {
+          threshold_mode: 'abs',
+          threshold: -1e-9,
+        },
         callbacks: [{ type: 'minimum_learning_rate', minimum: lr / std.pow(2, 7.5) }],
       },
     },

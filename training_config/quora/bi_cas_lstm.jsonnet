@@ -3,7 +3,7 @@ local cas_lstm = import '../lib/cas_lstm.libsonnet';
 local data = import '../lib/data.libsonnet';
 
 cas_lstm.siamese(
-  data.reading(data.quora(), { tokenizer: 'whitespace' }),
+  data.quora(),
   max_length=25,
   num_layers=2,
   bidirectional=true,

@@ -288,12 +288,16 @@ class Distinct(Metric):
 
     n : `int`
         The length of the n-grams, at least 1.
+    per_ngram : `bool`, optional (default = `False`)
+        Divide by the number of generated n-grams instead, as the code that measured table 6.5 of
+        the thesis does (`scripts/diversity.py`).
     """
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int, per_ngram: bool = False) -> None:
         if n < 1:
             raise ConfigurationError(f"n is {n}; it must be at least 1")
         self._n = n
+        self._lost = n - 1 if per_ngram else 0
         self.reset()
 
     @classmethod
@@ -309,7 +313,7 @@ class Distinct(Metric):
     def __call__(self, sentences: Iterable[Sequence[str]]) -> None:  # type: ignore[override]
         """Count some more generated sentences, each a sequence of tokens."""
         for tokens in sentences:
-            self._num_tokens += len(tokens)
+            self._num_tokens += max(len(tokens) - self._lost, 0)
             shifted = (tokens[i:] for i in range(self._n))
             self._ngrams.update(zip(*shifted))
 
