@@ -10,7 +10,9 @@ cores: on two cores, each has one thread.
 `--record docs/results/sick.json` puts the figures of each seed, as soon as it has finished, into
 the row of the configuration and the overrides in that file; `scripts/fill_tables.py` makes the
 tables of the documentation from such files. Seeds of the row are neither trained nor recorded
-again, whether or not OUTPUT is still there. How the models do on each item of the test data goes
+again, whether or not OUTPUT is still there. The figures must come back: nothing is recorded from a
+tree with uncommitted changes, from a commit that no branch holds, or of a seed that was trained
+without `--record` or at another commit. How the models do on each item of the test data goes
 into docs/results/items/sick.jsonl (`scripts/item_scores.py`); without test figures, how they do on
 the validation data. `data` says which of the two.
 """
@@ -42,8 +44,12 @@ def train(
     overrides: dict[str, Any],
     seed: int,
     threads: Optional[int] = None,
+    commit: Optional[str] = None,
 ) -> None:
-    """Run `allennlp train` for one seed, with this many threads or as the environment says."""
+    """Run `allennlp train` for one seed, with this many threads or as the environment says.
+
+    The `commit` goes into the file OUTPUT/revision.
+    """
     seeds = {"random_seed": seed, "numpy_seed": seed, "pytorch_seed": seed}
     command = [
         str(Path(sys.executable).with_name("allennlp")),
@@ -57,6 +63,8 @@ def train(
         status = subprocess.run(command, env=environment, stdout=file, stderr=file).returncode
     if status != 0:
         sys.exit(f"`allennlp train` failed for seed {seed}; the reason is at the end of {log}")
+    if commit is not None:
+        (output / "revision").write_text(commit)
 
 
 def summarize(values: list[float]) -> str:
@@ -74,19 +82,20 @@ def record(
     seed: int,
     run: dict[str, Any],
     command: list[str],
+    commit: str,
     threads: Optional[int] = None,
 ) -> None:
     """Put the figures of a run into the file's row of the configuration and overrides.
 
     The file is made if it does not exist. The row keeps its other seeds, and fields such as `model`
-    and `differs`. `command` trains the seed; the row's command has all of its seeds, and its
-    `machine` all of their processors.
+    and `differs`. `command` trains the seed at `commit`; the row's command has all of its seeds,
+    its `machine` all of their processors, and its `revision` all of their commits.
     """
     table = read_table(path)
     row = row_of(table, config, overrides)
     others = seeds_in(row)
     by_seed = dict(sorted({**others, seed: figures_of(run)}.items()))
-    revisions = [*(row["revision"].split(", ") if others else ()), revision()]
+    revisions = [*(row["revision"].split(", ") if others else ()), commit]
     processors = [*(row["machine"]["processor"].split(" and ") if others else ()), processor()]
     names = set.intersection(*(set(figures["metrics"]) for figures in by_seed.values()))
     row.update(
@@ -208,9 +217,26 @@ def quoted(argument: str) -> str:
 
 
 def revision() -> str:
-    """The commit of the repository; "-dirty" if files outside docs/ differ from it or are new."""
-    commit = git("describe", "--always").strip()
-    return f"{commit}-dirty" if git("status", "--porcelain", "--", ".", ":!docs") else commit
+    """Find the commit of the repository, from which figures come back.
+
+    # Raises
+
+    `SystemExit` if files outside docs/ differ from the commit or are new, or no branch holds it.
+    """
+    changed = git("status", "--porcelain", "--", ".", ":!docs")
+    if changed:
+        sys.exit(f"figures are recorded from a commit; commit or remove these files:\n{changed}")
+    if not git("for-each-ref", "--contains", "HEAD", "refs/heads", "refs/remotes"):
+        sys.exit("no branch holds this commit; figures are recorded from a branch")
+    return git("rev-parse", "--short", "HEAD").strip()
+
+
+def check_revision(output: Path, commit: str) -> None:
+    """Exit unless the run in a folder was trained at `commit`, at which the repository still is."""
+    file = output / "revision"
+    trained = file.read_text() if file.exists() else "an unknown commit, without --record"
+    if (trained, revision()) != (commit, commit):
+        sys.exit(f"{output} was trained at {trained}, not at {commit}; remove it to train it again")
 
 
 def git(*arguments: str) -> str:
@@ -239,6 +265,7 @@ def main() -> None:
     text = f"import '{arguments.overrides}'" if is_file else arguments.overrides
     overrides = parse_overrides(text)
 
+    commit = None if path is None else revision()
     recorded = {} if path is None else seeds_in(row_of(read_table(path), config, text))
     outputs = {seed: arguments.output / str(seed) for seed in arguments.seeds}
     finished = {seed for seed in outputs if (outputs[seed] / "metrics.json").is_file()}
@@ -248,7 +275,7 @@ def main() -> None:
     runs = []
     with ThreadPoolExecutor(arguments.jobs) as executor:
         futures = {
-            seed: executor.submit(train, config, outputs[seed], overrides, seed, threads)
+            seed: executor.submit(train, config, outputs[seed], overrides, seed, threads, commit)
             for seed in missing
         }
         try:
@@ -259,11 +286,12 @@ def main() -> None:
                     print(f"seed {seed} is in {path}")
                     continue
                 runs.append(json.loads((output / "metrics.json").read_text(encoding="utf-8")))
-                if path is None:
+                if path is None or commit is None:
                     continue
                 if seed not in recorded:
+                    check_revision(output, commit)
                     command = command_without_seeds(arguments)
-                    record(path, config, text, seed, runs[-1], command, threads)
+                    record(path, config, text, seed, runs[-1], command, commit, threads)
                 archive = output / "model.tar.gz"
                 if archive.is_file():
                     items = path.parent / "items" / f"{path.stem}.jsonl"

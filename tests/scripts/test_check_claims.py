@@ -57,6 +57,11 @@ def digits(right: int) -> str:
     return "1" * right + "0" * (100 - right)
 
 
+def three(right: str) -> Seeds:
+    """The same scores for three seeds."""
+    return dict.fromkeys(range(3), digits(int(right)))
+
+
 NO_SCORES = "not tested: the items' scores were not recorded"
 NO_SEED = "not tested: the rows have no seed in common"
 
@@ -64,7 +69,8 @@ NO_SEED = "not tested: the rows have no seed in common"
 @pytest.mark.parametrize(
     ("higher", "lower", "difference", "seeds", "holds"),
     [
-        ({0: digits(50)}, {0: digits(90)}, "-40.0", "0", "no"),
+        (three("50"), three("90"), "-40.0 ± 0.0", "0, 1, 2", "no"),
+        ({0: digits(50), 1: digits(50)}, three("90"), "-40.0 ± 0.0", "0, 1 (without 2)", "open"),
         ({0: "10" * 50}, {0: "01" * 50}, "+0.0", "0", "open"),
         # The scores of different seeds do not make an interval; seed 2 is one row's alone.
         ({0: 0.5, 1: "1", 2: "1"}, {0: "0", 1: 0.5}, "+50.0 ± 50.0", "0, 1 (without 2)", NO_SCORES),
@@ -81,32 +87,36 @@ def test_a_claim_that_does_not_hold(tmp_path: Path, higher, lower, difference, s
 
 
 @pytest.mark.parametrize(
-    ("higher", "lower", "expected", "error"),
+    ("higher", "lower", "expected", "variance"),
     [
-        # The standard deviations are 7.07 and 0. Of the items, 10 differ by 1 and 10 by 0.5.
+        # Of the items, 20 differ by 1: a variance of .16 / 100. The seeds are alike.
         (
-            {0: digits(60), 1: digits(70)},
-            {0: digits(50), 1: digits(50)},
-            ("65.0 ± 7.1", "50.0 ± 0.0", "+15.0 ± 7.1", "0, 1", "yes"),
-            3.32,
+            three("70"),
+            three("50"),
+            ("70.0 ± 0.0", "50.0 ± 0.0", "+20.0 ± 0.0", "0, 1, 2", "yes"),
+            16,
         ),
-        # Seed 0, without scores of X, would make X - Y +1. Of the items, 10 differ by 0.5.
+        # Seed 0, without scores of X, would make X - Y +1. The variance of the mean of three draws
+        # from the seeds of X is (15^2 + 5^2 + 20^2) / 3 / 3. Of the items' mean differences, 15 are
+        # -1/3, 10 are 2/3 and 10 are 1/3: a variance of .0697 / 100.
         (
-            {0: 1.0, 1: digits(45), 2: digits(35), 3: digits(100)},
-            {0: digits(0), 1: digits(45), 2: digits(45), 3: 0.0},
-            ("40.0 ± 7.1", "45.0 ± 0.0", "-5.0 ± 7.1", "1, 2 (without 0, 3)", "no"),
-            1.5,
+            {0: 1.0, 1: digits(65), 2: digits(55), 3: digits(30), 4: 0.0},
+            {0: digits(0), 1: digits(45), 2: digits(45), 3: digits(45)},
+            ("50.0 ± 18.0", "45.0 ± 0.0", "+5.0 ± 18.0", "1, 2, 3 (without 0, 4)", "open"),
+            650 / 9 + 6.97,
         ),
     ],
 )
-def test_a_difference_with_its_spread_and_interval(tmp_path: Path, higher, lower, expected, error):
-    """The interval is that of the standard error of the items' differences."""
+def test_a_difference_with_its_spread_and_interval(tmp_path, higher, lower, expected, variance):
+    """The interval is about that of the standard error over items and seeds."""
     (record,) = check_claims.check(write(tmp_path, higher, lower))
     keys = ("higher", "lower", "difference", "seeds", "holds")
     assert tuple(record[key] for key in keys) == expected
     mean = float(record["difference"].split()[0])
-    interval = [float(bound) for bound in record["interval"].split(" to ")]
-    assert interval == pytest.approx([mean - 1.96 * error, mean + 1.96 * error], abs=0.8)
+    low, high = (float(bound) for bound in record["interval"].split(" to "))
+    error = variance**0.5
+    assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.2)
+    assert low < mean < high
 
 
 def test_the_bootstrap_is_paired():
@@ -133,29 +143,31 @@ def test_the_interval_of_correlations():
     assert high == pytest.approx(math.tanh(math.atanh(r) + error) - 1, abs=0.015)
 
 
-def test_the_seeds_of_a_correlation_are_averaged():
-    """Predictions in the opposite order have the opposite correlation."""
-    true = numpy.random.default_rng(0).normal(size=50)
-    higher = numpy.stack([numpy.stack([sign * true, true], axis=-1) for sign in (1, -1)])
-    lower = numpy.stack([true, true], axis=-1)[None]  # (1, 50, 2)
-    assert check_claims.interval(higher, lower) == pytest.approx((-1, -1))
+def test_seeds_are_drawn_for_each_row_by_itself():
+    """Of two seeds with the figures 0 and 1, a quarter of the draws has a mean of 0, and of 1."""
+    higher = numpy.stack([numpy.zeros((50, 1)), numpy.ones((50, 1))])
+    lower = numpy.ones((1, 50, 1))
+    assert check_claims.interval(higher, lower) == pytest.approx((-1, 0))
+    assert check_claims.interval(higher, higher) == pytest.approx((-1, 1))
 
 
 def test_validation_figures_are_compared_by_scores_of_validation_data(tmp_path: Path):
-    path = write(tmp_path, {0: "1" * 40}, {0: "0" * 40})
+    path = write(tmp_path, dict.fromkeys(range(3), "1" * 40), dict.fromkeys(range(3), "0" * 40))
     path.write_text(json.dumps({"claims": [{**CLAIM, "metric": "validation_accuracy"}, CLAIM]}))
     figures = [
-        {"metrics": {"accuracy": [test], "validation_accuracy": [figure]}}
+        {"metrics": {"accuracy": [test] * 3, "validation_accuracy": [figure] * 3}}
         for test, figure in ((1.0, 0.75), (0.0, 0.5))
     ]
-    change(tmp_path, figures, [{}, {}])
+    change(tmp_path, figures, [{}] * 6)
     first, second = check_claims.check(path)
-    assert first["difference"] == "+25.0"
+    assert first["difference"] == "+25.0 ± 0.0"
     assert first["holds"].startswith("not tested")  # there are only scores of the test data
     assert second["holds"] == "yes"
     items = tmp_path / "items" / "sick.jsonl"
     of_test_data = items.read_text()
-    scores = [{"data": "validation", "scores": text * 10} for text in ("1110", "1100")]
+    scores = [
+        {"data": "validation", "scores": text * 10} for text in ("1110", "1100") for _ in range(3)
+    ]
     change(tmp_path, figures, scores)
     items.write_text(f"{items.read_text()}\n{of_test_data}")
     first, second = check_claims.check(path)

@@ -1,4 +1,5 @@
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -29,6 +30,7 @@ def output(tmp_path: Path, monkeypatch) -> Path:
             "training_accuracy": 1.0,
         }
         (folder / "metrics.json").write_text(json.dumps(metrics))
+        (folder / "revision").write_text("1234567")
     return tmp_path / "out"
 
 
@@ -52,7 +54,7 @@ def rows(path: Path) -> list[dict]:
 def test_finished_seeds_are_not_trained_again(output, run, monkeypatch, capsys):
     trained = []
 
-    def train(config, folder, overrides, seed, threads):
+    def train(config, folder, overrides, seed, threads, commit):
         trained.append((config, overrides, seed, threads))
         folder.mkdir()
         text = (output / "1" / "metrics.json").read_text().replace("0.8,", "0.82,")
@@ -128,13 +130,14 @@ def test_recorded_seeds_are_neither_trained_nor_recorded_again(
     run(2, record=path)
     recorded = path.read_text()
     monkeypatch.setattr(run_seeds, "revision", lambda: "abcdefg")
+    (output / "1" / "revision").write_text("abcdefg")
     if is_output_kept:
         run(2, record=path)
         assert path.read_text() == recorded
     else:
         (output / "2").rename(tmp_path / "elsewhere")
 
-    def train(config, folder, overrides, seed, threads):
+    def train(config, folder, overrides, seed, threads, commit):
         raise AssertionError(f"seed {seed} is trained again")
 
     monkeypatch.setattr(run_seeds, "train", train)
@@ -205,22 +208,59 @@ def test_a_shell_reads_the_recorded_arguments(argument, expected):
     assert printed.stdout == argument
 
 
-def test_a_revision_is_dirty_with_changed_and_with_new_files(tmp_path, monkeypatch):
+def test_figures_come_from_a_commit_of_a_branch(tmp_path, monkeypatch):
     monkeypatch.setattr(run_seeds, "REPOSITORY", tmp_path)
     (tmp_path / "docs").mkdir()
     (tmp_path / "a.jsonnet").write_text("{}")
     run_seeds.git("init", "--quiet")
-    run_seeds.git("add", ".")
     author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-    run_seeds.git(*author, "commit", "--quiet", "--message", "A")
-    commit = run_seeds.git("describe", "--always").strip()
-    assert commit
-    for file, text, ending in (
-        ("docs/results.json", "{}", ""),
-        ("new.libsonnet", "{}", "-dirty"),
-        ("a.jsonnet", "[]", "-dirty"),
-    ):
+
+    def commit(message):
+        run_seeds.git("add", ".")
+        run_seeds.git(*author, "commit", "--quiet", "--message", message)
+        return run_seeds.git("rev-parse", "--short", "HEAD").strip()
+
+    first = commit("A")
+    (tmp_path / "docs/results.json").write_text("{}")
+    assert run_seeds.revision() == first
+    for file, text in (("new.libsonnet", "{}"), ("a.jsonnet", "[]")):
         (tmp_path / file).write_text(text)
-        assert run_seeds.revision() == f"{commit}{ending}"
+        with pytest.raises(SystemExit, match=file):
+            run_seeds.revision()
         run_seeds.git("clean", "-dfq")
         run_seeds.git("checkout", "--quiet", ".")
+    run_seeds.git("checkout", "--quiet", "--detach")
+    (tmp_path / "a.jsonnet").write_text("[]")
+    commit("B, which no branch has")
+    with pytest.raises(SystemExit, match="no branch holds this commit"):
+        run_seeds.revision()
+
+
+@pytest.mark.parametrize("trained", ["7654321", None])
+def test_runs_of_another_commit_are_not_recorded(output, run, tmp_path, trained):
+    file = output / "2" / "revision"
+    file.unlink()
+    if trained:
+        file.write_text(trained)
+    with pytest.raises(SystemExit, match=r"2 was trained at .*, not at 1234567"):
+        run(1, 2, record=tmp_path / "sick.json")
+    (row,) = rows(tmp_path / "sick.json")
+    assert row["seeds"] == [1]
+
+
+def test_each_recorded_revision_is_a_commit():
+    """`git cat-file` for every revision of docs/results; a source archive has no commits."""
+    if not (run_seeds.REPOSITORY / ".git").exists():
+        pytest.skip("there is no git repository")
+    if run_seeds.git("rev-parse", "--is-shallow-repository").strip() == "true":
+        pytest.skip("the clone is shallow")
+    texts = [path.read_text() for path in (run_seeds.REPOSITORY / "docs/results").glob("*.json")]
+    found = {name for text in texts for name in re.findall(r'"revision": "(.*)"', text)}
+    revisions = {revision for names in found for revision in names.split(", ")}
+    assert len(revisions) > 10
+    unknown = [
+        revision
+        for revision in sorted(revisions)
+        if run_seeds.git("cat-file", "-t", revision).strip() != "commit"
+    ]
+    assert unknown == []
