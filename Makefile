@@ -21,10 +21,7 @@ WITH_MODELS := PYTHONPATH=$(CURDIR)/$(VENV)/beside
 ONE_THREAD := OMP_NUM_THREADS=1
 TESTS ?= tests
 
-# Triton, hundreds of megabytes, comes with torch where there is a GPU: it is kept beside, too.
-WITH_TRITON := PYTHONPATH=$(CURDIR)/$(VENV)/triton
-
-.PHONY: help install install-extras demo test test-slow test-browser test-triton test-portable test-mutations \
+.PHONY: help install install-extras demo test test-slow test-browser test-portable test-mutations \
 	test-classic lint format docs docs-version experiments benchmark clean
 
 help:  ## Show this list
@@ -75,18 +72,8 @@ test-browser: $(VENV)/.installed-test  ## Test the demo page in Chromium, if it 
 	echo "== Running the tests in a browser: Debian's package chromium, or Chromium or Chrome of another source"
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -m browser -rs
 
-test-triton: $(VENV)/.installed-triton  ## Test the GPU backend without a GPU: interpret and compile it
-	echo "== Running the GPU backend's tests"
-	$(ONE_THREAD) $(WITH_TRITON) TRITON_INTERPRET=1 $(BIN)/python -m pytest -q \
-		tests/nn/ops/test_backends.py tests/nn/ops/test_every_recurrence.py tests/nn/ops/cas_lstm
-	$(ONE_THREAD) $(WITH_TRITON) $(BIN)/python -m pytest -q tests/nn/ops/test_triton_compilation.py
-
 test-portable: $(VENV)/.installed-test  ## Run the tests with the instructions of other CPUs (over an hour; TESTS="...")
 	$(WITH_MODELS) $(BIN)/python scripts/run_portable_tests.py $(TESTS)
-
-$(VENV)/.installed-triton: $(VENV)/.installed-test requirements/triton.txt
-	$(PIP_INSTALL) --no-deps --upgrade --target $(VENV)/triton -r requirements/triton.txt
-	touch $@
 
 test-mutations: $(VENV)/.installed-test $(VENV)/.installed-mutations  ## Mutate modules (MODULES="models/esim.py data" SAMPLE="--sample 20 --seed 1")
 	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m scripts.mutate $(MODULES) $(SAMPLE) \

@@ -138,8 +138,8 @@ def compare(
     if not tested:
         record["holds"] = "not tested: the items' scores were not recorded"
     elif bootstrapped:
-        items = (numpy.stack([row.items[seed] for seed in seeds]) for row in rows.values())
-        low, high = interval(*items)
+        items = [numpy.stack([row.items[seed] for seed in seeds]) for row in (higher, lower)]
+        low, high = interval(items[0], items[1])
         record["interval"] = f"{100 * low:+.1f} to {100 * high:+.1f}"
         decided = len(seeds) >= MIN_SEEDS and (low > 0 or high < 0)
         record["holds"] = ("yes" if low > 0 else "no") if decided else "open"

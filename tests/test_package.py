@@ -19,7 +19,7 @@ IMPORT = """
 import sys
 from allennlp_sentmatch.environment import _extras
 names = {name.split("-cpu")[0].replace("-", "_") for names in _extras().values() for name in names}
-names |= {"triton", "onnx", "onnxruntime"}
+names |= {"onnx", "onnxruntime"}
 names -= {"transformers", "huggingface_hub"}  # which AllenNLP needs
 assert {"faiss", "fastapi", "rouge_score"} <= names
 sys.modules.update(dict.fromkeys(names))  # importing them now raises ImportError

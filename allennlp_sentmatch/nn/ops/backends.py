@@ -9,8 +9,6 @@ A recurrence has some of these implementations, its backends. They agree to roun
 - "eager": whole batches without their padding in a few operations of torch, with an analytic
   backward pass; of CAS-LSTM and SuBiLSTM, for GPUs and where nothing is compiled.
 - "cpu": the same, with the element-wise part of each step compiled from C++.
-- "gpu": the same, with the element-wise part of each step of CAS-LSTM in Triton. No GPU has run
-  these kernels yet; they are tested in Triton's interpreter. They run on request only.
 - "parallel": all tokens at once, in a number of operations that grows with the logarithm of their
   number; RCRN's own recurrence on GPUs.
 
@@ -24,11 +22,9 @@ An encoder's forward pass calls `resolve` once; the backward pass uses what the 
 """
 
 import math
-import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib.util import find_spec
 from typing import Callable, Literal, NamedTuple, Optional, Union, get_args
 
 import torch
@@ -38,7 +34,7 @@ from allennlp_sentmatch.nn.ops.common.activations import tanh_by_sigmoid
 from allennlp_sentmatch.nn.ops.common.products import MKLProducts, Products, fastest_products
 from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 
-Name = Literal["naive", "scan", "eager", "cpu", "gpu", "parallel"]
+Name = Literal["naive", "scan", "eager", "cpu", "parallel"]
 
 #: What runs without a request: the first of these that can, on a CPU and elsewhere.
 DEFAULTS: tuple[Name, ...] = ("cpu", "eager", "naive")
@@ -78,8 +74,8 @@ def use_backend(name: Optional[Name]) -> Iterator[None]:
     # Parameters
 
     name : `Optional[str]`
-        "naive", "scan", "eager", "cpu", "gpu", "parallel" or, for the default, `None`; see this
-        module's docstring.
+        "naive", "scan", "eager", "cpu", "parallel" or, for the default, `None`; see this module's
+        docstring.
 
     # Raises
 
@@ -169,11 +165,6 @@ def _obstacle(name: Name, tensors: tuple[torch.Tensor, ...]) -> Optional[str]:
         return f"its tensors are on {device}"
     if name == "cpu" and native.why_missing is not None:
         return native.why_missing
-    if name == "gpu" and find_spec("triton") is None:
-        return "Triton is not installed"
-    # Triton interprets its kernels, slowly, for tests.
-    if name == "gpu" and device.type != "cuda" and os.environ.get("TRITON_INTERPRET") != "1":
-        return f"its tensors are on {device}"
     return None
 
 

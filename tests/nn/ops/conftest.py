@@ -1,6 +1,5 @@
 """The backends of recurrences on a CPU."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,8 +12,6 @@ from allennlp_sentmatch.nn.ops.cas_lstm import eager
 from allennlp_sentmatch.nn.ops.common import native
 from allennlp_sentmatch.nn.ops.subilstm import cpu, recurrence, schedule
 
-#: Under TRITON_INTERPRET=1 the backend for GPUs is tested (`make test-triton`).
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 NEEDS_COMPILED = pytest.mark.skipif(
     not backends.COMPILED, reason="the package was installed without a compiler"
 )

@@ -5,12 +5,11 @@ import torch
 import torch.utils.checkpoint
 
 from allennlp_sentmatch.nn import BackendError, CellAwareLSTM, SuffixBiLSTM, use_backend
-from allennlp_sentmatch.nn.ops import backends
 from allennlp_sentmatch.nn.ops.backends import resolve
 from allennlp_sentmatch.nn.ops.common import native
 from tests.nn.ops.conftest import NEEDS_COMPILED
 
-ALL = ("naive", "eager", "cpu", "gpu")
+ALL = ("naive", "eager", "cpu")
 
 
 def chosen(*tensors, implementations=ALL):
@@ -20,7 +19,7 @@ def chosen(*tensors, implementations=ALL):
 @NEEDS_COMPILED
 def test_the_default_is_the_fastest_that_has_run_where_it_is_meant_to():
     assert chosen() == "cpu"
-    assert chosen(implementations=("naive", "eager", "gpu")) == "eager"
+    assert chosen(implementations=("naive", "eager")) == "eager"
     assert chosen(implementations=("naive",)) == "naive"
 
 
@@ -103,22 +102,9 @@ def test_what_only_the_naive_form_can_take(tensors, reason):
         chosen(*tensors)
 
 
-def test_a_gpu_needs_triton_and_a_gpu(monkeypatch):
-    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
-    monkeypatch.setattr(backends, "find_spec", lambda name: None)
-    with use_backend("gpu"), pytest.raises(BackendError, match="Triton is not installed"):
-        chosen()
-    monkeypatch.setattr(backends, "find_spec", lambda name: name)
-    with use_backend("gpu"), pytest.raises(BackendError, match="its tensors are on cpu"):
-        chosen()
-    monkeypatch.setenv("TRITON_INTERPRET", "1")
-    with use_backend("gpu"):
-        assert chosen() == "gpu"
-
-
 def test_an_encoder_says_what_it_has_not():
     inputs, mask = torch.zeros(2, 3, 4), torch.ones(2, 3, dtype=torch.bool)
-    with use_backend("gpu"), pytest.raises(BackendError, match=r'SuBiLSTM .* no backend "gpu"'):
+    with use_backend("parallel"), pytest.raises(BackendError, match=r'SuBiLSTM .* no backend "par'):
         SuffixBiLSTM(4, 3)(inputs, mask)
     with use_backend("eager"), pytest.raises(BackendError, match="only naive"):
         CellAwareLSTM(4, 3)(inputs, mask, return_gates=True)

@@ -18,7 +18,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from allennlp_sentmatch.nn.ops.common.products import Products
 from allennlp_sentmatch.nn.rnet import GatedMatching
 from tests.nn import equations
-from tests.nn.ops.conftest import CPU_BACKENDS, INTERPRETED, run_by
+from tests.nn.ops.conftest import CPU_BACKENDS, run_by
 
 D, H = 3, 19  # of no vector's width
 
@@ -103,8 +103,6 @@ CASES = [
     for name in ENCODERS
     for backend in ([*CPU_BACKENDS, *EAGER.get(name.partition(",")[0], [])])
 ]
-if INTERPRETED:
-    CASES = [(name, "gpu") for name in ENCODERS if name.startswith("CellAwareLSTM")]
 every_recurrence = pytest.mark.parametrize(("name", "backend"), CASES)
 LENGTHS = [(7, 2, 0, 5, 7, 1, 4), (4, 4, 4), (2, 0, 1), (3, 1, 1), (1,), (0, 0)]
 

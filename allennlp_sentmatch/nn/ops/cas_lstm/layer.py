@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from allennlp_sentmatch.nn.ops.backends import Backend
-from allennlp_sentmatch.nn.ops.cas_lstm import cpu, eager, gpu
+from allennlp_sentmatch.nn.ops.cas_lstm import cpu, eager
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import (
     LayerGradients,
     LayerInputs,
@@ -22,7 +22,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm.tables import (
 from allennlp_sentmatch.nn.ops.common.autograd import Gradients, differentiable, writable
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 
-STEPS: dict[str, ModuleType] = {"eager": eager, "cpu": cpu, "gpu": gpu}
+STEPS: dict[str, ModuleType] = {"eager": eager, "cpu": cpu}
 
 
 def lstm_layer(

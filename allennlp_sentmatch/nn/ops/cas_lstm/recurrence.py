@@ -15,7 +15,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerInputs, LayerParamete
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.ops.common.packing import Packing, last_states, mask_of
 
-IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu", "gpu")
+IMPLEMENTATIONS: tuple[Name, ...] = ("naive", "scan", "eager", "cpu")
 
 Gates = tuple[CellAwareLSTMGates, ...]
 

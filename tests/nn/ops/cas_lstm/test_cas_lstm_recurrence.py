@@ -5,12 +5,12 @@ import torch
 
 from allennlp_sentmatch.nn import CellAwareLSTM
 from allennlp_sentmatch.nn.ops.backends import use_backend
-from allennlp_sentmatch.nn.ops.cas_lstm import gpu, layer
+from allennlp_sentmatch.nn.ops.cas_lstm import layer
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack
 from allennlp_sentmatch.nn.ops.common.products import Products
 from tests.nn import equations
-from tests.nn.ops.conftest import BACKENDS, INTERPRETED, run_by
+from tests.nn.ops.conftest import BACKENDS, run_by
 
 D, H = 5, 3
 VARIANTS = {
@@ -46,60 +46,10 @@ def naive_outputs_and_gradients(encoder, inputs, mask):
         return outputs_and_gradients(encoder, inputs, mask)
 
 
-@pytest.fixture(params=["gpu"] if INTERPRETED else BACKENDS)
+@pytest.fixture(params=BACKENDS)
 def backend(request):
     with run_by(request.param):
         yield request.param.partition(",")[0]
-
-
-@pytest.mark.skipif(not INTERPRETED, reason="needs Triton's interpreter; see `make test-triton`")
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_kernels_stay_within_their_tensors(variant, monkeypatch):
-    """With NaN around each tensor, none of which may be loaded or overwritten."""
-    from triton.runtime.interpreter import InterpreterBuilder
-
-    launched = set()
-    load = InterpreterBuilder.create_masked_load
-
-    def load_inside(*args):
-        loaded = load(*args)
-        assert (loaded.data == loaded.data).all()  # no NaN
-        return loaded
-
-    class Surrounded:
-        def __init__(self, kernel):
-            self.kernel = kernel
-
-        def __getitem__(self, grid):
-            return lambda *args, **settings: self.launch(grid, args, settings)
-
-        def launch(self, grid, args, settings):
-            border = 4 * gpu.BLOCK
-            buffers, inner = {}, list(args)
-            for number, tensor in enumerate(args):
-                if isinstance(tensor, torch.Tensor):
-                    assert tensor.is_contiguous()
-                    buffer = tensor.new_full((tensor.numel() + 2 * border,), float("nan"))
-                    inner[number] = buffer[border:-border].view(tensor.shape)
-                    inner[number].copy_(tensor)
-                    buffers[number] = buffer
-            self.kernel[grid](*inner, **settings)
-            for number, buffer in buffers.items():
-                assert buffer[:border].isnan().all()
-                assert buffer[-border:].isnan().all()
-                args[number].data.copy_(inner[number])  # not seen by autograd
-            launched.add(self)
-
-    monkeypatch.setattr(InterpreterBuilder, "create_masked_load", load_inside)
-    for name in ("_forward_step", "_backward_step"):
-        monkeypatch.setattr(gpu, name, Surrounded(getattr(gpu, name)))
-    encoder = build(num_layers=2, bidirectional=True, **VARIANTS[variant])
-    inputs, mask = batch([4, 1, 6, 3, 5])
-    expected = naive_outputs_and_gradients(encoder, inputs, mask)
-    with use_backend("gpu"):
-        actual = outputs_and_gradients(encoder, inputs, mask)
-    assert len(launched) == 2
-    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-9)
 
 
 def test_initial_states_are_of_one_direction():
@@ -149,7 +99,6 @@ def test_gates_and_reduced_precision_take_the_naive_form():
     torch.testing.assert_close(encoder(inputs.bfloat16(), mask), narrow, rtol=0, atol=1e-6)
 
 
-@pytest.mark.skipif(INTERPRETED, reason="is about the backends of CPUs")
 @pytest.mark.usefixtures("backend")
 def test_steps_cost_no_more_than_the_sentences_still_being_read(monkeypatch):
     rows = []
@@ -182,7 +131,6 @@ def test_on_a_gpu(variant):
     inputs, mask = batch([0, 2, 0, 5, 2], torch.float32)
     expected = naive_outputs_and_gradients(encoder, inputs, mask)
     inputs = inputs.detach().cuda().requires_grad_()
-    with use_backend("gpu"):
-        actual = outputs_and_gradients(encoder.cuda(), inputs, mask.cuda())
+    actual = outputs_and_gradients(encoder.cuda(), inputs, mask.cuda())
     for ours, theirs in zip(actual, expected):
         torch.testing.assert_close(ours.cpu(), theirs, rtol=0, atol=1e-5)
