@@ -14,8 +14,8 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import add_attention
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer, relu_layer
+from allennlp_sentmatch.nn import masked_softmax
 from allennlp_sentmatch.nn.checks import check_fraction
-from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.pooling import Pooling
 
 

@@ -19,7 +19,7 @@ from allennlp_sentmatch.modules.interpretable_encoder import (
 )
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from allennlp_sentmatch.modules.parts import check_fit, dropout_layer
-from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
+from allennlp_sentmatch.nn import masked_softmax
 from allennlp_sentmatch.nn.padding import stack_padded
 
 PREFIXES = ("", "premise_", "hypothesis_")

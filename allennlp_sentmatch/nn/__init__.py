@@ -25,6 +25,7 @@ from allennlp_sentmatch.nn.matching import (
 from allennlp_sentmatch.nn.mlp_classifier import MLPClassifier
 from allennlp_sentmatch.nn.ops.backends import BackendError, use_backend
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import CellAwareLSTMGates
+from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.padding import stack_padded
 from allennlp_sentmatch.nn.pair_readers import (
     LSTMNInterAttention,
@@ -82,6 +83,7 @@ __all__ = [
     "grade_divergence",
     "heuristic",
     "heuristic_difference",
+    "masked_softmax",
     "reciprocal_rank",
     "scaled_cosine",
     "stack_padded",

@@ -34,9 +34,8 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn import gumbel_softmax
 from allennlp_sentmatch.nn.checks import check_choice, check_positive
-from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
-from allennlp_sentmatch.nn.ops.common.scan import is_exporting
+from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing, is_exporting
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.naive import Choices, TreeWeights
 from allennlp_sentmatch.nn.ops.gumbel_tree_lstm.recurrence import tree_recurrence
 from allennlp_sentmatch.nn.padding import check_padded, mask_of

@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing
 from allennlp_sentmatch.nn.ops.common.autocast import is_autocast_enabled
+from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing
 from allennlp_sentmatch.nn.ops.common.packing import check_order
 from allennlp_sentmatch.nn.ops.common.packing import mask_of as mask_of
 

@@ -8,10 +8,11 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
-from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing, resolve_network
+from allennlp_sentmatch.nn.ops.backends import resolve_network
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import lstm_last_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
 from allennlp_sentmatch.nn.ops.gru.naive import GRUWeights

@@ -37,9 +37,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from allennlp_sentmatch.nn.additive_scores import additive_scores
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.configured_module import RecurrentModule, uniform_parameter
-from allennlp_sentmatch.nn.ops.common.additive_scores import additive_scores
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.cells import gru_cell
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax

@@ -36,9 +36,9 @@ from allennlp_sentmatch.nn.configured_module import (
     uniform_parameter,
 )
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
+from allennlp_sentmatch.nn.ops.common.execution import is_exporting
 from allennlp_sentmatch.nn.ops.common.packing import order_by_length
 from allennlp_sentmatch.nn.ops.common.reversal import reversed_indices
-from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 from allennlp_sentmatch.nn.ops.subilstm.naive import SuffixWeights
 from allennlp_sentmatch.nn.ops.subilstm.recurrence import suffix_recurrence
 from allennlp_sentmatch.nn.padding import check_padded, zero_outputs

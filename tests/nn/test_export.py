@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import BackendError, CellAwareLSTM, GumbelTreeLSTM, use_backend
-from allennlp_sentmatch.nn.ops.common.scan import CAN_RECORD
+from allennlp_sentmatch.nn.ops.common.execution import CAN_RECORD
 from tests.nn.test_encoder_contracts import (
     VARIANTS,
     D,

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.common.scan import CAN_RECORD
+from allennlp_sentmatch.nn.ops.common.execution import CAN_RECORD
 from allennlp_sentmatch.nn.rnet import (
     GatedMatching,
     GatedSelfMatching,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.nn import LSTMN, CellAwareLSTM, RecurrentlyControlledRNN, SuffixBiLSTM
-from allennlp_sentmatch.nn.ops.common.scan import CAN_RECORD
+from allennlp_sentmatch.nn.ops.common.execution import CAN_RECORD
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.networks import settings_of
 from allennlp_sentmatch.standalone.onnx_files import tokenizer_of, write_onnx

@@ -20,7 +20,7 @@ has one of these roles; `rcrn/` has the fewest files.
 - `naive.py`: the parameters, and the equations as operations that autograd differentiates. Tests
   compare all backends with it. A step is one function. It runs in a loop over tokens or, for
   `torch.export`, by `common.scan` with tensors of fixed shapes.
-- `eager.py`, `cpu.py`, `gpu.py`: the steps of a backend and the tables that they read and write,
+- `eager.py`, `cpu.py`: the steps of a backend and the tables that they read and write,
   `forward` and `backward`, and nothing that decides. `cpu.py` fills a structure,
   `common.native.Arguments`, with the addresses of tables, and calls a function of the C++ for each
   step.

@@ -31,8 +31,13 @@ import torch
 
 from allennlp_sentmatch.nn.ops.common import native
 from allennlp_sentmatch.nn.ops.common.activations import tanh_by_sigmoid
+from allennlp_sentmatch.nn.ops.common.execution import (
+    is_compiling_or_tracing,
+    is_exporting,
+    is_on_gpu,
+    is_traced,
+)
 from allennlp_sentmatch.nn.ops.common.products import MKLProducts, Products, fastest_products
-from allennlp_sentmatch.nn.ops.common.scan import is_exporting
 
 Name = Literal["naive", "scan", "eager", "cpu", "parallel"]
 
@@ -110,7 +115,7 @@ def resolve(recurrence: str, implementations: Collection[Name], *tensors: torch.
     `BackendError`
         If the requested backend cannot run; in `torch.jit.trace`; in `torch.export` with gradients.
     """
-    if _is_traced():
+    if is_traced():
         raise BackendError(
             f"torch.jit.trace would record {recurrence} for the length of its example alone; "
             "use torch.export.export"
@@ -217,19 +222,3 @@ def resolve_network(
     if backend.name == "cpu" and share < (own_in_training if trains else own):
         return "own"
     return "packed" if not trains and share < packed else "padded"
-
-
-def is_on_gpu(x: torch.Tensor) -> bool:
-    """`True` if a tensor is on a device with values other than a CPU."""
-    return x.device.type not in ("cpu", "meta")
-
-
-def is_compiling_or_tracing() -> bool:
-    """`True` if torch records its operations, for which the values of tensors must not matter."""
-    compiler = getattr(torch, "compiler", None)  # torch < 2.1 has no `is_compiling`
-    is_compiling = getattr(compiler, "is_compiling", lambda: False)
-    return bool(is_compiling() or _is_traced())
-
-
-def _is_traced() -> bool:
-    return bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.backends import is_compiling_or_tracing, is_on_gpu
+from allennlp_sentmatch.nn.ops.common.execution import is_compiling_or_tracing, is_on_gpu
 
 
 def lstm_cell(x: Tensor, u: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:

@@ -6,19 +6,13 @@ from typing import Any, Callable
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn.ops.common.execution import is_exporting
+
 Tensors = tuple[Tensor, ...]
 
 #: The state after a step and its outputs. It has a name because `torch.compile` cannot evaluate
 #: `tuple[...]` in the annotations of a nested function.
 StepResult = tuple[Tensors, Tensors]
-
-#: Whether this torch can record the loop; torch 2.7 and later can.
-CAN_RECORD = hasattr(getattr(torch, "compiler", None), "is_exporting")
-
-
-def is_exporting() -> bool:
-    """`True` while `torch.export` records operations; lengths are not known as numbers then."""
-    return CAN_RECORD and torch.compiler.is_exporting()
 
 
 def scan(

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, is_exporting, scan
+from allennlp_sentmatch.nn.ops.common.execution import is_exporting
+from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 from allennlp_sentmatch.nn.ops.common.straight_through import straight_through
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import use_backend
-from allennlp_sentmatch.nn.ops.common.scan import CAN_RECORD
+from allennlp_sentmatch.nn.ops.common.execution import CAN_RECORD
 from allennlp_sentmatch.nn.ops.gru.naive import GRUWeights
 from allennlp_sentmatch.nn.ops.gru.recurrence import gru_recurrence
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.nn import additive_scores
+from allennlp_sentmatch.nn.additive_scores import additive_scores as scores_of
 from allennlp_sentmatch.nn.ops.backends import use_backend
-from allennlp_sentmatch.nn.ops.common import additive_scores
-from allennlp_sentmatch.nn.ops.common.additive_scores import additive_scores as scores_of
 
 B, R, M, A = 3, 7, 5, 19
 
