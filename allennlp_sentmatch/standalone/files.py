@@ -25,16 +25,33 @@ def read_file(path: Union[str, "os.PathLike[str]"]) -> bytes:
     return Path(path).read_bytes()
 
 
-def read_json_object(path: Path) -> dict[str, Any]:
-    """Read a JSON object; a `ValueError` names the file."""
+def read_json(path: Path) -> Any:
+    """Read JSON; a `ValueError` names the file."""
     content = read_file(path)
     try:
-        value = json.loads(content.decode())
+        return json.loads(content.decode())
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not JSON in UTF-8: {error}") from error
+
+
+def read_json_object(path: Path) -> dict[str, Any]:
+    """Read a JSON object; a `ValueError` names the file."""
+    value = read_json(path)
     if not isinstance(value, dict):
         raise ValueError(f"{path}: expected an object")
     return value
+
+
+def nested_settings(value: Any) -> Iterator[tuple[str, Any]]:
+    """The names and values of all settings in JSON, at any depth."""
+    values = [value]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            yield from value.items()
+            values += value.values()
+        elif isinstance(value, list):
+            values += value
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -78,6 +95,8 @@ def written_folder(
     before = os.stat(place) if replaces is not None and (place / replaces).is_file() else None
     if before is None and place.exists() and not (place.is_dir() and not any(place.iterdir())):
         raise taken
+    if place == Path.cwd():
+        raise ValueError(f"{folder} is the current folder, which is not replaced; name another one")
     temporary = place.with_name(f"{place.name}.{uuid.uuid4().hex}.partial")
     temporary.mkdir(parents=True)
     try:

@@ -70,6 +70,10 @@ def test_what_is_replaced(tmp_path, monkeypatch, in_one_step):
             write(occupied)
     with pytest.raises(ValueError, match="exists already"):
         write(folder, replaces="other")
+    with monkeypatch.context() as patch:
+        patch.chdir(folder)
+        with pytest.raises(ValueError, match="is the current folder"):
+            write(".", replaces="settings")
     (folder / "sub").mkdir()
     (folder / "sub" / "file").touch()
     write(link, "newer", replaces="settings")
