@@ -1,6 +1,5 @@
 """Calibrating a trained classifier."""
 
-import json
 import logging
 import math
 import os
@@ -31,7 +30,9 @@ from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.predictors.classification_predictor import Threshold
+from allennlp_sentmatch.standalone.files import write_json, written_folder
 
 logger = logging.getLogger(__name__)
 
@@ -137,12 +138,10 @@ def calibrate_archive(
         _choose_thresholds(model.labels, positive_label, precision, temperature, held_out, test),
     )
     model.temperature.fill_(temperature)
-    output_dir.mkdir(parents=True)
-    copy_archive(archive_file, output_dir / "model.tar.gz", model.state_dict())
-    (output_dir / "calibration.json").write_text(
-        json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-    _draw(report, output_dir / "reliability.svg")
+    with configuration_errors(), written_folder(output_dir) as folder:
+        copy_archive(archive_file, folder / "model.tar.gz", model.state_dict())
+        write_json(folder / "calibration.json", asdict(report))
+        _draw(report, folder / "reliability.svg")
     return report
 
 

@@ -16,11 +16,8 @@ from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command
 from allennlp_sentmatch.data.token_indexers import load_exported
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
-from allennlp_sentmatch.predictors.export import (
-    check_is_empty,
-    export_encoder,
-    standalone_encoder,
-)
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
+from allennlp_sentmatch.predictors.export import export_encoder, standalone_encoder
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import SETTINGS
 from allennlp_sentmatch.standalone.onnx_files import write_onnx
@@ -60,8 +57,9 @@ class Export(Command):
                 standalone_encoder(*parts) if args.onnx else export_encoder(*parts, args.folder)
             )
         if args.onnx:
-            check_is_empty(Path(args.folder))
-            if len(write_onnx(encoder, args.folder)) == 1:
+            with configuration_errors():
+                written = write_onnx(encoder, args.folder)
+            if len(written) == 1:
                 logger.warning(
                     "tokenizer.json cannot have the rules of spaCy's tokenizers: only a model with "
                     "the tokenizer whitespace or letters_digits gets one"

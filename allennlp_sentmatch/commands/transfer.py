@@ -19,7 +19,11 @@ from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.data.files.digests import files_digest
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.models.archival import archive_digest
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.standalone.sentence_transformers_folder import (
+    check_sentence_transformers_folder,
+)
 from allennlp_sentmatch.transfer import (
     TASKS,
     SentenceVectors,
@@ -162,6 +166,8 @@ def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
         from sentence_transformers import SentenceTransformer
 
         device = "cpu" if args.cuda_device < 0 else f"cuda:{args.cuda_device}"
+        with configuration_errors():
+            check_sentence_transformers_folder(args.sentence_transformer)
         transformer = SentenceTransformer(args.sentence_transformer, device=device)
         encode = partial(transformer.encode, batch_size=args.batch_size, show_progress_bar=True)
         name = args.sentence_transformer

@@ -54,8 +54,14 @@ class LabelField(fields.LabelField):
                 expected += f" or one of {len(known) - _MOST_LISTED} others"
             elif not known:
                 expected = f"the vocabulary has no labels in the namespace {namespace!r}"
+            counter = vocab._retained_counter or {}  # none of an archive's vocabulary
+            reason = "does not occur in the training data"
+            if not counter:
+                reason = "is not among the labels that the model was trained with"
+            elif self.label in counter.get(namespace, ()):
+                reason = "is left out by the vocabulary's max_vocab_size or min_count"
             raise ConfigurationError(
-                f"{place}the label {self.label!r} does not occur in the training data; {expected}"
+                f"{place}the label {self.label!r} {reason}; {expected}"
             ) from None
 
     def __eq__(self, other: object) -> bool:

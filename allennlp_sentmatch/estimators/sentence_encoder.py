@@ -18,6 +18,9 @@ from allennlp_sentmatch.standalone.encoder import (
     checked_sentences,
     normalized,
 )
+from allennlp_sentmatch.standalone.sentence_transformers_folder import (
+    check_sentence_transformers_folder,
+)
 
 MAX_CHARACTERS = 10_000
 """Of a text. A batch takes memory for the length of its longest text."""
@@ -235,6 +238,7 @@ def _read(path: Path) -> Encodes:
                 f"{path} is a folder of sentence-transformers, which is not installed; type `pip "
                 "install sentence-transformers`"
             ) from None
+        check_sentence_transformers_folder(path)
         transformer: Encodes = SentenceTransformer(os.fspath(path))
         return transformer
     if path.is_file() or (path / "vocabulary").exists():

@@ -32,6 +32,7 @@ from allennlp.models.archival import CONFIG_NAME, Archive, archive_model, get_we
 from torch import Tensor
 
 from allennlp_sentmatch.data.files.digests import files_digest
+from allennlp_sentmatch.standalone.files import nested_settings
 
 logger = logging.getLogger(__name__)
 
@@ -182,22 +183,12 @@ def _check_configuration(file: Path) -> None:
     for section in ("model", "dataset_reader"):
         if not isinstance(config, dict) or section not in config:
             raise ConfigurationError(f"its {CONFIG_NAME} has no section {section!r}")
-    for setting in _settings(config):
+    for setting, _ in nested_settings(config):
         if setting in REFUSED_SETTINGS:
             raise ConfigurationError(
                 f"the setting {setting!r} of its {CONFIG_NAME} {REFUSED_SETTINGS[setting]}; only a "
                 f"trusted one may have it {TRUST_HINT}"
             )
-
-
-def _settings(config: Any) -> Iterator[str]:
-    """Yield the names of all settings, nested ones included."""
-    if isinstance(config, dict):
-        yield from config
-        config = list(config.values())
-    if isinstance(config, list):
-        for value in config:
-            yield from _settings(value)
 
 
 def _problem(error: Exception, folder: str) -> str:

@@ -63,16 +63,26 @@ class ClassificationModel(TextModel):
         # words as if they were labels.
         known = label_namespace in vocab.get_namespaces()
         labels = vocab.get_token_to_index_vocabulary(label_namespace) if known else {}
+        # Those of a vocabulary that is made for training.
+        counts = (vocab._retained_counter or {}).get(label_namespace, {})
+        if counts and vocab.is_padded(label_namespace):
+            raise ConfigurationError(
+                f"in the namespace {label_namespace!r} the symbols for padding and unknown words "
+                'would be labels; the vocabulary\'s "non_padded_namespaces" must contain it, as by '
+                'default ["*tags", "*labels"]'
+            )
+        hint = ", as its max_vocab_size or min_count cuts labels" if counts.keys() - labels else ""
         if not labels:
             raise ConfigurationError(
-                f"the vocabulary's namespace {label_namespace!r} has no label; is the training "
-                f"data labeled, and is `label_namespace` right?"
+                f"the vocabulary's namespace {label_namespace!r} has no label{hint}; is the "
+                f"training data labeled, and is `label_namespace` right?"
             )
         if len(labels) == 1:
             raise ConfigurationError(
-                f"the only label in the vocabulary is {next(iter(labels))!r}; a classifier needs "
-                f"training data of at least two"
+                f"the only label in the vocabulary is {next(iter(labels))!r}{hint}; a classifier "
+                f"needs training data of at least two"
             )
+        self.output_sizes[label_namespace] = len(labels)
         if positive_label is not None and positive_label not in labels:
             raise ConfigurationError(
                 f"positive_label {positive_label!r} is not among the labels {sorted(labels)}"

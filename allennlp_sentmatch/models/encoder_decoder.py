@@ -143,7 +143,8 @@ class EncoderDecoder(TextModel):
             dropout,
             input_feeding,
         )
-        self._output_layer = torch.nn.Linear(output_size, vocab.get_vocab_size(target_namespace))
+        num_words = self.output_sizes[target_namespace] = vocab.get_vocab_size(target_namespace)
+        self._output_layer = torch.nn.Linear(output_size, num_words)
         if tie_output:
             check_dimensions_match(
                 output_size, embedding_size, "output_size", "target_embedder output dim"

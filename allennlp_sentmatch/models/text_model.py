@@ -5,6 +5,7 @@ from functools import reduce
 from typing import Any, Optional
 
 import torch
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import TextFieldEmbedder
@@ -41,6 +42,11 @@ class TextModel(Model):
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
         Applied to the complete model.
     regularizer : `ModelRegularizer`, optional (default = `None`)
+
+    # Attributes
+
+    output_sizes : `dict[str, int]`
+        By namespace, how many of its words or labels the model has outputs for.
     """
 
     def __init__(
@@ -51,6 +57,29 @@ class TextModel(Model):
     ) -> None:
         super().__init__(vocab, regularizer)
         self._initializer = initializer
+        self.output_sizes: dict[str, int] = {}
+
+    def extend_embedder_vocab(
+        self, embedding_sources_mapping: Optional[dict[str, str]] = None
+    ) -> None:
+        """Extend the embeddings of words by those that are new in the vocabulary.
+
+        # Raises
+
+        `ConfigurationError`
+            For new words or labels that the model would need outputs for.
+        """
+        super().extend_embedder_vocab(embedding_sources_mapping)  # type: ignore[arg-type]
+        for namespace, size in self.output_sizes.items():
+            names = self.vocab.get_index_to_token_vocabulary(namespace)
+            new = [repr(names[index]) for index in range(size, len(names))]
+            if new:
+                raise ConfigurationError(
+                    f"the model has no output for {', '.join(new[:10])} ({len(new)} new in the "
+                    f"namespace {namespace!r}), and gets no new ones: evaluate without "
+                    "--extend-vocab; train a model from_archive with the archive's vocabulary, "
+                    'such as {"type": "from_files", "directory": ".../vocabulary"}'
+                )
 
     def _set_embedder(
         self, text_field_embedder: TextFieldEmbedder, embedding_dropout: float = 0.0

@@ -100,6 +100,7 @@ class GenerativeClassificationModel(ClassificationModel):
             f'; give "vocabulary" the setting "tokens_to_add": {{"{namespace}": '
             f'["{START_SYMBOL}", "{END_SYMBOL}"]}} in the configuration',
         )
+        self.output_sizes[namespace] = embedding.num_embeddings
         self._set_encoder(text_field_embedder, encoder, embedding_dropout)
         self._posterior = posterior.construct(input_size=encoder.get_output_dim()).module
         self._generator = generator.construct(

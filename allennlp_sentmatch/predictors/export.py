@@ -1,8 +1,6 @@
 """Sentence encoders for programs without AllenNLP."""
 
-import json
 import os
-from pathlib import Path
 from typing import Any, Union
 
 import torch
@@ -16,12 +14,14 @@ from allennlp.modules.token_embedders import Embedding
 from torch import Tensor
 
 from allennlp_sentmatch.models import DistilledEncoder, SentenceClassifier, SiameseModel
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
 from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder, PooledEncoder
 from allennlp_sentmatch.modules.token_embedders import PretrainedEmbedding
 from allennlp_sentmatch.nn import StackedRNN
 from allennlp_sentmatch.predictors.text_indexing import text_indexer
 from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.files import write_json, written_folder
 from allennlp_sentmatch.standalone.networks import load_state, settings_of
 
 SENTENCE_TRANSFORMERS_FILES: dict[str, Any] = {
@@ -57,19 +57,12 @@ def export_encoder(
     `ConfigurationError`, with the reason, if the encoder cannot be exported or the folder has
     files.
     """
-    path = Path(folder)
-    check_is_empty(path)
-    encoder = standalone_encoder(model, dataset_reader)
-    encoder.save(path)
-    for name, value in SENTENCE_TRANSFORMERS_FILES.items():
-        (path / name).write_text(json.dumps(value, indent=1) + "\n", "utf-8")
+    with configuration_errors(), written_folder(folder) as path:
+        encoder = standalone_encoder(model, dataset_reader)
+        encoder.save(path)
+        for name, value in SENTENCE_TRANSFORMERS_FILES.items():
+            write_json(path / name, value)
     return encoder
-
-
-def check_is_empty(folder: Path) -> None:
-    """Raise `ConfigurationError` if the folder exists and is not empty."""
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise ConfigurationError(f"{folder} exists already; delete it or name another folder")
 
 
 def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> StandaloneEncoder:

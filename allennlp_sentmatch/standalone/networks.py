@@ -105,6 +105,9 @@ SEQUENCE_NETWORKS: dict[str, type[nn.Module]] = {
 
 _SIZES = ("num_layers", "input_size", "hidden_size", "attention_size")
 
+MAX_LAYERS, MAX_POOLINGS = 1000, 100
+"""More take minutes to make, however small they are."""
+
 _OF_TRAINING = ("dropout", "temperature")
 """The arguments that only act in training, which exported encoders do not have."""
 
@@ -138,6 +141,8 @@ def sentence_network(settings: Any, limit: int) -> nn.Module:
     pooling = settings["pooling"]
     if not isinstance(pooling, (str, list)) or not all(isinstance(name, str) for name in pooling):
         raise ValueError("pooling must be a string or a list of strings")
+    if isinstance(pooling, list) and len(pooling) > MAX_POOLINGS:
+        raise ValueError(f"there may be {MAX_POOLINGS} poolings at most, not {len(pooling):,}")
     if "attention" in pooling and encoder.output_size**2 > limit:
         raise ValueError("the attention has more parameters than the file")
     return Pooled(encoder, pooling)
@@ -164,6 +169,8 @@ def _made(kind: type[nn.Module], settings: dict[str, Any], limit: int) -> nn.Mod
     # Each module has matrices of at least these sizes.
     if max(hidden * hidden * layers, hidden * inputs, hidden * attention) > limit:
         raise ValueError(f"{name} of these sizes has more parameters than the file")
+    if layers > MAX_LAYERS:
+        raise ValueError(f"{name}: num_layers must be at most {MAX_LAYERS}")
     try:
         return kind(**arguments)
     except (TypeError, RuntimeError) as error:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
+from allennlp_sentmatch.standalone.files import written_folder
 from allennlp_sentmatch.standalone.networks import Identity, Pooled, TorchNetwork
 from allennlp_sentmatch.standalone.quantization import SCALES, dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter, WhitespaceSplitter
@@ -42,7 +43,7 @@ def write_onnx(encoder: StandaloneEncoder, folder: Union[str, "os.PathLike[str]"
 
     encoder : `StandaloneEncoder`
     folder : `Union[str, os.PathLike]`
-        Is made if it does not exist.
+        Is absent or empty.
 
     # Returns
 
@@ -56,17 +57,17 @@ def write_onnx(encoder: StandaloneEncoder, folder: Union[str, "os.PathLike[str]"
         `pass_through`, `onnxscript`.
     `RuntimeError`
         For such an encoder where torch is older than 2.7.
+    `ValueError`, `OSError`
+        Those of `written_folder`.
     """
     import onnx
 
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
-    onnx.save(_Graph(encoder).model(), path / ENCODER)
-    tokenizer = tokenizer_of(encoder.indexer, encoder.words)
-    if tokenizer is None:
-        return [path / ENCODER]
-    tokenizer.save(str(path / TOKENIZER))
-    return [path / ENCODER, path / TOKENIZER]
+    with written_folder(folder) as path:
+        onnx.save(_Graph(encoder).model(), path / ENCODER)
+        tokenizer = tokenizer_of(encoder.indexer, encoder.words)
+        if tokenizer is not None:
+            (path / TOKENIZER).write_text(tokenizer.to_str(pretty=True), "utf-8")
+    return sorted(Path(folder).iterdir())
 
 
 def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:

@@ -11,13 +11,13 @@ The class is defined when it is asked for: AllenNLP imports all modules of a pac
 sentence-transformers is not installed.
 """
 
-import os
 from functools import cache
 from typing import Any, Optional
 
 import torch
 
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder, checked_sentences
+from allennlp_sentmatch.standalone.files import written_folder
 from allennlp_sentmatch.standalone.text_indexer import padded
 
 
@@ -77,8 +77,9 @@ def _define_module() -> Any:
         get_sentence_embedding_dimension = get_embedding_dimension  # likewise
 
         def save(self, output_path: str, *args: Any, **options: Any) -> None:
-            """Write the encoder's files."""
-            self.encoder.save(os.fspath(output_path))
+            """Write the encoder's files beside those that sentence-transformers writes."""
+            with written_folder(output_path, "config_sentence_transformers.json") as folder:
+                self.encoder.save(folder)
 
     StandaloneModule.__qualname__ = "StandaloneModule"  # so that it can be pickled
     return StandaloneModule

@@ -69,6 +69,8 @@ def test_networks_of_torch(kind, bidirectional):
         (pooled({**CAS, "hidden_size": 101}), "more parameters than the file"),
         (pooled({**CAS, "input_size": 10**6}), "more parameters than the file"),
         (pooled({**CAS, "num_layers": 10**6}), "more parameters than the file"),
+        (pooled({**CAS, "num_layers": 1001}), "cas_lstm: num_layers must be at most 1000"),
+        (pooled(CAS, ["max"] * 101), "there may be 100 poolings at most, not 101"),
         (
             pooled(
                 {

@@ -114,8 +114,9 @@ def test_matrices_of_8_bits_stay_small(tmp_path):
     sizes = []
     for int8 in (False, True):
         encoder.save(tmp_path / str(int8), int8=int8)
-        check_vectors(StandaloneEncoder.load(tmp_path / str(int8)), tmp_path / str(int8))
-        sizes.append((tmp_path / str(int8) / "encoder.onnx").stat().st_size)
+        onnx = tmp_path / f"{int8} onnx"
+        check_vectors(StandaloneEncoder.load(tmp_path / str(int8)), onnx)
+        sizes.append((onnx / "encoder.onnx").stat().st_size)
     assert sizes[0] > 4 * 4 * len(words)
     assert sizes[1] < 0.6 * sizes[0]  # 4 numbers and a scale, instead of 4 * 4 bytes
 

@@ -1,0 +1,71 @@
+"""Training a model of an archive further: `{"type": "from_archive", "archive_file": ...}`.
+
+AllenNLP's new archive named the first one in its configuration, and held the vocabulary of the new
+data: it was evaluated with whatever model and order of labels the first archive had by then.
+Importing this module lets it hold the model's own section and vocabulary.
+"""
+
+import copy
+import functools
+import os
+from typing import Any, Optional
+
+from allennlp.commands.train import TrainModel
+from allennlp.common import Params
+from allennlp.data import Vocabulary
+from allennlp.models import Model, archival
+from allennlp.models.archival import CONFIG_NAME
+from allennlp.training import util as training_util
+
+_SECTION = "_archived_section"
+
+
+def _from_archive(cls: type[Model], archive_file: str, vocab: Optional[Vocabulary] = None) -> Model:
+    """Load a model from an archive.
+
+    The words of a given vocabulary are added to the model's. Its labels are not, as there is no
+    output for them: the reader's fields refuse a new one.
+    """
+    archive = archival.load_archive(archive_file)
+    model: Any = archive.model
+    if not hasattr(model, _SECTION):  # else it is from an archive that is from another one
+        setattr(model, _SECTION, archive.config["model"].as_dict(quiet=True))
+    if vocab is not None:
+        extension = copy.deepcopy(vocab)
+        for namespace in getattr(model, "output_sizes", ()):
+            if not model.vocab.is_padded(namespace):
+                extension._index_to_token.pop(namespace, None)
+        model.vocab.extend_from_vocab(extension)
+        model.extend_embedder_vocab()
+    return model  # type: ignore[no-any-return]
+
+
+_construct: Any = TrainModel.from_partial_objects.__func__  # type: ignore[attr-defined]
+_create_serialization_dir = training_util.create_serialization_dir
+
+
+@functools.wraps(_construct)
+def _training(cls: type, serialization_dir: str, local_rank: int, *args: Any, **kwargs: Any) -> Any:
+    training = _construct(cls, serialization_dir, local_rank, *args, **kwargs)
+    section = getattr(training.model, _SECTION, None)
+    if section is not None and local_rank == 0:
+        training.model.vocab.save_to_files(os.path.join(serialization_dir, "vocabulary"))
+        config = Params.from_file(os.path.join(serialization_dir, CONFIG_NAME))
+        config["model"] = section
+        config.to_file(os.path.join(serialization_dir, CONFIG_NAME))
+    return training
+
+
+@functools.wraps(_create_serialization_dir)
+def _create(params: Params, serialization_dir: str, recover: bool, force: bool) -> None:
+    file = os.path.join(serialization_dir, CONFIG_NAME)
+    if recover and os.path.exists(file) and params.get("model", {}).get("type") == "from_archive":
+        # What is recovered has the section of the archive instead.
+        params = params.duplicate()
+        params["model"] = Params.from_file(file)["model"].as_dict(quiet=True)
+    _create_serialization_dir(params, serialization_dir, recover, force)
+
+
+Model.from_archive = classmethod(_from_archive)  # type: ignore[assignment]
+TrainModel.from_partial_objects = classmethod(_training)  # type: ignore[assignment]
+training_util.create_serialization_dir = _create

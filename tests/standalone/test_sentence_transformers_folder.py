@@ -1,0 +1,122 @@
+"""Folders of sentence-transformers that name code to be run."""
+
+import json
+
+import pytest
+
+from allennlp_sentmatch import PairClassifier, SentenceEncoder
+from allennlp_sentmatch.standalone.sentence_transformers_folder import (
+    check_sentence_transformers_folder,
+)
+
+models = pytest.importorskip("sentence_transformers.models")
+
+ST = "sentence_transformers.models."
+BERT = {"idx": 0, "name": "0", "path": "", "type": f"{ST}Transformer"}
+POOLING = {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{ST}Pooling"}
+CODE = """
+import os
+open(os.environ["EVIDENCE"], "w")
+class Evil:
+    load = classmethod(lambda cls, *args, **options: cls())
+"""
+
+HOSTILE = {
+    "a module": {"modules.json": [{**BERT, "type": "evil.Evil"}]},
+    "a later module": {"modules.json": [BERT, POOLING, {**POOLING, "type": "evil.Evil"}]},
+    "custom_st": {"modules.json": [{**BERT, "type": "custom_st.Evil"}]},
+    "a similar name": {"modules.json": [{**BERT, "type": "sentence_transformers_evil.Evil"}]},
+    "dots": {"modules.json": [{**BERT, "type": "sentence_transformers.../../evil.Evil"}]},
+    "a program": {"modules.json": [{**BERT, "type": "subprocess.Popen"}]},
+    "no string": {"modules.json": [{**BERT, "type": ["evil.Evil"]}]},
+    "a router": {
+        "modules.json": [{**BERT, "type": f"{ST}Router", "path": "0_Router"}],
+        "0_Router/router_config.json": {"types": {"a": "evil.Evil"}, "structure": {"a": ["a"]}},
+    },
+    "an old router": {
+        "modules.json": [{**BERT, "type": f"{ST}Asym", "path": "0_Asym"}],
+        "0_Asym/config.json": {"types": {"a": "evil.Evil"}, "structure": {"a": ["a"]}},
+    },
+    "a tokenizer": {
+        "modules.json": [{**BERT, "type": f"{ST}WordEmbeddings", "path": "0_Words"}],
+        "0_Words/wordembedding_config.json": {
+            **{"tokenizer_class": "evil.Evil", "update_embeddings": False, "max_seq_length": 9},
+        },
+    },
+    "an activation": {
+        "modules.json": [{**BERT, "type": f"{ST}Dense", "path": "0_Dense"}],
+        "0_Dense/config.json": {
+            **{"in_features": 1, "out_features": 1, "bias": True},
+            **{"activation_function": "evil.Evil"},
+        },
+    },
+    "another folder": {"modules.json": [{**BERT, "path": "../elsewhere"}]},
+    "another folder of a router": {
+        "modules.json": [{**BERT, "type": f"{ST}Router", "path": "0_Router"}],
+        "0_Router/router_config.json": {"types": {"/tmp": f"{ST}Router"}, "structure": {}},
+    },
+    "trust": {
+        "modules.json": [BERT],
+        "sentence_bert_config.json": {"model_args": {"trust_remote_code": True}},
+    },
+    "deep": {"modules.json": [BERT], "config.json": "[" * 100_000},
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVIDENCE", str(tmp_path / "evidence"))
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("evil.py", "custom_st.py", "sentence_transformers_evil.py"):
+        (folder / name).write_text(CODE)
+    return folder
+
+
+def write(folder, files):
+    for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        text = content if isinstance(content, str) else json.dumps(content)
+        (folder / name).write_text(text)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_what_names_code_is_refused(folder, kind):
+    write(folder, HOSTILE[kind])
+    pairs = [("a", "b"), ("b", "c")]
+    for use in (SentenceEncoder, lambda path: PairClassifier(encoder=path).fit(pairs, [0, 1])):
+        with pytest.raises(ValueError, match=r"folder/.*\.json.*(class|not in|trust_rem|not JSON)"):
+            use(str(folder))
+    assert not (folder.parent / "evidence").exists()
+
+
+def test_a_linked_subfolder_is_refused(folder):
+    write(folder, {"modules.json": [{**BERT, "path": "0_Router"}]})
+    (folder / "0_Router").symlink_to(folder)
+    with pytest.raises(ValueError, match="0_Router is a link to another folder"):
+        SentenceEncoder(folder)
+
+
+def test_the_command_refuses_it_too(allennlp, folder):
+    from allennlp.common.checks import ConfigurationError
+
+    write(folder, HOSTILE["a module"])
+    with pytest.raises(ConfigurationError, match=r"modules\.json: the class 'evil\.Evil' is not"):
+        allennlp("transfer", "--sentence-transformer", folder, "--data", folder)
+
+
+def test_folders_of_sentence_transformers_are_opened(folder, tiny_bert):
+    from sentence_transformers import SentenceTransformer
+
+    bert, pooling = models.Transformer(tiny_bert), models.Pooling(8)
+    dense = models.Dense(8, 4)
+    (folder / "model").mkdir()
+    SentenceTransformer(modules=[bert, pooling, dense], device="cpu").save(str(folder / "model"))
+    # transformers runs the code of an auto_map with trust_remote_code alone.
+    config = json.loads((folder / "model" / "config.json").read_text())
+    config["auto_map"] = {"AutoConfig": "evil.Evil", "AutoModel": "evil.Evil"}
+    (folder / "model" / "config.json").write_text(json.dumps(config))
+    (folder / "model" / "evil.py").write_text(CODE)
+    assert SentenceEncoder(folder / "model").encode(["a"]).shape == (1, 4)
+    assert not (folder.parent / "evidence").exists()
+    check_sentence_transformers_folder(tiny_bert)  # without modules.json
