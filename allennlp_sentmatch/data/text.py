@@ -73,7 +73,7 @@ def unescape(text: str) -> str:
 def is_unsplit(tokens: Iterable[str]) -> bool:
     """Whether the tokens of a text in a script without spaces are clauses rather than words.
 
-    The words of these languages have fewer than five characters on average.
+    The words of these languages have at most four characters on average.
     """
     lengths = [len(UNSPACED.findall(token)) for token in tokens if not token.isascii()]
-    return sum(lengths) > 5 * sum(map(bool, lengths))
+    return sum(lengths) > 4 * sum(map(bool, lengths))
