@@ -4,8 +4,12 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
+import _jsonnet
 import pytest
+from allennlp.common import Params
+from allennlp.data import DatasetReader
 
 from tests.conftest import REPOSITORY
 
@@ -72,6 +76,42 @@ def test_the_commands_of_the_page_train_and_predict(name, allennlp, monkeypatch,
     assert len(lines) == (num_questions if name == "own_answers" else 10)
     for line in lines:
         assert PREDICTED[name] in json.loads(line)
+
+
+def evaluated(name: str, **arguments: str) -> dict[str, Any]:
+    call = ", ".join(f"{key}={value}" for key, value in arguments.items())
+    snippet = f"(import 'training_config/{name}.jsonnet')({call})"
+    return json.loads(_jsonnet.evaluate_snippet("test", snippet))
+
+
+@pytest.mark.parametrize(
+    "name", ["own_answers", "own_pairs", "own_questions", "own_scores", "own_sentences"]
+)
+def test_the_arguments_for_other_languages(name: str):
+    persian = evaluated(name, language="'fa'")
+    assert persian["dataset_reader"]["tokenizer"] == {"type": "spacy_blank", "language": "fa"}
+    japanese = evaluated(name, tokenizer="'character'", language="'ja'")
+    assert japanese["dataset_reader"]["tokenizer"] == "character"
+    if name == "own_pairs":  # not the English encoder
+        embedder = japanese["model"]["text_field_embedder"]["token_embedders"]["tokens"]
+        assert embedder == {"type": "embedding", "embedding_dim": 100}
+        assert evaluated(name)["dataset_reader"]["token_indexers"]["tokens"]["type"] != "single_id"
+
+
+@pytest.mark.parametrize(("target", "bleu"), [("en", "13a"), ("zh", "zh"), ("th", "char")])
+def test_translations_are_measured_as_the_target_needs(target: str, bleu: str):
+    config = evaluated("own_translation", target=f"'{target}'")
+    assert config["model"]["bleu"] == {"lowercase": True, "tokenize": bleu}
+
+
+def test_answers_in_a_language_without_spaces_are_found(write):
+    answer = "老磨坊下面"
+    row = {"question": "狐狸住在哪里？", "passage": f"狐狸住在{answer}。", "answers": [answer]}
+    settings = evaluated("own_questions", tokenizer="'character'")["dataset_reader"]
+    reader = DatasetReader.from_params(Params(settings))
+    (instance,) = reader.read(write(json.dumps(row), "zh.jsonl"))
+    assert instance["span_start"].sequence_index == 4
+    assert instance["span_end"].sequence_index == 8
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)

@@ -3,8 +3,10 @@
 //
 // train, validation: the files, here a sample of ten lines.
 // sentence1, sentence2, label: their columns.
+// language: the rules for splitting texts into words, by spaCy's code, such as 'de' or 'fa'.
+// tokenizer: 'character' for a language without spaces between words, such as Japanese.
 // glove: a file of pretrained word vectors instead of the encoder, such as 'glove.6B.100d.txt'.
-// random: true for random word vectors instead of the encoder, as for other languages.
+// random: true for random word vectors instead of the encoder, the default for other languages.
 // embedding_dim: the size of the word vectors; the encoder's states have 512 units.
 function(
   train='fixtures/own_data/pairs.tsv',
@@ -12,8 +14,10 @@ function(
   sentence1='text_a',
   sentence2='text_b',
   label='same',
+  language='en',
+  tokenizer={ type: 'spacy_blank', language: language },
   glove=null,
-  random=false,
+  random=language != 'en',
   embedding_dim=if random || glove != null then 100 else 512,
 ) {
   local words =
@@ -38,6 +42,7 @@ function(
     sentence1: sentence1,
     sentence2: sentence2,
     label: label,
+    tokenizer: tokenizer,
     token_indexers: { tokens: words.indexer },
   },
   train_data_path: train,

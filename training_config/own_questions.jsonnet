@@ -3,6 +3,8 @@
 // train, validation: the files, here a sample of ten lines.
 // question, passage, answers: their columns; JSON lines may have several answers in a list.
 // max_passage_length: the number of tokens to which passages are cut in training.
+// language: the rules for splitting texts into words, by spaCy's code, such as 'de' or 'fa'.
+// tokenizer: 'character' for a language without spaces between words, such as Japanese.
 // glove: a file of pretrained word vectors, such as 'glove.6B.100d.txt'; null: random vectors.
 // embedding_dim: the size of the word vectors.
 function(
@@ -12,6 +14,8 @@ function(
   passage='passage',
   answers='answers',
   max_passage_length=400,
+  language='en',
+  tokenizer={ type: 'spacy_blank', language: language },
   glove=null,
   embedding_dim=100,
 ) {
@@ -26,6 +30,7 @@ function(
     answers: answers,
     min_overlap: 0.2,  // an answer with fewer words of its passage has no span to learn
     max_passage_length: max_passage_length,
+    tokenizer: tokenizer,
     token_indexers: {
       tokens: { type: 'single_id', lowercase_tokens: true },
       characters: { type: 'characters', min_padding_length: 1 },

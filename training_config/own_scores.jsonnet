@@ -3,6 +3,8 @@
 // train, validation: the files, here a sample of ten lines.
 // sentence1, sentence2, score: their columns.
 // lowest, highest: the scale of the scores, whole numbers.
+// language: the rules for splitting texts into words, by spaCy's code, such as 'de' or 'fa'.
+// tokenizer: 'character' for a language without spaces between words, such as Japanese.
 // glove: a file of pretrained word vectors, such as 'glove.6B.100d.txt'; null: random vectors.
 // embedding_dim: the size of the word vectors.
 function(
@@ -13,6 +15,8 @@ function(
   score='similarity',
   lowest=0,
   highest=5,
+  language='en',
+  tokenizer={ type: 'spacy_blank', language: language },
   glove=null,
   embedding_dim=100,
 ) {
@@ -24,6 +28,7 @@ function(
     label: null,
     score: score,
     score_range: [lowest, highest],
+    tokenizer: tokenizer,
     token_indexers: { tokens: { type: 'single_id', lowercase_tokens: true } },
   },
   train_data_path: train,

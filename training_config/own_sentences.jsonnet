@@ -2,6 +2,8 @@
 //
 // train, validation: the files, here a sample of ten lines.
 // text, label: their columns.
+// language: the rules for splitting texts into words, by spaCy's code, such as 'de' or 'fa'.
+// tokenizer: 'character' for a language without spaces between words, such as Japanese.
 // glove: a file of pretrained word vectors, such as 'glove.6B.100d.txt'; null: random vectors.
 // embedding_dim: the size of the word vectors.
 function(
@@ -9,6 +11,8 @@ function(
   validation='fixtures/own_data/sentences.tsv',
   text='text',
   label='label',
+  language='en',
+  tokenizer={ type: 'spacy_blank', language: language },
   glove=null,
   embedding_dim=100,
 ) {
@@ -17,6 +21,7 @@ function(
     format: 'table',
     text: text,
     label: label,
+    tokenizer: tokenizer,
     token_indexers: { tokens: { type: 'single_id', lowercase_tokens: true } },
   },
   train_data_path: train,

@@ -4,6 +4,7 @@
 // or one file with a tab between a sentence and its translation; here a sample of ten lines.
 // source, target: the languages, as Moses abbreviates them.
 // bpe: the encoding that `allennlp learn-bpe --lowercase` wrote of the training files.
+// bleu: SacreBLEU's tokenization; '13a' is for languages with spaces between words.
 // size: of embeddings and states.
 function(
   train='fixtures/own_data/translation.{de,en}',
@@ -11,6 +12,7 @@ function(
   source='de',
   target='en',
   bpe='out/bpe.json',
+  bleu=if target == 'zh' then 'zh' else if target == 'ja' || target == 'th' then 'char' else '13a',
   size=256,
 ) {
   local tokenizer(language) = { type: 'bpe', file: bpe, language: language, lowercase: true },
@@ -45,7 +47,7 @@ function(
       final_sequence_scorer: { type: 'length-normalized-sequence-log-prob' },
     },
     target_tokenizer: tokenizer(target),
-    bleu: { lowercase: true },
+    bleu: { lowercase: true, tokenize: bleu },
     initializer: { regexes: [['.*', { type: 'uniform', a: -0.1, b: 0.1 }]] },
   },
   data_loader: { batch_sampler: { type: 'max_tokens_sampler', max_tokens: 4000 } },

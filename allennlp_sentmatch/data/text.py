@@ -1,4 +1,4 @@
-"""Checks, short displays and escapes of text from outside."""
+"""Checks, short displays and escapes of text from outside, and scripts without spaces."""
 
 import re
 import reprlib
@@ -6,11 +6,17 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+import regex
 from allennlp.common.checks import ConfigurationError
 
 _BRACKETS = {"LRB": "(", "RRB": ")", "LSB": "[", "RSB": "]", "LCB": "{", "RCB": "}"}
 _ESCAPE = re.compile(r"-([LR][RSC]B)-|\\([/*])", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+UNSPACED = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\u30fc\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]\p{M}*"
+)
+"""A character, with its marks, of a script that has no spaces between words."""
 
 _short_repr = reprlib.Repr()
 _short_repr.maxstring = _short_repr.maxother = 80
@@ -62,3 +68,12 @@ def unescape(text: str) -> str:
     (two backquotes, two apostrophes) distinguish left and right, and word vectors include them.
     """
     return _ESCAPE.sub(lambda match: match[2] or _BRACKETS[match[1].upper()], text)
+
+
+def is_unsplit(tokens: Iterable[str]) -> bool:
+    """Whether the tokens of a text in a script without spaces are clauses rather than words.
+
+    The words of these languages have at most four characters on average.
+    """
+    lengths = [len(UNSPACED.findall(token)) for token in tokens if not token.isascii()]
+    return sum(lengths) > 4 * sum(map(bool, lengths))

@@ -1,5 +1,6 @@
 """From values of word pieces, of a pretrained transformer or a byte pair encoding, to words."""
 
+import re
 from collections.abc import Sequence
 
 import numpy
@@ -10,7 +11,7 @@ from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 from allennlp.modules import TextFieldEmbedder
 from torch import Tensor
 
-from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import END_OF_WORD
+from allennlp_sentmatch.data.tokenizers.bpe_tokenizer import END_OF_WORD, JOINER
 from allennlp_sentmatch.inspection.hooks import transformer_embedder
 from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap
 
@@ -103,5 +104,5 @@ def _join(tokens: Sequence[str]) -> tuple[list[str], list[int]]:
             words.append("")
             starts.append(position)
         is_complete = is_special or token.endswith(END_OF_WORD)
-        words[-1] += token[: -len(END_OF_WORD)] if token.endswith(END_OF_WORD) else token
+        words[-1] += re.sub(f"{JOINER}|{END_OF_WORD}$", "", token)
     return words, starts

@@ -50,7 +50,7 @@ def test_sums_over_the_words_attended_to_and_means_over_those_that_attend():
             [0.0, 0.25, 0.75],
             [0.25, 0.25, 0.5],
         ],
-        ["ska", "tes</w>", ".</w>", "@end@"],
+        ["ska", "tes</w>", "￭.</w>", "@end@"],  # with the mark of a missing space
         ["Schlitt", "schuh</w>", ".</w>"],
     )
     joined = join_subwords(attention)

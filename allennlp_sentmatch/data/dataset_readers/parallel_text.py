@@ -23,7 +23,7 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
 from allennlp_sentmatch.data.files.lines import check_encoding, read_lines
 from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.text import check_text
-from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
+from allennlp_sentmatch.data.tokenizers import BpeTokenizer, SpacyBlankTokenizer
 
 logger = logging.getLogger(__name__)
 
@@ -169,7 +169,9 @@ class ParallelTextReader(ConfiguredReader):
         return instance_of(fields, metadata)
 
     def _tokens(self, side: str, text: str) -> list[Token]:
-        return self._tokenizers[side].tokenize(check_text(text, f"the {side}"))
+        tokenizer = self._tokenizers[side]
+        tokens = tokenizer.tokenize(check_text(text, f"the {side}"))
+        return tokens if isinstance(tokenizer, BpeTokenizer) else self._count(tokens)
 
     def apply_token_indexers(self, instance: Instance) -> None:
         """Give the text fields of the `instance` their token indexers."""

@@ -89,9 +89,9 @@ class ReadingComprehensionReader(FormattedReader):
         Questions whose span has a ROUGE-L F1 below this, from 0 to 1, are left out. For training
         only: leave it out of `validation_dataset_reader`.
     delimiter, quoted, encoding, tokenizer, token_indexers : optional
-        As in `FormattedReader`. The tokenizer is one that gives the tokens' offsets, since answers
-        are cut from the passage's text: this package's `spacy_blank`, AllenNLP's `spacy`. With
-        start or end tokens, they do not.
+        As in `FormattedReader`. The tokenizer is one that gives the tokens' offsets, or parts of the
+        text as `character` does, since answers are cut from the passage's text. With start or end
+        tokens, it does not.
 
     # Raises
 
@@ -194,15 +194,16 @@ class ReadingComprehensionReader(FormattedReader):
         words = words_of(text_field)
         is_cut = len(words) < len(tokens)
         # A passage without a token has an out-of-vocabulary token of no characters.
-        offsets = self._offsets(tokens[: len(words)]) if tokens else [(0, 0)]
+        offsets = self._offsets(tokens[: len(words)], text) if tokens else [(0, 0)]
         return _Passage(text, text_field, words, offsets, is_cut)
 
-    def _offsets(self, tokens: list[Token]) -> list[tuple[int, int]]:
+    def _offsets(self, tokens: list[Token], text: str) -> list[tuple[int, int]]:
         offsets = []
         previous_end = 0
         for token in tokens:
-            start = -1 if token.idx is None else token.idx
-            end = start + len(token.text or "") if token.idx_end is None else token.idx_end
+            word = token.text or ""
+            start = text.find(word, previous_end) if token.idx is None else token.idx
+            end = start + len(word) if token.idx_end is None else token.idx_end
             if not previous_end <= start <= end:
                 raise ConfigurationError(
                     f"the tokenizer {type(self._tokenizer).__name__} does not give the offset of "

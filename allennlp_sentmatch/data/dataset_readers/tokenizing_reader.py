@@ -1,7 +1,7 @@
 """The base classes of this package's readers."""
 
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from inspect import signature
 from itertools import chain
@@ -27,7 +27,7 @@ from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import check_encoding
 from allennlp_sentmatch.data.files.row import AllOrNone, Column, Row, Source
 from allennlp_sentmatch.data.files.tables import Table
-from allennlp_sentmatch.data.text import check_text, shorten
+from allennlp_sentmatch.data.text import check_text, is_unsplit, shorten
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 
 logger = logging.getLogger(__name__)
@@ -37,6 +37,9 @@ T = TypeVar("T")
 
 class ConfiguredReader(DatasetReader):
     """Refuses unknown settings, and names itself in errors. Not registered itself.
+
+    The first time that most texts of a path are in a script without spaces and not split into
+    words, the log says so.
 
     An override of `dataset_reader` leaves the `validation_dataset_reader` of a configuration as it
     is, whose errors would seem to come from the one that was overridden: they say which it was.
@@ -65,6 +68,8 @@ class ConfiguredReader(DatasetReader):
                 f"max_length={max_length}: expected at least 1, or null for all tokens"
             )
         self._max_length = max_length
+        self._num_texts: Counter[bool] = Counter()
+        self._has_logged_unsplit = False
 
     @classmethod
     def from_params(cls, params: Params, *args: Any, **kwargs: Any) -> "ConfiguredReader":
@@ -75,6 +80,7 @@ class ConfiguredReader(DatasetReader):
 
     def read(self, file_path: Any) -> Iterator[Instance]:
         """Read the instances of a data path."""
+        self._num_texts.clear()
         try:
             yield from super().read(file_path)
         except ConfigurationError as error:
@@ -84,6 +90,20 @@ class ConfiguredReader(DatasetReader):
                 f"{error.message} (read by the validation_dataset_reader, which has settings of "
                 "its own)"
             ) from error
+        finally:
+            share = self._num_texts[True] / max(sum(self._num_texts.values()), 1)
+            if share > 0.5 and not self._has_logged_unsplit:
+                self._has_logged_unsplit = True
+                logger.warning(
+                    f"{file_path}: {share:.0%} of the texts are a single token, or a few long "
+                    "ones: their script has no spaces between words; set the tokenizer to "
+                    "'character', or give spacy_blank their `language`"
+                )
+
+    def _count(self, tokens: list[Token]) -> list[Token]:
+        """Return the tokens of a text, and note whether they are words."""
+        self._num_texts[is_unsplit(token.text or "" for token in tokens)] += 1
+        return tokens
 
     def _shared(self, data_path: Any) -> Iterator[Any]:
         """The examples of a data path, with or without folds, that this worker reads."""
@@ -139,7 +159,7 @@ class TokenizingReader(ConfiguredReader):
 
     def _tokenize(self, text: str, name: str) -> list[Token]:
         text = checked_string(text, name)
-        tokens = self._tokenizer.tokenize(text)
+        tokens = self._count(self._tokenizer.tokenize(text))
         if _is_cut(tokens, text, self._tokenizer):
             self._log_cut(text, len(tokens))
         elif self._max_length is not None and len(tokens) > self._max_length:

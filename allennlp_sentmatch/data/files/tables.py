@@ -1,6 +1,7 @@
 """Tables: cells that a delimiter separates, and users' files of sentences."""
 
 import csv
+import logging
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,11 +14,21 @@ from allennlp_sentmatch.data.files.lines import PathOrStr, first_line, not_empty
 from allennlp_sentmatch.data.files.row import Column, Row, Source
 from allennlp_sentmatch.data.text import printable, shorten
 
+logger = logging.getLogger(__name__)
+
 Cells = Iterator[tuple[Source, list[str]]]
 """The cells of each row; an empty list for a blank line."""
 
 _JSON = re.compile(r"\s*(\{|\[\s*(\{|$))")
 """The beginning of JSON lines, or of a JSON array of objects, which is an error later on."""
+
+_PROTECTED = re.compile(r'"[^"]*(""[^"]*)*"')
+"""A cell as pandas, polars and spreadsheets write one with a quote, a tab or a line end in it."""
+
+_QUOTED = (
+    "set the reader's `quoted: true` if double quotes protect cells, as pandas and spreadsheets "
+    "write them, false if not (for a command, save the table with commas)"
+)
 
 _TABLE = re.compile(r"\.(tsv|csv|jsonl?)(\.gz)?$", re.IGNORECASE)
 
@@ -25,7 +36,7 @@ _TABLE = re.compile(r"\.(tsv|csv|jsonl?)(\.gz)?$", re.IGNORECASE)
 def delimited_rows(
     file_path: PathOrStr,
     delimiter: str = "\t",
-    quoted: bool = False,
+    quoted: Optional[bool] = False,
     columns: Optional[Sequence[str]] = None,
     encoding: str = "utf-8",
 ) -> Iterator[Row]:
@@ -35,19 +46,33 @@ def delimited_rows(
     may be empty cells or nothing there.
 
     Double quotes around a cell protect its content if the file is `quoted`, as a csv file is;
-    otherwise they are text. The `columns` are the columns' names where the file has no header;
+    otherwise they are text; with `None`, they are text, and the log says so if they seem to protect
+    cells. The `columns` are the columns' names where the file has no header;
     cells past the last name are left out. Without names (an empty sequence), columns go by
     position. With `None`, the first row is the header, and every row must have as many cells.
     """
-    cells = _quoted_cells if quoted else _plain_cells
-    rows = _without_blank_lines(cells(file_path, delimiter, encoding))
-    return not_empty(_with_columns(rows, columns), file_path)
+    cells = (_quoted_cells if quoted else _plain_cells)(file_path, delimiter, encoding)
+    if quoted is None:
+        cells = _with_warning(cells, file_path)
+    remedy = f"; {_QUOTED}" if quoted is None else ""
+    return not_empty(_with_columns(_without_blank_lines(cells), columns, remedy), file_path)
 
 
 def _plain_cells(file_path: PathOrStr, delimiter: str, encoding: str) -> Cells:
     for number, line in read_lines(file_path, encoding):
         blank = not line.strip() and delimiter not in line
         yield Source(file_path, number), [] if blank else line.rstrip("\r\n").split(delimiter)
+
+
+def _with_warning(rows: Cells, file_path: PathOrStr) -> Cells:
+    """The rows; then a warning if most cells with quotes are as a writer of quotes leaves them."""
+    balance = 0
+    for source, cells in rows:
+        marked = [cell for cell in cells if '"' in cell]
+        balance += sum(1 if _PROTECTED.fullmatch(cell) else -1 for cell in marked)
+        yield source, cells
+    if balance > 0:
+        logger.warning("%s: double quotes are read as text; %s", file_path, _QUOTED)
 
 
 def _quoted_cells(file_path: PathOrStr, delimiter: str, encoding: str) -> Cells:
@@ -80,7 +105,9 @@ def _without_blank_lines(rows: Cells) -> Cells:
         yield source, cells
 
 
-def _with_columns(rows: Cells, columns: Optional[Sequence[str]]) -> Iterator[Row]:
+def _with_columns(
+    rows: Cells, columns: Optional[Sequence[str]], remedy_for_quotes: str
+) -> Iterator[Row]:
     names = columns or []
     if columns is None:
         for source, names in rows:
@@ -97,6 +124,7 @@ def _with_columns(rows: Cells, columns: Optional[Sequence[str]]) -> Iterator[Row
             expected = ", expected" if columns else " where the header has"
             raise ConfigurationError(
                 f"{source}: {len(cells)} columns{expected} {len(names)} ({listed})"
+                + remedy_for_quotes * any('"' in cell for cell in cells)
             )
         yield Row(source, dict(zip(names or range(len(cells)), cells)))
 
@@ -115,7 +143,8 @@ class Table:
         By default the first line decides: a `{` begins JSON lines, otherwise a tab separates the
         cells if there is one, otherwise a comma.
     quoted : `bool`, optional (default = `None`)
-        Whether double quotes protect a cell; by default, if the delimiter is a comma.
+        Whether double quotes protect a cell; by default, if the delimiter is a comma. With another
+        one, the log says if they seem to.
     optional : `Collection[str]`, optional (default = `()`)
         The settings that may be null, for a file without such a column.
     """
@@ -152,6 +181,8 @@ class Table:
                 remedy = f"; name it in the setting {setting!r}"
                 if setting in self._optional:
                     remedy += " (null there if the file has no such column)"
+                if f'"{column}"' in row.values:
+                    remedy = f"; {_QUOTED}"
                 row.require([column], remedy)
             yield row
 
@@ -168,7 +199,7 @@ class Table:
                     f"{file_path}: the columns are separated by {others[0]!r}, it seems; set "
                     f"`delimiter` (of a command: --delimiter) to {others[0]!r}"
                 )
-        quoted = delimiter == "," if self._quoted is None else self._quoted
+        quoted = True if self._quoted is None and delimiter == "," else self._quoted
         columns = () if self._by_position else None
         return delimited_rows(file_path, delimiter, quoted, columns, encoding)
 

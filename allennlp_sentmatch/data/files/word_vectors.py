@@ -1,5 +1,6 @@
 """Word vectors in text files, such as GloVe's."""
 
+import re
 from collections.abc import Container, Iterator
 from typing import Any, Optional
 
@@ -20,9 +21,9 @@ def read_word_vectors(
     """Yield the words of a file with their vectors (E,), in its order.
 
     The file is a text file, which may be compressed or in an archive, as AllenNLP's
-    `EmbeddingsTextFile` has them: on each line a word and its vector, separated by spaces. A first
-    line of two numbers (word2vec's) is skipped. With `words`, the lines of others are left out
-    unchecked.
+    `EmbeddingsTextFile` has them: on each line a word and its vector, separated by spaces or tabs.
+    A first line of two numbers (word2vec's) is skipped. With `words`, the lines of others are left
+    out unchecked, except the first.
 
     # Raises
 
@@ -32,10 +33,11 @@ def read_word_vectors(
     size = 0
     for number, line in Tqdm.tqdm(_numbered_lines(file_path), desc="reading word vectors"):
         line = line.rstrip()
-        size = size or line.count(" ")
+        is_first, size = not size, size or line.count(" ")
         # Some words of GloVe 840B have spaces in them.
         word, *numbers = line.rsplit(" ", size)
-        if words is not None and word not in words:
+        is_wanted = words is None or word in words
+        if not (is_wanted or is_first):
             continue
         try:
             vector = numpy.array(numbers, dtype=numpy.float32)
@@ -46,7 +48,8 @@ def read_word_vectors(
                 f"{Source(file_path, number)}: expected a word and {size or 'some'} finite "
                 f"numbers, separated by spaces, got {line[:40]!r}; is the file whole?"
             )
-        yield word, vector
+        if is_wanted:
+            yield word, vector
 
 
 def _numbered_lines(file_path: PathOrStr) -> Iterator[tuple[int, str]]:
@@ -66,3 +69,24 @@ def _numbered_lines(file_path: PathOrStr) -> Iterator[tuple[int, str]]:
             f"{Source(file_path)} cannot be read after line {number} ({error}); is the file whole, "
             "and its text UTF-8?"
         ) from error
+
+
+def _read_other_separators() -> None:
+    """Let AllenNLP read word vectors with a byte order mark, tabs or several spaces.
+
+    The mark became a part of the first word, and a tab one of every word, without a message: here,
+    in AllenNLP's embedder `embedding` and in the vocabulary's `pretrained_files`.
+    """
+    file: Any = EmbeddingsTextFile
+    count = file._get_num_tokens_from_first_line
+
+    def next_line(self: Any) -> str:
+        line: str = next(self._iterator)
+        return re.sub("[ \t]+", " ", line) if "\t" in line or "  " in line else line
+
+    file.__init__.__defaults__ = ("utf-8-sig", None)
+    file._get_num_tokens_from_first_line = staticmethod(lambda line: count(" ".join(line.split())))
+    file.__next__ = next_line
+
+
+_read_other_separators()

@@ -19,6 +19,8 @@ from sacremoses import MosesDetokenizer, MosesTokenizer
 from allennlp_sentmatch.data.text import check_text
 
 END_OF_WORD = "</w>"
+JOINER = "\uffed"
+"""The mark, as in OpenNMT's tokenizer, of a word that has no space on that side."""
 
 
 @Tokenizer.register("bpe")
@@ -26,8 +28,9 @@ class BpeTokenizer(Tokenizer):
     """Splits text as Moses does and words into the subwords of a trained byte pair encoding.
 
     [Sennrich et al. (2016)](https://aclanthology.org/P16-1162), with the `tokenizers` library; a
-    subword that ends a word ends in `</w>`. `allennlp learn-bpe` trains the encoding and writes
-    `file`. A training copies the file to its serialization directory, and
+    subword that ends a word ends in `</w>`. A word that Moses splits off has the mark `￭` where the
+    text has no space, so that `detokenize` gives back any text, up to the kinds of its spaces.
+    `allennlp learn-bpe` trains the encoding and writes `file`. A training copies the file to its serialization directory, and
 
         "include_in_archive": ["bpe.json"]
 
@@ -68,22 +71,28 @@ class BpeTokenizer(Tokenizer):
                 f'for an archive, train with "include_in_archive": ["{path.name}"]'
             )
         self.language = language
-        self._subwords = _load(path)
+        self._subwords, self._is_marked = _load(path)
         self._moses = MosesTokenizer(language)
         self._detokenizer = MosesDetokenizer(language)
         self._lowercase = lowercase
 
     def tokenize(self, text: str) -> list[Token]:
         """Split a text into subwords. A character that the encoding lacks is out of vocabulary."""
-        words = " ".join(_words(self._moses, text, self._lowercase))
+        words = " ".join(_words(self._moses, text, self._lowercase, self._is_marked))
         return [Token(subword) for subword in self._subwords.encode(words).tokens]
 
     def detokenize(self, subwords: Iterable[str]) -> str:
-        """The text of a list of subwords, with spaces where Moses' detokenizer puts them."""
+        """The text of a list of subwords.
+
+        For an encoding of version 0.1.0, which has no marks, spaces are where Moses' detokenizer
+        puts them: for straight quotes it mostly finds the right places, for others it does not.
+        """
         words = "".join(
             f"{subword} " if subword == DEFAULT_OOV_TOKEN else re.sub("</w>$", " ", subword)
             for subword in subwords
         )
+        if self._is_marked:
+            return re.sub(f" ?{JOINER} ?", "", " ".join(words.split()))
         return str(self._detokenizer.detokenize(words.split()))
 
 
@@ -99,8 +108,9 @@ def learn_bpe(
     of subwords is left; or as many subwords, of one character or made by a merge, as the
     `vocabulary_size`.
 
-    Returns the `alphabet`, a list of subwords, and the `merges`, pairs of subwords, the first merge
-    first. Saved as JSON, this is the file of a `BpeTokenizer`.
+    Returns the `alphabet`, a list of subwords, the `merges`, pairs of subwords, the first merge
+    first, and the `joiner`, the mark of a missing space. Saved as JSON, this is the file of a
+    `BpeTokenizer`.
 
     # Raises
 
@@ -117,6 +127,7 @@ def learn_bpe(
         counts.update(_words(moses(language), text, lowercase))
     if not counts:
         raise ConfigurationError("the texts have no words to learn an encoding from")
+    counts[JOINER] += 1  # later texts may have marks where these have none
     # The library counts subwords. Its alphabet has every character, and those that end a word once
     # more.
     alphabet_size = len(set().union(*counts)) + len({word[-1] for word in counts})
@@ -129,22 +140,40 @@ def learn_bpe(
     trained.train_from_iterator(
         (" ".join([word] * count) for word, count in counts.items()),
         tokenizers.trainers.BpeTrainer(
-            vocab_size=vocabulary_size, end_of_word_suffix=END_OF_WORD, show_progress=False
+            vocab_size=vocabulary_size,
+            initial_alphabet=[JOINER],
+            end_of_word_suffix=END_OF_WORD,
+            show_progress=False,
         ),
     )
     state = json.loads(trained.to_str())["model"]
     # Older versions of the library write a merge as one string.
     merges = [pair.split(" ") if isinstance(pair, str) else pair for pair in state["merges"]]
     merged = {"".join(pair) for pair in merges}
-    return {"alphabet": sorted(set(state["vocab"]) - merged), "merges": merges}
+    alphabet = sorted(set(state["vocab"]) - merged)
+    return {"alphabet": alphabet, "merges": merges, "joiner": JOINER}
 
 
-def _words(moses: MosesTokenizer, text: str, lowercase: bool) -> list[str]:
-    words: list[str] = moses.tokenize(text.lower() if lowercase else text, escape=False)
+def _words(moses: MosesTokenizer, text: str, lowercase: bool, is_marked: bool = True) -> list[str]:
+    text = text.lower() if lowercase else text
+    if not is_marked:
+        return list(moses.tokenize(text, escape=False))
+    text = text.replace(JOINER, " ")
+    words: list[str] = []
+    end = 0
+    for word in moses.tokenize(text, escape=False):
+        start = text.find(word, end)
+        is_joined, end = bool(words) and start == end, max(start, end) + len(word)
+        # Punctuation has the mark, so that "house" is the same word before a space and a comma.
+        if is_joined and word[0].isalnum() and not words[-1][-1].isalnum():
+            words[-1] += JOINER
+        elif is_joined:
+            word = JOINER + word
+        words.append(word)
     return words
 
 
-def _load(path: Path) -> tokenizers.Tokenizer:
+def _load(path: Path) -> tuple[tokenizers.Tokenizer, bool]:
     try:
         encoding = json.loads(path.read_text(encoding="utf-8"))
         merges = [(left, right) for left, right in encoding["merges"]]
@@ -163,4 +192,4 @@ def _load(path: Path) -> tokenizers.Tokenizer:
         ) from None
     tokenizer = tokenizers.Tokenizer(model)
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    return tokenizer
+    return tokenizer, "joiner" in encoding

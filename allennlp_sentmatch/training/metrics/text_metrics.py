@@ -1,11 +1,13 @@
 """Metrics of generated texts: BLEU, the overlap of answers, and diversity."""
 
 import logging
+import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, Optional
 
+import regex
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import is_distributed
 from allennlp.nn.util import dist_reduce_sum
@@ -14,6 +16,8 @@ from allennlp.training.metrics import Metric
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import single_meteor_score
 from torch import distributed
+
+from allennlp_sentmatch.data.text import UNSPACED, is_unsplit
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +63,9 @@ class SacreBleu(Metric):
 
     lowercase : `bool`, optional (default = `False`)
     tokenize : `str`, optional (default = `"13a"`)
-        SacreBLEU's tokenization.
+        SacreBLEU's tokenization. `"13a"` makes one word of a Chinese sentence: use `"zh"`, and
+        `"char"` for other languages without spaces. The log warns once if `tokenize` does not split
+        the references.
 
     # Raises
 
@@ -70,6 +76,7 @@ class SacreBleu(Metric):
     def __init__(self, lowercase: bool = False, tokenize: str = "13a") -> None:
         self._lowercase = lowercase
         self._tokenize = tokenize
+        self._has_warned = False
         self.reset()
 
     @cached_property
@@ -102,6 +109,15 @@ class SacreBleu(Metric):
         if not translations:
             return
         self._counts.add(self._bleu.corpus_score(list(translations), [list(references)]))
+        unsplit = (is_unsplit(self._bleu.tokenizer(text).split()) for text in references)
+        if not self._has_warned and sum(unsplit) * 2 >= len(references):
+            self._has_warned = True
+            logger.warning(
+                "BLEU takes whole clauses of the references for words (tokenize=%r), and is near 0 "
+                "even for good translations: set the model's `bleu: {tokenize: 'zh'}` for Chinese, "
+                "'char' for other languages without spaces between words",
+                self._tokenize,
+            )
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """`{"BLEU": ...}`, over all workers; 0 where nothing was translated."""
@@ -165,10 +181,11 @@ class AnswerOverlap(Metric):
       case, by `sacrebleu` (tokenization 13a, exponential smoothing). An n-gram counts as often as
       in the reference that has it most often, and the reference closest in length counts for the
       brevity penalty.
-    - `rouge_l`: ROUGE-L F1, by `rouge_score` without stemming.
+    - `rouge_l`: ROUGE-L F1, by `rouge_score` without stemming. Its words are letters and digits in
+      lower case, as in `rouge_score`, but of every script.
     - `meteor`: METEOR with the parameters of
-      [Lavie and Agarwal (2007)](https://aclanthology.org/W07-0734), by `nltk`, on the words of
-      `rouge_score` (lower case, no punctuation). Words match exactly or by Porter's stem; synonyms,
+      [Lavie and Agarwal (2007)](https://aclanthology.org/W07-0734), by `nltk`, on the
+      words of `rouge_l`. Words match exactly or by Porter's stem; synonyms,
       which need WordNet's data, do not count. An answer of one word scores at most 50.
     - `exact_match`, `f1`: as in the evaluation script of SQuAD 1.1 ([Rajpurkar et al.
       2016](https://aclanthology.org/D16-1264), section 6), by `transformers`: neither case nor
@@ -178,8 +195,8 @@ class AnswerOverlap(Metric):
     answer is scored once, when it is added: `get_metric` only divides. Sums and counts are added up
     over batches and workers.
 
-    `sacrebleu` and `rouge_score` are the extra `reading-comprehension`. `rouge_score` knows no
-    other letters than a to z.
+    Chinese, Japanese, Thai, Lao, Khmer and Burmese have no spaces between words: all figures count
+    their characters as words. `sacrebleu` and `rouge_score` are the extra `reading-comprehension`.
 
     # Raises
 
@@ -195,7 +212,6 @@ class AnswerOverlap(Metric):
         """Loaded with the first use: predicting needs none."""
         try:
             from rouge_score.rouge_scorer import RougeScorer
-            from rouge_score.tokenizers import DefaultTokenizer
             from sacrebleu import BLEU
             from transformers.data.metrics import squad_metrics
         except ImportError as error:
@@ -203,11 +219,9 @@ class AnswerOverlap(Metric):
                 "the metric answer_overlap needs the extra [reading-comprehension]: pip install "
                 f"sacrebleu rouge-score ({error})"
             ) from error
-        tokenizer = DefaultTokenizer()
         return SimpleNamespace(
             bleu=BLEU(lowercase=True, tokenize="13a", force=True, max_ngram_order=MAX_ORDER),
-            tokenizer=tokenizer,
-            rouge=RougeScorer(["rougeL"], tokenizer=tokenizer),
+            rouge=RougeScorer(["rougeL"], tokenizer=SimpleNamespace(tokenize=_words)),
             squad=squad_metrics,
         )
 
@@ -229,15 +243,19 @@ class AnswerOverlap(Metric):
     def _add(self, prediction: str, answers: Sequence[str]) -> None:
         if not answers:
             raise ConfigurationError(f"there is no reference for the prediction {prediction!r}")
+        prediction, *answers = (
+            UNSPACED.sub(r" \g<0> ", unicodedata.normalize("NFC", text))
+            for text in (prediction, *answers)
+        )
         bleu = self._libraries.bleu.corpus_score([prediction], [[answer] for answer in answers])
         self._bleu_counts.add(bleu)
-        tokenize, squad = self._libraries.tokenizer.tokenize, self._libraries.squad
-        words = tokenize(prediction)
+        squad = self._libraries.squad
+        words = _words(prediction)
         libraries = {"stemmer": self._stemmer, "wordnet": _NoSynonyms()}
         scores = {
             "rouge_l": self._libraries.rouge.score_multi(answers, prediction)["rougeL"].fmeasure,
             "meteor": max(
-                single_meteor_score(tokenize(answer), words, **libraries) for answer in answers
+                single_meteor_score(_words(answer), words, **libraries) for answer in answers
             ),
             "exact_match": max(squad.compute_exact(answer, prediction) for answer in answers),
             # SQuAD 2.0, which the library follows, gives two empty answers an F1 of 1.
@@ -267,6 +285,12 @@ class AnswerOverlap(Metric):
         self._bleu_counts = _BleuCounts()
         self._sums = dict.fromkeys(("rouge_l", "meteor", "exact_match", "f1"), 0.0)
         self._num_questions = 0
+
+
+def _words(text: str) -> list[str]:
+    """The words of `rouge_score`, whose only letters are a to z, with the letters of all scripts."""
+    words: list[str] = regex.findall(r"[\p{L}\p{M}\p{Nd}]+", text.lower())
+    return words
 
 
 class _NoSynonyms:

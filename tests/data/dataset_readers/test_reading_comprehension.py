@@ -197,7 +197,7 @@ class TestTokenizers:
     @pytest.mark.parametrize(
         "tokenizer",
         [
-            "whitespace",
+            {"type": "character", "start_tokens": ["@"]},
             {"type": "spacy_blank", "start_tokens": ["@start@"]},
             {"type": "spacy_blank", "end_tokens": ["@end@"]},
         ],
@@ -206,6 +206,13 @@ class TestTokenizers:
     def test_without_offsets(self, tokenizer, passage):
         with pytest.raises(ConfigurationError, match=r"the tokenizer \w+ does not give the offset"):
             make(tokenizer=tokenizer).text_to_instance("How long?", passage)
+
+    @pytest.mark.parametrize("tokenizer", ["character", "whitespace"])
+    def test_with_parts_of_the_text(self, tokenizer):
+        reader = make(tokenizer=tokenizer)
+        answer = "老磨坊" if tokenizer == "character" else "磨坊 下面。"
+        instance = reader.text_to_instance("?", "狐狸 住在 老 磨坊  下面。", [answer])
+        assert target(instance).replace(" ", "") == answer.replace(" ", "")
 
     def test_with_other_offsets(self):
         reader = make(tokenizer={"type": "letters_digits"})

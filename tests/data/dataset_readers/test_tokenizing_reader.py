@@ -6,6 +6,7 @@ Models predict on unusual instances in `tests/models/test_every_model.py`.
 import gzip
 import json
 import pickle
+from copy import deepcopy
 
 import pytest
 from allennlp.common import Params
@@ -449,3 +450,54 @@ def test_the_log_says_that_a_transformer_cuts_texts(tiny_bert, caplog, text, is_
     assert ["is cut after 5 tokens" in record.getMessage() for record in caplog.records] == (
         [True] if is_cut else []
     )
+
+
+UNSPACED = [
+    "狐狸住在老磨坊下面。",
+    "男性が道路でスケートボードをしています。",
+    "สุนัขจิ้งจอกอยู่ใต้โรงสีเก่า",
+    "ໝາປ່າຢູ່ໃຕ້ໂຮງສີເກົ່າ",
+]
+SPACED = ["лиса живёт здесь", "방앗간 아래 여우", "पुरानी चक्की", "fox", "狐狸 住 在 老 磨坊 下面 。"]
+
+
+def tab_separated(texts):
+    header = "x\ty\tz\tno\n"
+    return header + "".join(f"{text}\t{text}\t1\t{no}\n" for no, text in enumerate(texts))
+
+
+@every_reader
+@pytest.mark.parametrize(
+    ("texts", "tokenizer", "num_warnings"),
+    [
+        (UNSPACED, "spacy_blank", 1),
+        (UNSPACED, "whitespace", 1),
+        (UNSPACED, "character", 0),
+        (UNSPACED[:1], {"type": "spacy_blank", "language": "zh"}, 0),
+        (SPACED, "spacy_blank", 0),
+        ([*SPACED, *UNSPACED], "spacy_blank", 0),
+        (["今天天气好", *SPACED[:1], "他在这里吗？"], "spacy_blank", 1),
+    ],
+)
+def test_texts_without_spaces_are_noticed_once(write, caplog, kind, texts, tokenizer, num_warnings):
+    answers = {"answers": None} if kind == "reading_comprehension" else {}
+    reader = make(kind, tokenizer=deepcopy(tokenizer), **answers)
+    for _ in range(2):
+        list(reader.read(write(tab_separated(texts), "data.tsv")))
+    messages = [message for message in caplog.messages if "no spaces" in message]
+    assert len(messages) == num_warnings
+    share = "67%" if len(texts) == 3 else "100%"
+    assert all(f"data.tsv: {share} of the texts are a single token" in text for text in messages)
+    assert all("set the tokenizer to 'character'" in message for message in messages)
+
+
+def test_translations_and_errors_of_texts_without_spaces(write, caplog):
+    """The log has the message even if the data are refused."""
+    path = write(f"a b\t{UNSPACED[0]}\n{UNSPACED[1]}\tc d\na\n")
+    with pytest.raises(ConfigurationError, match="line 3"):
+        list(ParallelTextReader().read(path))
+    assert "50% of" not in caplog.text  # not most of them
+    path = write("".join(f"{text}\t{text}\n" for text in UNSPACED) + "a\n")
+    with pytest.raises(ConfigurationError, match="line 5"):
+        list(ParallelTextReader().read(path))
+    assert "100% of the texts are a single token" in caplog.text

@@ -1,3 +1,6 @@
+import csv
+import io
+
 import pytest
 from allennlp.common.checks import ConfigurationError
 
@@ -110,6 +113,48 @@ def test_no_quoting_in_a_csv_and_positions(write):
     assert values(table.rows(path)) == [{0: "[a] b", 1: "b", 2: "c"}]
     # The column is there by any delimiter.
     assert values(Table({"text": 0}).rows(write("a; b\n"))) == [{0: "a; b"}]
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC])
+@pytest.mark.parametrize("delimiter", ["\t", ";"])
+def test_the_log_or_an_error_names_the_setting_for_quotes(write, caplog, quoting, delimiter):
+    """Tables as the module csv writes them, and with it pandas."""
+    rows = [['He said "hi" to me.', "yes"], ["She said nothing.", "no"], ["a, b", "no"]]
+    for broken in ([], [f"1{delimiter}2", "yes"], ['a "b"\nc', "yes"]):
+        stream = io.StringIO(newline="")
+        writer = csv.writer(stream, delimiter=delimiter, quoting=quoting, lineterminator="\n")
+        table = [*rows, broken] if broken else rows
+        writer.writerows([["x", "y"], *table])
+        path = write(stream.getvalue())
+        caplog.clear()
+        if broken or quoting == csv.QUOTE_NONNUMERIC:
+            with pytest.raises(ConfigurationError, match=r"columns.*`quoted: true`"):
+                list(Table(NAMES, delimiter).rows(path))
+        else:
+            texts = [row["x"] for row in values(Table(NAMES, delimiter).rows(path))]
+            assert texts == ['"He said ""hi"" to me."', *(text for text, _ in rows[1:])]
+            (message,) = caplog.messages
+            assert message.startswith(f"{path}: double quotes are read as text; set the reader's")
+        caplog.clear()
+        read = values(Table(NAMES, delimiter, quoted=True).rows(path))
+        assert [list(row.values()) for row in read] == table
+        assert not caplog.messages
+
+
+@pytest.mark.parametrize(
+    ("content", "quoted"),
+    [
+        ('x\ty\n"A" or "B"\t1\n"C", he said\t2\n', None),
+        ('x\ty\n5" by 6"\t1\n"C"\t2\n', None),
+        ("x\ty\nno quotes\t1\n", None),
+        ('x\ty\n"""C"""\t2\n', False),
+    ],
+)
+def test_quotes_that_are_text_are_read_without_a_word(write, caplog, content, quoted):
+    lines = [line.split("\t") for line in content.splitlines()[1:]]
+    read = values(Table(NAMES, quoted=quoted).rows(write(content)))
+    assert read == [{"x": text, "y": label} for text, label in lines]
+    assert not caplog.messages
 
 
 @pytest.mark.parametrize(

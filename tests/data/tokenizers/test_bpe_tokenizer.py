@@ -50,14 +50,14 @@ def test_the_case_is_learned_by_default():
     assert "A" in learn_bpe([("A a", "en")])["alphabet"]
 
 
-# Moses splits and joins French elisions and English contractions.
+# Moses splits French elisions and English contractions. The mark is where there is no space.
 @pytest.mark.parametrize(
     ("language", "text", "words"),
     [
-        ("fr", "l'low.", ["l'", "low", "."]),
-        ("en", "l'low.", ["l", "'low", "."]),
-        ("en", "low's newest.", ["low", "'s", "newest", "."]),
-        ("de", "low's newest.", ["low", "'", "s", "newest", "."]),
+        ("fr", "l'low.", ["l'￭", "low", "￭."]),
+        ("en", "l'low.", ["l", "￭'low", "￭."]),
+        ("en", "low's newest.", ["low", "￭'s", "newest", "￭."]),
+        ("de", "low's newest.", ["low", "￭'￭", "s", "newest", "￭."]),
     ],
 )
 def test_words_are_those_of_the_language(tmp_path, language, text, words):
@@ -70,9 +70,37 @@ def test_words_are_those_of_the_language(tmp_path, language, text, words):
 @pytest.mark.parametrize(
     ("language", "text"), [("fr", "l'low 's"), ("en", "l' low's"), ("de", "l' low 's")]
 )
-def test_words_are_joined_as_in_the_language(file, language, text):
+def test_an_encoding_without_marks_joins_words_as_in_the_language(file, language, text):
+    """As of version 0.1.0, whose archives stay as they are."""
+    encoding = json.loads(file.read_text(encoding="utf-8"))
+    del encoding["joiner"]
+    file.write_text(json.dumps(encoding), encoding="utf-8")
+    assert [token.text for token in make(file).tokenize("low,")] == ["low</w>", "@@UNKNOWN@@"]
     subwords = ["l'</w>", "lo", "w</w>", "'s</w>"]
     assert make(file, language=language).detokenize(subwords) == text
+
+
+MARKS = [
+    "It’s a small town, and that’s why I don’t like it.",
+    '“We can’t stay,” she said. “It’s late.” \'Tis "so".',
+    "Wait… what? a – b—c (d) [e/f] <g> C++ & #1 @h http://i.j/k?l=m&n=o",
+    "5€ 20°C 5 € $7 8% un po' di l'amitié d'aujourd'hui e-mail's x² ¿Qué?",
+    "«Да», сказал он. « Oui ! » „Nein“, ‚ja‘ 🙂🙂 हिन्दी में।",
+    "狐狸住在老磨坊下面。它说：“你好”",
+]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "it", "ru", "zh"])
+def test_any_text_comes_back_from_its_subwords(file, language):
+    file.write_text(json.dumps(learn_bpe([(text, language) for text in MARKS], 300)))
+    tokenizer = make(file, language=language)
+    for text in MARKS:
+        assert tokenizer.detokenize([t.text for t in tokenizer.tokenize(f" {text}\t")]) == text
+    # The mark itself, and an encoding of texts without marks.
+    assert tokenizer.detokenize([t.text for t in tokenizer.tokenize("C￭C ￭")]) == "C C"
+    file.write_text(json.dumps(learn_bpe([("a ( b )", language)])))
+    tokenizer = make(file)
+    assert tokenizer.detokenize([t.text for t in tokenizer.tokenize("a(b)")]) == "a(b)"
 
 
 def test_sizes():
@@ -82,7 +110,8 @@ def test_sizes():
         encoding = learn_bpe(TEXTS, num_merges)
         assert len(encoding["merges"]) == num_merges
         # The characters of the texts, and those at the end of a word once more.
-        assert encoding["alphabet"] == sorted([*"lowerstn", "w</w>", "r</w>", "t</w>"])
+        characters = sorted([*"lowerstn", "w</w>", "r</w>", "t</w>", "￭", "￭</w>"])
+        assert encoding["alphabet"] == characters
     assert learn_bpe(TEXTS, 10**30) == learn_bpe(TEXTS, 1000)  # more than there can be
 
 

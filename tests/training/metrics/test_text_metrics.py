@@ -2,6 +2,7 @@
 
 import json
 import sys
+from itertools import product
 from types import SimpleNamespace
 
 import pytest
@@ -11,9 +12,12 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training import TrainerCallback
 from allennlp.training.metrics import Metric
 
+from allennlp_sentmatch.data.files.json_lines import json_rows
 from allennlp_sentmatch.training.metrics import AnswerOverlap, Distinct, SacreBleu
 
-pytest.importorskip("rouge_score.rouge_scorer")
+RougeScorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer
+
+DATA = "fixtures/own_data/questions.jsonl"
 
 PREDICTIONS = ["the old king of the north", "he walked home", "", "because it was so cold outside"]
 REFERENCES = [
@@ -94,6 +98,46 @@ def test_the_best_reference_counts_for_exact_match_and_f1():
     assert (figures["exact_match"], figures["f1"]) == (100, 50)
 
 
+# By hand: 2 c / (n + m), with c words in common. Where `twin` is given, an English question with
+# the same words in the same places, all figures are those of the twin.
+@pytest.mark.parametrize(
+    ("prediction", "answer", "rouge", "twin"),
+    [
+        ("под мельницей", "под старой мельницей", 80, ("on mills", "on old mills")),
+        ("está allí", "¡Está allí!", 100, None),
+        ("schön", "schon", 0, ("fine", "done")),
+        ("cafe\u0301 noir", "café noir", 100, ("black coffee", "black coffee")),
+        ("पुरानी चक्की", "पुरानी चक्की के नीचे", 200 * 2 / 6, ("old mill", "old mill under it")),
+        ("تحت الطاحونة", "تحت الطاحونة القديمة", 80, ("on mills", "on mills old")),
+        ("방앗간 아래", "낡은 방앗간 아래", 80, ("old mill", "the old mill")),
+        # Characters count as words.
+        ("磨坊下", "老磨坊下面", 75, ("b c d", "x b c d y")),
+        ("コーヒー", "ブラックコーヒー", 200 * 4 / 12, ("e f g f", "h i j k e f g f")),
+        ("โรงสี", "ใต้โรงสี", 80, ("d e f g", "b c d e f g")),
+    ],
+)
+def test_words_of_every_script(prediction, answer, rouge, twin):
+    metric = AnswerOverlap()
+    metric([prediction], [[answer]])
+    figures = metric.get_metric(reset=True)
+    assert figures["rouge_l"] == pytest.approx(rouge)
+    assert (figures["meteor"] > 0) == (rouge > 0)
+    if twin is not None and "the" not in twin[1]:  # SQuAD leaves it out
+        metric([twin[0]], [[twin[1]]])
+        assert figures == pytest.approx(metric.get_metric())
+
+
+def test_english_figures_are_those_of_the_library():
+    scorer = RougeScorer(["rougeL"])  # with its own tokenizer
+    metric = AnswerOverlap()
+    marks = ["It’s 1½ x² – “so-called” a_b 5€ N°7 …", "its 1 x, so called: A B 5 n 7"]
+    texts = [*PREDICTIONS, *marks, "don't"] + [row.text(["question"]) for row in json_rows(DATA)]
+    for prediction, answer in product(texts, texts):
+        metric([prediction], [[answer]])
+        expected = scorer.score(answer, prediction)["rougeL"].fmeasure
+        assert metric.get_metric(reset=True)["rouge_l"] == pytest.approx(100 * expected)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -162,6 +206,27 @@ def test_the_signature_is_the_library_s_before_and_after_a_batch(caplog):
         assert not caplog.messages
         metric.get_metric(reset=True)
     assert caplog.messages == [f"BLEU {figure:.2f} ({metric.signature})"]
+
+
+@pytest.mark.parametrize(
+    ("references", "tokenize", "figure", "num_warnings"),
+    [
+        (["狐狸住在老磨坊下面。", "它偷一个鸡蛋, 3 个鸭蛋"], "13a", None, 1),
+        (["狐狸住在老磨坊下面。", "它偷一个鸡蛋, 3 个鸭蛋"], "zh", 100, 0),
+        (["สุนัขจิ้งจอกอยู่ใต้โรงสีเก่า"], "13a", 0, 1),
+        (["สุนัขจิ้งจอกอยู่ใต้โรงสีเก่า"], "char", 100, 0),
+        (["fox", "egg"], "13a", None, 0),
+        ([*RIGHT_ONES, "他住在这里。"], "13a", None, 0),
+    ],
+)
+def test_references_that_are_not_split(caplog, references, tokenize, figure, num_warnings):
+    metric = SacreBleu(tokenize=tokenize)
+    for _ in range(2):
+        metric(references, references)
+    assert len(caplog.messages) == num_warnings
+    assert all("tokenize: 'zh'" in message for message in caplog.messages)
+    if figure is not None:
+        assert metric.get_metric() == {"BLEU": pytest.approx(figure)}
 
 
 @pytest.fixture
