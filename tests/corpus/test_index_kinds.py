@@ -95,9 +95,18 @@ def test_ties_are_in_order_however_many_neighbors_are_wanted(tied, tmp_path, nam
             assert numpy.abs(cosines).max() <= 1
 
 
-@pytest.mark.parametrize("name", EXHAUSTIVE)
-def test_fewer_neighbors_are_the_beginning_of_more(vectors, queries, name):
-    index = SentenceIndex.build(vectors, kind=IndexKind.by_name(name)())
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("flat", {}),
+        ("hnsw", {"m": 2, "ef_search": 3}),
+        ("ivf", {"nlist": 20, "nprobe": 2}),
+        ("ivfpq", {"nlist": 20, "nprobe": 9, "code_size": 2, "refine_factor": 1}),
+    ],
+)
+def test_fewer_neighbors_are_the_beginning_of_more(vectors, queries, name, settings):
+    """Also of an index that misses many, and finds others if it is asked for more."""
+    index = SentenceIndex.build(vectors, kind=kind_of(name, **settings))
     cosines, positions = index.search(queries, 600)
     for k in (*range(1, 20), 63, 64, 65, 255, 256, 257):
         for few, many in zip(index.search(queries, k), (cosines, positions)):
