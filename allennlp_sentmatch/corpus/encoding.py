@@ -22,7 +22,13 @@ from allennlp.common.util import lazy_groups_of
 from numpy.lib.format import write_array_header_1_0
 
 from allennlp_sentmatch.corpus.ray_encoder import RayEncoder
-from allennlp_sentmatch.data.files.digests import SentencesDigest, ending, sentences_digest
+from allennlp_sentmatch.data.files.digests import (
+    ENDING_LENGTH,
+    SentencesDigest,
+    content_digest,
+    ending,
+    sentences_digest,
+)
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.standalone.encoder import FloatArray
@@ -67,8 +73,8 @@ def encode_corpus(
         encoded.
     output_file : `Union[str, os.PathLike]`
         Gets an array (number of sentences, E), float32, to be read by
-        `numpy.load(output_file, mmap_mode="r")`. The file ends with a digest of the sentences,
-        which NumPy does not read; see `check_sentences`.
+        `numpy.load(output_file, mmap_mode="r")`. The file ends with a digest of the sentences and
+        one of all before it, which NumPy does not read; see `check_sentences` and `map_vectors`.
     batch_size : `int`, optional (default = `128`)
     block_size : `int`, optional (default = `8192`)
         The number of sentences between two points to resume from.
@@ -137,6 +143,8 @@ def encode_corpus(
                 f"the sentences were changed while they were encoded; delete the folder {folder} "
                 "to start again"
             )
+        with _naming(folder / VECTORS):
+            vectors.complete()
 
 
 @contextmanager
@@ -148,7 +156,7 @@ def _work_folder(output: Path, settings: dict[str, Any]) -> Iterator[Path]:
     """
     folder = output.absolute().with_name(f"{output.name}.partial")
     with _naming(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
     with _naming(folder / LOCK):
         lock = open(folder / LOCK, "w")  # noqa: SIM115
     with lock:
@@ -250,7 +258,8 @@ def _next_block(sentences: list[str], start: int, database: sqlite3.Connection) 
 
 
 class _VectorsFile(NamedTuple):
-    """A `.npy` file of vectors (N, E), float32, and the digest of their sentences at its end.
+    """A `.npy` file of vectors (N, E), float32, and the digest of their sentences at its end, after
+    which `complete` writes one of all this.
 
     It is not mapped: all its pages that were ever touched would count as this process's memory,
     and pages that two machines write to would be lost.
@@ -274,7 +283,14 @@ class _VectorsFile(NamedTuple):
         with open(self.path, "rb") as file:
             header = file.read(len(self._header))
             file.seek(self._position(self.num_vectors))
-            return header == self._header and file.read() == ending(self.sentences_digest)
+            is_own = header == self._header
+            return is_own and file.read(ENDING_LENGTH) == ending(self.sentences_digest)
+
+    def complete(self) -> None:
+        with open(self.path, "r+b") as file:
+            file.truncate(self._position(self.num_vectors) + ENDING_LENGTH)
+            digest = content_digest(file)
+            _write_to_disk(file, file.tell(), ending(digest))
 
     def read(self, rows: Sequence[int]) -> FloatArray:
         vectors = numpy.empty((len(rows), self.vector_size), numpy.float32)

@@ -1,5 +1,6 @@
 """Nearest neighbors among the vectors of a corpus, by cosine."""
 
+import hashlib
 import logging
 import os
 import uuid
@@ -16,8 +17,14 @@ from allennlp_sentmatch.corpus.index_kinds import (
     default_kind,
     faiss_library,
 )
-from allennlp_sentmatch.data.files.digests import content_digest, ending, ending_digest, is_whole
-from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
+from allennlp_sentmatch.data.files.digests import (
+    ENDING_LENGTH,
+    content_digest,
+    ending,
+    ending_digest,
+    is_whole,
+)
+from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
 
 logger = logging.getLogger(__name__)
 
@@ -30,13 +37,22 @@ TOLERANCE = 1e-3
 NUM_CHECKED = 1024
 """The number of vectors of a saved index that are looked at."""
 
+ROUNDING = 1e-5
+"""The largest error of a cosine that FAISS computes."""
+
+MAX_NUMBERS = 1 << 24
+"""The number of components of candidates that are compared at a time."""
+
+POSITIONS_MARK = b"\nallennlp_sentmatch positions "
+"""Follows the numbers of the vectors at all positions in a file; the number of these is next."""
+
 
 class SentenceIndex:
     """A FAISS index that finds the vectors with the largest cosine.
 
     Its kind decides whether it finds them exactly or nearly. It holds the normalized vectors,
-    whose inner products are the cosines. A zero vector has no direction: its cosine with any vector
-    is given as 0.
+    whose inner products are the cosines, equal ones once. A zero vector has no direction: its
+    cosine with any vector is given as 0.
 
         index = SentenceIndex.build(vectors)
         cosines, positions = index.search(encoder.encode(["A man is asleep."]), k=5)
@@ -46,13 +62,15 @@ class SentenceIndex:
     # Parameters
 
     index : `faiss.Index`
-        Of normalized vectors, of FAISS's class for `kind`.
+        Of distinct normalized vectors, of FAISS's class for `kind`.
     kind : `IndexKind`
     vectors : `numpy.ndarray`, optional (default = `None`)
         (N, E), what the index was built from. An index of compressed vectors then compares its
         candidates by these; without them, its cosines are approximations.
     rows : `Sequence[int]`, optional (default = `None`)
         Which of the vectors were taken, in this order; by default, all.
+    distinct : `numpy.ndarray`, optional (default = `None`)
+        (N), the number in `index` of the vector at each position; by default, no two are equal.
     """
 
     def __init__(
@@ -61,14 +79,21 @@ class SentenceIndex:
         kind: IndexKind,
         vectors: Optional[FloatArray] = None,
         rows: Optional[Sequence[int]] = None,
+        distinct: Optional[IntArray] = None,
     ) -> None:
         self._index = index
         self._kind = kind
         self._vectors = vectors
         self._rows = None if rows is None else numpy.asarray(rows, numpy.int64)
+        self._distinct = distinct
+        if distinct is not None:
+            self._positions = numpy.argsort(distinct, kind="stable")  # of each vector, in order
+            counts = numpy.bincount(distinct)
+            self._ends = counts.cumsum()
+            self._starts = self._ends - counts
 
     def __len__(self) -> int:
-        return int(self._index.ntotal)
+        return int(self._index.ntotal) if self._distinct is None else len(self._distinct)
 
     @property
     def vector_size(self) -> int:
@@ -106,10 +131,20 @@ class SentenceIndex:
         if not index.is_trained:
             needed = max(index.nlist * TRAINING_VECTORS_PER_LIST, kind.num_training_vectors)
             index.train(_read(vectors, chosen[evenly(len(chosen), needed)]))
+        # A graph of equal vectors would be a trap for searches, which never leave it.
+        distinct = numpy.empty(len(chosen), numpy.int64)
+        known: dict[bytes, int] = {}
         for start in range(0, len(chosen), block_size):
-            index.add(_read(vectors, chosen[start : start + block_size]))
+            block = _read(vectors, chosen[start : start + block_size])
+            new = []
+            for position, vector in enumerate(block + 0.0, start):  # with 0.0 instead of -0.0
+                digest = hashlib.blake2b(vector.data, digest_size=16).digest()
+                distinct[position] = known.setdefault(digest, len(known))
+                if distinct[position] == index.ntotal + len(new):
+                    new.append(position - start)
+            index.add(block[new])
         kind.prepare_search(index)
-        return cls(index, kind, vectors, rows)
+        return cls(index, kind, vectors, rows, distinct if len(known) < len(chosen) else None)
 
     def search(self, vectors: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
         """The `k` nearest neighbors of vectors (Q, E).
@@ -118,7 +153,9 @@ class SentenceIndex:
 
         `tuple[numpy.ndarray, numpy.ndarray]`
             The cosines and the neighbors' positions in the index, both (Q, min(k, N)), the nearest
-            first. Where an index that is not exact finds fewer, the rest has position -1.
+            first, and of equal cosines the first position first: the neighbors of a smaller `k`
+            are the first of them. Where an index that is not exact finds fewer, the rest has
+            position -1.
 
         # Raises
 
@@ -131,27 +168,78 @@ class SentenceIndex:
                 f"the index has vectors of size {self.vector_size}, the queries have the shape "
                 f"{vectors.shape}"
             )
-        k = min(k, len(self))
-        cosines = numpy.full((len(vectors), k), -numpy.inf, numpy.float32)
-        positions = numpy.full((len(vectors), k), -1, numpy.int64)
-        if cosines.size == 0:
-            return cosines, positions
         queries = normalized(vectors)
-        if not self._kind.compressed or self._vectors is None:
-            cosines, positions = self._index.search(queries, k)
-            return cosines, positions
-        num_candidates = min(k * self._kind.refine_factor, len(self))
-        _, candidates = self._index.search(queries, num_candidates)
-        # The nearest of each query's candidates by their own vectors.
-        for row, (query, found) in enumerate(zip(queries, candidates)):
-            # In the order of the file.
-            found = numpy.sort(found[found >= 0])
-            rows = found if self._rows is None else self._rows[found]
-            found_cosines = normalized(self._vectors[rows]) @ query
-            nearest = numpy.argsort(-found_cosines, kind="stable")[:k]
-            cosines[row, : len(nearest)] = found_cosines[nearest]
-            positions[row, : len(nearest)] = found[nearest]
-        return cosines, positions
+        # Of distinct vectors, at first. Each has a position of its own, so that k are enough.
+        shape = (len(queries), min(k, self._index.ntotal))
+        found = numpy.full(shape, -numpy.inf, numpy.float32)
+        numbers = numpy.full(shape, -1, numpy.int64)
+        unfinished = numpy.arange(len(queries) if found.size else 0)
+        count = self._kind.first_count(self._index, k)
+        while len(unfinished):
+            near = self._later(queries[unfinished], count, found[unfinished], numbers[unfinished])
+            found[unfinished], numbers[unfinished], is_all = near
+            unfinished = unfinished[~is_all & (numbers[unfinished, -1] < 0)]
+            count *= 4
+        return (found, numbers) if self._distinct is None else self._expanded(found, numbers, k)
+
+    def _later(
+        self, queries: FloatArray, count: int, found: FloatArray, numbers: IntArray
+    ) -> tuple[FloatArray, IntArray, BoolArray]:
+        """Fill up what was found of each query when fewer vectors were asked for, with later ones.
+
+        What was found stays as it is: it must not depend on how many are wanted. Candidates that
+        are as near as the last one wait, since the index may have left another one out.
+        """
+        near, candidates = self._candidates(queries, count)
+        is_all = (candidates < 0).any(axis=1) | (count >= self._index.ntotal)
+        is_safe = near > near.min(axis=1, keepdims=True) + ROUNDING
+        is_safe[:, count:] = False
+        last = numpy.where(numbers < 0, numpy.inf, found).min(axis=1, keepdims=True)
+        number = numpy.where(found == last, numbers, -1).max(axis=1, keepdims=True)
+        is_new = (near < last) | ((near == last) & (candidates > number))
+        is_new &= (candidates >= 0) & (is_safe | is_all[:, None])
+        chosen = numpy.hstack([numbers >= 0, is_new])
+        order = numpy.argsort(~chosen, axis=1, kind="stable")[:, : found.shape[1]]
+        near = numpy.where(chosen, numpy.hstack([found, near]), -numpy.inf)
+        candidates = numpy.where(chosen, numpy.hstack([numbers, candidates]), -1)
+        return *(numpy.take_along_axis(x, order, axis=1) for x in (near, candidates)), is_all
+
+    def _candidates(self, queries: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
+        """Cosines of some nearest vectors, the nearest first, and their numbers, -1 for none."""
+        count = min(count * self._kind.refine_factor, self._index.ntotal)
+        parts = []
+        for part in numpy.array_split(
+            queries, len(queries) * count * self.vector_size // MAX_NUMBERS + 1
+        ):
+            _, numbers, vectors = self._index.search_and_reconstruct(part, count)
+            if self._kind.compressed and self._vectors is not None:
+                # Each is read once, in the order of the file.
+                read, places = numpy.unique(numbers, return_inverse=True)
+                first = read if self._distinct is None else self._positions[self._starts[read]]
+                rows = first if self._rows is None else self._rows[first]
+                vectors = normalized(self._vectors[rows])[places.reshape(numbers.shape)]
+            near = numpy.where(numbers < 0, -numpy.inf, cosines(vectors, part[:, None]))
+            order = numpy.lexsort((numbers, -near))
+            parts.append([numpy.take_along_axis(x, order, axis=1) for x in (near, numbers)])
+        near, numbers = (numpy.concatenate(part) for part in zip(*parts))
+        return near.astype(numpy.float32), numbers
+
+    def _expanded(
+        self, found: FloatArray, numbers: IntArray, k: int
+    ) -> tuple[FloatArray, IntArray]:
+        """The cosines and positions of the `k` nearest of the vectors found."""
+        shape = (len(found), min(k, len(self)))
+        expanded = numpy.full(shape, -numpy.inf, numpy.float32), numpy.full(shape, -1, numpy.int64)
+        for row, (near, known) in enumerate(zip(found, numbers)):
+            known = known[known >= 0]
+            ends = numpy.minimum(self._ends[known], self._starts[known] + k)
+            groups = [self._positions[s:e] for s, e in zip(self._starts[known], ends)]
+            positions = numpy.concatenate([*groups, known[:0]])
+            near = numpy.repeat(near[: len(known)], [len(group) for group in groups])
+            order = numpy.lexsort((positions, -near))[:k]
+            expanded[0][row, : len(order)] = near[order]
+            expanded[1][row, : len(order)] = positions[order]
+        return expanded
 
     def vectors(self, positions: Union[Sequence[int], IntArray]) -> FloatArray:
         """The normalized vectors (len(positions), E) at some positions, as the index has them."""
@@ -160,7 +248,9 @@ class SentenceIndex:
         if has_lists:  # 8 bytes for each vector, as long as they are needed
             index.make_direct_map()
         try:
-            found: FloatArray = index.reconstruct_batch(numpy.asarray(positions, numpy.int64))
+            numbers = numpy.asarray(positions, numpy.int64)
+            numbers = numbers if self._distinct is None else self._distinct[numbers]
+            found: FloatArray = index.reconstruct_batch(numbers)
         finally:
             if has_lists:
                 index.set_direct_map_type(faiss_library().DirectMap.NoMap)
@@ -199,6 +289,9 @@ class SentenceIndex:
         try:
             faiss_library().write_index(self._index, os.fspath(partial))
             with open(partial, "a+b") as file:
+                if self._distinct is not None:
+                    file.write(self._distinct.astype("<i8").tobytes())
+                    file.write(POSITIONS_MARK + b"%016d" % len(self._distinct))
                 if sentences_digest is not None:
                     file.write(ending(sentences_digest))
                 file.write(ending(content_digest(file)))
@@ -248,7 +341,9 @@ class SentenceIndex:
                 f"{remedy}"
             )
         has_digest = ending_digest(path) is not None
-        if has_digest and not is_whole(Path(path)):
+        if not has_digest:
+            logger.warning("%s has no digest of its content: nothing tells if it is damaged", path)
+        elif not is_whole(Path(path)):
             raise ConfigurationError(f"{expected}, or it is damaged; {remedy}")
         try:
             # Older releases of FAISS lack the flag for some kinds. A file of an earlier version has
@@ -259,7 +354,8 @@ class SentenceIndex:
                 raise RuntimeError(f"it has a {type(index).__name__}")
             if hasattr(index, "invlists") and index.invlists.compute_ntotal() != index.ntotal:
                 raise RuntimeError(f"its lists do not have {index.ntotal} vectors")
-            loaded = cls(index, kind or file_kind(), vectors, rows)
+            distinct = _distinct(path) if has_digest else None
+            loaded = cls(index, kind or file_kind(), vectors, rows, distinct)
             sample = loaded.vectors(evenly(len(loaded), NUM_CHECKED))
         except (RuntimeError, MemoryError) as error:
             raise ConfigurationError(f"{expected}, or it is damaged: {error}; {remedy}") from error
@@ -271,6 +367,17 @@ class SentenceIndex:
         if kind is not None:
             kind.prepare_search(index)
         return loaded
+
+
+def _distinct(path: Union[str, "os.PathLike[str]"]) -> Optional[IntArray]:
+    """The numbers of the vectors at all positions in a whole file, if some vectors are equal."""
+    with open(path, "rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        begin = file.seek(max(0, end - 2 * ENDING_LENGTH - len(POSITIONS_MARK) - 16))
+        before, mark, after = file.read().rpartition(POSITIONS_MARK)
+        length = int(after[:16]) if mark else 0
+        file.seek(begin + len(before) - 8 * length)
+        return numpy.fromfile(file, "<i8", length).astype(numpy.int64) if mark else None
 
 
 def evenly(number: int, limit: int) -> IntArray:

@@ -169,5 +169,7 @@ class PassageWindows(NamedTuple):
             top = largest.topk(min(count, len(distinct)))
             best.spans[passage, : len(top.indices)] = distinct[top.indices]
             best.scores[passage, : len(top.indices)] = top.values
-            best_windows.append(windows[scores[:, 0].argmax()])
+            # Of windows with equally good spans, one that has the span that was chosen.
+            is_best = (index == top.indices[0]).view_as(scores)
+            best_windows.append(windows[scores.where(is_best, -torch.inf).amax(dim=1).argmax()])
         return best, torch.stack(best_windows)

@@ -251,3 +251,12 @@ def normalized(vectors: FloatArray) -> FloatArray:
     lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
     vectors /= numpy.where(lengths > 0, lengths, 1)
     return vectors
+
+
+def cosines(first: FloatArray, second: FloatArray) -> FloatArray:
+    """The cosines of normalized vectors, (..., E) and (..., E) -> (...), from -1 to 1.
+
+    They are sums in float64, rounded once: equal vectors have equal cosines, wherever they stand.
+    """
+    sums = numpy.einsum("...e,...e->...", first, second, dtype=numpy.float64)
+    return sums.clip(-1, 1).astype(numpy.float32)

@@ -3,6 +3,7 @@
 import logging
 import os
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Union
@@ -115,6 +116,14 @@ class TransferBenchmark:
         )
         targets = (test or train)[1]
         if isinstance(task.estimator, LabelClassifier):
+            unseen = Counter(targets[~numpy.isin(targets, train[1])].tolist())
+            if unseen:
+                logger.warning(
+                    "%s: %d of the %d test examples have labels that no training example has, and "
+                    "count as errors: %s",
+                    *(task.name, sum(unseen.values()), len(targets)),
+                    ", ".join(f"{label!r} ({count})" for label, count in unseen.most_common(10)),
+                )
             metrics = {"accuracy": accuracy_score(targets, predicted)}
         else:
             metrics = {

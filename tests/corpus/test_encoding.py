@@ -8,7 +8,8 @@ from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.corpus import encode_corpus
-from allennlp_sentmatch.data.files.vectors import check_sentences
+from allennlp_sentmatch.data.files.digests import ENDING_LENGTH, MARK
+from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors
 from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 
 WORDS = ["a", "bb", "ccc", "dddd", "eeeee"]
@@ -118,6 +119,46 @@ def test_files_that_cannot_be_written(tmp_path):
     assert (tmp_path / "v.npy").read_text() == "mine"
     with pytest.raises(ConfigurationError, match=r"w\.npy\.partial cannot be written: Not a dir"):
         encode(FakeEncoder(), tmp_path / "v.npy" / "w.npy")
+    with pytest.raises(
+        ConfigurationError, match=r"w\.npy\.partial cannot be written: No such file"
+    ):
+        encode(FakeEncoder(), tmp_path / "missing" / "w.npy")
+    assert not (tmp_path / "missing").exists()
+
+
+def test_any_change_of_the_finished_file_is_found(tmp_path):
+    path = tmp_path / "v.npy"
+    encode(FakeEncoder(), path)
+    content = path.read_bytes()
+    header, end = content.index(b"\n") + 1, len(content) - 2 * ENDING_LENGTH
+    for position in {*range(header, end, 5), end + len(MARK), len(content) - 1}:
+        path.write_bytes(flipped(position)(content))
+        with pytest.raises(ConfigurationError, match=r"v\.npy is not as it was written"):
+            map_vectors(path)
+    # As an earlier version wrote it.
+    path.write_bytes(content[:-ENDING_LENGTH])
+    numpy.testing.assert_array_equal(map_vectors(path), vectors_of(SENTENCES))
+    check_sentences(SENTENCES, path)
+
+
+def test_a_run_that_ended_before_the_file_was_renamed_goes_on(tmp_path, monkeypatch):
+    output = tmp_path / "v.npy"
+    encode(FakeEncoder(), tmp_path / "whole.npy")
+    replace_file = os.replace
+
+    def full_disk(source, target):
+        if target == output:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replace_file(source, target)
+
+    monkeypatch.setattr(os, "replace", full_disk)
+    with pytest.raises(ConfigurationError, match="No space"):
+        encode(FakeEncoder(), output)
+    monkeypatch.undo()
+    resumed = FakeEncoder()
+    encode(resumed, output)
+    assert resumed.encoded == []
+    assert output.read_bytes() == (tmp_path / "whole.npy").read_bytes()
 
 
 def test_two_processes_cannot_write_the_same_file(tmp_path):

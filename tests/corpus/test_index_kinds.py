@@ -1,5 +1,6 @@
 """Tests of the kinds of indexes, against cosines computed in NumPy."""
 
+import itertools
 from pathlib import Path
 
 import numpy
@@ -64,6 +65,65 @@ def test_a_search_of_everything_is_exact(vectors, queries, name, rows):
     expected_cosines, expected = exact(vectors if rows is None else vectors[rows], queries, 7)
     numpy.testing.assert_array_equal(positions, expected)
     numpy.testing.assert_allclose(cosines, expected_cosines, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def tied():
+    """400 distinct vectors with three components of 1 or -1, every fourth again, and zeros."""
+    signs = numpy.array(list(itertools.product((-1, 1), repeat=3)), "f4")
+    places = list(itertools.combinations(range(8), 3))[:50]
+    vectors = numpy.zeros((50, 8, 8), "f4")
+    for number, place in enumerate(places):
+        vectors[number][:, place] = signs
+    vectors = numpy.random.default_rng(2).permutation(vectors.reshape(400, 8))
+    return numpy.concatenate([vectors, 3 * vectors[::4], -0.0 * vectors[:7]])
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_ties_are_in_order_however_many_neighbors_are_wanted(tied, tmp_path, name):
+    """Report F12: FAISS's order of ties, and its choice among those with the last, are its own."""
+    queries = numpy.array([[2, 1, 1, 0, 0, 0, 0, 0], [1, -1, 0, 0, 0, 0, 0, 3]], "f4")
+    # All lengths are equal, but for the zero vectors.
+    expected = numpy.argsort(-(queries @ numpy.sign(tied).T), axis=1, kind="stable")
+    index = SentenceIndex.build(tied, kind=kind_of(name, **EXHAUSTIVE[name]), block_size=90)
+    index.save(tmp_path / "s.faiss")
+    for one in (index, SentenceIndex.load(tmp_path / "s.faiss", index._kind, tied)):
+        for k in (1, 2, 3, 4, 10, 16, 17, 40, 100, 300, 507):
+            cosines, positions = one.search(queries, k)
+            numpy.testing.assert_array_equal(positions, expected[:, :k])
+            assert (numpy.diff(cosines) <= 0).all()
+            assert numpy.abs(cosines).max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("flat", {}),
+        ("hnsw", {"m": 2, "ef_search": 3}),
+        ("ivf", {"nlist": 20, "nprobe": 2}),
+        ("ivfpq", {"nlist": 20, "nprobe": 9, "code_size": 2, "refine_factor": 1}),
+    ],
+)
+def test_fewer_neighbors_are_the_beginning_of_more(vectors, queries, name, settings):
+    """Also of an index that misses many, and finds others if it is asked for more."""
+    index = SentenceIndex.build(vectors, kind=kind_of(name, **settings))
+    cosines, positions = index.search(queries, 600)
+    for k in (*range(1, 20), 63, 64, 65, 255, 256, 257):
+        for few, many in zip(index.search(queries, k), (cosines, positions)):
+            numpy.testing.assert_array_equal(few, many[:, :k])
+
+
+def test_equal_vectors_are_no_trap_in_a_graph():
+    """Report F13."""
+    vectors = numpy.random.default_rng(0).standard_normal((2000, 50)).astype("f4")
+    equal = numpy.concatenate([numpy.ones((2000, 50), "f4"), vectors])
+    index = SentenceIndex.build(equal, kind=HnswKind())
+    positions = index.search(vectors[:300], 1)[1][:, 0]
+    assert (positions == numpy.arange(2000, 2300)).mean() > 0.98
+    cosines, positions = index.search(numpy.ones((1, 50), "f4"), 2001)
+    numpy.testing.assert_array_equal(positions[0, :2000], numpy.arange(2000))
+    assert (cosines[0, :2000] == 1).all()
+    assert positions[0, 2000] >= 2000
 
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)

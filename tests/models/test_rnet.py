@@ -1,7 +1,9 @@
 """R-NET: the loss, the answers, the attention, and long passages, which are read in windows."""
 
+import copy
 import json
 import math
+import pickle
 from typing import Any
 
 import pytest
@@ -150,6 +152,18 @@ def test_the_metric_is_computed_in_evaluation_only():
     assert model.get_metrics()["f1"] == 0
 
 
+def test_a_copy_after_an_evaluation_goes_on():
+    """Attack 15: the metric kept the modules of its libraries."""
+    model = make().eval()
+    model(**tensors())
+    for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        copied(**tensors())
+        model.get_metrics(reset=True)
+        model(**tensors())
+        model(**tensors())
+        assert copied.get_metrics() == pytest.approx(model.get_metrics())
+
+
 def test_an_encoder_for_the_passages_alone():
     assert make()._passage_encoder is None
     model = make(passage_encoder={"type": "cas_lstm", "input_size": 4, "hidden_size": 14})
@@ -224,6 +238,14 @@ def test_the_attention_is_that_of_the_window_with_the_answer():
         ("question_attention", torch.tensor(reading["question_attention"])),
     ]:
         torch.testing.assert_close(torch.tensor(output[name]), weights, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("token", ["(", "a"])
+def test_the_attention_in_a_passage_of_equal_tokens(token):
+    """Attack 12: its windows have equal spans; the mean over no token was NaN."""
+    long = instance("who ?", " ".join([token] * 200))
+    (output,) = make(window_size=6, window_stride=6).forward_on_instances([long])
+    assert sum(output["passage_attention"]) == pytest.approx(1, abs=1e-5)
 
 
 def test_passages_of_one_window_and_training_are_unchanged():

@@ -126,7 +126,7 @@ def test_the_spans_and_scores_of_all_windows_are_searched(case):
     T = max(lengths)
     joined = torch.full((len(lengths), T), torch.finfo(start.dtype).min, dtype=start.dtype)
     scores: list[dict[tuple[int, int], float]] = [{} for _ in lengths]
-    owners: list[dict[float, list[int]]] = [{} for _ in lengths]
+    owners: list[dict[tuple[tuple[int, int], float], list[int]]] = [{} for _ in lengths]
     for window, (passage, positions) in enumerate(tokens(windows)):
         for i, first in enumerate(positions):
             joined[passage, first] = max(joined[passage, first], start[window, i])
@@ -135,13 +135,22 @@ def test_the_spans_and_scores_of_all_windows_are_searched(case):
                 scores[passage][first, last] = max(
                     score, scores[passage].get((first, last), -math.inf)
                 )
-                owners[passage].setdefault(score, []).append(window)
+                owners[passage].setdefault(((first, last), score), []).append(window)
     torch.testing.assert_close(windows.join(start, T), joined)
     best, best_windows = windows.best_spans(start, end, count, max_length)
     for passage, expected in enumerate(scores):
         check(best, passage, expected, count)
         if expected:
-            assert best_windows[passage] in owners[passage][max(expected.values())]
+            span = tuple(best.spans[passage, 0].tolist())
+            assert best_windows[passage] in owners[passage][span, max(expected.values())]
+
+
+def test_of_equal_windows_one_that_has_the_span():
+    """Attack 12: another one was named."""
+    windows = of([40], size=4, stride=4)
+    for scores in (torch.zeros(10, 4), torch.rand(4).expand(10, 4)):
+        best, (window,) = windows.best_spans(scores, scores)
+        assert set(best.spans[0, 0].tolist()) <= set(windows.positions[window].tolist())
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

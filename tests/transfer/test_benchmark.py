@@ -101,3 +101,23 @@ def test_settings_are_checked(folder):
         TransferBenchmark(folder, num_folds=2)
     with pytest.raises(ConfigurationError, match="two tasks have the name 'sick_r'"):
         TransferBenchmark(folder, [*TASKS, own_task({"train": "a.tsv", "name": "Sick_R"})])
+
+
+@pytest.mark.parametrize("seen", [("Yes", "No"), ("yes", "No")])
+def test_labels_of_the_test_data_that_cannot_be_predicted_are_named(seen, tmp_path, caplog):
+    """Report F18: an accuracy of 0 without a word."""
+    for name, labels in (("train", ("yes", "no")), ("test", seen)):
+        lines = [f"text {number}\t{labels[number % 2]}" for number in range(40)]
+        (tmp_path / f"{name}.tsv").write_text("\n".join(["text\tlabel", *lines]))
+    task = own_task(
+        {"text": "text"} | {name: str(tmp_path / f"{name}.tsv") for name in ("train", "test")}
+    )
+    benchmark = TransferBenchmark(tmp_path, [task])
+    vectors = SentenceVectors(
+        lambda texts: numpy.array([[len(t), int(t[5:])] for t in texts], "f4")
+    )
+    result = benchmark.run_task(task, vectors)
+    unseen = [label for label in seen if label not in ("yes", "no")]
+    assert f"{20 * len(unseen)} of the 40 test examples" in caplog.text
+    assert all(f"{label!r} (20)" in caplog.text for label in unseen)
+    assert result.metrics["accuracy"] <= 1 - 0.5 * len(unseen)

@@ -86,6 +86,14 @@ def ending_digest(path: PathOrStr) -> Optional[str]:
     return digest[:DIGEST_LENGTH].decode("latin-1") if mark else None
 
 
+def is_damaged(path: PathOrStr) -> bool:
+    """Whether a file with two digests was changed: the second is the one of all that precedes."""
+    with open(local_path(path), "rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * ENDING_LENGTH))
+        has_two = file.read().count(MARK) == 2
+    return has_two and not is_whole(Path(local_path(path)))
+
+
 def is_whole(path: Path) -> bool:
     """Whether a file exists and ends with the digest of its content, as `save_array` writes it."""
     if not path.exists():

@@ -66,12 +66,12 @@ def local_path(file_path: PathOrStr) -> str:
     # Raises
 
     `FileNotFoundError` for a path that does not exist, `ConfigurationError` for any other that
-    cannot be used, such as a damaged archive's.
+    cannot be used, such as a damaged archive's, or a pipe's, which can be read only once.
     """
     if not isinstance(file_path, (str, PathLike)):
         raise ConfigurationError(f"expected the path of a file or folder, got {file_path!r}")
     try:
-        return str(cached_path(file_path, extract_archive="!" in str(file_path)))
+        local = str(cached_path(file_path, extract_archive="!" in str(file_path)))
     except FileNotFoundError as error:
         raise FileNotFoundError(printable(str(error))) from None
     except Exception as error:  # each kind of archive has its own
@@ -80,6 +80,12 @@ def local_path(file_path: PathOrStr) -> str:
             f"{Source(file_path)} cannot be opened ({reason}); is the path right, and the "
             "file or archive whole?"
         ) from error
+    if not path.isfile(local) and not path.isdir(local):
+        raise ConfigurationError(
+            f"{Source(file_path)} is a pipe or a device, which cannot be read twice; write it to a "
+            "file"
+        )
+    return local
 
 
 def read_lines(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:

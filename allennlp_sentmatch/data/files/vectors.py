@@ -13,6 +13,7 @@ from allennlp_sentmatch.data.files.digests import (
     content_digest,
     ending,
     ending_digest,
+    is_damaged,
     sentences_digest,
 )
 from allennlp_sentmatch.data.files.lines import PathOrStr, local_path
@@ -24,10 +25,12 @@ Vectors = numpy.ndarray[Any, numpy.dtype[Any]]
 def map_vectors(file_path: PathOrStr) -> Vectors:
     """The vectors (N, E) of a `.npy` file, such as `allennlp encode` writes, mapped from the file.
 
+    A file of `allennlp encode` is first read once, for the digest of its content.
+
     # Raises
 
     `FileNotFoundError` for a path that does not exist, `ConfigurationError` for a file of
-    anything else than rows of floating-point numbers.
+    anything else than rows of floating-point numbers, and for one that was changed.
     """
     source = Source(file_path)
     local = local_path(file_path)
@@ -47,6 +50,10 @@ def map_vectors(file_path: PathOrStr) -> Vectors:
         raise ConfigurationError(
             f"{source} holds an array of {vectors.dtype} of shape {vectors.shape}; expected "
             "floating-point numbers, a row for each sentence"
+        )
+    if is_damaged(local):
+        raise ConfigurationError(
+            f"{source} is not as it was written: its digest is another; encode the sentences again"
         )
     return vectors
 

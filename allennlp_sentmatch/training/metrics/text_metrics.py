@@ -225,6 +225,10 @@ class AnswerOverlap(Metric):
             squad=squad_metrics,
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the libraries, which cannot be copied or pickled."""
+        return {name: value for name, value in vars(self).items() if name != "_libraries"}
+
     def load_libraries(self) -> None:
         """Load the libraries, to raise an error before the first epoch and not after it."""
         self._libraries  # noqa: B018  (cached)
