@@ -34,6 +34,12 @@ class Serve(Command):
         parser.add_argument(
             "--batch-size", type=int, default=32, help="inputs that are predicted at a time"
         )
+        parser.add_argument(
+            "--max-words",
+            type=int,
+            help="the dearest input costs as much as one text of that many words (default: up to "
+            "1,000, as many as the model reads in 10 seconds; measured at the start)",
+        )
         add_address_options(parser, port=8000)
 
     def run(self, args: argparse.Namespace) -> None:
@@ -41,5 +47,5 @@ class Serve(Command):
             args.archive_file, args.cuda_device, args.trust_archive, overrides=args.overrides
         )
         predictor = Predictor.from_archive(archive, args.predictor, extra_args=args.predictor_args)
-        app = create_app(predictor, args.batch_size, args.allowed_host)
+        app = create_app(predictor, args.batch_size, args.allowed_host, args.max_words)
         serve(app, args.host, args.port, "model")

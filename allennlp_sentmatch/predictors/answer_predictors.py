@@ -91,8 +91,8 @@ class AnswerRankerPredictor(EchoingPredictor):
             ),
         ]
 
-    def _example(self, key: str) -> Any:
-        return ["example"] if key == "candidates" else super()._example(key)
+    def _example(self, key: str, text: str) -> Any:
+        return text.split() if key == "candidates" else text
 
     def _text(self, request: JsonDict, key: str) -> Any:
         if key != "candidates":

@@ -11,7 +11,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
-from allennlp_sentmatch.data.text import check_text, shorten
+from allennlp_sentmatch.data.text import shorten
 
 logger = logging.getLogger(__name__)
 
@@ -42,9 +42,11 @@ class MarkedText(NamedTuple):
 
 
 class CheckedRequest(dict[str, Any]):
-    """A JSON object whose texts have been checked."""
+    """A JSON object that a predictor has read."""
 
     texts: JsonDict
+    instance: Instance
+    predictor: "EchoingPredictor"
 
 
 class EchoingPredictor(Predictor):
@@ -117,11 +119,14 @@ class EchoingPredictor(Predictor):
     def load_line(self, line: str) -> JsonDict:
         """The JSON object on the next line of the input; errors have the number of the line."""
         where = self._next_line()
-        request = parse_json_object(line, where)
+        request = self._parsed(line, where)
         try:
             return self.check(request)
         except ConfigurationError as error:
             raise ConfigurationError(f"{where}: {error}") from None
+
+    def _parsed(self, line: str, where: str) -> JsonDict:
+        return parse_json_object(line, where)
 
     def _next_line(self) -> str:
         self._num_lines += 1
@@ -159,9 +164,8 @@ class EchoingPredictor(Predictor):
 
         `ConfigurationError` if they are not.
         """
-        request = {key: self._example(key) for key in self.input_keys[0]}
         try:
-            if self.output_key in self.predict_json(request):
+            if self.output_key in self.predict_example(1):
                 return
             why = f"its output has no {self.output_key!r}"
         except SigTermReceived:
@@ -174,20 +178,31 @@ class EchoingPredictor(Predictor):
             f"({why}); the model's own predictor is {self._model.default_predictor!r}"
         )
 
-    def _example(self, key: str) -> Any:
-        return "example"
+    def predict_example(self, num_words: int) -> JsonDict:
+        """The prediction for an input whose texts share as many pairs of words as one text of
+        `num_words` has.
+        """
+        keys = self.input_keys[0]
+        text = " ".join(["example"] * max(1, int(num_words / len(keys) ** 0.5)))
+        return self.predict_json({key: self._example(key, text) for key in keys})
+
+    def _example(self, key: str, text: str) -> Any:
+        return text
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        return self._dataset_reader.text_to_instance(*self.check(json_dict).texts.values())
+        return self.check(json_dict).instance
 
     def check(self, request: JsonDict) -> CheckedRequest:
-        """A request with its texts, which are checked once."""
-        if isinstance(request, CheckedRequest):
+        """A request with its texts and its instance; each predictor reads a request once."""
+        if isinstance(request, CheckedRequest) and request.predictor is self:
             return request
         texts = self._texts(request)
         checked = CheckedRequest(request)
-        checked.texts = texts
+        checked.texts, checked.instance, checked.predictor = texts, self._read(texts), self
         return checked
+
+    def _read(self, texts: JsonDict) -> Instance:
+        return self._dataset_reader.text_to_instance(*texts.values())
 
     def _texts(self, request: JsonDict) -> JsonDict:
         """The checked texts of a JSON object, under the names they have there."""
@@ -214,4 +229,4 @@ def check_string(value: object, name: str, request: JsonDict) -> str:
         raise ConfigurationError(
             f"{name} must be a string, got {shorten(value)} in {shorten(request)}"
         )
-    return check_text(value, f"{name} in {shorten(request)}")
+    return value  # the reader looks for surrogates

@@ -74,9 +74,9 @@ class PairGenerator(EchoingPredictor):
         """Generate for several inputs at once."""
         if not inputs:
             return []
-        requests = [self.check(request).texts for request in inputs]
+        requests = [self.check(request) for request in inputs]
         batch = Batch(
-            [self._instance(texts["source"], y) for texts in requests for y in texts["labels"]]
+            [self._labeled(one.instance, y) for one in requests for y in one.texts["labels"]]
         )
         batch.index_instances(self._model.vocab)
         tensors = move_to_device(batch.as_tensor_dict(), self._model._get_prediction_device())
@@ -90,10 +90,10 @@ class PairGenerator(EchoingPredictor):
         )
         return [
             {
-                "source": texts["source"],
-                "sentences": {label: next(generated) for label in texts["labels"]},
+                "source": one.texts["source"],
+                "sentences": {label: next(generated) for label in one.texts["labels"]},
             }
-            for texts in requests
+            for one in requests
         ]
 
     def _texts(self, request: JsonDict) -> JsonDict:
@@ -109,9 +109,11 @@ class PairGenerator(EchoingPredictor):
             )
         return {"source": source, "labels": self.labels if label is None else [label]}
 
-    def _instance(self, source: str, label: str) -> Instance:
+    def _read(self, texts: JsonDict) -> Instance:
         # The reader reads pairs; the source fills the place of the sentence to be generated.
-        pair = self._dataset_reader.text_to_instance(source, source)
+        return self._dataset_reader.text_to_instance(texts["source"], texts["source"])
+
+    def _labeled(self, pair: Instance, label: str) -> Instance:
         self._dataset_reader.apply_token_indexers(pair)
         return Instance(
             {

@@ -3,7 +3,6 @@
 from allennlp.common.util import JsonDict
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.predictors.echoing_predictor import AttentionMap, EchoingPredictor
 
 
@@ -32,11 +31,9 @@ class TranslationPredictor(EchoingPredictor):
         tokens = (output["target_tokens"], output["source_tokens"])
         return [AttentionMap("Alignment", output["attention"], *tokens)]
 
-    def load_line(self, line: str) -> JsonDict:
-        """The sentence on a line of the input file of `allennlp predict`."""
-        if line.lstrip().startswith("{"):
-            return super().load_line(line)
-        return {"source": check_text(line.strip(), self._next_line())}
+    def _parsed(self, line: str, where: str) -> JsonDict:
+        is_json = line.lstrip().startswith("{")
+        return super()._parsed(line, where) if is_json else {"source": line.strip()}
 
     def _finished(self, output: JsonDict) -> JsonDict:
         if output["source"].strip():

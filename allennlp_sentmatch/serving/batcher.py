@@ -4,22 +4,20 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Callable, Optional, TypeVar, Union
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Callable, TypeVar, Union
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 
-from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT, RequestError
+from allennlp_sentmatch.serving.limits import MOST_WORDS, Shape, check_cost, cost, joined
+from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
 
 logger = logging.getLogger(__name__)
 
 Input = TypeVar("Input")
 Output = TypeVar("Output")
-
-MAX_BATCH = 2 * MAX_TEXT
-"""The largest product of a batch's inputs and the characters of its longest one."""
 
 SMALLEST = 100
 """The characters that an input counts as at least: it takes time and memory however short."""
@@ -30,97 +28,132 @@ class _Waiting:
     """An input that waits for its prediction, or for the error in its place."""
 
     inputs: JsonDict
-    size: int
-    answer: "asyncio.Future[Union[JsonDict, Exception]]"
+    answer: "Future[Any]" = field(default_factory=Future)
+    read: Any = None
+    shape: Shape = field(default_factory=dict)
 
 
 class Batcher:
     """Predicts one batch after the other, of the inputs that have come meanwhile.
 
     A caller who is alone does not wait for others. Inputs of several callers share a batch in the
-    order in which they came; long ones share it with fewer. An input that fails does not affect
-    the others of its batch.
+    order in which they came, as long as the batch costs no more than the dearest single input. An
+    input that fails does not affect the others of its batch. An input whose caller has left is not
+    predicted.
 
     # Parameters
 
-    predict : `Callable[[list[JsonDict]], list[JsonDict]]`
+    read : `Callable[[JsonDict], tuple[Any, Shape]]`
+        Reads an input: gives what `predict` takes, and its shape, for its cost. A
+        `ConfigurationError` is the caller's fault. It runs in the same thread as `predict`.
+    predict : `Callable[[list[Any]], list[Any]]`
         Makes the predictions of a batch, in a thread of its own.
     batch_size : `int`, optional (default = `32`)
         The largest number of inputs in a batch.
+    max_words : `int`, optional (default = `1000`)
+        See `check_cost`.
 
     # Raises
 
-    `ConfigurationError` for a batch size below 1.
+    `ConfigurationError` for a batch size or a number of words below 1.
     """
 
     def __init__(
-        self, predict: Callable[[list[JsonDict]], list[JsonDict]], batch_size: int = 32
+        self,
+        read: Callable[[JsonDict], tuple[Any, Shape]],
+        predict: Callable[[list[Any]], list[Any]],
+        batch_size: int = 32,
+        max_words: int = MOST_WORDS,
     ) -> None:
-        if batch_size < 1:
-            raise ConfigurationError(f"batch_size must be at least 1, got {batch_size}")
+        for name, number in (("batch_size", batch_size), ("max_words", max_words)):
+            if number < 1:
+                raise ConfigurationError(f"{name} must be at least 1, got {number}")
+        self._read = read
         self._predict = predict
         self._batch_size = batch_size
+        self._max_words = max_words
         self._waiting: deque[_Waiting] = deque()
         self._thread = ThreadPoolExecutor(1)
-        self._work: Optional[asyncio.Task[None]] = None
+        self._size = 0
 
     @property
     def num_waiting(self) -> int:
         """The number of inputs whose batch has not begun."""
         return len(self._waiting)
 
-    async def __call__(self, inputs: Sequence[JsonDict], sizes: Sequence[int]) -> list[JsonDict]:
+    async def __call__(self, inputs: Sequence[JsonDict], sizes: Sequence[int]) -> list[Any]:
         """The predictions for some inputs of `sizes` characters.
 
         # Raises
 
-        `RequestError` if too many inputs wait already, or where the model cannot read an input.
+        `RequestError` if too many inputs wait already, where an input cannot be read or costs too
+        much, and where the model fails.
         """
-        loop = asyncio.get_running_loop()
-        new = [
-            _Waiting(one, max(size, SMALLEST), loop.create_future())
-            for one, size in zip(inputs, sizes)
-        ]
-        before = sum(waiting.size for waiting in self._waiting)
-        if before and before + sum(waiting.size for waiting in new) > MAX_BYTES:
+        size = sum(max(size, SMALLEST) for size in sizes)
+        if self._size and self._size + size > MAX_BYTES:
             raise RequestError(503, "Too many requests are waiting; try again later.")
+        self._size += size
+        new = [_Waiting(one) for one in inputs]
         self._waiting.extend(new)
-        if self._work is None or self._work.done():
-            self._work = loop.create_task(self._predict_all())
-        answers = await asyncio.gather(*(waiting.answer for waiting in new))
-        predictions = []
+        for _ in new:  # each batch takes one of the inputs at least
+            self._thread.submit(self._predict_next)
+        try:
+            answers = await asyncio.gather(
+                *(asyncio.wrap_future(one.answer) for one in new), return_exceptions=True
+            )
+        finally:
+            self._size -= size
         for number, answer in enumerate(answers, start=1):
-            if isinstance(answer, ConfigurationError):
-                raise RequestError(400, f"Input {number}: {answer.message}")
-            if isinstance(answer, Exception):
-                raise RequestError(500, f"The model failed on input {number}.")
-            predictions.append(answer)
-        return predictions
+            if isinstance(answer, RequestError):
+                raise RequestError(answer.status, f"Input {number}: {answer}")
+            if isinstance(answer, BaseException):
+                reason = f": {answer.message}" if isinstance(answer, ConfigurationError) else "."
+                raise RequestError(500, f"The model failed on input {number}{reason}")
+        return answers
 
-    async def _predict_all(self) -> None:
-        loop = asyncio.get_running_loop()
-        while batch := self._next_batch():
-            inputs = [waiting.inputs for waiting in batch]
-            answers = await loop.run_in_executor(self._thread, predict_each, self._predict, inputs)
-            for waiting, answer in zip(batch, answers):
-                if isinstance(answer, Exception) and not isinstance(answer, ConfigurationError):
-                    logger.error("the model failed", exc_info=answer)
-                if not waiting.answer.done():
-                    waiting.answer.set_result(answer)
+    def _predict_next(self) -> None:
+        batch = self._next_batch()
+        answers = predict_each(self._predict, [waiting.read for waiting in batch])
+        for waiting, answer in zip(batch, answers):
+            _answer(waiting, answer)
 
     def _next_batch(self) -> list[_Waiting]:
         """The inputs that share the next batch, without those that nobody waits for any more."""
         batch: list[_Waiting] = []
-        longest = 0
+        shape: Shape = {}
         while self._waiting and len(batch) < self._batch_size:
             first = self._waiting[0]
-            if not first.answer.done():
-                longest = max(longest, first.size)
-                if batch and longest * (len(batch) + 1) > MAX_BATCH:
+            if not first.answer.cancelled() and self._is_read(first):
+                shape = joined(shape, first.shape)
+                if batch and cost(shape, len(batch) + 1) > self._max_words**2:
                     break
                 batch.append(first)
             self._waiting.popleft()
-        return batch
+        return [one for one in batch if one.answer.set_running_or_notify_cancel()]
+
+    def _is_read(self, waiting: _Waiting) -> bool:
+        """Read an input, unless it has been read. One that is refused is answered here."""
+        if waiting.shape:
+            return True
+        try:
+            waiting.read, shape = self._read(waiting.inputs)
+            check_cost(shape, self._max_words)
+            waiting.shape = shape
+            return True
+        except Exception as error:
+            is_named = isinstance(error, ConfigurationError)
+            if waiting.answer.set_running_or_notify_cancel():
+                _answer(waiting, RequestError(400, error.message) if is_named else error)
+            return False
+
+
+def _answer(waiting: _Waiting, answer: Any) -> None:
+    if not isinstance(answer, Exception):
+        waiting.answer.set_result(answer)
+        return
+    if not isinstance(answer, RequestError):
+        logger.error("the model failed", exc_info=answer)
+    waiting.answer.set_exception(answer)
 
 
 def predict_each(
@@ -128,7 +161,7 @@ def predict_each(
 ) -> list[Union[Output, Exception]]:
     """The predictions of a batch; if it fails, those of its inputs one by one, or their errors."""
     try:
-        return [*predict(inputs)]
+        return [*predict(inputs)] if inputs else []
     except Exception as error:
         if len(inputs) == 1:
             return [error]

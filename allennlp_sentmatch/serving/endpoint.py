@@ -3,8 +3,10 @@
 import asyncio
 import html
 import inspect
+import json
 from collections.abc import Collection
-from typing import Any
+from itertools import chain
+from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
@@ -14,7 +16,8 @@ from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, EchoingPredictor
 from allennlp_sentmatch.serving.batcher import Batcher
-from allennlp_sentmatch.serving.requests import MAX_TEXT, RequestError, RequestLimits
+from allennlp_sentmatch.serving.limits import Shape, affordable_words, indexed_shape
+from allennlp_sentmatch.serving.requests import HEALTH, MAX_TEXT, RequestError, RequestLimits
 from allennlp_sentmatch.version import __version__
 
 MISSING_FASTAPI = "serving needs the extra [serve]: pip install fastapi uvicorn"
@@ -40,7 +43,10 @@ PAGE = """<!DOCTYPE html>
 
 
 def create_app(
-    predictor: Predictor, batch_size: int = 32, allowed_hosts: Collection[str] = ()
+    predictor: Predictor,
+    batch_size: int = 32,
+    allowed_hosts: Collection[str] = (),
+    max_words: Optional[int] = None,
 ) -> Any:
     """Create the endpoint as an ASGI application.
 
@@ -57,6 +63,8 @@ def create_app(
         See `Batcher`.
     allowed_hosts : `Collection[str]`, optional (default = `()`)
         See `check_names`.
+    max_words : `int`, optional (default = `affordable_words(predictor)`)
+        An input may cost as much as one text of that many words; see `check_cost`.
 
     # Raises
 
@@ -65,25 +73,38 @@ def create_app(
     """
     try:
         from fastapi import FastAPI, Request
-        from fastapi.responses import HTMLResponse, JSONResponse
+        from fastapi.responses import HTMLResponse, JSONResponse, Response
     except ImportError as error:
         raise ConfigurationError(MISSING_FASTAPI) from error
     if not isinstance(predictor, EchoingPredictor):
         raise ConfigurationError(f"the predictor {type(predictor).__name__} cannot be served")
     predictor.check_model()
-    batcher = Batcher(predictor.predict_batch_json, batch_size)
+
+    def read(inputs: JsonDict) -> tuple[CheckedRequest, Shape]:
+        request = predictor.check(inputs)
+        return request, indexed_shape(predictor, request.instance)
+
+    def predict_json(requests: list[JsonDict]) -> list[bytes]:
+        return [_encoded(output) for output in predictor.predict_batch_json(requests)]
+
+    max_words = affordable_words(predictor) if max_words is None else max_words
+    batcher = Batcher(read, predict_json, batch_size, max_words)
     title = f"{type(predictor._model).__name__} of allennlp_sentmatch"
     description = inspect.getdoc(type(predictor)) or ""
     app = FastAPI(
         title=title, description=description, version=__version__, docs_url=None, redoc_url=None
     )
 
+    @app.exception_handler(Exception)
+    async def failed(_: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"detail": "The server failed; its log says why."}, 500)
+
     @app.get("/", include_in_schema=False)
     async def page() -> HTMLResponse:
         parts = {"title": html.escape(title), "description": html.escape(description)}
         return HTMLResponse(PAGE.format(max_inputs=MAX_INPUTS, **parts))
 
-    @app.get("/health")
+    @app.get(HEALTH)
     async def health() -> dict[str, Any]:
         """Say that the server answers, and how many inputs wait for the model."""
         return {"status": "ok", "waiting": batcher.num_waiting}
@@ -92,18 +113,19 @@ def create_app(
     body = {"required": True, "content": {"application/json": {"schema": schema}}}
 
     @app.post("/predict", openapi_extra={"requestBody": body})
-    async def predict(request: Request) -> JSONResponse:
+    async def predict(request: Request) -> Response:
         """Predict from one input, or from several as `{"inputs": [...]}`."""
         try:
             inputs, are_several = _inputs(await request.body())
-            checked = [_check(predictor, one, n) for n, one in enumerate(inputs, start=1)]
-            answer = batcher(checked, [_size(one) for one in checked])
-            predictions = await asyncio.wait_for(answer, ANSWER_SECONDS)
+            sizes = [_size(one, number) for number, one in enumerate(inputs, start=1)]
+            predictions = await asyncio.wait_for(batcher(inputs, sizes), ANSWER_SECONDS)
         except asyncio.TimeoutError:
             return JSONResponse({"detail": "The model is too busy; try again later."}, 503)
         except RequestError as error:
             return JSONResponse({"detail": str(error)}, error.status)
-        return JSONResponse({"predictions": predictions} if are_several else predictions[0])
+        joined = b", ".join(predictions)
+        content = b'{"predictions": [%b]}' % joined if are_several else joined
+        return Response(content, media_type="application/json")
 
     app.add_middleware(RequestLimits, allowed_hosts=allowed_hosts)
     return app
@@ -129,19 +151,20 @@ def _inputs(body: bytes) -> tuple[list[JsonDict], bool]:
     return inputs, True
 
 
-def _check(predictor: EchoingPredictor, inputs: JsonDict, number: int) -> CheckedRequest:
-    """An input with its texts; raises a `RequestError` for one that is not valid or too long."""
-    try:
-        checked = predictor.check(inputs)
-    except ConfigurationError as error:
-        raise RequestError(400, f"Input {number}: {error.message}") from None
-    if _size(checked) > MAX_TEXT:
+def _size(inputs: Any, number: int) -> int:
+    """The characters of an input's texts; raises a `RequestError` for too many."""
+    values = inputs.values() if isinstance(inputs, dict) else ()
+    texts = chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
+    size = sum(len(text) for text in texts if isinstance(text, str))
+    if size > MAX_TEXT:
         raise RequestError(
-            413, f"Input {number} has {_size(checked):,} characters; the limit is {MAX_TEXT:,}."
+            413, f"Input {number} has {size:,} characters; the limit is {MAX_TEXT:,}."
         )
-    return checked
+    return size
 
 
-def _size(checked: CheckedRequest) -> int:
-    """The number of characters of an input, some of which may be in lists."""
-    return sum(len("".join(text)) for text in checked.texts.values())
+def _encoded(output: JsonDict) -> bytes:
+    try:
+        return json.dumps(output, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        raise ConfigurationError("the prediction has numbers that are not finite") from None

@@ -17,6 +17,9 @@ MAX_TEXT = 20_000
 REQUEST_SECONDS = 20
 """The time in which the headers of a request must arrive, and then its body."""
 
+HEALTH = "/health"
+"""Answered under every name: it tells no secret, and load balancers may send none."""
+
 
 class RequestError(Exception):
     """A request is refused with an HTTP status, and a sentence for the visitor."""
@@ -24,6 +27,9 @@ class RequestError(Exception):
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
         self.status = status
+
+
+ENDING = RequestError(503, "The server is shutting down; try again later.")
 
 
 def check_names(scope: Any, allowed_hosts: Collection[str]) -> str:
@@ -41,12 +47,11 @@ def check_names(scope: Any, allowed_hosts: Collection[str]) -> str:
     hosts = _values(scope, b"host")
     host = hosts[0].lower() if len(hosts) == 1 else ""
     name = _host_name(f"//{host}")
-    address = str((scope.get("server") or ("",))[0]).lower()
-    own_names = {address}
-    with suppress(ValueError):
-        if ipaddress.ip_address(address).is_loopback:
-            own_names.add("localhost")
-    if not (name in allowed_hosts or name in own_names):
+    address = _address(str((scope.get("server") or ("",))[0]))
+    is_own = _address(name) == address or (
+        name == "localhost" and getattr(address, "is_loopback", False)
+    )
+    if not (name in allowed_hosts or is_own):
         raise RequestError(
             421,
             f"Nothing is served here under the name {name!r}. Start the server with --allowed-host "
@@ -63,6 +68,14 @@ def _values(scope: Any, header: bytes) -> list[str]:
     return [value.decode("latin-1") for name, value in scope["headers"] if name == header]
 
 
+def _address(name: str) -> Any:
+    """The address that a name is: IPv4's, where it is that within IPv6."""
+    with suppress(ValueError):
+        address = ipaddress.ip_address(name)
+        return getattr(address, "ipv4_mapped", None) or address
+    return name.lower()
+
+
 def _host_name(address: str) -> str:
     """The host's name in an address, without the port; empty if there is none."""
     try:
@@ -72,8 +85,10 @@ def _host_name(address: str) -> str:
 
 
 class RequestLimits:
-    """ASGI middleware that refuses requests under other names or of pages elsewhere, and large or
-    slow bodies; see `check_names` for `allowed_hosts`.
+    """ASGI middleware that refuses requests under other names or of pages elsewhere, and large,
+    slow or compressed bodies; see `check_names` for `allowed_hosts`.
+
+    Work on a request ends when its client leaves.
     """
 
     def __init__(self, app: Any, allowed_hosts: Collection[str] = ()) -> None:
@@ -87,26 +102,55 @@ class RequestLimits:
             return
         try:
             scope = self._checked_scope(scope)
+            if set(_values(scope, b"content-encoding")) - {"identity"}:
+                raise RequestError(415, "Content-Encoding is not read; send plain JSON.")
             body = await asyncio.wait_for(_whole_body(receive), REQUEST_SECONDS)
             self._check_body(scope, body)
         except asyncio.TimeoutError:
             await _refuse(send, RequestError(408, "The body did not arrive in time."))
         except RequestError as error:
             await _refuse(send, error)
+        except asyncio.CancelledError:
+            await _refuse(send, ENDING)
         else:
-            events = [{"type": "http.request", "body": body}]
+            await self._answer(scope, body, receive, send)
 
-            async def receive_again() -> Any:
-                return events.pop() if events else await receive()
+    async def _answer(self, scope: Any, body: bytes, receive: Any, send: Any) -> None:
+        events = [{"type": "http.request", "body": body}]
+        last: dict[str, Any] = {}
+        task: Any = asyncio.current_task()
 
-            await self._app(scope, receive_again, send)
+        async def receive_again() -> Any:
+            return events.pop() if events else await receive()
+
+        async def send_noted(event: Any) -> None:
+            nonlocal last
+            last = event
+            await send(event)
+
+        def stop(left: Any) -> None:
+            is_complete = last.get("type") == "http.response.body" and not last.get("more_body")
+            if not left.cancelled() and not is_complete:
+                task.cancel()
+
+        left = asyncio.ensure_future(receive())
+        left.add_done_callback(stop)
+        try:
+            await self._app(scope, receive_again, send_noted)
+        except asyncio.CancelledError:  # nothing is sent to a client who has left
+            if not last:
+                await _refuse(send, ENDING)
+        finally:
+            left.cancel()
 
     def _checked_scope(self, scope: Any) -> Any:
         """The scope that is passed on; raises a `RequestError` for one that is refused."""
-        check_names(scope, self._allowed_hosts)
+        if scope["path"] != HEALTH:
+            check_names(scope, self._allowed_hosts)
         if scope["type"] != "http":
             raise RequestError(404, "Not found.")
-        return scope
+        # A server sends no body in answer to HEAD.
+        return {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
     def _check_body(self, scope: Any, body: bytes) -> None:
         """Raise a `RequestError` for a body that is refused."""

@@ -1,17 +1,27 @@
 """Runs a web server until it is interrupted."""
 
+import asyncio
+import json
+import resource
 import socket
 from contextlib import suppress
-from typing import Any
+from http import HTTPStatus
+from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 
 from allennlp_sentmatch.serving import requests
 
+SHUTDOWN_SECONDS = 5
+"""The time in which requests are still answered after the signal to end."""
+
+MAX_CONNECTIONS = 1000
+"""The largest number of open connections; at most half of the files that may be open."""
+
 
 def serve(app: Any, host: str, port: int, name: str) -> None:
-    """Serve an ASGI application until interrupted.
+    """Serve an ASGI application until interrupted, and at most `SHUTDOWN_SECONDS` longer.
 
     The port 0 stands for any that is free. The application's `name` is printed with its address.
 
@@ -22,8 +32,13 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    class TimedProtocol(H11Protocol):
-        """Closes connections that send no whole request for `REQUEST_SECONDS`.
+    num_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limit = MAX_CONNECTIONS if num_files < 0 else min(MAX_CONNECTIONS, num_files // 2)
+    open_connections: dict[Any, None] = {}  # the oldest first
+
+    class LimitedProtocol(H11Protocol):
+        """Closes connections that send no whole request for `REQUEST_SECONDS`, and the oldest of
+        those without a whole request where there are too many.
 
         Uvicorn closes only those that send nothing after an answer.
         """
@@ -31,6 +46,30 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self.loop.call_later(requests.REQUEST_SECONDS, self._close_unless_asked, None)
+            open_connections[self] = None
+            if len(open_connections) > limit:
+                idle = (one for one in open_connections if one.is_idle and one is not self)
+                next(idle, self).send_error(503, "Too many connections; try again later.")
+
+        def connection_lost(self, exc: Optional[Exception]) -> None:
+            open_connections.pop(self, None)
+            super().connection_lost(exc)
+
+        @property
+        def is_idle(self) -> bool:
+            cycle = self.cycle
+            return cycle is None or cycle.response_complete or cycle.more_body
+
+        def send_400_response(self, msg: str) -> None:
+            self.send_error(400, msg)
+
+        def send_error(self, status: int, detail: str) -> None:
+            """Answer in JSON what the application does not get, and close the connection."""
+            body = json.dumps({"detail": detail}).encode()
+            head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nConnection: close\r\n"
+            head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            self.transport.write(head.encode() + body)
+            self.transport.close()
 
         def on_response_complete(self) -> None:
             answered = self.cycle
@@ -41,6 +80,21 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
             if self.cycle is last:
                 self.transport.close()
 
+    class Server(uvicorn.Server):
+        """Answers what still comes through open connections, and says that they close."""
+
+        async def shutdown(self, sockets: Any = None) -> None:
+            for server in self.servers:
+                server.close()
+            state = self.server_state
+            state.default_headers = [*state.default_headers, (b"connection", b"close")]
+            for connection in state.connections:
+                if connection.cycle is not None:
+                    connection.cycle.default_headers = state.default_headers
+            await asyncio.sleep(0.5)
+            await super().shutdown(sockets)
+            await asyncio.sleep(0.2)  # until the requests that were cancelled are answered
+
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sends small packets at once (TCP_NODELAY) only where the protocol is named. Otherwise
     # each answer waits 40 ms for the client's delayed acknowledgement.
@@ -49,23 +103,25 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
     try:
         listener.bind((host, port))
         listener.listen()  # who reads the address below may connect already
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         listener.close()
+        reason = f"{error.strerror}; is another program there?" if port in range(1 << 16) else error
         raise ConfigurationError(
-            f"cannot serve at --host {host} --port {port}: {error.strerror}; is another "
-            "program there?"
+            f"cannot serve at --host {host} --port {port}: {reason}"
         ) from error
     bound = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     print(f"The {name} is at http://{shown}:{bound}/ (Ctrl-C ends it).", flush=True)
     config = uvicorn.Config(
         app,
-        http=TimedProtocol,
+        http=LimitedProtocol,
+        # Without free files, asyncio would repeat this many attempts, each with a message.
+        backlog=64,
         ws="none",
         proxy_headers=False,
         log_level="warning",
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
     # After shutting down, uvicorn raises the signal that ended it.
     with suppress(KeyboardInterrupt, SigTermReceived):
-        uvicorn.Server(config).run(sockets=[listener])
+        Server(config).run(sockets=[listener])

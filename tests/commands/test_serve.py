@@ -18,16 +18,17 @@ def test_serves_this_machine_alone_with_the_model_s_predictor(allennlp, small_ar
     allennlp("serve", small_archive)
     ((predictor, batch_size, *others),) = served
     assert type(predictor) is SentencePairPredictor
-    assert (batch_size, others) == (32, [[], "127.0.0.1", 8000])
+    assert (batch_size, others) == (32, [[], None, "127.0.0.1", 8000])
 
 
 def test_serves_with_other_settings(allennlp, small_archive, served):
-    arguments = ["--predictor-args", '{"threshold": 0.99}', "--batch-size", 8, "--port", 80]
-    allennlp("serve", small_archive, *arguments, "--host", "::1", "--allowed-host", "a.example")
+    arguments = ["--predictor-args", '{"threshold": 0.99}', "--batch-size", 8, "--max-words", 50]
+    address = ["--host", "::1", "--port", 80, "--allowed-host", "a.example"]
+    allennlp("serve", small_archive, *arguments, *address)
     allennlp("serve", small_archive, "--predictor", "single_sentence")
     (predictor, *others), (other, *_) = served
     assert predictor.predict("A cat sleeps.", "A dog runs.")["label"] is None
-    assert others == [8, ["a.example"], "::1", 80]
+    assert others == [8, ["a.example"], 50, "::1", 80]
     assert type(other) is SingleSentencePredictor
 
 

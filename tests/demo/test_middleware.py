@@ -46,6 +46,7 @@ def respond(
 
     scope = {
         "type": kind,
+        "method": "GET",
         "path": path,
         "server": server,
         "query_string": query,

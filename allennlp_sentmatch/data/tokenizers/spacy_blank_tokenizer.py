@@ -14,6 +14,9 @@ from spacy.tokens import Doc
 from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.standalone.splitters import RuleSplitter
 
+MAX_STRINGS = 200_000
+"""The words that spaCy keeps, each in about 400 bytes, before its tokenizer is made again."""
+
 
 @Tokenizer.register("spacy_blank")
 class SpacyBlankTokenizer(Tokenizer):
@@ -66,17 +69,24 @@ class SpacyBlankTokenizer(Tokenizer):
 
         `ConfigurationError` for a lone surrogate, which spaCy cannot take.
         """
-        check_text(text, "the text to tokenize")
+        rules: Any = _rules(self._language)
         # The offsets of what is not in the text are SpacyTokenizer's: 0 before it, -1 after it.
         tokens = [Token(word, 0) for word in self._start_tokens]
         start = 0
         for end in [*(cut.end() for cut in self._piece_of_a_word.finditer(text)), len(text)]:
+            try:
+                words = rules(text[start:end])
+            except UnicodeEncodeError:
+                check_text(text, "the text to tokenize")
+                raise
             tokens += [
-                Token(token.text, start + token.idx, start + token.idx + len(token))
-                for token in _rules(self._language)(text[start:end])
-                if not token.is_space
+                Token(word.text, start + word.idx, start + word.idx + len(word))
+                for word in words
+                if not word.is_space
             ]
             start = end
+        if len(rules.vocab.strings) > MAX_STRINGS:
+            _rules.cache_clear()
         return tokens + [Token(word, -1) for word in self._end_tokens]
 
     def splitter(self) -> RuleSplitter:

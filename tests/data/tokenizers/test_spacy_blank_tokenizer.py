@@ -93,7 +93,13 @@ def test_spacy_gets_no_longer_words_than_the_limit(monkeypatch):
     rules = "allennlp_sentmatch.data.tokenizers.spacy_blank_tokenizer._rules"
     split = spacy.blank("en").tokenizer
     pieces = []
-    monkeypatch.setattr(rules, lambda language: lambda text: pieces.append(text) or split(text))
+
+    def record(text):
+        pieces.append(text)
+        return split(text)
+
+    record.vocab = split.vocab
+    monkeypatch.setattr(rules, lambda language: record)
     assert len(tokenizer.tokenize("(" * 20_000 + " a")) == 20_001
     assert max(len(word) for piece in pieces for word in piece.split()) == 256
 
