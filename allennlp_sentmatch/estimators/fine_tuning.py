@@ -147,7 +147,7 @@ def fine_tune(
             "fine_tune needs an encoder of this package, in a folder of `allennlp export` or an "
             f"archive, not a {type(network).__name__}"
         )
-    network = copy.deepcopy(network)
+    network = copy.deepcopy(network).float()
     classes = None if settings._numeric else targets
     try:
         split: Any = train_test_split(
