@@ -147,11 +147,11 @@ def fine_tune(
             "fine_tune needs an encoder of this package, in a folder of `allennlp export` or an "
             f"archive, not a {type(network).__name__}"
         )
-    network = copy.deepcopy(network)
+    network = copy.deepcopy(network).float()
     classes = None if settings._numeric else targets
     try:
         split: Any = train_test_split(
-            *([network.indexer.indices(text) for text in texts] for texts in (first, second)),
+            *(network.indexer.rows(texts) for texts in (first, second)),
             targets,
             test_size=settings.validation_fraction,
             random_state=settings.random_state,

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -21,6 +22,7 @@ from allennlp_sentmatch.standalone.quantization import dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import splitter_from
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
+from allennlp_sentmatch.standalone.texts import checked_sentences, noting
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
@@ -138,7 +140,10 @@ class StandaloneEncoder(nn.Module):
             embedding = tensors.get("embedding.weight")
             if embedding is None or embedding.dim() != 2 or len(embedding) != len(words):
                 raise ValueError(f"expected embedding.weight of {len(words)} rows")
-        with errors_name(path / SETTINGS):
+        # A program may have set another default device (since PyTorch 2.0) or type.
+        has_default = hasattr(torch, "set_default_device")
+        on_cpu = torch.device("cpu") if has_default else nullcontext()
+        with errors_name(path / SETTINGS), on_cpu:
             encoder = cls(
                 TextIndexer(
                     splitter,
@@ -150,7 +155,7 @@ class StandaloneEncoder(nn.Module):
                 settings["encoder"],
                 settings["projection_size"],
                 limit=sum(tensor.numel() for tensor in tensors.values()),
-            )
+            ).float()
             if settings["vector_size"] != encoder.vector_size:
                 raise ValueError(f"the encoder's vector_size is {encoder.vector_size}")
         with errors_name(path / TENSORS):
@@ -206,40 +211,23 @@ class StandaloneEncoder(nn.Module):
         # Raises
 
         `ValueError`
-            If the batch size is below 1.
+            If the batch size is below 1; for a blank sentence, naming its position.
         `TypeError`
             If `sentences` is a single string, or anything else but strings.
         """
         check_positive(batch_size=batch_size)
-        rows = [self.indexer.indices(sentence) for sentence in checked_sentences(sentences)]
+        texts = checked_sentences(sentences)
+        with noting(texts):
+            rows = self.indexer.rows(texts)
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         device = self.embedding.weight.device
-        vectors = torch.empty(len(rows), self.vector_size, dtype=self.embedding.weight.dtype)
+        dtype = self.embedding.weight.dtype
+        vectors = torch.empty(len(rows), self.vector_size, dtype=dtype, device="cpu")
         for start in range(0, len(order), batch_size):
             batch = order[start : start + batch_size]
             indices = padded([rows[i] for i in batch]).to(device)
             vectors[batch] = self(indices).to(vectors)
         return vectors
-
-
-def checked_sentences(sentences: Any) -> list[str]:
-    """The strings of an iterable.
-
-    # Raises
-
-    `TypeError` for anything else, a single string included; it names the position of the first
-    sentence that is not a string.
-    """
-    if isinstance(sentences, (str, bytes)) or not isinstance(sentences, Iterable):
-        raise TypeError(
-            "sentences must be a list or another iterable of strings, not "
-            f"{type(sentences).__name__}; a single sentence goes into a list"
-        )
-    checked = list(sentences)
-    for position, sentence in enumerate(checked):
-        if not isinstance(sentence, str):
-            raise TypeError(f"sentence {position} must be a string, not {type(sentence).__name__}")
-    return checked
 
 
 def normalized(vectors: FloatArray) -> FloatArray:

@@ -16,9 +16,11 @@ from typing import Any, Optional
 
 import torch
 
-from allennlp_sentmatch.standalone.encoder import StandaloneEncoder, checked_sentences
+from allennlp_sentmatch.nn.checks import check_positive
+from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
 from allennlp_sentmatch.standalone.files import written_folder
 from allennlp_sentmatch.standalone.text_indexer import padded
+from allennlp_sentmatch.standalone.texts import checked_sentences
 
 
 def __getattr__(name: str) -> Any:
@@ -56,12 +58,23 @@ def _define_module() -> Any:
             )
             return cls(StandaloneEncoder.load(folder))
 
+        @property
+        def max_seq_length(self) -> Optional[int]:
+            """Words or word pieces of a text past this many are left out; `None` for no limit."""
+            return self.encoder.indexer.max_length
+
+        @max_seq_length.setter
+        def max_seq_length(self, length: Optional[int]) -> None:
+            if length is not None:
+                check_positive(max_seq_length=length)
+            self.encoder.indexer.max_length = length
+
         def preprocess(
             self, inputs: list[str], prompt: Optional[str] = None, **options: Any
         ) -> dict[str, torch.Tensor]:
             """The indices of the words of a batch of sentences."""
-            texts = [(prompt or "") + text for text in checked_sentences(inputs)]
-            return {"input_ids": padded([self.encoder.indexer.indices(text) for text in texts])}
+            texts = [(prompt or "") + text for text in checked_sentences(inputs, may_be_blank=True)]
+            return {"input_ids": padded(self.encoder.indexer.rows(texts))}
 
         tokenize = preprocess  # the name before sentence-transformers 5.3
 
