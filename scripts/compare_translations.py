@@ -13,7 +13,9 @@ file exists it is read instead. `comparisons` names two systems each (`higher` a
 - The BLEU of X and Y and the difference, for each seed that both have.
 - The p of SacreBLEU's paired bootstrap for that seed (1,000 resamples of the sentences): for these
   two translations of the test set, whatever another seed would give.
-- With several seeds, the means over them, each with the standard deviation.
+- With several seeds, the means over them, each with the standard deviation, and the p of a
+  one-tailed paired t-test over the seeds, as in table 5 of the paper of CAS-LSTM: how probable so
+  large a gain is if X is not better on average.
 
 X is better if each seed has a positive difference and p < 0.05, not if each has a negative one and
 p < 0.05; otherwise the question is open.
@@ -21,6 +23,7 @@ p < 0.05; otherwise the question is open.
 
 import argparse
 import json
+import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +33,7 @@ from allennlp.data.tokenizers import WhitespaceTokenizer
 from allennlp.predictors import Predictor
 from sacrebleu import BLEU
 from sacrebleu.significance import PairedTest
+from scipy.stats import ttest_rel
 from tqdm import tqdm
 
 from allennlp_sentmatch.data.dataset_readers import ParallelTextReader
@@ -43,6 +47,7 @@ COLUMNS = {
     "BLEU of Y": "bleu_lower",
     "X - Y": "difference",
     "p": "p",
+    "p of the t-test": "t_test",
     "X is better": "better",
 }
 LEVEL = 0.05
@@ -126,12 +131,15 @@ def compare(
     if len(figures) > 1:
         means = [statistics.mean(system) for system in zip(*figures)]
         spreads = [statistics.stdev(system) for system in zip(*figures)]
+        t_test = ttest_rel(*zip(*figures), alternative="greater")
         records.append(
             {
                 "seeds": "all",
                 "bleu_higher": f"{means[0]:.2f} ± {spreads[0]:.2f}",
                 "bleu_lower": f"{means[1]:.2f} ± {spreads[1]:.2f}",
                 "difference": f"{means[0] - means[1]:+.2f}",
+                # Without a difference at any seed there is no p.
+                "t_test": "" if math.isnan(t_test.pvalue) else f"{t_test.pvalue:.2g}",
                 "better": outcomes[0] if len(set(outcomes)) == 1 else "open",
             }
         )

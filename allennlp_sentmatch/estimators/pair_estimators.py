@@ -72,7 +72,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     matcher : `str`, optional (default = `"heuristic"`)
         The function from the vectors of two sentences to features of the pair: "heuristic",
         "heuristic_difference", "symmetric" (for pairs whose order does not matter),
-        "sum_difference" or "concat". "elbis" and "highway", which learn, need `fine_tune`.
+        "sum_difference" or "concat"; with `fine_tune`, also those that learn: "elbis", "highway",
+        "mlb" and "mfb".
     compare_words : `bool`, optional (default = `True`)
         Whether to add the cosine and the features of `compare_words`, which see negation and
         numbers and are for English. Not used with `fine_tune`.
@@ -219,8 +220,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         """Raise a `ValueError` for a matcher or penalty that the linear model cannot have."""
         if self.matcher not in MATCHERS:
             raise ValueError(
-                f"matcher must be one of {', '.join(MATCHERS)}, or elbis or highway with "
-                f"fine_tune=True; got {self.matcher!r}"
+                f"matcher must be one of {', '.join(MATCHERS)}, or elbis, highway, mlb or mfb "
+                f"with fine_tune=True; got {self.matcher!r}"
             )
         l2 = self.l2
         if l2 is not None and not (isinstance(l2, (int, float)) and 0 < l2 < math.inf):

@@ -94,26 +94,44 @@ class SumDifferenceMatcher(FunctionMatcher):
     function = staticmethod(matching.sum_difference)
 
 
-@Matcher.register("elbis")
-class ElBiSMatcher(Matcher):
-    """Element-wise bilinear sentence matching, learned from data (thesis eqs 5.1-5.3).
-
-    The parameters are those of `allennlp_sentmatch.nn.matching.ElementwiseBilinear`.
+class BilinearMatcher(Matcher):
+    """A `Matcher` that learns bilinear forms. Not registered itself; its subclasses take the
+    settings of their modules in `allennlp_sentmatch.nn.matching`.
     """
 
-    @constructs(matching.ElementwiseBilinear)
-    def __init__(self, module: matching.ElementwiseBilinear) -> None:
+    def __init__(self, module: matching.BilinearForms) -> None:
         super().__init__(module.input_size)
         self._bilinear = module
 
     def get_output_dim(self) -> int:
-        """`num_interactions` times the input's size."""
-        return self._bilinear.num_interactions * self.get_input_dim()
+        """The number of forms."""
+        return self._bilinear.output_size
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        """Match `a` and `b`, each (..., d), to (..., num_interactions * d)."""
+        """Match `a` and `b`, each (..., d), to (..., get_output_dim())."""
         features: Tensor = self._bilinear(a, b)
         return features
+
+
+@Matcher.register("elbis")
+class ElBiSMatcher(BilinearMatcher):
+    """Element-wise bilinear sentence matching, learned from data (thesis eqs 5.1-5.3)."""
+
+    __init__ = constructs(matching.ElementwiseBilinear)(BilinearMatcher.__init__)
+
+
+@Matcher.register("mlb")
+class MLBMatcher(BilinearMatcher):
+    """Multimodal low-rank bilinear pooling (Kim et al. 2017)."""
+
+    __init__ = constructs(matching.LowRankBilinear)(BilinearMatcher.__init__)
+
+
+@Matcher.register("mfb")
+class MFBMatcher(BilinearMatcher):
+    """Multi-modal factorized bilinear pooling (Yu et al. 2017)."""
+
+    __init__ = constructs(matching.FactorizedBilinear)(BilinearMatcher.__init__)
 
 
 @Matcher.register("highway")

@@ -8,6 +8,8 @@
     symmetric             [|a - b|; a * b]             CAS-LSTM eq. 16, thesis eq. 5.5
     sum_difference        [a + b; |a - b|]             thesis eq. 6.25
     ElementwiseBilinear   tanh(g^T W g), g = [a_i, b_i, 1]   thesis eqs 5.1-5.3 (ElBiS)
+    LowRankBilinear       P^T (tanh(U^T a) * tanh(V^T b))    MLB: Kim et al. 2017, arXiv:1610.04325
+    FactorizedBilinear    sums over k of U^T a * V^T b       MFB: Yu et al. 2017, arXiv:1708.01471
 
 CAS-LSTM: Choi, Kim and Lee 2019, arXiv:1809.02279. Thesis: Choi 2020, "Sentence Pair Modeling using
 Deep Neural Network Sentence Encoders", Seoul National University.
@@ -45,7 +47,14 @@ def sum_difference(a: Tensor, b: Tensor) -> Tensor:
     return torch.cat([a + b, (a - b).abs()], dim=-1)
 
 
-class ElementwiseBilinear(ConfiguredModule):
+class BilinearForms(ConfiguredModule):
+    """The base class of those that learn bilinear forms of a and b."""
+
+    input_size: int
+    output_size: int
+
+
+class ElementwiseBilinear(BilinearForms):
     """ElBiS: a learned bilinear form of [a_i, b_i, 1] with itself for each dimension i.
 
     Thesis eqs 5.1-5.3. Output element `m * d + i` is tanh(g^T W[m * d + i] g).
@@ -74,6 +83,7 @@ class ElementwiseBilinear(ConfiguredModule):
         check_positive(input_size=input_size, num_interactions=num_interactions)
         self.input_size = input_size
         self.num_interactions = num_interactions
+        self.output_size = num_interactions * input_size
         self.commutative = commutative
         self.weight = torch.nn.Parameter(torch.empty(num_interactions * input_size, 3, 3))
         self.reset_parameters()
@@ -105,3 +115,64 @@ class ElementwiseBilinear(ConfiguredModule):
         monomials = torch.stack([a * a, b * b, a * b, a, b, torch.ones_like(a)], dim=-1)
         forms = torch.einsum("...ik,mik->...mi", monomials, coefficients)  # (..., M, d)
         return torch.tanh(forms.flatten(-2))
+
+
+class LowRankBilinear(BilinearForms):
+    """MLB: P^T (tanh(U^T a) * tanh(V^T b)), with a bias after each of the three matrices.
+
+    The thesis (section 5.2) tried it and `FactorizedBilinear` without success. Defaults are the
+    papers' for questions about images.
+
+    # Parameters
+
+    input_size : `int`
+        d, the size of each of the two vectors.
+    output_size : `int`, optional (default = `1200`)
+        The number of features.
+    rank : `int`, optional (default = `1200`)
+        The number of columns of U and V, the largest rank of a feature's bilinear form.
+    """
+
+    def __init__(self, input_size: int, output_size: int = 1200, rank: int = 1200) -> None:
+        super().__init__()
+        check_positive(input_size=input_size, output_size=output_size, rank=rank)
+        self.input_size, self.output_size, self.rank = input_size, output_size, rank
+        self.first = torch.nn.Linear(input_size, rank)
+        self.second = torch.nn.Linear(input_size, rank)
+        self.output = torch.nn.Linear(rank, output_size)
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        """Match `a` and `b`, each (..., d), and return features (..., output_size)."""
+        features: Tensor = self.output(self.first(a).tanh() * self.second(b).tanh())
+        return features
+
+
+class FactorizedBilinear(BilinearForms):
+    """MFB: sums of k neighbors in U^T a * V^T b, where U and V have biases; then the signed square
+    root of each sum; then all divided by their Euclidean norm. Without the paper's dropout.
+
+    # Parameters
+
+    input_size : `int`
+        d, the size of each of the two vectors.
+    output_size : `int`, optional (default = `1000`)
+        The number of features.
+    num_factors : `int`, optional (default = `5`)
+        k, the largest rank of a feature's bilinear form.
+    """
+
+    def __init__(self, input_size: int, output_size: int = 1000, num_factors: int = 5) -> None:
+        super().__init__()
+        check_positive(input_size=input_size, output_size=output_size, num_factors=num_factors)
+        self.input_size, self.output_size = input_size, output_size
+        self.num_factors = num_factors
+        self.first = torch.nn.Linear(input_size, output_size * num_factors)
+        self.second = torch.nn.Linear(input_size, output_size * num_factors)
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        """Match `a` and `b`, each (..., d), and return features (..., output_size)."""
+        product = self.first(a) * self.second(b)  # (..., output_size * k)
+        sums = product.unflatten(-1, (self.output_size, -1)).sum(-1)  # (..., output_size)
+        # The square root has no gradient at zero.
+        roots = sums.sign() * sums.abs().clamp_min(torch.finfo(sums.dtype).eps).sqrt()
+        return torch.nn.functional.normalize(roots, dim=-1)

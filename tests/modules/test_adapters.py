@@ -13,7 +13,7 @@ from allennlp_sentmatch import nn
 from allennlp_sentmatch.modules import Matcher, PairEncoder, Posterior, SentenceGenerator
 from allennlp_sentmatch.modules.step_decoders import StepDecoder
 from allennlp_sentmatch.nn import cs_lvm
-from allennlp_sentmatch.nn.matching import ElementwiseBilinear
+from allennlp_sentmatch.nn.matching import ElementwiseBilinear, FactorizedBilinear, LowRankBilinear
 
 SIZES = {"input_size": 4, "hidden_size": 3}
 OF_GENERATOR = {"vocab_size": 11, "embedding_size": 5, "latent_size": 3}
@@ -63,6 +63,13 @@ ADAPTERS = [
         "elbis",
         ElementwiseBilinear,
         {"input_size": 3, "num_interactions": 2, "commutative": True},
+    ),
+    (Matcher, "mlb", LowRankBilinear, {"input_size": 3, "output_size": 2, "rank": 5}),
+    (
+        Matcher,
+        "mfb",
+        FactorizedBilinear,
+        {"input_size": 3, "output_size": 2, "num_factors": 4},
     ),
 ]
 every_adapter = pytest.mark.parametrize(("base", "name", "module_class", "settings"), ADAPTERS)

@@ -24,7 +24,7 @@ def test_a_name_stands_for_its_function(name):
 
 
 def test_all_names_are_registered():
-    assert sorted(Matcher.list_available()) == sorted([*NAMES, "elbis", "highway"])
+    assert sorted(Matcher.list_available()) == sorted([*NAMES, "elbis", "highway", "mfb", "mlb"])
 
 
 def highway_matcher(**params) -> Matcher:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch.nn import matching
-from allennlp_sentmatch.nn.matching import ElementwiseBilinear
+from allennlp_sentmatch.nn.matching import ElementwiseBilinear, FactorizedBilinear, LowRankBilinear
 
 A = [0.5, -2.0, 3.0]
 B = [1.5, 4.0, 3.0]
@@ -65,3 +65,42 @@ def test_commutative_elbis(vectors):
         plain.weight.copy_(symmetric.expand_as(plain.weight))
     commutative.load_state_dict(plain.state_dict())
     torch.testing.assert_close(commutative(a, b), plain(a, b), atol=1e-12, rtol=0)
+
+
+def affine(linear, x):
+    return [
+        sum(w * x_i for w, x_i in zip(row, x)) + bias
+        for row, bias in zip(linear.weight.tolist(), linear.bias.tolist())
+    ]
+
+
+def test_mlb_is_the_product_of_kim_et_al(vectors):
+    matcher = LowRankBilinear(3, output_size=2, rank=5).double()
+    output = matcher(*vectors)
+    assert output.shape == (4, 2)
+    for row, a, b in zip(output.tolist(), *(x.tolist() for x in vectors)):
+        u, v = affine(matcher.first, a), affine(matcher.second, b)
+        product = [math.tanh(x) * math.tanh(y) for x, y in zip(u, v)]
+        assert row == pytest.approx(affine(matcher.output, product), abs=1e-12)
+
+
+def test_mfb_is_sum_pooling_then_both_normalizations_of_yu_et_al(vectors):
+    matcher = FactorizedBilinear(3, output_size=2, num_factors=5).double()
+    output = matcher(*vectors)
+    assert output.shape == (4, 2)
+    for row, a, b in zip(output.tolist(), *(x.tolist() for x in vectors)):
+        u, v = affine(matcher.first, a), affine(matcher.second, b)
+        sums = [sum(u[i] * v[i] for i in range(5 * o, 5 * o + 5)) for o in range(2)]
+        roots = [math.copysign(abs(z) ** 0.5, z) for z in sums]
+        assert row == pytest.approx([z / math.hypot(*roots) for z in roots], abs=1e-12)
+
+
+def test_mfb_of_zeros_has_finite_gradients():
+    matcher = FactorizedBilinear(3, output_size=2)
+    for linear in (matcher.first, matcher.second):
+        torch.nn.init.zeros_(linear.bias)
+    a, b = torch.zeros(2, 4, 3, requires_grad=True).unbind()
+    output = matcher(a, b)
+    output.sum().backward()
+    assert output.abs().max() == 0
+    assert all(p.grad.isfinite().all() for p in matcher.parameters())

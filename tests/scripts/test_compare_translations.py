@@ -1,4 +1,5 @@
 import json
+import math
 import sys
 
 import pytest
@@ -34,6 +35,11 @@ def test_pairs_of_seeds_and_their_means():
     spread = (100 - bleu(GOOD)) / 2**0.5
     assert records[2]["bleu_higher"] == f"{means[0]:.2f} ± {spread:.2f}"
     assert records[2]["difference"] == f"{means[0] - means[1]:+.2f}"
+    # With two seeds, Student's t has one degree of freedom: it is Cauchy's distribution.
+    differences = [bleu(GOOD) - bleu(BAD), 100 - bleu(GOOD)]
+    t = sum(differences) / abs(differences[0] - differences[1])
+    assert records[2]["t_test"] == f"{0.5 - math.atan(t) / math.pi:.2g}"
+    assert [record["t_test"] for record in compare([BAD, GOOD], [BAD, GOOD])[0][2:]] == [""]
     assert "bs:1000" in signature
     assert "case:mixed" in signature
 

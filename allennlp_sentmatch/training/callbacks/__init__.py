@@ -6,6 +6,7 @@ from allennlp.training import gradient_descent_trainer
 
 from allennlp_sentmatch.training.callbacks.constraint_update import ConstraintUpdate
 from allennlp_sentmatch.training.callbacks.exact_recovery import ExactRecovery
+from allennlp_sentmatch.training.callbacks.gumbel_temperature import GumbelTemperature
 from allennlp_sentmatch.training.callbacks.warnings import LabelCheckCallback, ThreadCheckCallback
 from allennlp_sentmatch.training.learning_rate_schedulers import MinimumLearningRate
 from allennlp_sentmatch.training.metrics.text_metrics import BleuSignatureCallback
@@ -16,6 +17,7 @@ __all__ = [
     "BleuSignatureCallback",
     "ConstraintUpdate",
     "ExactRecovery",
+    "GumbelTemperature",
     "LabelCheckCallback",
     "MinimumLearningRate",
     "ThreadCheckCallback",

@@ -1,0 +1,58 @@
+import pytest
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.training import TrainerCallback
+
+from allennlp_sentmatch.nn import GumbelTreeLSTM, gumbel_tree_lstm
+from allennlp_sentmatch.training.callbacks import GumbelTemperature
+from tests.conftest import REPOSITORY, SMALL_QUICK_START
+
+ENCODER = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3}
+ANNEALED = {"type": "gumbel_temperature", "rate": 0.35, "end": 0.2}
+
+
+def params(num_epochs, encoder=ENCODER):
+    small = {k: v for k, v in SMALL_QUICK_START.items() if "model.encoder" not in k}
+    small |= {"dataset_reader.max_instances": 32, "data_loader.batch_size": 16}
+    small |= {"trainer.num_epochs": num_epochs, "trainer.callbacks": [ANNEALED]}
+    read = Params.from_file("training_config/quick_start.jsonnet", small)
+    if encoder:
+        read.params["model"]["encoder"] = encoder
+    return read
+
+
+@pytest.fixture
+def temperatures(monkeypatch):
+    """The temperature of each batch in training."""
+    monkeypatch.chdir(REPOSITORY)
+    used = []
+
+    def choices(merges, noise, temperature):
+        if noise is not None:
+            used.append(temperature)
+        return constructor(merges, noise, temperature)
+
+    constructor = gumbel_tree_lstm.Choices
+    monkeypatch.setattr(gumbel_tree_lstm, "Choices", choices)
+    return used
+
+
+def test_falls_after_each_update_and_goes_on_after_an_interruption(temperatures, tmp_path):
+    train_model(params(num_epochs=1), tmp_path / "out")
+    assert temperatures == pytest.approx([1.0, 0.65])  # both sentences of a pair at once
+    params(num_epochs=3).to_file(tmp_path / "out" / "config.json")
+    model = train_model(params(num_epochs=3), tmp_path / "out", recover=True)
+    assert temperatures == pytest.approx([1.0, 0.65, 0.3, 0.2, 0.2, 0.2])
+    (tree,) = (m for m in model.modules() if isinstance(m, GumbelTreeLSTM))
+    assert tree.temperature == 0.2
+
+
+def test_what_cannot_be_annealed(tmp_path, monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    with pytest.raises(ConfigurationError, match="needs a model with a gumbel_tree_lstm"):
+        train_model(params(num_epochs=1, encoder={"type": "boe", "embedding_dim": 4}), tmp_path)
+    for settings in ({"start": 0.0}, {"end": -1.0}, {"rate": 0.0}):
+        with pytest.raises(ConfigurationError, match="start, end and rate must be positive"):
+            GumbelTemperature("unused", **settings)
+    assert TrainerCallback.by_name("gumbel_temperature") is GumbelTemperature
