@@ -9,6 +9,7 @@ from running code and are next to the functions that they need: `models/archival
 
 import functools
 import inspect
+import json
 import sys
 from collections.abc import Callable, Iterator
 from multiprocessing import get_context
@@ -18,16 +19,22 @@ from typing import Any
 
 import numpy
 import torch
-from allennlp.commands import find_learning_rate, predict
-from allennlp.common import Params
+from allennlp.commands import evaluate, find_learning_rate, predict
+from allennlp.commands.train import TrainModel
+from allennlp.common import Lazy, Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path, open_compressed
-from allennlp.data import TensorDict
+from allennlp.common.params import parse_overrides, with_overrides
+from allennlp.common.util import is_distributed
+from allennlp.data import DataLoader, DatasetReader, TensorDict
 from allennlp.data.data_loaders import MultiProcessDataLoader, multiprocess_data_loader
+from allennlp.models import archival
 from allennlp.training import gradient_descent_trainer
 from allennlp.training import util as training_util
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
+from torch import distributed
 
+from allennlp_sentmatch.data.evaluation import LIMITS, evaluation_loader, whole
 from allennlp_sentmatch.data.text import did_you_mean
 
 
@@ -157,6 +164,82 @@ def patch_dropped_batches() -> None:
     loader.__init__, loader._iter_batches = construct_and_check, iterate_and_check
 
 
+def patch_archives() -> None:
+    """Read an archive's configuration without the limits that its training had.
+
+    `evaluate`, `predict` and `calibrate` left out the examples past the `max_instances` of the
+    archive's reader, and past the `batches_per_epoch` of its data loader, without a word. Overrides
+    are applied later and may set them.
+    """
+
+    def from_file(file: Any, overrides: Any = "") -> Params:
+        config = Params.from_file(file).params
+        for section, limit in LIMITS.items():
+            if isinstance(config.get(section), dict):
+                config[section].pop(limit, None)
+        if isinstance(overrides, dict):
+            overrides = json.dumps(overrides)
+        return Params(with_overrides(config, parse_overrides(overrides)))
+
+    module: Any = archival
+    module.Params = SimpleNamespace(from_file=from_file)
+
+
+def patch_evaluation_data() -> None:
+    """Evaluate all examples of a file, in its order.
+
+    AllenNLP evaluates, validates and tests with the data loader of the training unless there is a
+    `validation_data_loader`: with its shuffling, `drop_last` and `batches_per_epoch`, which keeps
+    its place over epochs. The reader's `max_instances` was for all data. Validation is still
+    limited by sections of its own, `validation_data_loader` and `validation_dataset_reader`, a test
+    by nothing.
+    """
+    module: Any = evaluate
+    module.DataLoader = SimpleNamespace(
+        from_params=lambda params, **data: evaluation_loader(params, **data)
+    )
+    train: Any = TrainModel
+    construct = train.from_partial_objects.__func__
+
+    @functools.wraps(construct)
+    def construct_for_all_data(cls: type, *args: Any, **kwargs: Any) -> Any:
+        settings = inspect.signature(construct).bind(cls, *args, **kwargs).arguments
+        reader = settings.get("validation_dataset_reader") or whole(settings["dataset_reader"])
+        own = settings.get("validation_data_loader")
+        parts = [x for x in ("validation", "test") if settings.get(f"{x}_data_path") is not None]
+
+        def load(reader: DatasetReader, data_path: Any) -> DataLoader:
+            is_test = parts.pop(0) == "test"
+            lazy = own or settings["data_loader"]
+            if lazy._constructor is not DataLoader:  # made by a program, not from a configuration
+                return lazy.construct(reader=reader, data_path=data_path)
+            params = lazy._params.duplicate()
+            as_configured = own is not None and not is_test
+            if not as_configured:
+                params.pop("batches_per_epoch", None)
+            reader = whole(reader) if is_test else reader
+            return evaluation_loader(params, reader, data_path, as_configured)
+
+        settings["validation_dataset_reader"] = reader
+        settings["validation_data_loader"] = Lazy(load)
+        return construct(**settings)
+
+    train.from_partial_objects = classmethod(construct_for_all_data)
+    finish = train.finish
+
+    @functools.wraps(finish)
+    def finish_alone(self: Any, metrics: dict[str, Any]) -> None:
+        """Test in one process of distributed training, on all data: the others have ended."""
+        loader = self.evaluation_data_loader
+        if is_distributed() and self.evaluate_on_test and loader is not None:
+            distributed.destroy_process_group()
+            loader.reader._set_distributed_info(None)
+            loader._instances = None  # those that this process read
+        finish(self, metrics)
+
+    train.finish = finish_alone
+
+
 def patch_trainer_settings() -> None:
     """Refuse a setting that the trainer does not have.
 
@@ -207,5 +290,7 @@ patch_worker_locks()
 patch_mixed_precision()
 patch_absent_data()
 patch_dropped_batches()
+patch_archives()
+patch_evaluation_data()
 patch_trainer_settings()
 patch_prediction_input()
