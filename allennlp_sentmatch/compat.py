@@ -12,8 +12,10 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
+from multiprocessing.reduction import ForkingPickler
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,13 +30,14 @@ from allennlp.common.params import parse_overrides, with_overrides
 from allennlp.common.util import is_distributed
 from allennlp.data import DataLoader, DatasetReader, TensorDict
 from allennlp.data.data_loaders import MultiProcessDataLoader, multiprocess_data_loader
-from allennlp.models import archival
+from allennlp.evaluation import SimpleEvaluator
+from allennlp.models import Model, archival
 from allennlp.training import gradient_descent_trainer
 from allennlp.training import util as training_util
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from torch import distributed
 
-from allennlp_sentmatch.data.evaluation import LIMITS, evaluation_loader, whole
+from allennlp_sentmatch.data.evaluation import LIMITS, check_gold, evaluation_loader, whole
 from allennlp_sentmatch.data.text import did_you_mean
 
 
@@ -74,12 +77,14 @@ def patch_recovery() -> None:
         torch.serialization.add_safe_globals([make_scalar, numpy.dtype, type(number.dtype)])
 
 
-def patch_worker_locks() -> None:
-    """Give the workers of `MultiProcessDataLoader` a lock of their own start method.
+def patch_workers() -> None:
+    """Give the workers of `MultiProcessDataLoader` a lock of their own start method, and let them
+    hand over tensors by value.
 
     AllenNLP hands every worker a lock of the default start method; with `start_method="spawn"`
     Python refuses it: "A SemLock created in a fork context is being shared with a process in a
-    spawn context".
+    spawn context". torch hands over a file descriptor for each tensor, such as a pair's score,
+    which a process may have 1,024 of: "received 0 items of ancdata".
     """
 
     def with_the_context_s_lock(start: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,6 +98,19 @@ def patch_worker_locks() -> None:
     loader: Any = MultiProcessDataLoader
     for name in ("_start_instance_workers", "_start_batch_workers"):
         setattr(loader, name, with_the_context_s_lock(getattr(loader, name)))
+
+    def by_value(work: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(work)  # a started process finds it by its name
+        def work_by_value(self: MultiProcessDataLoader, *args: Any) -> None:
+            ForkingPickler.register(
+                torch.Tensor, lambda tensor: (torch.from_numpy, (tensor.cpu().numpy(),))
+            )
+            work(self, *args)
+
+        return work_by_value
+
+    for name in ("_instance_worker", "_batch_worker"):
+        setattr(loader, name, by_value(getattr(loader, name)))
 
 
 def patch_mixed_precision() -> None:
@@ -130,23 +148,25 @@ def patch_absent_data() -> None:
         setattr(module, "data_loaders_from_params", data_loaders)  # noqa: B010
 
 
-def patch_dropped_batches() -> None:
-    """Refuse data of which `drop_last` leaves no batch.
+def patch_empty_data() -> None:
+    """Refuse data without an example, or without a batch because of `drop_last`.
 
-    Fewer examples than one batch were left out without a word: validation and `allennlp evaluate`
-    reported an accuracy of 0.0 and a loss of 0.0.
+    Training on nothing ended with a loss of 0.0, and validation and `allennlp evaluate` with an
+    accuracy of 0.0, without a word.
     """
     loader: Any = MultiProcessDataLoader
     construct, iterate = loader.__init__, loader._iter_batches
 
     def check(self: Any, has_batches: Callable[[], bool]) -> None:
         source = self.batch_sampler or self  # of the two, the one with the settings
+        drop_last = getattr(source, "drop_last", False)
         # Some samplers draw random numbers to count their batches.
-        if getattr(source, "drop_last", False) and not has_batches():
-            raise ConfigurationError(
-                f"{self.data_path}: drop_last leaves no batch of {source.batch_size}, as there are "
-                "fewer examples; give this data_loader a smaller batch size or no drop_last"
-            )
+        if not (has_batches() if drop_last or self._instances is None else self._instances):
+            problem = "there is no example"
+            if drop_last:
+                problem = f"drop_last leaves no batch of {source.batch_size}, as there are fewer "
+                problem += "examples; give this data_loader a smaller batch size or no drop_last"
+            raise ConfigurationError(f"{self.data_path}: {problem}")
 
     @functools.wraps(construct)
     def construct_and_check(self: MultiProcessDataLoader, *args: Any, **kwargs: Any) -> None:
@@ -194,6 +214,21 @@ def patch_evaluation_data() -> None:
     limited by sections of its own, `validation_data_loader` and `validation_dataset_reader`, a test
     by nothing.
     """
+
+    def check(model: Model, loader: Any) -> None:
+        if isinstance(loader, MultiProcessDataLoader):  # others do not say what they read
+            for example in islice(loader.iter_instances(), 1):
+                check_gold(model, loader.reader, loader.data_path, example)
+
+    evaluator: Any = SimpleEvaluator
+    evaluate_loader = evaluator.__call__
+
+    @functools.wraps(evaluate_loader)
+    def check_and_evaluate(self: Any, model: Model, data_loader: Any, *args: Any, **kw: Any) -> Any:
+        check(model, data_loader)
+        return evaluate_loader(self, model, data_loader, *args, **kw)
+
+    evaluator.__call__ = check_and_evaluate
     module: Any = evaluate
     module.DataLoader = SimpleNamespace(
         from_params=lambda params, **data: evaluation_loader(params, **data)
@@ -222,7 +257,10 @@ def patch_evaluation_data() -> None:
 
         settings["validation_dataset_reader"] = reader
         settings["validation_data_loader"] = Lazy(load)
-        return construct(**settings)
+        made = construct(**settings)
+        check(made.model, getattr(made.trainer, "_validation_data_loader", None))
+        check(made.model, made.evaluation_data_loader if made.evaluate_on_test else None)
+        return made
 
     train.from_partial_objects = classmethod(construct_for_all_data)
     finish = train.finish
@@ -286,10 +324,10 @@ def patch_prediction_input() -> None:
 
 patch_reduce_on_plateau()
 patch_recovery()
-patch_worker_locks()
+patch_workers()
 patch_mixed_precision()
 patch_absent_data()
-patch_dropped_batches()
+patch_empty_data()
 patch_archives()
 patch_evaluation_data()
 patch_trainer_settings()

@@ -14,8 +14,11 @@ from allennlp.data.data_loaders import DataLoader, MultiProcessDataLoader, Tenso
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import TextField
 from allennlp.data.samplers import BatchSampler
+from allennlp.models import Model
 from allennlp.nn.util import dist_reduce
 from torch import distributed
+
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import FormattedReader
 
 logger = logging.getLogger(__name__)
 
@@ -152,6 +155,20 @@ def evaluation_loader(
     loader = EvaluationDataLoader.from_params(settings, reader=reader, data_path=data_path)
     loader.log_limit()
     return loader
+
+
+def check_gold(model: Model, reader: DatasetReader, data_path: Any, example: Instance) -> None:
+    """Raise an error for an example without the field that the model's predictions are compared
+    with. Accuracy and squared error without one are 0.
+    """
+    name = getattr(model, "gold_field", None)
+    if name is None or name in example.fields:
+        return
+    if isinstance(reader, FormattedReader):
+        raise reader.missing(data_path, name)
+    raise ConfigurationError(
+        f"{data_path}: the examples have no {name} to compare predictions with"
+    )
 
 
 def whole(reader: DatasetReader) -> DatasetReader:

@@ -65,6 +65,7 @@ class AttentiveRanker(TextModel):
     """
 
     default_predictor = "answer_ranker"
+    gold_field = "labels"
 
     @inherits_settings(TextModel)
     def __init__(

@@ -36,6 +36,7 @@ class ScoreModel(TextModel):
     """
 
     default_predictor = "sentence_pair"
+    gold_field = "score"
 
     @inherits_settings(TextModel)
     def __init__(

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from functools import reduce
-from typing import Any, Optional
+from typing import Any, ClassVar, Optional
 
 import torch
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import TextFieldEmbedder
@@ -12,6 +13,7 @@ from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
+from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.modules.interpretable_encoder import (
     InterpretableEncoder,
     encode_with_internals,
@@ -41,7 +43,14 @@ class TextModel(Model):
     initializer : `InitializerApplicator`, optional (default = `InitializerApplicator()`)
         Applied to the complete model.
     regularizer : `ModelRegularizer`, optional (default = `None`)
+
+    # Raises
+
+    `ConfigurationError`, outside of training, for an output that is not a number (NaN).
     """
+
+    gold_field: ClassVar[str]
+    """The field with which predictions are compared: data without it cannot be evaluated."""
 
     def __init__(
         self,
@@ -51,6 +60,7 @@ class TextModel(Model):
     ) -> None:
         super().__init__(vocab, regularizer)
         self._initializer = initializer
+        self.register_forward_hook(refuse_nan)
 
     def _set_embedder(
         self, text_field_embedder: TextFieldEmbedder, embedding_dropout: float = 0.0
@@ -122,6 +132,26 @@ class TextModel(Model):
                 for name, value in described.items():
                     output_dict.setdefault(prefix + name, []).append(value)
         return output_dict
+
+
+def refuse_nan(model: torch.nn.Module, inputs: Any, output: dict[str, Any]) -> None:
+    """Raise an error outside of training if a prediction of a model is not a number.
+
+    It would be taken for the first label, or be written as NaN. Attention, which is larger, is not
+    looked at.
+    """
+    for name, value in () if model.training else output.items():
+        if isinstance(value, Tensor) and value.is_floating_point() and value.dim() <= 2:
+            is_nan = value.isnan()
+            if is_nan.any():
+                where = ""
+                if value.dim() and "metadata" in output:
+                    where = f" for {shorten(output['metadata'][int(is_nan.nonzero()[0, 0])])}"
+                raise ConfigurationError(
+                    f"the output {name!r} of {type(model).__name__} is not a number (NaN){where}: "
+                    "its weights are spoilt; train it again with a lower learning rate "
+                    "(trainer.optimizer.lr), or limit gradients with trainer.grad_norm"
+                )
 
 
 def _take_tokens(output_dict: dict[str, Any], prefix: str) -> list[list[str]]:

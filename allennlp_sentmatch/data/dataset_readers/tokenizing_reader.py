@@ -1,7 +1,7 @@
 """The base classes of this package's readers."""
 
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from inspect import signature
 from itertools import chain
@@ -9,6 +9,7 @@ from typing import Any, Callable, ClassVar, Optional, TypeVar
 
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import is_distributed
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import Field, ListField, MetadataField, TextField
 from allennlp.data.instance import Instance
@@ -65,6 +66,8 @@ class ConfiguredReader(DatasetReader):
                 f"max_length={max_length}: expected at least 1, or null for all tokens"
             )
         self._max_length = max_length
+        self._left_out: Counter[str] = Counter()
+        """By cause, how many examples of the present path are left out."""
 
     @classmethod
     def from_params(cls, params: Params, *args: Any, **kwargs: Any) -> "ConfiguredReader":
@@ -74,9 +77,18 @@ class ConfiguredReader(DatasetReader):
         return reader
 
     def read(self, file_path: Any) -> Iterator[Instance]:
-        """Read the instances of a data path."""
+        """Read the instances of a data path. There is an error if none is left."""
+        self._left_out.clear()
+        number = 0
         try:
-            yield from super().read(file_path)
+            for instance in super().read(file_path):
+                number += 1
+                yield instance
+            # A worker process may have none where others have some.
+            if not number and self.get_worker_info() is None:
+                raise self._nothing_left(file_path)
+            if number == self.max_instances:
+                logger.warning("%s: only the first %d (max_instances)", file_path, number)
         except ConfigurationError as error:
             if self._section != "validation_dataset_reader":
                 raise
@@ -84,6 +96,17 @@ class ConfiguredReader(DatasetReader):
                 f"{error.message} (read by the validation_dataset_reader, which has settings of "
                 "its own)"
             ) from error
+
+    def _nothing_left(self, data_path: Any) -> ConfigurationError:
+        causes = [f"left out {number} {cause}" for cause, number in self._left_out.items()]
+        if self.max_instances == 0:
+            causes.append("max_instances is 0")
+        if isinstance(data_path, Mapping) and "folds" in data_path:
+            causes.append(f"there is no example in the folds {data_path['folds']}")
+        if is_distributed():
+            causes.append("this is one of several processes, which share the examples")
+        causes = causes or ["it has none"]
+        return ConfigurationError(f"{shorten(data_path)}: no example is read: {'; '.join(causes)}")
 
     def _shared(self, data_path: Any) -> Iterator[Any]:
         """The examples of a data path, with or without folds, that this worker reads."""
@@ -243,6 +266,18 @@ class FormattedReader(TokenizingReader):
             value = value_of(row)
             presence.check(row, value)
             yield row, value
+
+    def missing(self, data_path: Any, name: str) -> ConfigurationError:
+        """The error for data whose examples have no field `name`; it lists the columns."""
+        path, _ = split_data_path(data_path)
+        first = path[0] if isinstance(path, list) else path
+        row = next(iter(self._format.rows(first, encoding=self._encoding)))
+        columns = self._columns[{"labels": "label", "span_start": "answers"}.get(name, name)]
+        wanted = " or ".join(map(repr, columns)) or "of none"
+        return row.error(
+            f"the examples have no {name} to compare predictions with. It is the value of the "
+            f"column {wanted}; {row.listed}"
+        )
 
     def _label(self, row: Row) -> Optional[str]:
         return row.label(self._columns["label"])
