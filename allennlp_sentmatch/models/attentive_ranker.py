@@ -1,5 +1,6 @@
 """Answer selection: candidates ranked by their similarity to a question."""
 
+import math
 from typing import Any, Optional, Union
 
 import torch
@@ -112,6 +113,7 @@ class AttentiveRanker(TextModel):
                 )
             self._unknown_index = vocab.get_token_index(DEFAULT_OOV_TOKEN)
         self._margin = margin
+        self._questions = questions
         self._num_negatives = num_negatives
         self._metrics = {
             "map": MeanAveragePrecision(questions),
@@ -222,10 +224,16 @@ class AttentiveRanker(TextModel):
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """`map` and `mrr`, in evaluation only."""
+        """`map` and `mrr`, in evaluation only; an error where no question counts."""
         if self.training:
             return {}
-        return {name: metric.get_metric(reset) for name, metric in self._metrics.items()}
+        figures = {name: metric.get_metric(reset) for name, metric in self._metrics.items()}
+        if reset and math.isnan(figures["map"]):
+            raise ConfigurationError(
+                f"no question counts in map and mrr with questions={self._questions!r}: 'all' "
+                "counts those without a right or without a wrong candidate, too"
+            )
+        return figures
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """The vectors (B, E) of B questions or candidates, whose cosine is the score.

@@ -123,7 +123,9 @@ class Row:
         if value is None:
             return None
         try:
-            number = float(value)
+            # Python reads 1_0 as 10, and takes JSON's true for 1.
+            is_other = isinstance(value, bool) or "_" in str(value)
+            number = math.nan if is_other else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
