@@ -9,25 +9,35 @@ from running code and are next to the functions that they need: `models/archival
 
 import functools
 import inspect
+import json
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
+from multiprocessing.reduction import ForkingPickler
 from types import SimpleNamespace
 from typing import Any
 
 import numpy
 import torch
-from allennlp.commands import find_learning_rate, predict
-from allennlp.common import Params
+from allennlp.commands import evaluate, find_learning_rate, predict
+from allennlp.commands.train import TrainModel
+from allennlp.common import Lazy, Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path, open_compressed
-from allennlp.data import TensorDict
+from allennlp.common.params import parse_overrides, with_overrides
+from allennlp.common.util import is_distributed
+from allennlp.data import DataLoader, DatasetReader, TensorDict
 from allennlp.data.data_loaders import MultiProcessDataLoader, multiprocess_data_loader
+from allennlp.evaluation import SimpleEvaluator
+from allennlp.models import Model, archival
 from allennlp.training import gradient_descent_trainer
 from allennlp.training import util as training_util
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
+from torch import distributed
 
+from allennlp_sentmatch.data.evaluation import LIMITS, check_gold, evaluation_loader, whole
 from allennlp_sentmatch.data.text import did_you_mean
 
 
@@ -67,12 +77,14 @@ def patch_recovery() -> None:
         torch.serialization.add_safe_globals([make_scalar, numpy.dtype, type(number.dtype)])
 
 
-def patch_worker_locks() -> None:
-    """Give the workers of `MultiProcessDataLoader` a lock of their own start method.
+def patch_workers() -> None:
+    """Give the workers of `MultiProcessDataLoader` a lock of their own start method, and let them
+    hand over tensors by value.
 
     AllenNLP hands every worker a lock of the default start method; with `start_method="spawn"`
     Python refuses it: "A SemLock created in a fork context is being shared with a process in a
-    spawn context".
+    spawn context". torch hands over a file descriptor for each tensor, such as a pair's score,
+    which a process may have 1,024 of: "received 0 items of ancdata".
     """
 
     def with_the_context_s_lock(start: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,6 +98,19 @@ def patch_worker_locks() -> None:
     loader: Any = MultiProcessDataLoader
     for name in ("_start_instance_workers", "_start_batch_workers"):
         setattr(loader, name, with_the_context_s_lock(getattr(loader, name)))
+
+    def by_value(work: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(work)  # a started process finds it by its name
+        def work_by_value(self: MultiProcessDataLoader, *args: Any) -> None:
+            ForkingPickler.register(
+                torch.Tensor, lambda tensor: (torch.from_numpy, (tensor.cpu().numpy(),))
+            )
+            work(self, *args)
+
+        return work_by_value
+
+    for name in ("_instance_worker", "_batch_worker"):
+        setattr(loader, name, by_value(getattr(loader, name)))
 
 
 def patch_mixed_precision() -> None:
@@ -123,23 +148,25 @@ def patch_absent_data() -> None:
         setattr(module, "data_loaders_from_params", data_loaders)  # noqa: B010
 
 
-def patch_dropped_batches() -> None:
-    """Refuse data of which `drop_last` leaves no batch.
+def patch_empty_data() -> None:
+    """Refuse data without an example, or without a batch because of `drop_last`.
 
-    Fewer examples than one batch were left out without a word: validation and `allennlp evaluate`
-    reported an accuracy of 0.0 and a loss of 0.0.
+    Training on nothing ended with a loss of 0.0, and validation and `allennlp evaluate` with an
+    accuracy of 0.0, without a word.
     """
     loader: Any = MultiProcessDataLoader
     construct, iterate = loader.__init__, loader._iter_batches
 
     def check(self: Any, has_batches: Callable[[], bool]) -> None:
         source = self.batch_sampler or self  # of the two, the one with the settings
+        drop_last = getattr(source, "drop_last", False)
         # Some samplers draw random numbers to count their batches.
-        if getattr(source, "drop_last", False) and not has_batches():
-            raise ConfigurationError(
-                f"{self.data_path}: drop_last leaves no batch of {source.batch_size}, as there are "
-                "fewer examples; give this data_loader a smaller batch size or no drop_last"
-            )
+        if not (has_batches() if drop_last or self._instances is None else self._instances):
+            problem = "there is no example"
+            if drop_last:
+                problem = f"drop_last leaves no batch of {source.batch_size}, as there are fewer "
+                problem += "examples; give this data_loader a smaller batch size or no drop_last"
+            raise ConfigurationError(f"{self.data_path}: {problem}")
 
     @functools.wraps(construct)
     def construct_and_check(self: MultiProcessDataLoader, *args: Any, **kwargs: Any) -> None:
@@ -155,6 +182,100 @@ def patch_dropped_batches() -> None:
         check(self, lambda: yielded)
 
     loader.__init__, loader._iter_batches = construct_and_check, iterate_and_check
+
+
+def patch_archives() -> None:
+    """Read an archive's configuration without the limits that its training had.
+
+    `evaluate`, `predict` and `calibrate` left out the examples past the `max_instances` of the
+    archive's reader, and past the `batches_per_epoch` of its data loader, without a word. Overrides
+    are applied later and may set them.
+    """
+
+    def from_file(file: Any, overrides: Any = "") -> Params:
+        config = Params.from_file(file).params
+        for section, limit in LIMITS.items():
+            if isinstance(config.get(section), dict):
+                config[section].pop(limit, None)
+        if isinstance(overrides, dict):
+            overrides = json.dumps(overrides)
+        return Params(with_overrides(config, parse_overrides(overrides)))
+
+    module: Any = archival
+    module.Params = SimpleNamespace(from_file=from_file)
+
+
+def patch_evaluation_data() -> None:
+    """Evaluate all examples of a file, in its order.
+
+    AllenNLP evaluates, validates and tests with the data loader of the training unless there is a
+    `validation_data_loader`: with its shuffling, `drop_last` and `batches_per_epoch`, which keeps
+    its place over epochs. The reader's `max_instances` was for all data. Validation is still
+    limited by sections of its own, `validation_data_loader` and `validation_dataset_reader`, a test
+    by nothing.
+    """
+
+    def check(model: Model, loader: Any) -> None:
+        if isinstance(loader, MultiProcessDataLoader):  # others do not say what they read
+            for example in islice(loader.iter_instances(), 1):
+                check_gold(model, loader.reader, loader.data_path, example)
+
+    evaluator: Any = SimpleEvaluator
+    evaluate_loader = evaluator.__call__
+
+    @functools.wraps(evaluate_loader)
+    def check_and_evaluate(self: Any, model: Model, data_loader: Any, *args: Any, **kw: Any) -> Any:
+        check(model, data_loader)
+        return evaluate_loader(self, model, data_loader, *args, **kw)
+
+    evaluator.__call__ = check_and_evaluate
+    module: Any = evaluate
+    module.DataLoader = SimpleNamespace(
+        from_params=lambda params, **data: evaluation_loader(params, **data)
+    )
+    train: Any = TrainModel
+    construct = train.from_partial_objects.__func__
+
+    @functools.wraps(construct)
+    def construct_for_all_data(cls: type, *args: Any, **kwargs: Any) -> Any:
+        settings = inspect.signature(construct).bind(cls, *args, **kwargs).arguments
+        reader = settings.get("validation_dataset_reader") or whole(settings["dataset_reader"])
+        own = settings.get("validation_data_loader")
+        parts = [x for x in ("validation", "test") if settings.get(f"{x}_data_path") is not None]
+
+        def load(reader: DatasetReader, data_path: Any) -> DataLoader:
+            is_test = parts.pop(0) == "test"
+            lazy = own or settings["data_loader"]
+            if lazy._constructor is not DataLoader:  # made by a program, not from a configuration
+                return lazy.construct(reader=reader, data_path=data_path)
+            params = lazy._params.duplicate()
+            as_configured = own is not None and not is_test
+            if not as_configured:
+                params.pop("batches_per_epoch", None)
+            reader = whole(reader) if is_test else reader
+            return evaluation_loader(params, reader, data_path, as_configured)
+
+        settings["validation_dataset_reader"] = reader
+        settings["validation_data_loader"] = Lazy(load)
+        made = construct(**settings)
+        check(made.model, getattr(made.trainer, "_validation_data_loader", None))
+        check(made.model, made.evaluation_data_loader if made.evaluate_on_test else None)
+        return made
+
+    train.from_partial_objects = classmethod(construct_for_all_data)
+    finish = train.finish
+
+    @functools.wraps(finish)
+    def finish_alone(self: Any, metrics: dict[str, Any]) -> None:
+        """Test in one process of distributed training, on all data: the others have ended."""
+        loader = self.evaluation_data_loader
+        if is_distributed() and self.evaluate_on_test and loader is not None:
+            distributed.destroy_process_group()
+            loader.reader._set_distributed_info(None)
+            loader._instances = None  # those that this process read
+        finish(self, metrics)
+
+    train.finish = finish_alone
 
 
 def patch_trainer_settings() -> None:
@@ -203,9 +324,11 @@ def patch_prediction_input() -> None:
 
 patch_reduce_on_plateau()
 patch_recovery()
-patch_worker_locks()
+patch_workers()
 patch_mixed_precision()
 patch_absent_data()
-patch_dropped_batches()
+patch_empty_data()
+patch_archives()
+patch_evaluation_data()
 patch_trainer_settings()
 patch_prediction_input()

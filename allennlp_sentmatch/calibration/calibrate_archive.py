@@ -165,6 +165,8 @@ def _overlap(first: Any, second: Any) -> bool:
 
 def _files(path: Any) -> list[str]:
     """The files that a data path without folds names."""
+    if isinstance(path, Mapping) and "set" in path:  # two sets of a file share no example
+        return [f"{path.get('path')}, {path['set']}"]
     if isinstance(path, Mapping):
         path = list(path.values())
     return [part for part in (path if isinstance(path, list) else [path]) if isinstance(part, str)]

@@ -24,6 +24,7 @@ from allennlp.nn.util import move_to_device
 from scipy.optimize import brentq
 from scipy.special import softmax
 
+from allennlp_sentmatch.data.evaluation import check_gold
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 
 TOLERANCE = 1e-12
@@ -48,20 +49,16 @@ def predict_logits(
 
     # Raises
 
-    `ConfigurationError` for an example without a label, with one that is not in the vocabulary, or
-    with logits that are not finite, and if there are no examples.
+    `ConfigurationError` for an example without a label or with one that is not in the vocabulary,
+    and if there are no examples.
     """
     device = model.temperature.device
     logits, labels = [], []
-    instances = enumerate(Tqdm.tqdm(reader.read(data_path), desc="predicting"), start=1)
+    instances = Tqdm.tqdm(reader.read(data_path), desc="predicting")
     for group in lazy_groups_of(instances, batch_size):
-        for number, instance in group:
-            if "label" not in instance.fields:
-                raise ConfigurationError(
-                    f"{data_path}, example {number} has no label; calibration compares "
-                    "probabilities with labels"
-                )
-        batch = Batch([instance for _, instance in group])
+        for instance in group:
+            check_gold(model, reader, data_path, instance)
+        batch = Batch(group)
         try:
             batch.index_instances(model.vocab)
         except KeyError as error:  # of a reader that is not from this package
@@ -72,13 +69,6 @@ def predict_logits(
         labels.append(tensors.pop("label").cpu().numpy())
         output = model(**tensors)["label_logits"].double() * model.temperature.double()
         logits.append(output.cpu().numpy())
-        finite = numpy.isfinite(logits[-1]).all(-1)
-        if not finite.all():
-            raise ConfigurationError(
-                f"{data_path}, example {group[finite.argmin()][0]}: the model's logits are not "
-                "finite (NaN or infinite); its weights are spoilt: train it again, with a lower "
-                "learning rate"
-            )
     if not logits:
         raise ConfigurationError(f"{data_path} has no examples to calibrate with")
     return LabeledLogits(numpy.concatenate(logits), numpy.concatenate(labels))

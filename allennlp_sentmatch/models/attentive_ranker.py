@@ -1,5 +1,6 @@
 """Answer selection: candidates ranked by their similarity to a question."""
 
+import math
 from typing import Any, Optional, Union
 
 import torch
@@ -70,6 +71,7 @@ class AttentiveRanker(TextModel):
     """
 
     default_predictor = "answer_ranker"
+    gold_field = "labels"
 
     @inherits_settings(TextModel)
     def __init__(
@@ -117,6 +119,7 @@ class AttentiveRanker(TextModel):
                 )
             self._unknown_index = vocab.get_token_index(DEFAULT_OOV_TOKEN)
         self._margin = margin
+        self._questions = questions
         self._num_negatives = num_negatives
         self._hardest_negative = hardest_negative
         self._metrics = {
@@ -223,10 +226,16 @@ class AttentiveRanker(TextModel):
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """`map` and `mrr`, in evaluation only."""
+        """`map` and `mrr`, in evaluation only; an error where no question counts."""
         if self.training:
             return {}
-        return {name: metric.get_metric(reset) for name, metric in self._metrics.items()}
+        figures = {name: metric.get_metric(reset) for name, metric in self._metrics.items()}
+        if reset and math.isnan(figures["map"]):
+            raise ConfigurationError(
+                f"no question counts in map and mrr with questions={self._questions!r}: 'all' "
+                "counts those without a right or without a wrong candidate, too"
+            )
+        return figures
 
     def encode(self, tokens: TextFieldTensors) -> Tensor:
         """The vectors (B, E) of B questions or candidates, whose cosine is the score.

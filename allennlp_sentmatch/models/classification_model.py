@@ -46,6 +46,7 @@ class ClassificationModel(TextModel):
     """
 
     default_predictor = "sentence_pair"
+    gold_field = "label"
 
     temperature: Tensor
 

@@ -51,6 +51,7 @@ class DistilledEncoder(TextModel):
     """
 
     default_predictor = "sentence_vector"
+    gold_field = "teacher_vector"
 
     @inherits_settings(TextModel)
     def __init__(

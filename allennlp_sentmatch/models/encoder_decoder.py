@@ -87,6 +87,7 @@ class EncoderDecoder(TextModel):
     """
 
     default_predictor = "translation"
+    gold_field = "target_tokens"
 
     @inherits_settings(TextModel)
     def __init__(

@@ -96,6 +96,7 @@ class RNet(TextModel):
     """
 
     default_predictor = "answer_extractor"
+    gold_field = "span_start"
 
     @inherits_settings(TextModel)
     def __init__(

@@ -4,15 +4,13 @@ import math
 from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import is_distributed
 from allennlp.data import TextFieldTensors, Vocabulary
-from allennlp.training.metrics import Metric, PearsonCorrelation, SpearmanCorrelation
 from torch import Tensor
 
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.models.text_model import TextModel
 from allennlp_sentmatch.modules.configuration_errors import inherits_settings
-from allennlp_sentmatch.training.metrics import MeanSquaredError
+from allennlp_sentmatch.training.metrics import MeanSquaredError, ScoreCorrelations
 
 
 class ScoreModel(TextModel):
@@ -36,6 +34,7 @@ class ScoreModel(TextModel):
     """
 
     default_predictor = "sentence_pair"
+    gold_field = "score"
 
     @inherits_settings(TextModel)
     def __init__(
@@ -49,10 +48,8 @@ class ScoreModel(TextModel):
             )
         self.lowest_score = lowest_score
         self.highest_score = highest_score
-        self._pearson = PearsonCorrelation()
-        self._spearman = SpearmanCorrelation()
+        self._correlations = ScoreCorrelations()
         self._mean_squared_error = MeanSquaredError()
-        self._num_scored = 0
 
     def read(self, *texts: Any, **named_texts: Any) -> tuple[Tensor, dict[str, Any]]:
         """The features (B, ...) of B instances, and other tensors for the output."""
@@ -104,25 +101,14 @@ class ScoreModel(TextModel):
         if score is not None:
             self._check_range(score, metadata)
             self._mean_squared_error(output["score"], score)
-            if not is_distributed():
-                self._pearson(output["score"], score)
-                self._spearman(output["score"], score)
-                self._num_scored += len(score)
+            self._correlations(output["score"], score)
             output["loss"] = self.loss(features, score)
         return output
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """`pearson`, `spearman` (both 0 where they are not defined) and `mean_squared_error`.
-
-        In distributed training the error only: AllenNLP's correlations do not aggregate.
-        """
-        metrics = {"mean_squared_error": self._mean_squared_error.get_metric(reset)}
-        if not is_distributed():
-            metrics["pearson"] = _correlation(self._pearson, self._num_scored, reset)
-            metrics["spearman"] = _correlation(self._spearman, self._num_scored, reset)
-        if reset:
-            self._num_scored = 0
-        return metrics
+        """`pearson`, `spearman` (both 0 where they are not defined) and `mean_squared_error`."""
+        error = self._mean_squared_error.get_metric(reset)
+        return {"mean_squared_error": error, **self._correlations.get_metric(reset)}
 
     def _check_range(self, score: Tensor, metadata: Optional[list[dict[str, Any]]]) -> None:
         inside = (score >= self.lowest_score) & (score <= self.highest_score)
@@ -135,13 +121,3 @@ class ScoreModel(TextModel):
             f"{self.lowest_score} and highest_score={self.highest_score}; with `score_range`, the "
             "reader names its file and line"
         )
-
-
-def _correlation(metric: Metric, count: int, reset: bool) -> float:
-    # AllenNLP's metrics divide by `count - 1`; where all scores are equal, one of them gives NaN.
-    if count < 2:
-        if reset:
-            metric.reset()
-        return 0.0
-    correlation = float(metric.get_metric(reset))
-    return 0.0 if math.isnan(correlation) else correlation

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import reduce
-from typing import Any, Optional
+from typing import Any, ClassVar, Optional
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -13,6 +13,7 @@ from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
+from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.modules.interpretable_encoder import (
     InterpretableEncoder,
     encode_with_internals,
@@ -47,7 +48,14 @@ class TextModel(Model):
 
     output_sizes : `dict[str, int]`
         By namespace, how many of its words or labels the model has outputs for.
+
+    # Raises
+
+    `ConfigurationError`, outside of training, for an output that is not a number (NaN).
     """
+
+    gold_field: ClassVar[str]
+    """The field with which predictions are compared: data without it cannot be evaluated."""
 
     def __init__(
         self,
@@ -58,6 +66,7 @@ class TextModel(Model):
         super().__init__(vocab, regularizer)
         self._initializer = initializer
         self.output_sizes: dict[str, int] = {}
+        self.register_forward_hook(refuse_nan)
 
     def extend_embedder_vocab(
         self, embedding_sources_mapping: Optional[dict[str, str]] = None
@@ -151,6 +160,26 @@ class TextModel(Model):
                 for name, value in described.items():
                     output_dict.setdefault(prefix + name, []).append(value)
         return output_dict
+
+
+def refuse_nan(model: torch.nn.Module, inputs: Any, output: dict[str, Any]) -> None:
+    """Raise an error outside of training if a prediction of a model is not a number.
+
+    It would be taken for the first label, or be written as NaN. Attention, which is larger, is not
+    looked at.
+    """
+    for name, value in () if model.training else output.items():
+        if isinstance(value, Tensor) and value.is_floating_point() and value.dim() <= 2:
+            is_nan = value.isnan()
+            if is_nan.any():
+                where = ""
+                if value.dim() and "metadata" in output:
+                    where = f" for {shorten(output['metadata'][int(is_nan.nonzero()[0, 0])])}"
+                raise ConfigurationError(
+                    f"the output {name!r} of {type(model).__name__} is not a number (NaN){where}: "
+                    "its weights are spoilt; train it again with a lower learning rate "
+                    "(trainer.optimizer.lr), or limit gradients with trainer.grad_norm"
+                )
 
 
 def _take_tokens(output_dict: dict[str, Any], prefix: str) -> list[list[str]]:

@@ -22,6 +22,7 @@ from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
+from allennlp_sentmatch.models.text_model import refuse_nan
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 from allennlp_sentmatch.predictors.text_indexing import (
@@ -188,7 +189,9 @@ class SentenceEncoder:
             )
         device = next(model.parameters()).device
         vectors = [torch.tensor(x).to(device) for x in (first_vectors, second_vectors)]
-        readable = model.make_output_human_readable(model.compare(*vectors))
+        output = model.compare(*vectors)
+        refuse_nan(model, None, output)
+        readable = model.make_output_human_readable(output)
         names = [name for name in PREDICTED if name in readable]
         rows = zip(*(sanitize(readable[name]) for name in names))
         return [dict(zip(names, row)) for row in rows]
@@ -244,6 +247,7 @@ class SentenceEncoder:
         tokens = move_to_device(tokens, device)
         with bfloat16_products() if self._bfloat16 else nullcontext():
             vectors: torch.Tensor = self._model.encode(tokens)  # type: ignore[operator]
+        refuse_nan(self._model, None, {"vector": vectors})
         array: FloatArray = vectors.float().cpu().numpy()
         return array
 

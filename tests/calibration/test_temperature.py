@@ -103,7 +103,7 @@ def predict(archive, tmp_path):
     [
         (
             '{"sentence1": "A cat sits.", "sentence2": "A dog runs.", "label": null}\n',
-            r"pairs\.tsv, example 1 has no label",
+            r"pairs\.tsv, line 1: the examples have no label",
         ),
         (HEADER + PAIRS[0] + "A cat.\tA dog.\tunknown\n", "line 3: the label 'unknown'"),
     ],
@@ -117,7 +117,7 @@ def test_logits_that_are_not_finite(archive, predict):
     *_, bias = archive.model.parameters()
     with torch.no_grad():
         bias[0] = math.nan
-    with pytest.raises(ConfigurationError, match=r"pairs\.tsv, example 1: .* not finite"):
+    with pytest.raises(ConfigurationError, match=r"not a number \(NaN\) for .*A cat"):
         predict(HEADER + PAIRS[0])
 
 
@@ -125,7 +125,7 @@ def test_no_examples(archive, tmp_path):
     file = tmp_path / "pairs.tsv"
     file.write_text(HEADER + PAIRS[0])
     data = {"path": str(file), "folds": {"number": 10**30, "keep": [1]}}
-    with pytest.raises(ConfigurationError, match="has no examples to calibrate with"):
+    with pytest.raises(ConfigurationError, match="there is no example in the folds"):
         predict_logits(archive.model, archive.validation_dataset_reader, data)
 
 

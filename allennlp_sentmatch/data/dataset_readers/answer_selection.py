@@ -107,15 +107,16 @@ class AnswerSelectionReader(FormattedReader):
     def _parts(self, path: Any) -> Iterable[Iterable[_Group]]:
         """The file's rows by question, in the order in which the questions first appear."""
         columns = self._columns
-        groups: dict[Union[str, tuple[str]], _Group] = {}
+        groups: dict[Union[str, tuple[str, ...]], _Group] = {}
         for row, label in self._rows(path, self._label):
             question = row.text(columns["question"])
             candidate = row.text(columns["candidate"])
             id = row.joined(columns["question_id"])
+            words = question.split()  # without spaces at the end, and doubled ones
             # An id and a question may be the same string.
-            key = (question,) if id is None else id
+            key = tuple(words) if id is None else id
             group = groups.setdefault(key, _Group(question, id, row.source))
-            if question != group.question:
+            if words != group.question.split():
                 raise row.error(
                     f"the question id {shorten(id)} belongs to another question in {group.source}"
                 )

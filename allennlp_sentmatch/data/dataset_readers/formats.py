@@ -98,12 +98,48 @@ _NLI = (("sentence1", "premise"), ("sentence2", "hypothesis"), ("gold_label", "l
 
 _snli = Format(json_rows, _pair(*_NLI, None, "pairID"), no_gold_label="-")
 
+
+def _of_set(rows: Iterator[Row], column: str, chosen: Any, name: Any) -> Iterator[Row]:
+    """The rows whose column has the set `chosen`, in upper or lower case, of the file `name`."""
+    sets = set()
+    for row in rows:
+        sets.add(row.text((column,)))
+        if row.text((column,)).lower() == str(chosen).lower():
+            yield row
+    if str(chosen).lower() not in map(str.lower, sets):
+        raise ConfigurationError(
+            f"{name} has no example of the set {shorten(chosen)}; its sets are "
+            f"{shorten(sorted(sets))}"
+        )
+
+
+def _sick_rows(data_path: Any, encoding: str) -> Iterator[Row]:
+    """The rows of a file of SemEval's task, or of one set of the full release, a single file."""
+    if isinstance(data_path, Mapping) and set(data_path) == {"path", "set"}:
+        rows = delimited_rows(data_path["path"], encoding=encoding)
+        yield from _of_set(rows, "SemEval_set", data_path["set"], data_path["path"])
+        return
+    first = None
+    for row in delimited_rows(data_path, encoding=encoding):
+        own = row.find(("SemEval_set",))
+        first = own if first is None else first
+        if own != first:
+            raise row.error(
+                f"the file has the sets {first} and {own} (SemEval_set); name the one to read: "
+                f'{{"path": "{data_path}", "set": "{first}"}}'
+            )
+        yield row
+
+
 PAIRS: dict[str, Format] = {
     "snli": _snli,
     "multinli": _snli,
     "sick": Format(
-        delimited_rows,
-        _pair("sentence_A", "sentence_B", "entailment_judgment", "relatedness_score", "pair_ID"),
+        _sick_rows,
+        _pair(
+            *("sentence_A", "sentence_B", ("entailment_judgment", "entailment_label")),
+            *("relatedness_score", "pair_ID"),
+        ),
         score_range=(1, 5),
         rename_label=str.lower,
     ),
@@ -215,21 +251,11 @@ def _narrativeqa_rows(data_path: Any, encoding: str) -> Iterator[Row]:
         row.text(("document_id",)): row.text(("summary",))
         for row in _csv_rows(summaries, encoding=encoding)
     }
-    sets = set()
-    for row in _csv_rows(questions, encoding=encoding):
-        in_set = row.text(("set",))
-        sets.add(in_set)
-        if in_set != chosen:
-            continue
+    for row in _of_set(_csv_rows(questions, encoding=encoding), "set", chosen, questions):
         story = row.text(("document_id",))
         if story not in passages:
             raise row.error(f"{summaries} has no summary with the document_id {shorten(story)}")
         yield Row(row.source, {**row.values, "summary": passages[story]})
-    if chosen not in sets:
-        raise ConfigurationError(
-            f"{questions} has no question of the set {shorten(chosen)}; its sets are "
-            f"{shorten(sorted(sets))}"
-        )
 
 
 QUESTIONS: dict[str, Format] = {

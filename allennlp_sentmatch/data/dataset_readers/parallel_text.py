@@ -91,18 +91,16 @@ class ParallelTextReader(ConfiguredReader):
         self._skip_incomplete = skip_incomplete
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        num_long = 0
         for source, target in self.shard_iterable(self._pairs(str(file_path))):
             instance = self.text_to_instance(source, target)
             metadata: Any = instance["metadata"]
             longest = max(len(metadata["source_tokens"]), len(metadata["target_tokens"]))
             if self._max_length is not None and longest > self._max_length:
-                num_long += 1
+                self._left_out[f"of more than {self._max_length} tokens (max_length)"] += 1
             else:
                 yield instance
-        if num_long:
-            message = "%s: left out %d pairs of more than %d tokens"
-            logger.info(message, file_path, num_long, self._max_length)
+        for cause, number in self._left_out.items():
+            logger.info("%s: left out %d pairs %s", file_path, number, cause)
 
     def _pairs(self, file_path: str) -> Iterator[tuple[str, str]]:
         """The sentences of a path, without the blank ones."""
@@ -113,22 +111,19 @@ class ParallelTextReader(ConfiguredReader):
             before, after = file_path[: names.start()], file_path[names.end() :]
             pairs = self._aligned(*(f"{before}{name}{after}" for name in names.groups()))
         is_empty = True
-        num_incomplete = 0
         for where, source, target in pairs:
             if source and target:
                 is_empty = False
                 yield source, target
             elif source or target:
-                num_incomplete += 1
+                self._left_out["with a blank side (skip_incomplete)"] += 1
                 if not self._skip_incomplete:
                     blank = "sentence" if target else "translation"
                     raise ConfigurationError(
                         f"{where}: the {blank} is blank, but its pair is not; set skip_incomplete "
                         "to leave out such pairs"
                     )
-        if num_incomplete:
-            logger.info("%s: left out %d pairs with a blank side", file_path, num_incomplete)
-        if is_empty:
+        if is_empty and not self._left_out:
             raise ConfigurationError(f"{file_path} is empty")
 
     def _aligned(self, source_path: str, target_path: str) -> Iterator[tuple[Source, str, str]]:

@@ -37,8 +37,10 @@ class SentencePairReader(FormattedReader):
     - `snli`, `multinli`: JSON lines with the keys `sentence1`, `sentence2`, `gold_label` and
       `pairID`, or with `premise`, `hypothesis` and `label`. Labels `entailment`, `neutral`,
       `contradiction`.
-    - `sick`: the release, tab-separated with a header. The same labels: the file's upper-case
-      ones are lower-cased. Scores from 1 to 5, the relatedness.
+    - `sick`: SemEval's files or the full release, tab-separated with a header. The same labels: the
+      file's upper-case ones are lower-cased. Scores from 1 to 5, the relatedness. The full release
+      is a single file of which the data path names a set: `{"path": "SICK.txt", "set": "TRAIN"}`,
+      `TRIAL` or `TEST`.
     - `quora`: the release with its header (tsv, or csv as on Kaggle), or the partition of Wang et
       al. (2017), which has label, question, question and id, and no header. Labels `0`, `1`.
     - `msrp`: the release, tab-separated with a header. Labels `0`, `1`.

@@ -9,6 +9,7 @@ from typing import Any, Callable, ClassVar, Optional, TypeVar
 
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import is_distributed
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import Field, ListField, MetadataField, TextField
 from allennlp.data.instance import Instance
@@ -70,6 +71,8 @@ class ConfiguredReader(DatasetReader):
         self._max_length = max_length
         self._num_texts: Counter[bool] = Counter()
         self._has_logged_unsplit = False
+        self._left_out: Counter[str] = Counter()
+        """By cause, how many examples of the present path are left out."""
 
     @classmethod
     def from_params(cls, params: Params, *args: Any, **kwargs: Any) -> "ConfiguredReader":
@@ -79,10 +82,19 @@ class ConfiguredReader(DatasetReader):
         return reader
 
     def read(self, file_path: Any) -> Iterator[Instance]:
-        """Read the instances of a data path."""
+        """Read the instances of a data path. There is an error if none is left."""
         self._num_texts.clear()
+        self._left_out.clear()
+        number = 0
         try:
-            yield from super().read(file_path)
+            for instance in super().read(file_path):
+                number += 1
+                yield instance
+            # A worker process may have none where others have some.
+            if not number and self.get_worker_info() is None:
+                raise self._nothing_left(file_path)
+            if number == self.max_instances:
+                logger.warning("%s: only the first %d (max_instances)", file_path, number)
         except ConfigurationError as error:
             if self._section != "validation_dataset_reader":
                 raise
@@ -104,6 +116,17 @@ class ConfiguredReader(DatasetReader):
         """Return the tokens of a text, and note whether they are words."""
         self._num_texts[is_unsplit(token.text or "" for token in tokens)] += 1
         return tokens
+
+    def _nothing_left(self, data_path: Any) -> ConfigurationError:
+        causes = [f"left out {number} {cause}" for cause, number in self._left_out.items()]
+        if self.max_instances == 0:
+            causes.append("max_instances is 0")
+        if isinstance(data_path, Mapping) and "folds" in data_path:
+            causes.append(f"there is no example in the folds {data_path['folds']}")
+        if is_distributed():
+            causes.append("this is one of several processes, which share the examples")
+        causes = causes or ["it has none"]
+        return ConfigurationError(f"{shorten(data_path)}: no example is read: {'; '.join(causes)}")
 
     def _shared(self, data_path: Any) -> Iterator[Any]:
         """The examples of a data path, with or without folds, that this worker reads."""
@@ -263,6 +286,18 @@ class FormattedReader(TokenizingReader):
             value = value_of(row)
             presence.check(row, value)
             yield row, value
+
+    def missing(self, data_path: Any, name: str) -> ConfigurationError:
+        """The error for data whose examples have no field `name`; it lists the columns."""
+        path, _ = split_data_path(data_path)
+        first = path[0] if isinstance(path, list) else path
+        row = next(iter(self._format.rows(first, encoding=self._encoding)))
+        columns = self._columns[{"labels": "label", "span_start": "answers"}.get(name, name)]
+        wanted = " or ".join(map(repr, columns)) or "of none"
+        return row.error(
+            f"the examples have no {name} to compare predictions with. It is the value of the "
+            f"column {wanted}; {row.listed}"
+        )
 
     def _label(self, row: Row) -> Optional[str]:
         return row.label(self._columns["label"])

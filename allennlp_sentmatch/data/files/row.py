@@ -56,12 +56,16 @@ class Row:
         """The value of the first of the `columns` that the row has."""
         return next((self.values[column] for column in columns if column in self.values), None)
 
+    @property
+    def listed(self) -> str:
+        """A clause that lists the columns."""
+        return f"the columns are {', '.join(map(shorten, self.values))[:500]}"
+
     def require(self, columns: Sequence[Column], remedy: str = "") -> None:
         """Raise an error that lists the row's columns if none of `columns` is among them."""
         if not any(column in self.values for column in columns):
             wanted = " or ".join(map(repr, columns))
-            present = ", ".join(map(shorten, self.values))[:500]
-            raise self.error(f"there is no column {wanted}; the columns are {present}{remedy}")
+            raise self.error(f"there is no column {wanted}; {self.listed}{remedy}")
 
     def text(self, columns: Sequence[Column]) -> str:
         """The string in the first of the `columns` that the row has; it may be empty."""
@@ -119,7 +123,9 @@ class Row:
         if value is None:
             return None
         try:
-            number = float(value)
+            # Python reads 1_0 as 10, and takes JSON's true for 1.
+            is_other = isinstance(value, bool) or "_" in str(value)
+            number = math.nan if is_other else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):

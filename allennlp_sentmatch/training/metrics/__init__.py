@@ -6,6 +6,7 @@ from allennlp_sentmatch.training.metrics.averages import (
     MeanReciprocalRank,
     MeanSquaredError,
 )
+from allennlp_sentmatch.training.metrics.correlations import ScoreCorrelations
 from allennlp_sentmatch.training.metrics.text_metrics import AnswerOverlap, Distinct, SacreBleu
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "MeanReciprocalRank",
     "MeanSquaredError",
     "SacreBleu",
+    "ScoreCorrelations",
 ]

@@ -1,5 +1,6 @@
-"""Averages over predictions. Without any, they are 0."""
+"""Averages over predictions."""
 
+import math
 from typing import Callable, Optional
 
 import torch
@@ -15,7 +16,13 @@ QUESTIONS = ("all", "answered", "clean")
 
 
 class MaskedAverage(Average):
-    """An `Average` over all workers. Not registered itself."""
+    """An `Average` over all workers; NaN where nothing counts. Not registered itself."""
+
+    def get_metric(self, reset: bool = False) -> float:
+        """The average."""
+        count = self._count
+        average = float(super().get_metric(reset))
+        return average if count else math.nan
 
     def _add(self, values: Tensor, mask: Optional[Tensor]) -> None:
         """Add values, without those that a mask of the same shape excludes."""

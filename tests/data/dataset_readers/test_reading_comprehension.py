@@ -251,7 +251,7 @@ SUMMARIES = "document_id,set,summary\n77cd,train,The well.\n"
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"set": "dev"}, r"qaps\.csv has no question of the set 'dev'; .*test.*train.*valid"),
+        ({"set": "dev"}, r"qaps\.csv has no example of the set 'dev'; .*test.*train.*valid"),
         ({"sets": "train"}, "expected a data path such as"),
         (None, "expected a data path such as"),
         ({"summaries": SUMMARIES}, r"qaps\.csv, line 2: .*data\.txt has no summary"),

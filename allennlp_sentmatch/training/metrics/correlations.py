@@ -1,0 +1,50 @@
+"""Correlations of predicted with gold scores."""
+
+from typing import Any, Optional
+
+import numpy
+import torch
+from allennlp.common.util import is_distributed
+from allennlp.training.metrics import Metric
+from scipy.stats import rankdata
+from torch import Tensor, distributed
+
+
+class ScoreCorrelations(Metric):
+    """Pearson's and Spearman's correlation over all workers, computed from all scores, in float64.
+
+    AllenNLP's correlations refuse to work in distributed training. A correlation that is not
+    defined, because there are fewer than two scores or all are equal, is 0. Not registered itself.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def __call__(  # type: ignore[override]
+        self, predictions: Tensor, gold_labels: Tensor, mask: Optional[Tensor] = None
+    ) -> None:
+        """Add scores (B,), without those that a `mask` (B,) excludes."""
+        pairs = torch.stack([predictions, gold_labels]).detach().double()  # (2, B)
+        parts: list[Any] = [pairs if mask is None else pairs[:, mask]]
+        parts[0] = parts[0].cpu().numpy()
+        if is_distributed():
+            own, parts = parts[0], [None] * distributed.get_world_size()
+            distributed.all_gather_object(parts, own)
+        self._scores = numpy.concatenate([self._scores, *parts], axis=1)
+
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        """`{"pearson": ..., "spearman": ...}`."""
+        scores = self._scores
+        if reset:
+            self.reset()
+        ranks = [rankdata(side) for side in scores]
+        return {"pearson": _correlation(*scores), "spearman": _correlation(*ranks)}
+
+    def reset(self) -> None:
+        """Remove all scores."""
+        self._scores = numpy.empty((2, 0))
+
+
+def _correlation(first: Any, second: Any) -> float:
+    is_defined = len(first) > 1 and numpy.ptp(first) > 0 and numpy.ptp(second) > 0
+    return float(numpy.corrcoef(first, second)[0, 1]) if is_defined else 0.0
