@@ -1,6 +1,5 @@
 """A sentence encoder in a folder of tensors and JSON."""
 
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.checks import check_names, check_positive
-from allennlp_sentmatch.standalone.files import errors_name, read_json_object
+from allennlp_sentmatch.standalone.files import (
+    errors_name,
+    read_json_object,
+    write_json,
+    written_folder,
+)
 from allennlp_sentmatch.standalone.networks import load_state, sentence_network
 from allennlp_sentmatch.standalone.quantization import dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import splitter_from
@@ -154,18 +158,16 @@ class StandaloneEncoder(nn.Module):
         return encoder.eval()
 
     def save(self, folder: Union[str, "os.PathLike[str]"], int8: bool = False) -> None:
-        """Write the files from which `load` makes this encoder again.
+        """Write the folder from which `load` makes this encoder again.
 
         # Parameters
 
         folder : `Union[str, os.PathLike]`
+            Is absent, empty or an encoder's, which is replaced; see `written_folder`.
         int8 : `bool`, optional (default = `False`)
             Whether to round matrices to 8 bits, as `quantized` does: a quarter of the size.
         """
-        path = Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
         state = self.state_dict()
-        write_tensors(path / TENSORS, quantized(state) if int8 else state)
         indexer = self.indexer
         settings = {
             "format": FORMAT,
@@ -175,13 +177,11 @@ class StandaloneEncoder(nn.Module):
             "vector_size": self.vector_size,
         }
         vocabulary = {"unknown": indexer.unknown, "empty": indexer.empty, "words": self.words}
-        for name, value in (
-            (SETTINGS, settings),
-            (SPLITTER, indexer.splitter.settings()),
-            (VOCABULARY, vocabulary),
-        ):
-            text = json.dumps(value, indent=1, ensure_ascii=False)
-            (path / name).write_text(f"{text}\n", "utf-8")
+        with written_folder(folder, replaces=SETTINGS) as path:
+            write_tensors(path / TENSORS, quantized(state) if int8 else state)
+            write_json(path / SETTINGS, settings)
+            write_json(path / SPLITTER, indexer.splitter.settings())
+            write_json(path / VOCABULARY, vocabulary)
 
     def forward(self, indices: Tensor) -> Tensor:
         """The vectors (B, E) of B sentences from the indices of their words, (B, T)."""
