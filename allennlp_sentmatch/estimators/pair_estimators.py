@@ -28,6 +28,7 @@ from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Sour
 from allennlp_sentmatch.estimators.word_comparison import compare_words
 from allennlp_sentmatch.nn import matching
 from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
+from allennlp_sentmatch.standalone.texts import Sentences
 
 Array = numpy.ndarray[Any, Any]
 Words = list[tuple[str, float]]
@@ -163,7 +164,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         `tuple[list[tuple[str, float]], list[tuple[str, float]]]`
             The words between spaces of the first and of the second sentence with their weights.
         """
-        sides = [texts[0].split() for texts in checked_pairs([pair])]
+        sides = [texts[0].split() for texts in checked_pairs([pair])[:2]]
         variants = [[" ".join(words) for words in sides]]
         for side, words in enumerate(sides):
             for i in range(len(words)):
@@ -232,7 +233,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, y: Any) -> tuple[list[tuple[str, str]], Array]:
         """N pairs, and their labels or scores (N,)."""
-        pairs = list(zip(*checked_pairs(X)))
+        pairs = list(zip(*checked_pairs(X)[:2]))
         return pairs, checked_targets(y, len(pairs), self._numeric)
 
     def _targets(self, values: Array) -> Array:
@@ -280,14 +281,14 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     def _vectors(self, first: list[str], second: list[str]) -> tuple[FloatArray, FloatArray]:
         """The sentences' vectors, both (N, E); a sentence that occurs twice is encoded once."""
         positions = {text: i for i, text in enumerate(dict.fromkeys(first + second))}
-        vectors = self.encoder_.encode(positions)
+        vectors = self.encoder_.encode(Sentences(positions))
         u, v = (vectors[[positions[text] for text in texts]] for texts in (first, second))
         return u, v
 
     def _outputs(self, X: Any) -> Array:
         """The logits (N, C) of pairs, or their scores (N, 1)."""
         check_is_fitted(self)
-        first, second = checked_pairs(X)
+        first, second, _ = checked_pairs(X)
         blocks = [slice(i, i + BLOCK_SIZE) for i in range(0, len(first), BLOCK_SIZE)]
         sides = [(first[block], second[block]) for block in blocks]
         if self.head_ is not None:

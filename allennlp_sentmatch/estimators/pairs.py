@@ -1,41 +1,81 @@
 """Pairs of sentences and their labels or scores, as users give them."""
 
-import math
-from typing import Any
+import re
+import sys
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, NamedTuple, Optional
 
 import numpy
 
-from allennlp_sentmatch.estimators.sentence_encoder import check_sentence
+from allennlp_sentmatch.estimators.sentence_encoder import MAX_CHARACTERS
+from allennlp_sentmatch.standalone.texts import Sentences, checked_text, listed
+
+_UNSAFE = re.compile("[\ud800-\udfff]|\0$")  # NumPy drops null characters at the end
 
 
-def checked_pairs(X: Any) -> tuple[list[str], list[str]]:
+class Pairs(NamedTuple):
+    """N pairs of sentences."""
+
+    first: Sentences
+    second: Sentences
+    names: Optional[tuple[str, ...]]
+    """Of the two columns, where the pairs are a data frame, a table or records."""
+
+
+def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
     """The first and the second sentences of N pairs.
 
     # Parameters
 
     X : `Any`
-        A list of pairs of strings, a NumPy array (N, 2), or a data frame of two columns.
+        A list of pairs of strings, a NumPy array (N, 2), a data frame of two columns, or records:
+        mappings with the same two keys, such as rows of `datasets` and of an Arrow table.
+    names : `Iterable[str]`, optional (default = `None`)
+        Those of the columns in `fit`. A data frame must have them in this order; records are read
+        by them, in whatever order their keys are.
 
     # Raises
 
     `TypeError` or `ValueError` for anything else, naming the pair (counted from 0).
     """
-    if hasattr(X, "to_numpy"):  # a data frame of pandas or Polars
-        X = X.to_numpy()
-    if isinstance(X, (str, bytes, dict)) or not hasattr(X, "__iter__"):
-        raise TypeError(
-            "pairs must be a list of pairs of strings, an array or a data frame of two columns, "
-            f"not {type(X).__name__}"
-        )
-    sides: tuple[list[str], list[str]] = ([], [])
-    for position, pair in enumerate(X):
-        if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
-            raise ValueError(f"pair {position} must be two sentences, not {_described(pair)}")
-        for side, ordinal, text in zip(sides, ("first", "second"), pair):
-            side.append(check_sentence(text, f"pair {position}: the {ordinal} sentence"))
-    if not sides[0]:
+    columns: Optional[tuple[Any, ...]] = None
+    if hasattr(X, "to_pylist"):  # of Arrow
+        X = X.to_pylist()
+    elif hasattr(X, "to_numpy") and hasattr(X, "columns"):  # of pandas or Polars
+        columns, X = tuple(X.columns), X.to_numpy()
+    pairs = listed(
+        X,
+        "pairs must be a list of pairs of strings or of records, an array, or a data frame",
+        "join two columns, such as list(zip(first, second))",
+    )
+    if not pairs:
         raise ValueError("there are 0 pairs; at least one is needed")
-    return sides
+    keys: tuple[Any, ...] = ()  # of records
+    if columns is None and hasattr(pairs[0], "keys"):
+        keys, _ = _contents(pairs[0], 0)
+        if names is not None and set(keys) == set(names):
+            keys = tuple(names)
+        columns = keys
+    sides = Sentences(), Sentences()
+    for position, pair in enumerate(pairs):
+        found, texts = _contents(pair, position)
+        if set(found) != set(keys):
+            needed = f"the keys {', '.join(map(repr, keys))}" if keys else "no keys"
+            raise TypeError(f"pair {position} must have {needed}, like pair 0")
+        if found != keys:
+            texts = [texts[found.index(key)] for key in keys]
+        for side, ordinal, text in zip(sides, ("first", "second"), texts):
+            name = f"pair {position}: the {ordinal} sentence"
+            side.append(checked_text(text, name, MAX_CHARACTERS))
+    if columns is None or not all(isinstance(column, str) for column in columns):
+        return Pairs(*sides, None)
+    if names is not None and columns != tuple(names):
+        raise ValueError(
+            "The feature names should match those that were passed during fit: "
+            f"{', '.join(names)}; got {', '.join(columns)}"
+        )
+    return Pairs(*sides, columns)
 
 
 def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any]:
@@ -47,9 +87,10 @@ def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any
     its pair.
     """
     kind, form = ("score", "a number") if numeric else ("label", "a string or a number")
-    if isinstance(y, (str, bytes, dict)) or not hasattr(y, "__iter__"):
-        raise TypeError(f"expected a list of {kind}s, not {type(y).__name__}")
-    values = y.tolist() if hasattr(y, "tolist") else list(y)
+    values = [
+        value.item() if isinstance(value, numpy.generic) else value
+        for value in listed(y, f"expected a list of {kind}s")
+    ]
     if len(values) != count:
         raise ValueError(
             f"there are {count} pairs and {len(values)} {kind}s; expected one for each"
@@ -57,14 +98,36 @@ def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any
     for position, value in enumerate(values):
         if not isinstance(value, (int, float) if numeric else (str, int, float)):
             raise TypeError(f"the {kind} of pair {position} must be {form}, not {value!r:.50}")
-        if not isinstance(value, str) and not math.isfinite(value):
-            raise ValueError(f"the {kind} of pair {position} is {value}; leave the pair out")
+        if isinstance(value, str):
+            if _UNSAFE.search(value):
+                raise ValueError(
+                    f"the label of pair {position} is {value!r:.50}, which cannot be saved; remove "
+                    "halves of UTF-16 pairs and trailing null characters"
+                )
+        elif not abs(value) <= sys.float_info.max:
+            shown = value if isinstance(value, float) else "too large a number"
+            raise ValueError(f"the {kind} of pair {position} is {shown}; leave the pair out")
     if len({isinstance(value, str) for value in values}) > 1:
         raise TypeError("some labels are strings and others are numbers; make all strings")
     return numpy.asarray(values, dtype=float if numeric else None)
 
 
-def _described(pair: Any) -> str:
-    if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__"):
-        return type(pair).__name__
-    return f"a {type(pair).__name__} of {len(pair)}"
+def _contents(pair: Any, position: int) -> tuple[tuple[Any, ...], list[Any]]:
+    """The keys of a pair, if it has any, and its two elements."""
+    keys: tuple[Any, ...] = ()
+    elements: list[Any] = []
+    described = type(pair).__name__
+    if not isinstance(pair, (str, bytes, set, frozenset)):
+        try:
+            if hasattr(pair, "keys"):
+                keys = tuple(pair.keys())
+                elements = [pair[key] for key in keys]
+            else:
+                elements = list(islice(pair, 3))
+            described = f"a {described} of {len(pair)}"
+        except TypeError:  # a number has no elements, and a generator no length
+            pass
+    if len(elements) == 2:
+        return keys, elements
+    kind = ValueError if elements and not keys else TypeError
+    raise kind(f"pair {position} must be two sentences, not {described}")

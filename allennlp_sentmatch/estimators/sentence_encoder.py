@@ -1,28 +1,37 @@
 """Sentence vectors from whichever encoder there is."""
 
 import os
-import re
-import warnings
 from collections.abc import Iterable
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Optional, Protocol, Union
 
 import numpy
+from torch import Tensor
 
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import (
     SETTINGS,
     FloatArray,
     StandaloneEncoder,
-    checked_sentences,
     normalized,
+)
+from allennlp_sentmatch.standalone.texts import (
+    Sentences,
+    checked_sentences,
+    checked_text,
+    noting,
 )
 
 MAX_CHARACTERS = 10_000
 """Of a text. A batch takes memory for the length of its longest text."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+NUM_SAMPLES = 8
+"""The number of rows of given vectors that are compared with the encoder's."""
+
+TOLERANCE = 0.01
+"""The largest difference in a component, at length 1: processors round differently."""
 
 
 class Encodes(Protocol):
@@ -73,16 +82,17 @@ class SentenceEncoder:
                 "an encoder must be a path, an object with a method `encode`, or None for the "
                 f"encoder of this package, not {type(source).__name__}"
             )
-        if isinstance(self.network, StandaloneEncoder):
-            self.network.indexer.on_cut = _warn_of_cut
 
     @cached_property
     def vector_size(self) -> int:
         """The vectors' width E."""
-        return int(self.encode(["a"]).shape[1])
+        with noting(()):
+            return int(self.encode(["a"]).shape[1])
 
     def encode(self, sentences: Iterable[str]) -> FloatArray:
         """The vectors of sentences.
+
+        A warning names the sentences that are cut, and those of which the encoder knows no word.
 
         # Parameters
 
@@ -97,22 +107,20 @@ class SentenceEncoder:
         # Raises
 
         `TypeError` or `ValueError` for a sentence that is not a string, is blank or too long,
-        naming its position, and for a single string.
+        naming its position, and for a single string, a set or a table.
         """
-        texts = _checked(sentences)
+        texts = checked_sentences(sentences, MAX_CHARACTERS)
         if not texts:
             return numpy.empty((0, self.vector_size), dtype=numpy.float32)
-        vectors: FloatArray = numpy.asarray(self.network.encode(texts), dtype=numpy.float32)
+        name = f"{type(self.network).__name__}.encode"
+        with noting(texts):
+            vectors = _array(self.network.encode(texts), f"the result of {name}")
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise ValueError(
-                f"{type(self.network).__name__}.encode gave an array of shape {vectors.shape} for "
-                f"{len(texts)} sentences; expected ({len(texts)}, vector size)"
+                f"{name} gave an array of shape {vectors.shape} for {len(texts)} sentences; "
+                f"expected ({len(texts)}, vector size)"
             )
-        finite = numpy.isfinite(vectors).all(axis=1)
-        if not finite.all():
-            raise ValueError(
-                f"the vector of sentence {finite.argmin()} has a number that is not finite"
-            )
+        _check_finite(vectors, "of sentence")
         return vectors
 
     def similarity(
@@ -130,14 +138,15 @@ class SentenceEncoder:
         """
         if isinstance(first, str) and isinstance(second, str):
             return float(self.similarity([first], [second])[0])
-        texts = [_checked(first), _checked(second)]
-        if len(texts[0]) != len(texts[1]):
+        a, b = (checked_sentences(side, MAX_CHARACTERS) for side in (first, second))
+        if len(a) != len(b):
             raise ValueError(
-                f"expected as many second sentences as first ones; there are {len(texts[0])} first "
-                f"and {len(texts[1])} second ones"
+                f"expected as many second sentences as first ones; there are {len(a)} first and "
+                f"{len(b)} second ones"
             )
-        a, b = numpy.split(normalized(self.encode(texts[0] + texts[1])), 2)
-        return (a * b).sum(axis=1)
+        with noting(a + b, lambda i: f"{('first', 'second')[i // len(a)]} sentence {i % len(a)}"):
+            u, v = numpy.split(normalized(self.encode(Sentences(a + b))), 2)
+        return (u * v).sum(axis=1).clip(-1, 1)
 
     def search(
         self,
@@ -162,20 +171,39 @@ class SentenceEncoder:
 
         `list[tuple[str, float]]`
             The sentences with their cosines, the most similar first.
+
+        # Raises
+
+        `ValueError` for vectors that are not finite, or of which one of a few that are compared is
+        not the encoder's for its sentence; the errors of `encode`.
         """
-        check_sentence(query, "the query")
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        query = checked_text(query, "the query", MAX_CHARACTERS)
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
             raise ValueError(f"count must be an integer of at least 1, got {count!r}")
-        texts = checked_sentences(sentences)
-        # Shape: (1, E) and (N, E)
-        vector = self.encode([query])
-        rows = self.encode(texts) if vectors is None else numpy.asarray(vectors)
-        if rows.shape != (len(texts), vector.shape[1]):
-            raise ValueError(
-                f"expected the vectors of the {len(texts)} sentences, "
-                f"({len(texts)}, {vector.shape[1]}); got {rows.shape}"
-            )
-        cosines = normalized(rows) @ normalized(vector)[0]
+        texts = checked_sentences(sentences, MAX_CHARACTERS)
+        number = len(texts) if vectors is None else min(len(texts), NUM_SAMPLES)
+        sample = numpy.linspace(0, len(texts) - 1, number).astype(int)
+        with noting([query, *texts], lambda i: f"sentence {i - 1}" if i else "the query"):
+            encoded = normalized(self.encode(Sentences([query, *(texts[i] for i in sample)])))
+        # Shape: (E,) and (number, E)
+        vector, rows = encoded[0], encoded[1:]
+        if vectors is not None:
+            given = _array(vectors, "vectors")
+            if given.shape != (len(texts), len(vector)):
+                raise ValueError(
+                    f"expected the vectors of the {len(texts)} sentences, "
+                    f"({len(texts)}, {len(vector)}); got {given.shape}"
+                )
+            _check_finite(given, "in row")
+            given = normalized(given)
+            differs = (numpy.abs(given[sample] - rows) > TOLERANCE).any(axis=1)
+            if differs.any():
+                raise ValueError(
+                    f"the vector in row {sample[differs.argmax()]} is not the encoder's for this "
+                    "sentence; encode the sentences again"
+                )
+            rows = given
+        cosines = (rows @ vector).clip(-1, 1)
         order = numpy.argsort(-cosines, kind="stable")[:count]
         return [(texts[i], float(cosines[i])) for i in order]
 
@@ -184,43 +212,22 @@ class SentenceEncoder:
         return self
 
 
-def check_sentence(text: Any, name: str) -> str:
-    """Return `text`, if it can be encoded, as a plain string.
+def _array(vectors: Any, name: str) -> FloatArray:
+    """Vectors as they are computed with here, from an array, a tensor or lists."""
+    try:
+        if isinstance(vectors, Tensor):
+            vectors = vectors.detach().float().cpu()
+        return numpy.asarray(vectors, dtype=numpy.float32)
+    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError is PyTorch's
+        raise ValueError(f"{name} must be an array of numbers: {error}") from error
 
-    # Raises
 
-    `TypeError` or `ValueError`, which begins with `name`.
-    """
-    if not isinstance(text, str):
-        shown = "NaN, a missing value" if text != text else type(text).__name__
-        raise TypeError(f"{name} must be a string, not {shown}")
-    if not text.strip():
-        raise ValueError(f"{name} is blank; leave it out")
-    if len(text) > MAX_CHARACTERS:
+def _check_finite(vectors: FloatArray, place: str) -> None:
+    finite = numpy.isfinite(vectors).all(axis=1)
+    if not finite.all():
         raise ValueError(
-            f"{name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} can be encoded, so "
-            "divide the text into sentences"
+            f"the vector {place} {finite.argmin()} has a component that is not a finite number"
         )
-    surrogate = None if text.isascii() else _SURROGATE.search(text)
-    if surrogate is not None:
-        raise ValueError(
-            f"{name} has half of a UTF-16 pair at character {surrogate.start()}; remove it"
-        )
-    return str(text)  # NumPy's strings are of a subclass that some tokenizers do not take
-
-
-def _checked(sentences: Any) -> list[str]:
-    if isinstance(sentences, Iterable) and not isinstance(sentences, (str, bytes)):
-        sentences = [check_sentence(text, f"sentence {i}") for i, text in enumerate(sentences)]
-    return checked_sentences(sentences)
-
-
-def _warn_of_cut(text: str, max_length: int) -> None:
-    warnings.warn(
-        f"only the first {max_length} words or word pieces of a text were encoded, which begins "
-        f"with {text[:50]!r}; divide long texts into sentences",
-        stacklevel=2,
-    )
 
 
 def _read(path: Path) -> Encodes:

@@ -18,15 +18,20 @@ from allennlp.models import Archive, Model
 from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.text import check_text, shorten
+from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
-from allennlp_sentmatch.predictors.text_indexing import text_indexer, unknown_words
-from allennlp_sentmatch.standalone.encoder import FloatArray, checked_sentences
+from allennlp_sentmatch.predictors.text_indexing import (
+    knows_no_word,
+    text_indexer,
+    unknown_words,
+)
+from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
+from allennlp_sentmatch.standalone.texts import KNOWS_NO_WORD, checked_sentences, note, noting
 
 PREDICTED = ("label", "probs_by_label", "score")
 """The outputs that are a prediction for a pair: a label with all probabilities, or a score."""
@@ -124,22 +129,29 @@ class SentenceEncoder:
 
         # Raises
 
-        `ConfigurationError` for a sentence that is not a string or has a lone surrogate, naming its
-        position, for a single string, and for a `batch_size` that is not an integer of at least 1.
+        `ConfigurationError` for a sentence that is not a string, is blank or has half of a UTF-16
+        pair, naming its position, for a single string, and for a `batch_size` that is not an
+        integer of at least 1.
         """
         if not isinstance(batch_size, Integral) or batch_size < 1:
             raise ConfigurationError(
                 f"batch_size must be an integer of at least 1, got {shorten(batch_size)}"
             )
-        sentences = _checked(sentences)
-        if len(sentences) == 0:
+        try:
+            texts = checked_sentences(sentences)
+        except (TypeError, ValueError) as error:
+            raise ConfigurationError(str(error)) from error
+        if not texts:
             return numpy.empty((0, self.vector_size), dtype=numpy.float32)
-        prepared = self._prepare(sentences)
-        order = sorted(range(len(prepared)), key=lambda i: _length(prepared[i]))
-        batches = []
-        with Tqdm.tqdm(
-            total=len(order), desc="encoding", unit=" sentences", disable=not show_progress
-        ) as progress:
+        with (
+            noting(texts),
+            Tqdm.tqdm(
+                total=len(texts), desc="encoding", unit=" sentences", disable=not show_progress
+            ) as progress,
+        ):
+            prepared = self._prepare(texts)
+            order = sorted(range(len(prepared)), key=lambda i: _length(prepared[i]))
+            batches = []
             for start in range(0, len(order), batch_size):
                 batches.append(
                     self._encode_batch([prepared[i] for i in order[start : start + batch_size]])
@@ -186,10 +198,7 @@ class SentenceEncoder:
 
     def knows_no_word(self, sentence: str) -> bool:
         """Whether all words of a sentence, apart from punctuation, are out of the vocabulary."""
-        tokens: Any = self._instance(sentence)["tokens"]
-        unknown = self.unknown_words(sentence)
-        known = {str(token.text) for token in tokens}.difference(unknown)
-        return bool(unknown) and not any(any(map(str.isalnum, word)) for word in known)
+        return knows_no_word(self._instance(sentence), self._model.vocab)
 
     @property
     def is_classifier(self) -> bool:
@@ -215,7 +224,7 @@ class SentenceEncoder:
             # A batch is tokenized when it is encoded: thousands of sentences' tokens in memory
             # would keep Python's garbage collector busy.
             return sentences
-        return [self._indexer.indices(sentence) for sentence in sentences]
+        return self._indexer.rows(sentences)
 
     @torch.no_grad()
     def _encode_batch(self, prepared: Sequence[Any]) -> FloatArray:
@@ -223,6 +232,9 @@ class SentenceEncoder:
         tokens: Any
         if self._indexer is None:
             batch = Batch([self._instance(sentence) for sentence in prepared])
+            for sentence, instance in zip(prepared, batch.instances):
+                if knows_no_word(instance, self._model.vocab):
+                    note(KNOWS_NO_WORD, sentence)
             batch.index_instances(self._model.vocab)
             tokens = batch.as_tensor_dict()["tokens"]
         else:
@@ -254,12 +266,3 @@ class SentenceVectorPredictor(EchoingPredictor):
 def _length(prepared: Prepared) -> int:
     """A sentence's number of words; where it is not tokenized yet, roughly."""
     return len(prepared.split()) if isinstance(prepared, str) else len(prepared)
-
-
-def _checked(sentences: Iterable[str]) -> list[str]:
-    try:
-        strings = checked_sentences(sentences)
-    except TypeError as error:
-        raise ConfigurationError(str(error)) from error
-    # NumPy's strings are of a subclass that spaCy does not take.
-    return [check_text(str(text), f"sentence {i}") for i, text in enumerate(strings)]

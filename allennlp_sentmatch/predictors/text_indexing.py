@@ -63,7 +63,6 @@ def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
         known.get(word, unknown),
         indexer.lowercase_tokens,
         reader._max_length,
-        on_cut=reader._log_cut,
     )
 
 
@@ -95,6 +94,14 @@ def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
         )
     ]
     return list(dict.fromkeys(words))
+
+
+def knows_no_word(instance: Instance, vocab: Vocabulary) -> bool:
+    """Whether all words of an instance, apart from punctuation, are out of the vocabulary."""
+    unknown = unknown_words(instance, vocab)
+    words = {str(token.text) for field in text_fields(instance) for token in field.tokens}
+    known = words.difference(unknown)
+    return bool(unknown) and not any(any(map(str.isalnum, word)) for word in known)
 
 
 def _knows(indexer: TokenIndexer, word: str, vocab: Vocabulary) -> bool:

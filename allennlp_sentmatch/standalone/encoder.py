@@ -21,6 +21,7 @@ from allennlp_sentmatch.standalone.quantization import dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import splitter_from
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer, padded
+from allennlp_sentmatch.standalone.texts import checked_sentences, noting
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 
 FloatArray = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
@@ -206,40 +207,23 @@ class StandaloneEncoder(nn.Module):
         # Raises
 
         `ValueError`
-            If the batch size is below 1.
+            If the batch size is below 1; for a blank sentence, naming its position.
         `TypeError`
             If `sentences` is a single string, or anything else but strings.
         """
         check_positive(batch_size=batch_size)
-        rows = [self.indexer.indices(sentence) for sentence in checked_sentences(sentences)]
+        texts = checked_sentences(sentences)
+        with noting(texts):
+            rows = self.indexer.rows(texts)
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         device = self.embedding.weight.device
-        vectors = torch.empty(len(rows), self.vector_size, dtype=self.embedding.weight.dtype)
+        dtype = self.embedding.weight.dtype
+        vectors = torch.empty(len(rows), self.vector_size, dtype=dtype, device="cpu")
         for start in range(0, len(order), batch_size):
             batch = order[start : start + batch_size]
             indices = padded([rows[i] for i in batch]).to(device)
             vectors[batch] = self(indices).to(vectors)
         return vectors
-
-
-def checked_sentences(sentences: Any) -> list[str]:
-    """The strings of an iterable.
-
-    # Raises
-
-    `TypeError` for anything else, a single string included; it names the position of the first
-    sentence that is not a string.
-    """
-    if isinstance(sentences, (str, bytes)) or not isinstance(sentences, Iterable):
-        raise TypeError(
-            "sentences must be a list or another iterable of strings, not "
-            f"{type(sentences).__name__}; a single sentence goes into a list"
-        )
-    checked = list(sentences)
-    for position, sentence in enumerate(checked):
-        if not isinstance(sentence, str):
-            raise TypeError(f"sentence {position} must be a string, not {type(sentence).__name__}")
-    return checked
 
 
 def normalized(vectors: FloatArray) -> FloatArray:

@@ -17,8 +17,9 @@ from typing import Any, Optional
 
 import torch
 
-from allennlp_sentmatch.standalone.encoder import StandaloneEncoder, checked_sentences
+from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import padded
+from allennlp_sentmatch.standalone.texts import checked_sentences
 
 
 def __getattr__(name: str) -> Any:
@@ -60,8 +61,8 @@ def _define_module() -> Any:
             self, inputs: list[str], prompt: Optional[str] = None, **options: Any
         ) -> dict[str, torch.Tensor]:
             """The indices of the words of a batch of sentences."""
-            texts = [(prompt or "") + text for text in checked_sentences(inputs)]
-            return {"input_ids": padded([self.encoder.indexer.indices(text) for text in texts])}
+            texts = [(prompt or "") + text for text in checked_sentences(inputs, may_be_blank=True)]
+            return {"input_ids": padded(self.encoder.indexer.rows(texts))}
 
         tokenize = preprocess  # the name before sentence-transformers 5.3
 

@@ -2,12 +2,14 @@
 
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import Callable, Optional
+from functools import cached_property
+from typing import Optional
 
 import torch
 from torch import Tensor
 
 from allennlp_sentmatch.standalone.splitters import Splitter
+from allennlp_sentmatch.standalone.texts import KNOWS_NO_WORD, note
 
 PADDING = 0
 """The index of padding."""
@@ -39,8 +41,6 @@ class TextIndexer:
         Whether words are in lower case in the vocabulary.
     max_length : `int`, optional (default = `None`)
         Words of a text past this many are left out.
-    on_cut : `Callable[[str, int], object]`, optional (default = `None`)
-        Called with a text of which words are left out, and with `max_length`.
     """
 
     def __init__(
@@ -51,7 +51,6 @@ class TextIndexer:
         empty: int,
         lowercase: bool = False,
         max_length: Optional[int] = None,
-        on_cut: Optional[Callable[[str, int], object]] = None,
     ) -> None:
         self.splitter = splitter
         self.vocabulary = vocabulary
@@ -59,20 +58,38 @@ class TextIndexer:
         self.empty = empty
         self.lowercase = lowercase
         self.max_length = max_length
-        self.on_cut = on_cut
         # `None` for a chunk that depends on its neighbors.
         self._chunks: dict[str, Optional[Indices]] = {}
 
     def indices(self, text: str) -> list[int]:
         """The indices of a text's words, at least one."""
-        indices: list[int] = []
-        for piece in self.splitter.pieces(text):
-            indices += self._piece(piece)
-        if self.max_length is not None and len(indices) > self.max_length:
-            indices = indices[: self.max_length]
-            if self.on_cut is not None:
-                self.on_cut(text, self.max_length)
-        return indices or [self.empty]
+        return self.rows([text])[0]
+
+    def rows(self, texts: Sequence[str]) -> list[list[int]]:
+        """The indices of the words of texts; texts that are cut, or unknown, are noted."""
+        rows: list[list[int]] = []
+        for text in texts:
+            indices: list[int] = []
+            for piece in self.splitter.pieces(text):
+                indices += self._piece(piece)
+            if self.max_length is not None and len(indices) > self.max_length:
+                del indices[self.max_length :]
+                note(
+                    f"only the first {self.max_length} words or word pieces were encoded of {{}}; "
+                    "divide long texts into sentences",
+                    text,
+                )
+            if not indices or (self.unknown in indices and self._wordless.issuperset(indices)):
+                note(KNOWS_NO_WORD, text)
+            rows.append(indices or [self.empty])
+        return rows
+
+    @cached_property
+    def _wordless(self) -> set[int]:
+        """The indices of unknown words and of punctuation."""
+        words = self.vocabulary.items()
+        wordless = {index for word, index in words if not any(map(str.isalnum, word))}
+        return wordless | {self.unknown, self.empty}
 
     def _piece(self, piece: str) -> list[int]:
         indices: list[int] = []
