@@ -151,7 +151,7 @@ def fine_tune(
     classes = None if settings._numeric else targets
     try:
         split: Any = train_test_split(
-            *([network.indexer.indices(text) for text in texts] for texts in (first, second)),
+            *(network.indexer.rows(texts) for texts in (first, second)),
             targets,
             test_size=settings.validation_fraction,
             random_state=settings.random_state,

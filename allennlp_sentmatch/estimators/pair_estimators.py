@@ -28,7 +28,7 @@ from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Sour
 from allennlp_sentmatch.estimators.word_comparison import compare_words
 from allennlp_sentmatch.nn import matching
 from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
-from allennlp_sentmatch.standalone.texts import Sentences
+from allennlp_sentmatch.standalone.texts import Sentences, is_blank, noting, noting_pairs
 
 Array = numpy.ndarray[Any, Any]
 Words = list[tuple[str, float]]
@@ -140,12 +140,13 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         self.features_ = (self.matcher, self.compare_words)
         self.encoder_ = SentenceEncoder(self.encoder)
         self.head_: Any = None
-        if self.fine_tune:
-            from allennlp_sentmatch.estimators.fine_tuning import fine_tune
+        with noting_pairs(first, second):
+            if self.fine_tune:
+                from allennlp_sentmatch.estimators.fine_tuning import fine_tune
 
-            self.encoder_, self.head_ = fine_tune(self, first, second, targets)
-        else:
-            self._fit_linear(self.features(first, second), targets)
+                self.encoder_, self.head_ = fine_tune(self, first, second, targets)
+            else:
+                self._fit_linear(self.features(first, second), targets)
         return self
 
     def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
@@ -169,9 +170,11 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         for side, words in enumerate(sides):
             for i in range(len(words)):
                 shorter = list(variants[0])
-                shorter[side] = " ".join(words[:i] + words[i + 1 :]) or words[i]
+                rest = " ".join(words[:i] + words[i + 1 :])
+                shorter[side] = variants[0][side] if is_blank(rest) else rest
                 variants.append(shorter)
-        explained = self._explained(self._outputs(variants))
+        with noting_pairs(*([text] for text in variants[0])):
+            explained = self._explained(self._outputs(variants))
         weights = iter((explained[0] - explained[1:]).tolist())
         first, second = ([(word, next(weights)) for word in words] for words in sides)
         return first, second
@@ -186,7 +189,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         from allennlp_sentmatch.estimators.estimator_folder import save
 
-        save(self, Path(folder))
+        with noting(()):
+            save(self, Path(folder))
 
     @classmethod
     def load(
@@ -208,7 +212,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         """
         from allennlp_sentmatch.estimators.estimator_folder import load
 
-        return load(cls, Path(folder), encoder)
+        with noting(()):
+            return load(cls, Path(folder), encoder)
 
     def check_parameters(self) -> None:
         """Raise a `ValueError` for a matcher or penalty that the linear model cannot have."""
@@ -291,9 +296,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         first, second, _ = checked_pairs(X)
         blocks = [slice(i, i + BLOCK_SIZE) for i in range(0, len(first), BLOCK_SIZE)]
         sides = [(first[block], second[block]) for block in blocks]
-        if self.head_ is not None:
-            return numpy.concatenate([self.head_(*self._vectors(*block)) for block in sides])
-        outputs = [self.features(*block) @ self.coef_.T + self.intercept_ for block in sides]
+        with noting_pairs(first, second):
+            if self.head_ is not None:
+                return numpy.concatenate([self.head_(*self._vectors(*block)) for block in sides])
+            outputs = [self.features(*block) @ self.coef_.T + self.intercept_ for block in sides]
         return numpy.concatenate(outputs)
 
 

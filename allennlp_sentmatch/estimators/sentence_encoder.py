@@ -22,6 +22,7 @@ from allennlp_sentmatch.standalone.texts import (
     checked_sentences,
     checked_text,
     noting,
+    noting_pairs,
 )
 
 MAX_CHARACTERS = 10_000
@@ -144,7 +145,7 @@ class SentenceEncoder:
                 f"expected as many second sentences as first ones; there are {len(a)} first and "
                 f"{len(b)} second ones"
             )
-        with noting(a + b, lambda i: f"{('first', 'second')[i // len(a)]} sentence {i % len(a)}"):
+        with noting_pairs(a, b):
             u, v = numpy.split(normalized(self.encode(Sentences(a + b))), 2)
         return (u * v).sum(axis=1).clip(-1, 1)
 

@@ -7,8 +7,8 @@ encoder knows no word, are encoded, and one warning a call says which they are.
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from itertools import islice
 from typing import Any, Callable, Optional
@@ -173,3 +173,9 @@ def noting(
                 f"{', '.join(map(name, positions))}{more}), of which the first begins with "
             )
             warn(message.format(described + repr(next(iter(positions.values()))[:50])))
+
+
+def noting_pairs(first: Sequence[str], second: Sequence[str]) -> AbstractContextManager[None]:
+    """`noting` for the sentences of N pairs."""
+    names = ("the first sentence of pair {}", "the second sentence of pair {}")
+    return noting([*first, *second], lambda i: names[i // len(first)].format(i % len(first)))
