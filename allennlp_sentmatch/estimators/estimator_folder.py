@@ -1,31 +1,38 @@
 """Fitted estimators in folders of tensors and JSON."""
 
-import json
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 import torch
 from torch import Tensor
 
+from allennlp_sentmatch.estimators.linear import check_finite
+from allennlp_sentmatch.estimators.pair_estimators import SYMMETRIC, PairEstimator
 from allennlp_sentmatch.estimators.pairs import checked_targets
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
 from allennlp_sentmatch.nn.checks import check_names
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import normalized
-from allennlp_sentmatch.standalone.files import errors_name, read_json_object
+from allennlp_sentmatch.standalone.files import (
+    errors_name,
+    read_json_object,
+    write_json,
+    written_folder,
+)
 from allennlp_sentmatch.standalone.networks import load_state
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
-
-if TYPE_CHECKING:
-    from allennlp_sentmatch.estimators.pair_estimators import PairEstimator
 
 TENSORS = "pair_estimator.safetensors"
 SETTINGS = "pair_estimator.json"
 ENCODER = "encoder"
 
-FORMAT = 1
+FORMAT = 2
 """The version of the format, in the settings."""
+
+SINCE_2 = {"ordered_words": True, "feature_names": None}
+"""What folders of format 1 lack: the words of their pairs are in order whatever the matcher is."""
 
 PROBE = ["A man is asleep.", "How do I cook rice?", "The 3 dogs aren't running."]
 """Sentences whose vectors show that the encoder of `load` is that of `fit`."""
@@ -34,16 +41,12 @@ TOLERANCE = 0.01
 """The largest distance of their vectors, of length 1: processors round differently."""
 
 
-def save(estimator: "PairEstimator", folder: Path) -> None:
+def save(estimator: PairEstimator, folder: Path) -> None:
     """Write a fitted estimator; see `PairEstimator.save`."""
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise ValueError(f"{folder} exists already; delete it or name another folder")
-    folder.mkdir(parents=True, exist_ok=True)
     encoder, head = estimator.encoder_, estimator.head_
     tensors = {"probe": torch.from_numpy(encoder.encode(PROBE))}
     place = "package" if encoder.is_shipped else "given"
     if not encoder.is_shipped and isinstance(encoder.network, StandaloneEncoder):
-        encoder.network.save(folder / ENCODER)
         place = "folder"
     if head is None:
         tensors["coef"] = torch.from_numpy(estimator.coef_)
@@ -51,11 +54,12 @@ def save(estimator: "PairEstimator", folder: Path) -> None:
     else:
         own = head.layers.state_dict()
         tensors |= {f"head.{name}": tensor.float() for name, tensor in own.items()}
-    write_tensors(folder / TENSORS, tensors)
-    parameters = {**estimator.get_params(), "fine_tune": head is not None}
-    parameters["matcher"], parameters["compare_words"] = estimator.features_
-    del parameters["encoder"]
+    parameters = {**estimator.checked_parameters(), "fine_tune": head is not None}
+    parameters["matcher"], parameters["compare_words"], ordered = estimator.features_
+    if isinstance(parameters.get("class_weight"), dict):  # its labels may be numbers
+        parameters["class_weight"] = list(parameters["class_weight"].items())
     classes = getattr(estimator, "classes_", None)
+    names = getattr(estimator, "feature_names_in_", None)
     settings = {
         "format": FORMAT,
         "type": type(estimator).__name__,
@@ -63,23 +67,33 @@ def save(estimator: "PairEstimator", folder: Path) -> None:
         "parameters": parameters,
         "classes": None if classes is None else classes.tolist(),
         "score_range": None if head is None else list(head.score_range),
+        "ordered_words": ordered,
+        "feature_names": None if names is None else names.tolist(),
     }
-    # Last, so that a folder that was not written to its end cannot be loaded.
-    (folder / SETTINGS).write_text(json.dumps(settings, indent=1, ensure_ascii=False), "utf-8")
+    with written_folder(folder) as temporary:
+        if place == "folder":
+            encoder.network.save(temporary / ENCODER)
+        write_tensors(temporary / TENSORS, tensors)
+        write_json(temporary / SETTINGS, settings)
 
 
-def load(kind: type["PairEstimator"], folder: Path, given: Source) -> "PairEstimator":
+def load(kind: type[PairEstimator], folder: Path, given: Source) -> PairEstimator:
     """Read what `save` has written; see `PairEstimator.load`."""
     settings = read_json_object(folder / SETTINGS)
     with errors_name(folder / SETTINGS):
         found = settings.get("format")
-        if found != FORMAT:
+        if found not in (1, FORMAT):
             raise ValueError(f"the format is {found!r}; this version of the package reads {FORMAT}")
-        names = ("format", "type", "encoder", "parameters", "classes", "score_range")
+        if found == 1:
+            settings |= SINCE_2
+        names = ("format", "type", "encoder", "parameters", "classes", "score_range", *SINCE_2)
         check_names("setting", settings, names)
         if settings["type"] != kind.__name__:
             raise ValueError(f"this is a {settings['type']!r}, not a {kind.__name__}")
-        estimator = _estimator(kind, settings)
+        try:
+            estimator = _estimator(kind, settings)
+        except TypeError as error:
+            raise ValueError(str(error)) from error
     estimator.encoder_ = _encoder(folder, settings["encoder"], given)
     estimator.encoder = None if settings["encoder"] == "package" else estimator.encoder_
     tensors = read_tensors(folder / TENSORS)
@@ -101,40 +115,49 @@ def load(kind: type["PairEstimator"], folder: Path, given: Source) -> "PairEstim
     return estimator
 
 
-def _estimator(kind: type["PairEstimator"], settings: dict[str, Any]) -> "PairEstimator":
+def _estimator(kind: type[PairEstimator], settings: dict[str, Any]) -> PairEstimator:
     """An estimator with its parameters and classes."""
     parameters = settings["parameters"]
     expected = kind().get_params()
     del expected["encoder"]
     if not isinstance(parameters, dict):
         raise ValueError("expected an object as parameters")
+    if settings["format"] == 1 and "class_weight" in expected:
+        parameters["class_weight"] = None
     check_names("parameter", parameters, expected)
-    for name, value in parameters.items():
-        types = (int, float, type(None)) if name == "l2" else (type(expected[name]),)
-        if type(value) not in types and not (float in types and type(value) is int):
-            raise ValueError(f"the parameter {name} cannot be {value!r:.50}")
+    if isinstance(parameters.get("class_weight"), list):
+        parameters["class_weight"] = dict(parameters["class_weight"])
     estimator = kind(**parameters)
+    estimator.checked_parameters()
     ends = settings["score_range"]
-    if not estimator.fine_tune:
-        estimator.check_parameters()
-    elif (
+    if estimator.fine_tune and (
         not isinstance(ends, list)
         or len(ends) != 2
-        or not all(type(end) in (int, float) for end in ends)
+        or not all(type(end) is float for end in ends)
         or not -numpy.inf < ends[0] < ends[1] < numpy.inf
     ):
         raise ValueError("score_range must be a list of the lowest and the highest score")
-    estimator.features_ = (estimator.matcher, estimator.compare_words)
+    names, ordered = settings["feature_names"], settings["ordered_words"]
+    if names is not None:
+        if not isinstance(names, list) or [type(name) for name in names] != [str, str]:
+            raise ValueError("feature_names must be a list of two strings, or null")
+        estimator.feature_names_in_ = numpy.array(names, dtype=object)
+    if not isinstance(ordered, bool):
+        raise ValueError("ordered_words must be true or false")
+    if ordered and estimator.compare_words and estimator.matcher in SYMMETRIC:
+        warnings.warn(
+            "this estimator was fitted when the features of words depended on the order of a pair, "
+            f"although matcher is {estimator.matcher!r}; fit it again",
+            stacklevel=4,
+        )
+    estimator.features_ = (estimator.matcher, estimator.compare_words, ordered)
     estimator.head_ = None
     classes = settings["classes"]
     if kind._numeric != (classes is None) or not isinstance(classes, (list, type(None))):
         raise ValueError("expected a list of classes of a PairClassifier, and null otherwise")
     if classes is not None:
-        try:
-            estimator.classes_ = checked_targets(classes, len(classes), numeric=False)
-        except TypeError as error:
-            raise ValueError(str(error)) from error
-        if len(set(classes)) != len(classes) or len(classes) < 2:
+        estimator.classes_ = checked_targets(classes, len(classes), numeric=False)
+        if numpy.unique(estimator.classes_).size != len(classes) or len(classes) < 2:
             raise ValueError("expected at least two different classes")
     return estimator
 
@@ -153,18 +176,21 @@ def _encoder(folder: Path, place: Any, given: Source) -> SentenceEncoder:
     return SentenceEncoder(StandaloneEncoder.load(folder / ENCODER) if place == "folder" else given)
 
 
-def _load_linear(estimator: "PairEstimator", tensors: dict[str, Tensor]) -> None:
+def _load_linear(estimator: PairEstimator, tensors: dict[str, Tensor]) -> None:
     check_names("tensor", tensors, ("coef", "intercept"))
     rows = 1 if estimator._numeric else len(estimator.classes_)
     columns = estimator.features(PROBE, PROBE).shape[1]
     for name, shape in {"coef": (rows, columns), "intercept": (rows,)}.items():
         if tensors[name].shape != shape:
             raise ValueError(f"{name!r} must have the shape {shape}")
+        if tensors[name].dtype != torch.float64:
+            raise ValueError(f"{name!r} must be in float64, not {tensors[name].dtype}")
         setattr(estimator, f"{name}_", tensors[name].numpy())
+    check_finite(estimator.coef_, estimator.intercept_)
 
 
 def _load_head(
-    estimator: "PairEstimator", tensors: dict[str, Tensor], score_range: list[float]
+    estimator: PairEstimator, tensors: dict[str, Tensor], score_range: list[float]
 ) -> None:
     from allennlp_sentmatch.estimators.fine_tuning import PairHead
 

@@ -1,7 +1,6 @@
 """Training an encoder on pairs with AllenNLP's trainer, without a configuration file."""
 
 import copy
-import math
 import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Optional
@@ -20,7 +19,6 @@ from torch import Tensor
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.models import SiameseClassifier, SiameseModel, SimilarityRegressor
 from allennlp_sentmatch.modules import Classifier, Matcher, PairScorer
-from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.predictors import SentenceEncoder as ArchiveEncoder
 from allennlp_sentmatch.predictors.export import standalone_encoder
 from allennlp_sentmatch.standalone import StandaloneEncoder
@@ -92,15 +90,15 @@ class PairHead:
             for label in range(num_labels):
                 vocab.add_token_to_namespace(str(label), "labels")
             self.model = SiameseClassifier(**below, **layers)
-        self.model.eval()
+        self.model.float().eval()  # whatever the default type of the process is
         above = ("_matcher", "_classifier", "_scorer")
         parts = {name: part for name, part in self.model.named_children() if name in above}
         self.layers = torch.nn.ModuleDict(parts)
 
     def grades(self, scores: FloatArray) -> FloatArray:
         """Scores on the scale of the model's grades."""
-        low, high = self.score_range
-        grades: FloatArray = (scores - low) / (high - low) * HIGHEST_GRADE
+        low, high = (end / 2 for end in self.score_range)  # their difference may overflow
+        grades: FloatArray = (scores / 2 - low) / (high - low) * HIGHEST_GRADE
         return grades.clip(0, HIGHEST_GRADE)
 
     @torch.no_grad()
@@ -111,8 +109,9 @@ class PairHead:
             logits: FloatArray = self.model.match(*vectors).numpy()
             return logits
         low, high = self.score_range
-        scores: FloatArray = self.model.compare(*vectors)["score"].numpy()
-        return low + scores[:, None] * ((high - low) / HIGHEST_GRADE)
+        shares = self.model.compare(*vectors)["score"].double().numpy()[:, None] / HIGHEST_GRADE
+        scores: FloatArray = low * (1 - shares) + high * shares
+        return scores
 
 
 def fine_tune(
@@ -123,7 +122,7 @@ def fine_tune(
     # Parameters
 
     settings : `PairEstimator`
-        With `encoder_`, the encoder to start from.
+        With `encoder_`, the encoder to start from, and parameters that have been checked.
     first, second : `list[str]`
     targets : `numpy.ndarray`
         (N,), labels' indices or scores.
@@ -133,12 +132,6 @@ def fine_tune(
     `tuple[SentenceEncoder, PairHead]`
         Those of the best epoch on the pairs held out.
     """
-    check_positive(
-        num_epochs=settings.num_epochs, patience=settings.patience, batch_size=settings.batch_size
-    )
-    rate = settings.learning_rate
-    if not isinstance(rate, (int, float)) or not 0 < rate < math.inf:
-        raise ValueError(f"learning_rate must be a number above 0, got {rate!r}")
     network = settings.encoder_.network
     if isinstance(network, ArchiveEncoder):
         network = standalone_encoder(network._model, network._reader)
@@ -148,13 +141,16 @@ def fine_tune(
             f"archive, not a {type(network).__name__}"
         )
     network = copy.deepcopy(network).float()
+    seed = settings.random_state
+    if seed is None:
+        seed = numpy.random.randint(2**31)
     classes = None if settings._numeric else targets
     try:
         split: Any = train_test_split(
             *(network.indexer.rows(texts) for texts in (first, second)),
             targets,
             test_size=settings.validation_fraction,
-            random_state=settings.random_state,
+            random_state=seed,
             stratify=classes,
         )
     except ValueError as error:
@@ -163,7 +159,7 @@ def fine_tune(
             f"divided for fine_tune: {error}"
         ) from error
     with torch.random.fork_rng():
-        torch.manual_seed(settings.random_state)
+        torch.manual_seed(seed)
         if classes is not None:
             head = PairHead(network, settings.matcher, int(classes.max()) + 1)
         else:
@@ -175,13 +171,13 @@ def fine_tune(
             head = PairHead(network, settings.matcher, score_range=(low, high))
             split[4:] = map(head.grades, split[4:])
         size = settings.batch_size
-        trained = _PairLoader(split[::2], size, settings.random_state)
+        trained = _PairLoader(split[::2], size, seed)
         held_out = _PairLoader(split[1::2], size)
         parameters = [(n, p) for n, p in head.model.named_parameters() if p.requires_grad]
         with tempfile.TemporaryDirectory() as folder:
             GradientDescentTrainer(
                 head.model,
-                FusedAdamOptimizer(parameters, lr=rate),
+                FusedAdamOptimizer(parameters, lr=settings.learning_rate),
                 trained,
                 patience=settings.patience,
                 validation_metric="+accuracy" if classes is not None else "-mean_squared_error",

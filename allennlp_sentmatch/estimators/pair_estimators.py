@@ -1,8 +1,11 @@
 """scikit-learn's interface: estimators of a label or a score for pairs of sentences."""
 
-import math
 import os
+import sys
 import warnings
+from collections.abc import Mapping
+from itertools import compress
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
@@ -10,20 +13,12 @@ import numpy
 import torch
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import (
-    GridSearchCV,
-    KFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
-from sklearn.preprocessing import StandardScaler
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from allennlp_sentmatch.estimators.pairs import checked_pairs, checked_targets
+from allennlp_sentmatch.estimators.linear import fit_linear
+from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
 from allennlp_sentmatch.estimators.word_comparison import compare_words
 from allennlp_sentmatch.nn import matching
@@ -45,17 +40,21 @@ NUM_WORD_FEATURES = 11
 WORD_WEIGHT = 10.0
 """By how much these standardized features are larger than the vectors': they are penalized less."""
 
-L2_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001)
-"""Those that cross-validation chooses from, for standardized features."""
+SYMMETRIC = ("symmetric", "sum_difference")
+"""The matchers that do not see the order of a pair. With them, features of words do not either."""
 
-DEFAULT_L2 = 0.1
-"""The penalty where a label has too few pairs for cross-validation."""
-
-ONE_FOLD = 1000
-"""From this many pairs on, one fold of a fifth chooses the penalty instead of five."""
-
-MAX_ITERATIONS = 100
-"""Of L-BFGS. With weak penalties, most of the time goes into digits that change no prediction."""
+PARAMETERS: dict[str, tuple[type, float, float, str]] = {
+    "compare_words": (bool, -1, 2, "True or False"),
+    "l2": (float, 0, sys.float_info.max, "a number above 0, or None"),
+    "fine_tune": (bool, -1, 2, "True or False"),
+    "num_epochs": (int, 0, sys.maxsize, "an integer above 0"),
+    "patience": (int, 0, sys.maxsize, "an integer above 0"),
+    "learning_rate": (float, 0, sys.float_info.max, "a number above 0"),
+    "batch_size": (int, 0, sys.maxsize, "an integer above 0"),
+    "validation_fraction": (float, 0, 1, "a number between 0 and 1"),
+    "random_state": (int, -1, 2**32, "an integer from 0 to 4294967295, or None"),
+}
+"""Their types, the numbers that they lie between, and both in words."""
 
 BLOCK_SIZE = 4096
 """The number of pairs whose features are in memory in a prediction."""
@@ -79,7 +78,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         numbers and are for English. Not used with `fine_tune`.
     l2 : `float`, optional (default = `None`)
         The penalty l2 / 2 * ||W||^2 beside the mean loss of an example, for standardized features.
-        By default, cross-validation chooses it. Not used with `fine_tune`.
+        By default, cross-validation chooses it; it is 0.1 where fewer than two labels have two
+        pairs. Not used with `fine_tune`.
     fine_tune : `bool`, optional (default = `False`)
         Whether to train the encoder, too, with AllenNLP's trainer and early stopping. The encoder
         must be one of this package, in a folder or an archive. It needs some thousand pairs.
@@ -91,13 +91,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     validation_fraction : `float`, optional (default = `0.1`)
         Of the pairs, to be held out to choose the epoch. These five settings are of `fine_tune`.
     random_state : `int`, optional (default = `0`)
-        The seed of the folds, and of fine-tuning.
+        The seed of the folds, and of fine-tuning; with `None`, another one in each fit.
     """
 
     _numeric: bool
-    _scoring: str
-    _splitters: tuple[Any, Any]
-    """The divisions into one fold and the rest, and into folds."""
 
     def __init__(
         self,
@@ -111,7 +108,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         learning_rate: float = 0.0005,
         batch_size: int = 32,
         validation_fraction: float = 0.1,
-        random_state: int = 0,
+        random_state: Optional[int] = 0,
     ) -> None:
         self.encoder = encoder
         self.matcher = matcher
@@ -125,20 +122,36 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         self.validation_fraction = validation_fraction
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> "PairEstimator":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PairEstimator":
         """Learn from pairs X, as `checked_pairs` takes them, and their labels or scores y.
+
+        A pair with the weight 2 in `sample_weight` (N,) counts as two equal ones; with 0, it is
+        left out. `fine_tune` takes no weights. After an error, the estimator is as it was before.
 
         # Raises
 
         `TypeError` or `ValueError`, naming the pair or the parameter.
         """
-        pairs, values = self._checked(X, y)
-        targets = self._targets(values)
-        first, second = map(list, zip(*pairs))
-        if not self.fine_tune:
-            self.check_parameters()
-        # `set_params` must not change the features of predictions.
-        self.features_ = (self.matcher, self.compare_words)
+        parameters = self.checked_parameters()
+        if self.fine_tune and (sample_weight is not None or parameters.get("class_weight")):
+            raise ValueError("fine_tune=True takes no sample_weight and no class_weight")
+        fitted = type(self)(encoder=self.encoder, **parameters)
+        fitted._fit(X, y, sample_weight)
+        kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        learned = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+        self.__dict__ = {**kept, **learned}
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Set the attributes of a new estimator, whose parameters have been checked."""
+        *sides, names = checked_pairs(X)
+        values = checked_targets(y, len(sides[0]), self._numeric)
+        weights = _checked_weights(sample_weight, len(values))
+        first, second = (Sentences(compress(texts, weights)) for texts in sides)
+        targets, weights = self._targets(values[weights > 0], weights[weights > 0])
+        if names is not None:
+            self.feature_names_in_ = numpy.array(names, dtype=object)
+        self.features_ = (self.matcher, self.compare_words, self.matcher not in SYMMETRIC)
         self.encoder_ = SentenceEncoder(self.encoder)
         self.head_: Any = None
         with noting_pairs(first, second):
@@ -146,9 +159,14 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
                 from allennlp_sentmatch.estimators.fine_tuning import fine_tune
 
                 self.encoder_, self.head_ = fine_tune(self, first, second, targets)
-            else:
-                self._fit_linear(self.features(first, second), targets)
-        return self
+                return
+            features = self.features(first, second)
+        scales = numpy.ones(features.shape[1])
+        if self.compare_words:
+            scales[-NUM_WORD_FEATURES:] = WORD_WEIGHT
+        self.coef_, self.intercept_ = fit_linear(
+            features, targets, weights, scales, self.l2, self.random_state
+        )
 
     def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
         """The words that decide.
@@ -166,7 +184,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         `tuple[list[tuple[str, float]], list[tuple[str, float]]]`
             The words between spaces of the first and of the second sentence with their weights.
         """
-        sides = [texts[0].split() for texts in checked_pairs([pair])[:2]]
+        sides = [texts[0].split() for texts in self._pairs([pair])[:2]]
         variants = [[" ".join(words) for words in sides]]
         for side, words in enumerate(sides):
             for i in range(len(words)):
@@ -216,73 +234,59 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         with noting(()):
             return load(cls, Path(folder), encoder)
 
-    def check_parameters(self) -> None:
-        """Raise a `ValueError` for a matcher or penalty that the linear model cannot have."""
-        if self.matcher not in MATCHERS:
+    def checked_parameters(self) -> dict[str, Any]:
+        """All parameters but the encoder, as Python's own types, which `save` can write.
+
+        # Raises
+
+        `ValueError`, naming the parameter that is impossible.
+        """
+        parameters: dict[str, Any] = self.get_params(deep=False)
+        del parameters["encoder"]
+        matcher = self.matcher
+        if not isinstance(matcher, str) or not (self.fine_tune or matcher in MATCHERS):
             raise ValueError(
                 f"matcher must be one of {', '.join(MATCHERS)}, or elbis, highway, mlb or mfb "
-                f"with fine_tune=True; got {self.matcher!r}"
+                f"with fine_tune=True; got {matcher!r}"
             )
-        l2 = self.l2
-        if l2 is not None and not (isinstance(l2, (int, float)) and 0 < l2 < math.inf):
-            raise ValueError(f"l2 must be a number above 0, or None; got {l2!r}")
+        parameters["matcher"] = str(matcher)
+        for name, (kind, low, high, form) in PARAMETERS.items():
+            value = parameters[name]
+            if value is None and form.endswith("None"):
+                continue
+            is_bool = isinstance(value, (bool, numpy.bool_))
+            number = {int: Integral, float: Real, bool: object}[kind]
+            if is_bool != (kind is bool) or not isinstance(value, number) or not low < value < high:
+                raise ValueError(f"{name} must be {form}; got {value!r:.50}")
+            parameters[name] = kind(value)
+        return parameters
 
     def features(self, first: list[str], second: list[str]) -> FloatArray:
         """The features (N, F) of N pairs for the linear model; those of the words come last."""
-        matcher, with_words = self.features_
+        matcher, with_words, ordered = self.features_
         u, v = (normalized(vectors) for vectors in self._vectors(first, second))
         parts = [MATCHERS[matcher](torch.from_numpy(u), torch.from_numpy(v)).numpy()]
         if with_words:
-            compared = [compare_words(*pair) for pair in zip(first, second)]
+            compared = [compare_words(*pair, ordered) for pair in zip(first, second)]
             parts += [(u * v).sum(axis=1, keepdims=True), numpy.array(compared, numpy.float32)]
         return numpy.concatenate(parts, axis=1)
 
+    def _pairs(self, X: Any) -> Pairs:
+        """N pairs, whose columns have the names of those in `fit`."""
+        return checked_pairs(X, getattr(self, "feature_names_in_", None))
+
     def _checked(self, X: Any, y: Any) -> tuple[list[tuple[str, str]], Array]:
         """N pairs, and their labels or scores (N,)."""
-        pairs = list(zip(*checked_pairs(X)[:2]))
+        pairs = list(zip(*self._pairs(X)[:2]))
         return pairs, checked_targets(y, len(pairs), self._numeric)
 
-    def _targets(self, values: Array) -> Array:
-        """Set what all labels or scores (N,) decide, and return them as they are learned."""
+    def _targets(self, values: Array, weights: Array) -> tuple[Array, Array]:
+        """Set what all labels or scores (N,) decide; return them, and their weights, as learned."""
         raise NotImplementedError
 
     def _explained(self, outputs: Array) -> Array:
         """The numbers (N,) that `explain` explains, of outputs (N, C); the first is of the pair."""
         raise NotImplementedError
-
-    def _linear_model(self, penalties: Array) -> tuple[Any, str, Array]:
-        """A linear model of scikit-learn, the parameter for its penalty, and that one's values."""
-        raise NotImplementedError
-
-    def _folds(self, targets: Array) -> Any:
-        """The folds that choose the penalty; `None` if there are too few pairs of a label."""
-        rarest = len(targets) if self._numeric else numpy.bincount(targets).min()
-        if rarest < 2:
-            return None
-        one_fold, folds = self._splitters
-        if len(targets) >= ONE_FOLD:
-            return one_fold(1, test_size=0.2, random_state=self.random_state)
-        return folds(min(5, rarest), shuffle=True, random_state=self.random_state)
-
-    def _fit_linear(self, features: Array, targets: Array) -> None:
-        """Set `coef_` (C, F) and `intercept_` (C,) for features (N, F) and targets (N,)."""
-        scaler = StandardScaler().fit(features)
-        weights = numpy.ones(features.shape[1], numpy.float32)
-        if self.compare_words:
-            weights[-NUM_WORD_FEATURES:] = WORD_WEIGHT
-        scaled = scaler.transform(features) * weights
-        folds = self._folds(targets) if self.l2 is None else None
-        l2 = numpy.array(L2_PENALTIES if folds is not None else [self.l2 or DEFAULT_L2])
-        model, name, values = self._linear_model(l2 * len(targets))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            if folds is not None:
-                search = GridSearchCV(model, {name: values}, cv=folds, scoring=self._scoring)
-                model = search.fit(scaled, targets).best_estimator_
-            else:
-                model.set_params(**{name: values[0]}).fit(scaled, targets)
-        self.coef_ = numpy.atleast_2d(model.coef_) * weights / scaler.scale_
-        self.intercept_ = numpy.atleast_1d(model.intercept_) - self.coef_ @ scaler.mean_
 
     def _vectors(self, first: list[str], second: list[str]) -> tuple[FloatArray, FloatArray]:
         """The sentences' vectors, both (N, E); a sentence that occurs twice is encoded once."""
@@ -294,7 +298,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
     def _outputs(self, X: Any) -> Array:
         """The logits (N, C) of pairs, or their scores (N, 1)."""
         check_is_fitted(self)
-        first, second, _ = checked_pairs(X)
+        first, second, _ = self._pairs(X)
         blocks = [slice(i, i + BLOCK_SIZE) for i in range(0, len(first), BLOCK_SIZE)]
         sides = [(first[block], second[block]) for block in blocks]
         with noting_pairs(first, second):
@@ -314,7 +318,11 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
     It is an estimator of scikit-learn. Without `fine_tune`, it is a logistic regression on the
     features of the matcher, from the encoder's vectors at length 1.
 
-    The parameters are those of `PairEstimator`.
+    # Parameters
+
+    class_weight : `Union[str, dict]`, optional (default = `None`)
+        How much the pairs of each label count: a number above 0 for each, or "balanced" for labels
+        that count equally, however many pairs they have. The others are those of `PairEstimator`.
 
     # Attributes
 
@@ -323,8 +331,48 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
     """
 
     _numeric = False
-    _scoring = "neg_log_loss"
-    _splitters = StratifiedShuffleSplit, StratifiedKFold
+
+    def __init__(
+        self,
+        encoder: Source = None,
+        matcher: str = "heuristic",
+        compare_words: bool = True,
+        l2: Optional[float] = None,
+        fine_tune: bool = False,
+        num_epochs: int = 10,
+        patience: int = 2,
+        learning_rate: float = 0.0005,
+        batch_size: int = 32,
+        validation_fraction: float = 0.1,
+        random_state: Optional[int] = 0,
+        class_weight: Union[str, Mapping[Any, float], None] = None,
+    ) -> None:
+        super().__init__(encoder, matcher, compare_words, l2, fine_tune)
+        self.num_epochs = num_epochs
+        self.patience = patience
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.class_weight = class_weight
+
+    def checked_parameters(self) -> dict[str, Any]:
+        """See `PairEstimator`."""
+        parameters = super().checked_parameters()
+        given = self.class_weight
+        if isinstance(given, Mapping):
+            labels = checked_targets(list(given), len(given), numeric=False).tolist()
+            numbers = checked_targets(list(given.values()), len(given), numeric=True).tolist()
+            parameters["class_weight"] = dict(zip(labels, numbers))
+            wrong = not all(1e-9 <= number <= 1e9 for number in numbers)
+        else:
+            wrong = given is not None and not (isinstance(given, str) and given == "balanced")
+        if wrong:
+            raise ValueError(
+                "class_weight must be 'balanced', None or a dictionary of labels and numbers from "
+                f"1e-9 to 1e9; got {given!r:.50}"
+            )
+        return parameters
 
     def predict_proba(self, X: Any) -> Array:
         """The probabilities (N, C) of the labels `classes_` for N pairs."""
@@ -333,7 +381,16 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy on N pairs and their labels."""
-        return float(super().score(*self._checked(X, y), sample_weight))
+        pairs, labels = self._checked(X, y)
+        check_is_fitted(self)
+        unknown = labels[~numpy.isin(labels, self.classes_)].tolist()
+        if unknown:
+            warnings.warn(
+                f"{len(unknown)} of {len(labels)} pairs have labels that fit has not seen, such as "
+                f"{unknown[0]!r:.50}; they count as errors",
+                stacklevel=2,
+            )
+        return float(super().score(pairs, labels, sample_weight))
 
     def predict(self, X: Any) -> Array:
         """The most probable labels (N,) of N pairs."""
@@ -341,27 +398,22 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         labels: Array = self.classes_[best]
         return labels
 
-    def _targets(self, values: Array) -> Array:
+    def _targets(self, values: Array, weights: Array) -> tuple[Array, Array]:
         self.classes_, targets = numpy.unique(values, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"all pairs have the label {values.tolist()[0]!r}; a classifier needs at least two "
                 "labels"
             )
-        return targets
+        if self.class_weight == "balanced":  # by weights: pairs of weight 2 count twice
+            by_label = 1 / numpy.bincount(targets, weights)
+        else:
+            by_label = compute_class_weight(self.class_weight, classes=self.classes_, y=values)
+        return targets, weights * by_label[targets]
 
     def _explained(self, outputs: Array) -> Array:
         probabilities: Array = softmax(outputs, axis=1)[:, outputs[0].argmax()]
         return probabilities
-
-    def _linear_model(self, penalties: Array) -> tuple[Any, str, Array]:
-        return LogisticRegression(max_iter=MAX_ITERATIONS), "C", 1 / penalties
-
-    def _fit_linear(self, features: Array, targets: Array) -> None:
-        super()._fit_linear(features, targets)
-        if len(self.classes_) == 2:  # scikit-learn has the second label's logit alone
-            self.coef_ = numpy.concatenate([numpy.zeros_like(self.coef_), self.coef_])
-            self.intercept_ = numpy.concatenate([[0.0], self.intercept_])
 
 
 class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
@@ -377,8 +429,6 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
     """
 
     _numeric = True
-    _scoring = "neg_mean_squared_error"
-    _splitters = ShuffleSplit, KFold
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination, R^2, on N pairs and their scores."""
@@ -389,12 +439,24 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
         scores: Array = self._outputs(X)[:, 0]
         return scores
 
-    def _targets(self, values: Array) -> Array:
-        return values
+    def _targets(self, values: Array, weights: Array) -> tuple[Array, Array]:
+        return values, weights
 
     def _explained(self, outputs: Array) -> Array:
         scores: Array = outputs[:, 0]
         return scores
 
-    def _linear_model(self, penalties: Array) -> tuple[Any, str, Array]:
-        return Ridge(), "alpha", penalties
+
+def _checked_weights(sample_weight: Any, count: int) -> Array:
+    """The weights (N,) of `count` pairs, by default 1."""
+    weights = numpy.ones(count) if sample_weight is None else numpy.asarray(sample_weight, float)
+    if weights.shape != (count,):
+        raise ValueError(f"expected {count} numbers as sample_weight; got {weights.shape}")
+    right = (weights == 0) | ((weights >= 1e-9) & (weights <= 1e9))
+    if not right.all() or not weights.any():
+        position = right.argmin()
+        raise ValueError(
+            "sample_weight must have numbers from 1e-9 to 1e9, or 0 for some pairs; that of pair "
+            f"{position} is {weights[position]}"
+        )
+    return weights

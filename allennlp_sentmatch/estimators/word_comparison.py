@@ -15,12 +15,13 @@ _NUMBERS |= {"seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11
 _WORD = re.compile(r"n't\b|\w+?(?=n't\b)|\w+(?:[.,]\d+)*")
 
 
-def compare_words(first: str, second: str) -> list[float]:
+def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
     """Ten features of a pair, from the words in lower case with numbers in digits.
 
     The shares of each sentence's words and of its pairs of neighbors that the other one has (4),
     the negations in each, at most 2, and their difference (3), whether the numbers differ (1), and
-    the logarithms of the lengths (2).
+    the logarithms of the lengths (2). Where two of them are of one sentence each, they are in the
+    order of the sentences or, unless `ordered`, of their sizes.
     """
     features: list[float] = []
     words = [
@@ -36,4 +37,7 @@ def compare_words(first: str, second: str) -> list[float]:
     numbers = [{word for word in side if word[0].isdigit()} for side in words]
     features.append(numbers[0] != numbers[1])
     features += [log1p(len(side)) for side in words]
+    if not ordered:
+        for i in (0, 2, 4, 8):
+            features[i : i + 2] = sorted(features[i : i + 2])
     return features
