@@ -96,8 +96,8 @@ class ConfiguredReader(DatasetReader):
                 self._has_logged_unsplit = True
                 logger.warning(
                     f"{file_path}: {share:.0%} of the texts are a single token or few, since they "
-                    "have no spaces between words: set the tokenizer to 'character', or to spacy_blank "
-                    "with their `language`"
+                    "have no spaces between words: set the tokenizer to 'character', or to "
+                    "spacy_blank with their `language`"
                 )
 
     def _count(self, tokens: list[Token]) -> list[Token]:
