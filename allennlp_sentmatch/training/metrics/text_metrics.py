@@ -245,10 +245,8 @@ class AnswerOverlap(Metric):
     def _add(self, prediction: str, answers: Sequence[str]) -> None:
         if not answers:
             raise ConfigurationError(f"there is no reference for the prediction {prediction!r}")
-        prediction, *answers = (
-            UNSPACED.sub(r" \g<0> ", unicodedata.normalize("NFC", text))
-            for text in (prediction, *answers)
-        )
+        texts = [unicodedata.normalize("NFC", text) for text in (prediction, *answers)]
+        prediction, *answers = (UNSPACED.sub(r" \g<0> ", text) for text in texts)
         bleu = self._libraries.bleu.corpus_score([prediction], [[answer] for answer in answers])
         self._bleu_counts.add(bleu)
         tokenize, squad = self._libraries.tokenizer.tokenize, self._libraries.squad
@@ -259,7 +257,8 @@ class AnswerOverlap(Metric):
             "meteor": max(
                 single_meteor_score(tokenize(answer), words, **libraries) for answer in answers
             ),
-            "exact_match": max(squad.compute_exact(answer, prediction) for answer in answers),
+            # Without spaces around characters, which would make an article of the A in "A型".
+            "exact_match": max(squad.compute_exact(answer, texts[0]) for answer in texts[1:]),
             # SQuAD 2.0, which the library follows, gives two empty answers an F1 of 1.
             "f1": max(squad.compute_f1(answer, prediction) for answer in answers)
             if squad.normalize_answer(prediction)
