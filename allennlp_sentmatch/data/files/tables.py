@@ -51,28 +51,15 @@ def delimited_rows(
     names (an empty sequence), columns go by position. With `None`, the first row is the header, and
     every row must have as many cells.
     """
-    cells = (_quoted_cells if quoted else _plain_cells)(file_path, delimiter, encoding)
-    if quoted is None:
-        cells = _with_warning(cells, file_path)
-    rows = _with_columns(_without_blank_lines(cells), columns, quoted)
-    return not_empty(rows, file_path)
+    cells = _quoted_cells if quoted else _plain_cells
+    rows = _without_blank_lines(cells(file_path, delimiter, encoding))
+    return not_empty(_with_columns(rows, columns, quoted), file_path)
 
 
 def _plain_cells(file_path: PathOrStr, delimiter: str, encoding: str) -> Cells:
     for number, line in read_lines(file_path, encoding):
         blank = not line.strip() and delimiter not in line
         yield Source(file_path, number), [] if blank else line.rstrip("\r\n").split(delimiter)
-
-
-def _with_warning(rows: Cells, file_path: PathOrStr) -> Cells:
-    """The rows; then a warning if most cells with quotes are as a writer of quotes leaves them."""
-    balance = 0
-    for source, cells in rows:
-        marked = [cell for cell in cells if '"' in cell]
-        balance += sum(1 if _PROTECTED.fullmatch(cell) else -1 for cell in marked)
-        yield source, cells
-    if balance > 0:
-        logger.warning(f"{file_path}: double quotes are read as text; {_QUOTED}")
 
 
 def _quoted_cells(file_path: PathOrStr, delimiter: str, encoding: str) -> Cells:
@@ -119,15 +106,19 @@ def _with_columns(
                 )
             break
     listed = printable(", ".join(names))[:500]
+    balance = 0
     for source, cells in rows:
+        marked = [cell for cell in cells if '"' in cell] if quoted is None else []
+        balance += sum(1 if _PROTECTED.fullmatch(cell) else -1 for cell in marked)
         if len(cells) < len(names) or (columns is None and len(cells) > len(names)):
             expected = ", expected" if columns else " where the header has"
-            marked = quoted is None and any('"' in cell for cell in cells)
             raise ConfigurationError(
                 f"{source}: {len(cells)} columns{expected} {len(names)} ({listed})"
-                + f"; the row has double quotes: {_QUOTED}" * marked
+                + f"; the row has double quotes: {_QUOTED}" * bool(marked)
             )
         yield Row(source, dict(zip(names or range(len(cells)), cells)))
+    if balance > 0:  # most cells with a quote are as a writer of quotes leaves them
+        logger.warning(f"{source.file_path}: double quotes are read as text; {_QUOTED}")
 
 
 class Table:
