@@ -107,9 +107,9 @@ class ConfiguredReader(DatasetReader):
             if share > 0.5 and not self._has_logged_unsplit:
                 self._has_logged_unsplit = True
                 logger.warning(
-                    f"{file_path}: {share:.0%} of the texts are a single token, or a few long "
-                    "ones: their script has no spaces between words; set the tokenizer to "
-                    "'character', or give spacy_blank their `language`"
+                    f"{file_path}: {share:.0%} of the texts are a single token or few, since they "
+                    "have no spaces between words: set the tokenizer to 'character', or to "
+                    "spacy_blank with their `language`"
                 )
 
     def _count(self, tokens: list[Token]) -> list[Token]:

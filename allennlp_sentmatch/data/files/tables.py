@@ -26,8 +26,8 @@ _PROTECTED = re.compile(r'"[^"]*(""[^"]*)*"')
 """A cell as pandas, polars and spreadsheets write one with a quote, a tab or a line end in it."""
 
 _QUOTED = (
-    "set the reader's `quoted: true` if double quotes protect cells, as pandas and spreadsheets "
-    "write them, false if not (for a command, save the table with commas)"
+    "set the reader's `quoted: true` if they protect cells, as pandas and spreadsheets write them, "
+    "false if not (for a command, save the table with commas)"
 )
 
 _TABLE = re.compile(r"\.(tsv|csv|jsonl?)(\.gz)?$", re.IGNORECASE)
@@ -46,33 +46,20 @@ def delimited_rows(
     may be empty cells or nothing there.
 
     Double quotes around a cell protect its content if the file is `quoted`, as a csv file is;
-    otherwise they are text; with `None`, they are text, and the log says so if they seem to protect
-    cells. The `columns` are the columns' names where the file has no header;
-    cells past the last name are left out. Without names (an empty sequence), columns go by
-    position. With `None`, the first row is the header, and every row must have as many cells.
+    otherwise they are text, which `None` warns of if they seem to protect cells. The `columns` are
+    the columns' names where the file has no header; cells past the last name are left out. Without
+    names (an empty sequence), columns go by position. With `None`, the first row is the header, and
+    every row must have as many cells.
     """
-    cells = (_quoted_cells if quoted else _plain_cells)(file_path, delimiter, encoding)
-    if quoted is None:
-        cells = _with_warning(cells, file_path)
-    remedy = f"; {_QUOTED}" if quoted is None else ""
-    return not_empty(_with_columns(_without_blank_lines(cells), columns, remedy), file_path)
+    cells = _quoted_cells if quoted else _plain_cells
+    rows = _without_blank_lines(cells(file_path, delimiter, encoding))
+    return not_empty(_with_columns(rows, columns, quoted), file_path)
 
 
 def _plain_cells(file_path: PathOrStr, delimiter: str, encoding: str) -> Cells:
     for number, line in read_lines(file_path, encoding):
         blank = not line.strip() and delimiter not in line
         yield Source(file_path, number), [] if blank else line.rstrip("\r\n").split(delimiter)
-
-
-def _with_warning(rows: Cells, file_path: PathOrStr) -> Cells:
-    """The rows; then a warning if most cells with quotes are as a writer of quotes leaves them."""
-    balance = 0
-    for source, cells in rows:
-        marked = [cell for cell in cells if '"' in cell]
-        balance += sum(1 if _PROTECTED.fullmatch(cell) else -1 for cell in marked)
-        yield source, cells
-    if balance > 0:
-        logger.warning("%s: double quotes are read as text; %s", file_path, _QUOTED)
 
 
 def _quoted_cells(file_path: PathOrStr, delimiter: str, encoding: str) -> Cells:
@@ -106,7 +93,7 @@ def _without_blank_lines(rows: Cells) -> Cells:
 
 
 def _with_columns(
-    rows: Cells, columns: Optional[Sequence[str]], remedy_for_quotes: str
+    rows: Cells, columns: Optional[Sequence[str]], quoted: Optional[bool]
 ) -> Iterator[Row]:
     names = columns or []
     if columns is None:
@@ -119,14 +106,19 @@ def _with_columns(
                 )
             break
     listed = printable(", ".join(names))[:500]
+    balance = 0
     for source, cells in rows:
+        marked = [cell for cell in cells if '"' in cell] if quoted is None else []
+        balance += sum(1 if _PROTECTED.fullmatch(cell) else -1 for cell in marked)
         if len(cells) < len(names) or (columns is None and len(cells) > len(names)):
             expected = ", expected" if columns else " where the header has"
             raise ConfigurationError(
                 f"{source}: {len(cells)} columns{expected} {len(names)} ({listed})"
-                + remedy_for_quotes * any('"' in cell for cell in cells)
+                + f"; the row has double quotes: {_QUOTED}" * bool(marked)
             )
         yield Row(source, dict(zip(names or range(len(cells)), cells)))
+    if balance > 0:  # most cells with a quote are as a writer of quotes leaves them
+        logger.warning(f"{source.file_path}: double quotes are read as text; {_QUOTED}")
 
 
 class Table:
@@ -182,7 +174,7 @@ class Table:
                 if setting in self._optional:
                     remedy += " (null there if the file has no such column)"
                 if f'"{column}"' in row.values:
-                    remedy = f"; {_QUOTED}"
+                    remedy = f", in double quotes: {_QUOTED}"
                 row.require([column], remedy)
             yield row
 

@@ -23,7 +23,7 @@ def read_word_vectors(
     The file is a text file, which may be compressed or in an archive, as AllenNLP's
     `EmbeddingsTextFile` has them: on each line a word and its vector, separated by spaces or tabs.
     A first line of two numbers (word2vec's) is skipped. With `words`, the lines of others are left
-    out unchecked, except the first.
+    out unchecked.
 
     # Raises
 
@@ -33,11 +33,10 @@ def read_word_vectors(
     size = 0
     for number, line in Tqdm.tqdm(_numbered_lines(file_path), desc="reading word vectors"):
         line = line.rstrip()
-        is_first, size = not size, size or line.count(" ")
+        size = size or line.count(" ")
         # Some words of GloVe 840B have spaces in them.
         word, *numbers = line.rsplit(" ", size)
-        is_wanted = words is None or word in words
-        if not (is_wanted or is_first):
+        if words is not None and word not in words:
             continue
         try:
             vector = numpy.array(numbers, dtype=numpy.float32)
@@ -48,8 +47,7 @@ def read_word_vectors(
                 f"{Source(file_path, number)}: expected a word and {size or 'some'} finite "
                 f"numbers, separated by spaces, got {line[:40]!r}; is the file whole?"
             )
-        if is_wanted:
-            yield word, vector
+        yield word, vector
 
 
 def _numbered_lines(file_path: PathOrStr) -> Iterator[tuple[int, str]]:
@@ -74,8 +72,7 @@ def _numbered_lines(file_path: PathOrStr) -> Iterator[tuple[int, str]]:
 def _read_other_separators() -> None:
     """Let AllenNLP read word vectors with a byte order mark, tabs or several spaces.
 
-    The mark became a part of the first word, and a tab one of every word, without a message: here,
-    in AllenNLP's embedder `embedding` and in the vocabulary's `pretrained_files`.
+    Without a message, they became parts of words, also in the vocabulary's `pretrained_files`.
     """
     file: Any = EmbeddingsTextFile
     count = file._get_num_tokens_from_first_line

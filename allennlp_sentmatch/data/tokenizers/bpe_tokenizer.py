@@ -28,9 +28,10 @@ class BpeTokenizer(Tokenizer):
     """Splits text as Moses does and words into the subwords of a trained byte pair encoding.
 
     [Sennrich et al. (2016)](https://aclanthology.org/P16-1162), with the `tokenizers` library; a
-    subword that ends a word ends in `</w>`. A word that Moses splits off has the mark `￭` where the
-    text has no space, so that `detokenize` gives back any text, up to the kinds of its spaces.
-    `allennlp learn-bpe` trains the encoding and writes `file`. A training copies the file to its serialization directory, and
+    subword that ends a word ends in `</w>`. Where Moses splits a text without a space, a word has
+    the mark `￭`, so that `detokenize` gives back any text, with single spaces. `allennlp learn-bpe`
+    trains the encoding and writes `file`. A training copies the file to its serialization
+    directory, and
 
         "include_in_archive": ["bpe.json"]
 
@@ -84,8 +85,8 @@ class BpeTokenizer(Tokenizer):
     def detokenize(self, subwords: Iterable[str]) -> str:
         """The text of a list of subwords.
 
-        For an encoding of version 0.1.0, which has no marks, spaces are where Moses' detokenizer
-        puts them: for straight quotes it mostly finds the right places, for others it does not.
+        Encodings of version 0.1.0 have no marks: their spaces are where Moses' detokenizer puts
+        them, which knows no typographic quotes.
         """
         words = "".join(
             f"{subword} " if subword == DEFAULT_OOV_TOKEN else re.sub("</w>$", " ", subword)
@@ -109,8 +110,7 @@ def learn_bpe(
     `vocabulary_size`.
 
     Returns the `alphabet`, a list of subwords, the `merges`, pairs of subwords, the first merge
-    first, and the `joiner`, the mark of a missing space. Saved as JSON, this is the file of a
-    `BpeTokenizer`.
+    first, and the mark, `joiner`. Saved as JSON, this is the file of a `BpeTokenizer`.
 
     # Raises
 
@@ -163,7 +163,7 @@ def _words(moses: MosesTokenizer, text: str, lowercase: bool, is_marked: bool = 
     end = 0
     for word in moses.tokenize(text, escape=False):
         start = text.find(word, end)
-        is_joined, end = bool(words) and start == end, max(start, end) + len(word)
+        is_joined, end = words and start == end, max(start, end) + len(word)
         # Punctuation has the mark, so that "house" is the same word before a space and a comma.
         if is_joined and word[0].isalnum() and not words[-1][-1].isalnum():
             words[-1] += JOINER

@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 MAX_ORDER = 4
 """The length of the longest n-grams that BLEU counts."""
 
+_WORD = regex.compile(r"[\p{L}\p{M}\p{Nd}]+")
+
 
 class _BleuCounts:
     """Of matching and of all n-grams of each length, and the two lengths in words."""
@@ -63,9 +65,8 @@ class SacreBleu(Metric):
 
     lowercase : `bool`, optional (default = `False`)
     tokenize : `str`, optional (default = `"13a"`)
-        SacreBLEU's tokenization. `"13a"` makes one word of a Chinese sentence: use `"zh"`, and
-        `"char"` for other languages without spaces. The log warns once if `tokenize` does not split
-        the references.
+        SacreBLEU's tokenization; `"zh"` for Chinese, `"char"` for others without spaces between
+        words. The log has a warning if it does not split the references.
 
     # Raises
 
@@ -113,10 +114,8 @@ class SacreBleu(Metric):
         if not self._has_warned and sum(unsplit) * 2 >= len(references):
             self._has_warned = True
             logger.warning(
-                "BLEU takes whole clauses of the references for words (tokenize=%r), and is near 0 "
-                "even for good translations: set the model's `bleu: {tokenize: 'zh'}` for Chinese, "
-                "'char' for other languages without spaces between words",
-                self._tokenize,
+                f"BLEU is near 0, as tokenize={self._tokenize!r} does not split the references: "
+                "set the model's `bleu: {tokenize: 'zh'}` for Chinese, 'char' for other languages"
             )
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
@@ -181,12 +180,12 @@ class AnswerOverlap(Metric):
       case, by `sacrebleu` (tokenization 13a, exponential smoothing). An n-gram counts as often as
       in the reference that has it most often, and the reference closest in length counts for the
       brevity penalty.
-    - `rouge_l`: ROUGE-L F1, by `rouge_score` without stemming. Its words are letters and digits in
-      lower case, as in `rouge_score`, but of every script.
+    - `rouge_l`: ROUGE-L F1, by `rouge_score` without stemming, on letters and digits of every
+      script, in lower case.
     - `meteor`: METEOR with the parameters of
-      [Lavie and Agarwal (2007)](https://aclanthology.org/W07-0734), by `nltk`, on the
-      words of `rouge_l`. Words match exactly or by Porter's stem; synonyms,
-      which need WordNet's data, do not count. An answer of one word scores at most 50.
+      [Lavie and Agarwal (2007)](https://aclanthology.org/W07-0734), by `nltk`, on the same
+      words. Words match exactly or by Porter's stem; synonyms, which need WordNet's data, do not
+      count. An answer of one word scores at most 50.
     - `exact_match`, `f1`: as in the evaluation script of SQuAD 1.1 ([Rajpurkar et al.
       2016](https://aclanthology.org/D16-1264), section 6), by `transformers`: neither case nor
       punctuation nor the articles a, an and the count.
@@ -219,9 +218,12 @@ class AnswerOverlap(Metric):
                 "the metric answer_overlap needs the extra [reading-comprehension]: pip install "
                 f"sacrebleu rouge-score ({error})"
             ) from error
+        # The library's own tokenizer drops all letters but a to z.
+        tokenizer = SimpleNamespace(tokenize=lambda text: _WORD.findall(text.lower()))
         return SimpleNamespace(
             bleu=BLEU(lowercase=True, tokenize="13a", force=True, max_ngram_order=MAX_ORDER),
-            rouge=RougeScorer(["rougeL"], tokenizer=SimpleNamespace(tokenize=_words)),
+            tokenizer=tokenizer,
+            rouge=RougeScorer(["rougeL"], tokenizer=tokenizer),
             squad=squad_metrics,
         )
 
@@ -247,21 +249,20 @@ class AnswerOverlap(Metric):
     def _add(self, prediction: str, answers: Sequence[str]) -> None:
         if not answers:
             raise ConfigurationError(f"there is no reference for the prediction {prediction!r}")
-        prediction, *answers = (
-            UNSPACED.sub(r" \g<0> ", unicodedata.normalize("NFC", text))
-            for text in (prediction, *answers)
-        )
+        texts = [unicodedata.normalize("NFC", text) for text in (prediction, *answers)]
+        prediction, *answers = (UNSPACED.sub(r" \g<0> ", text) for text in texts)
         bleu = self._libraries.bleu.corpus_score([prediction], [[answer] for answer in answers])
         self._bleu_counts.add(bleu)
-        squad = self._libraries.squad
-        words = _words(prediction)
+        tokenize, squad = self._libraries.tokenizer.tokenize, self._libraries.squad
+        words = tokenize(prediction)
         libraries = {"stemmer": self._stemmer, "wordnet": _NoSynonyms()}
         scores = {
             "rouge_l": self._libraries.rouge.score_multi(answers, prediction)["rougeL"].fmeasure,
             "meteor": max(
-                single_meteor_score(_words(answer), words, **libraries) for answer in answers
+                single_meteor_score(tokenize(answer), words, **libraries) for answer in answers
             ),
-            "exact_match": max(squad.compute_exact(answer, prediction) for answer in answers),
+            # Without spaces around characters, which would make an article of the A in "A型".
+            "exact_match": max(squad.compute_exact(answer, texts[0]) for answer in texts[1:]),
             # SQuAD 2.0, which the library follows, gives two empty answers an F1 of 1.
             "f1": max(squad.compute_f1(answer, prediction) for answer in answers)
             if squad.normalize_answer(prediction)
@@ -289,12 +290,6 @@ class AnswerOverlap(Metric):
         self._bleu_counts = _BleuCounts()
         self._sums = dict.fromkeys(("rouge_l", "meteor", "exact_match", "f1"), 0.0)
         self._num_questions = 0
-
-
-def _words(text: str) -> list[str]:
-    """The words of `rouge_score`, whose only letters are a to z, with the letters of all scripts."""
-    words: list[str] = regex.findall(r"[\p{L}\p{M}\p{Nd}]+", text.lower())
-    return words
 
 
 class _NoSynonyms:

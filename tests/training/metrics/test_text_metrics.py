@@ -104,7 +104,7 @@ def test_the_best_reference_counts_for_exact_match_and_f1():
     ("prediction", "answer", "rouge", "twin"),
     [
         ("под мельницей", "под старой мельницей", 80, ("on mills", "on old mills")),
-        ("está allí", "¡Está allí!", 100, None),
+        ("está allí", "Está allí.", 100, None),
         ("schön", "schon", 0, ("fine", "done")),
         ("cafe\u0301 noir", "café noir", 100, ("black coffee", "black coffee")),
         ("पुरानी चक्की", "पुरानी चक्की के नीचे", 200 * 2 / 6, ("old mill", "old mill under it")),
@@ -112,6 +112,7 @@ def test_the_best_reference_counts_for_exact_match_and_f1():
         ("방앗간 아래", "낡은 방앗간 아래", 80, ("old mill", "the old mill")),
         # Characters count as words.
         ("磨坊下", "老磨坊下面", 75, ("b c d", "x b c d y")),
+        ("型", "A型", 200 / 3, None),
         ("コーヒー", "ブラックコーヒー", 200 * 4 / 12, ("e f g f", "h i j k e f g f")),
         ("โรงสี", "ใต้โรงสี", 80, ("d e f g", "b c d e f g")),
     ],
@@ -122,6 +123,7 @@ def test_words_of_every_script(prediction, answer, rouge, twin):
     figures = metric.get_metric(reset=True)
     assert figures["rouge_l"] == pytest.approx(rouge)
     assert (figures["meteor"] > 0) == (rouge > 0)
+    assert figures["exact_match"] == (100 if rouge == 100 else 0)
     if twin is not None and "the" not in twin[1]:  # SQuAD leaves it out
         metric([twin[0]], [[twin[1]]])
         assert figures == pytest.approx(metric.get_metric())
