@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy
 import torch
-from allennlp.commands import find_learning_rate, predict
+from allennlp.commands import diff, find_learning_rate, predict
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path, open_compressed
@@ -201,6 +201,27 @@ def patch_prediction_input() -> None:
     manager._get_json_data = get
 
 
+def patch_diff() -> None:
+    """Let `allennlp diff` compare integers, and tell NaN from numbers.
+
+    It took the mean of squares as integers, such as the batches that a batch normalization has
+    counted: "mse_cpu" not implemented for 'Long'. A tensor with NaN equaled every other one.
+    """
+    finalize = diff._finalize
+
+    def finalize_as_numbers(
+        history: Any, first: dict[str, Any], second: dict[str, Any], *settings: float
+    ) -> Any:
+        states = [
+            {name: tensor.double().nan_to_num(nan=1e300) for name, tensor in state.items()}
+            for state in (first, second)
+        ]
+        return finalize(history, *states, *settings)
+
+    module: Any = diff
+    module._finalize = finalize_as_numbers
+
+
 patch_reduce_on_plateau()
 patch_recovery()
 patch_worker_locks()
@@ -209,3 +230,4 @@ patch_absent_data()
 patch_dropped_batches()
 patch_trainer_settings()
 patch_prediction_input()
+patch_diff()
