@@ -207,18 +207,16 @@ def patch_diff() -> None:
     It took the mean of squares as integers, such as the batches that a batch normalization has
     counted: "mse_cpu" not implemented for 'Long'. A tensor with NaN equaled every other one.
     """
-    finalize = diff._finalize
+    module: Any = diff
+    finalize = module._finalize
 
-    def finalize_as_numbers(
-        history: Any, first: dict[str, Any], second: dict[str, Any], *settings: float
-    ) -> Any:
-        states = [
+    def finalize_as_numbers(history: Any, first: Any, second: Any, *settings: float) -> Any:
+        numbers = [
             {name: tensor.double().nan_to_num(nan=1e300) for name, tensor in state.items()}
             for state in (first, second)
         ]
-        return finalize(history, *states, *settings)
+        return finalize(history, *numbers, *settings)
 
-    module: Any = diff
     module._finalize = finalize_as_numbers
 
 
