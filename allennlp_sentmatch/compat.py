@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy
 import torch
-from allennlp.commands import evaluate, find_learning_rate, predict
+from allennlp.commands import diff, evaluate, find_learning_rate, predict
 from allennlp.commands.train import TrainModel
 from allennlp.common import Lazy, Params
 from allennlp.common.checks import ConfigurationError
@@ -322,6 +322,25 @@ def patch_prediction_input() -> None:
     manager._get_json_data = get
 
 
+def patch_diff() -> None:
+    """Let `allennlp diff` compare integers, and tell NaN from numbers.
+
+    It took the mean of squares as integers, such as the batches that a batch normalization has
+    counted: "mse_cpu" not implemented for 'Long'. A tensor with NaN equaled every other one.
+    """
+    module: Any = diff
+    finalize = module._finalize
+
+    def finalize_as_numbers(history: Any, first: Any, second: Any, *settings: float) -> Any:
+        numbers = [
+            {name: tensor.double().nan_to_num(nan=1e300) for name, tensor in state.items()}
+            for state in (first, second)
+        ]
+        return finalize(history, *numbers, *settings)
+
+    module._finalize = finalize_as_numbers
+
+
 patch_reduce_on_plateau()
 patch_recovery()
 patch_workers()
@@ -332,3 +351,4 @@ patch_archives()
 patch_evaluation_data()
 patch_trainer_settings()
 patch_prediction_input()
+patch_diff()

@@ -6,6 +6,7 @@ import pickle
 import numpy
 import pytest
 import torch
+from allennlp.commands.diff import checkpoint_diff
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
@@ -115,3 +116,22 @@ def test_a_misspelt_setting_of_the_trainer_is_refused(kind):
     message = "^the trainer .* has no setting 'num_epoch': did you mean 'num_epochs'"
     with pytest.raises(ConfigurationError, match=message):
         Trainer.from_params(Params({"type": kind, "num_epoch": 3}), **parts)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "distance"),
+    [
+        (torch.int64, (3, 3), None),
+        (torch.int64, (3, 5), 2.0),
+        (torch.bool, (True, True), None),
+        (torch.bool, (True, False), 1.0),
+        (torch.float32, (torch.nan, torch.nan), None),
+        (torch.float32, (torch.nan, 0.0), torch.inf),
+        (torch.float32, (torch.inf, torch.inf), None),
+        (torch.float32, (0.5, 0.25), 0.25),
+    ],
+)
+def test_diff_compares_buffers(dtype, values, distance):
+    states = [{"buffer": torch.tensor(value, dtype=dtype)} for value in values]
+    (step,) = checkpoint_diff(*states, scale=1.0, threshold=1e-5)
+    assert getattr(step, "distance", None) == distance

@@ -68,9 +68,8 @@ class ClassificationModel(TextModel):
         counts = (vocab._retained_counter or {}).get(label_namespace, {})
         if counts and vocab.is_padded(label_namespace):
             raise ConfigurationError(
-                f"in the namespace {label_namespace!r} the symbols for padding and unknown words "
-                'would be labels; the vocabulary\'s "non_padded_namespaces" must contain it, as by '
-                'default ["*tags", "*labels"]'
+                f"padding and unknown words would be labels, as the vocabulary's "
+                f"non_padded_namespaces lack {label_namespace!r}; its default has '*labels'"
             )
         hint = ", as its max_vocab_size or min_count cuts labels" if counts.keys() - labels else ""
         if not labels:

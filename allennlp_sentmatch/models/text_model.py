@@ -71,23 +71,18 @@ class TextModel(Model):
     def extend_embedder_vocab(
         self, embedding_sources_mapping: Optional[dict[str, str]] = None
     ) -> None:
-        """Extend the embeddings of words by those that are new in the vocabulary.
-
-        # Raises
-
-        `ConfigurationError`
-            For new words or labels that the model would need outputs for.
+        """Extend the embeddings of words by those that are new in the vocabulary. Raises a
+        `ConfigurationError` for words and labels that the model would need outputs for.
         """
         super().extend_embedder_vocab(embedding_sources_mapping)  # type: ignore[arg-type]
         for namespace, size in self.output_sizes.items():
-            names = self.vocab.get_index_to_token_vocabulary(namespace)
-            new = [repr(names[index]) for index in range(size, len(names))]
+            new = list(self.vocab.get_token_to_index_vocabulary(namespace))[size:]
             if new:
                 raise ConfigurationError(
-                    f"the model has no output for {', '.join(new[:10])} ({len(new)} new in the "
-                    f"namespace {namespace!r}), and gets no new ones: evaluate without "
-                    "--extend-vocab; train a model from_archive with the archive's vocabulary, "
-                    'such as {"type": "from_files", "directory": ".../vocabulary"}'
+                    f"the model has no output for {', '.join(map(repr, new[:10]))} ({len(new)} new "
+                    f"in the namespace {namespace!r}): evaluate without --extend-vocab; train a "
+                    "model from_archive with the archive's vocabulary, such as "
+                    '{"type": "from_files", "directory": ".../vocabulary"}'
                 )
 
     def _set_embedder(

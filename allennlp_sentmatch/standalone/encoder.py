@@ -1,8 +1,10 @@
 """A sentence encoder in a folder of tensors and JSON."""
 
+import json
 import os
 from collections.abc import Iterable
 from contextlib import nullcontext
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -173,6 +175,17 @@ class StandaloneEncoder(nn.Module):
             Whether to round matrices to 8 bits, as `quantized` does: a quarter of the size.
         """
         state = self.state_dict()
+        with written_folder(folder, replaces=SETTINGS) as path:
+            write_tensors(path / TENSORS, quantized(state) if int8 else state)
+            for name, value in self._described().items():
+                write_json(path / name, value)
+
+    def digest(self) -> bytes:
+        """32 bytes that stand for the words, the splitter and the settings, without the tensors."""
+        return sha256(json.dumps(self._described(), sort_keys=True).encode()).digest()
+
+    def _described(self) -> dict[str, Any]:
+        """The contents of the folder's JSON files, by their names."""
         indexer = self.indexer
         settings = {
             "format": FORMAT,
@@ -182,11 +195,8 @@ class StandaloneEncoder(nn.Module):
             "vector_size": self.vector_size,
         }
         vocabulary = {"unknown": indexer.unknown, "empty": indexer.empty, "words": self.words}
-        with written_folder(folder, replaces=SETTINGS) as path:
-            write_tensors(path / TENSORS, quantized(state) if int8 else state)
-            write_json(path / SETTINGS, settings)
-            write_json(path / SPLITTER, indexer.splitter.settings())
-            write_json(path / VOCABULARY, vocabulary)
+        splitter = indexer.splitter.settings()
+        return {SETTINGS: settings, SPLITTER: splitter, VOCABULARY: vocabulary}
 
     def forward(self, indices: Tensor) -> Tensor:
         """The vectors (B, E) of B sentences from the indices of their words, (B, T)."""

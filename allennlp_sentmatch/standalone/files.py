@@ -72,23 +72,15 @@ def errors_name(path: Path) -> Iterator[None]:
 def written_folder(
     folder: Union[str, "os.PathLike[str]"], replaces: Optional[str] = None
 ) -> Iterator[Path]:
-    """Write a folder beside its place, and move it there once it is whole.
+    """Yield a temporary folder, which is moved to its place once it is whole.
 
-    Yields the temporary folder, which is deleted after an error. Of two processes that write to
-    one place, one fails.
-
-    # Parameters
-
-    folder : `Union[str, os.PathLike]`
-        Its place, where nothing, or an empty folder, may be.
-    replaces : `str`, optional (default = `None`)
-        The name of a file: a folder with this file may be there, too, and is replaced. Files in it
-        that the new folder lacks are kept.
+    What is there may be an empty folder, or one with a file named `replaces`; its other files are
+    kept. If two processes write to one place, one fails.
 
     # Raises
 
-    `ValueError` if anything else is there; `OSError`, which names the file, if one cannot be
-    written, as on a full disk. What was there before is then still there.
+    `ValueError` if something else is there; `OSError`, which names the file, if one cannot be
+    written. The place is then as it was before.
     """
     place = Path(os.path.realpath(folder))
     taken = ValueError(f"{folder} exists already; delete it or name another folder")
@@ -101,20 +93,19 @@ def written_folder(
     temporary.mkdir(parents=True)
     try:
         yield temporary
-        if before is None:
-            try:
-                os.rename(temporary, place)
-            except OSError as error:
-                raise taken if error.errno in (errno.ENOTEMPTY, errno.EEXIST) else error from None
-            return
-        for kept in place.iterdir():
+        for kept in place.iterdir() if before else ():
             if not (temporary / kept.name).exists():
                 copy: Any = shutil.copytree if kept.is_dir() else shutil.copy2
                 copy(kept, temporary / kept.name)
-        if not os.path.samestat(before, os.stat(place)):
+        if before is None:
+            os.rename(temporary, place)
+        elif os.path.samestat(before, os.stat(place)):
+            _exchange(temporary, place)
+        else:
             raise ValueError(f"another process has written {folder} in the meantime")
-        _exchange(temporary, place)
     except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            raise taken from None
         # An error in the middle of a file does not name it; the newest file is the one.
         files = sorted(temporary.rglob("*"), key=lambda file: file.lstat().st_mtime_ns)
         name = str(error.filename or [temporary, *files][-1])
@@ -127,13 +118,12 @@ def written_folder(
 def _exchange(first: Path, second: Path) -> None:
     """Give two folders each other's names: on Linux in one step, which a kill cannot divide."""
     try:
-        library = ctypes.CDLL(None)
-        arguments = (-100, os.fsencode(first), -100, os.fsencode(second), 2)  # see renameat2(2)
-        if library.renameat2(*arguments) == 0:
-            return
+        names = os.fsencode(first), os.fsencode(second)
+        exchanged = ctypes.CDLL(None).renameat2(-100, names[0], -100, names[1], 2) == 0
     except (AttributeError, OSError, TypeError):
-        pass
-    between = first.with_suffix(".old")
-    os.rename(second, between)
-    os.rename(first, second)
-    os.rename(between, first)
+        exchanged = False
+    if not exchanged:
+        between = first.with_suffix(".old")
+        os.rename(second, between)
+        os.rename(first, second)
+        os.rename(between, first)

@@ -14,7 +14,7 @@ from allennlp_sentmatch.standalone.files import written_folder
 from allennlp_sentmatch.standalone.networks import Identity, Pooled, TorchNetwork
 from allennlp_sentmatch.standalone.quantization import SCALES, dequantized, quantized
 from allennlp_sentmatch.standalone.splitters import LettersDigitsSplitter, WhitespaceSplitter
-from allennlp_sentmatch.standalone.text_indexer import PADDING, TextIndexer
+from allennlp_sentmatch.standalone.text_indexer import PADDING, PADDING_WORD, TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 
 ENCODER = "encoder.onnx"
@@ -85,8 +85,13 @@ def tokenizer_of(indexer: TextIndexer, words: list[str]) -> Any:
         tokenizer = Tokenizer.from_str(splitter.tokenizer.to_str())  # a copy
         steps.append(tokenizer.normalizer)
     elif isinstance(splitter, (WhitespaceSplitter, LettersDigitsSplitter)):
-        known = {**indexer.vocabulary, words[PADDING]: indexer.empty}
+        # No word has a space: padding has no other index, and no two words have one.
+        known = {word: index for word, index in indexer.vocabulary.items() if index != PADDING}
+        known[f" {words[PADDING]}"] = PADDING
         tokenizer = Tokenizer(models.WordLevel(known, unk_token=words[indexer.unknown]))
+        if isinstance(splitter, WhitespaceSplitter):
+            whole = Regex(rf"(?<!\S){PADDING_WORD}(?!\S)")
+            steps.append(normalizers.Replace(whole, words[indexer.empty]))
         if indexer.lowercase:
             steps.append(normalizers.Lowercase())
         if isinstance(splitter, LettersDigitsSplitter):
@@ -117,13 +122,18 @@ class _Graph:
         """The `onnx.ModelProto`."""
         from onnx import TensorProto, helper
 
-        indices = self._with_empty_texts("indices")
+        # ONNX's LSTM and GRU need a row.
+        num_rows = self._add("Shape", "indices", end=1)
+        is_none = self._add("Cast", self._add("Equal", num_rows, [0]), to=7)
+        widths = self._add("Concat", [0, 0], is_none, [0], axis=0)
+        indices = self._with_empty_texts(self._add("Pad", "indices", widths))
         mask = self._add("Not", self._add("Equal", indices, PADDING))
         embedded = self._rows(self.encoder.embedding.weight, indices)
         vectors, projection = self._sentences(embedded, mask), self.encoder.projection
         if projection is not None:
             weight = self._matrix(projection.weight)
             vectors = self._add("Gemm", vectors, weight, projection.bias, transB=1)
+        vectors = self._add("Slice", vectors, [0], num_rows, [0])
         self.nodes.append(helper.make_node("Identity", [vectors], ["vectors"]))
         sizes: list[Any] = ["B", self.encoder.vector_size]
         graph = helper.make_graph(

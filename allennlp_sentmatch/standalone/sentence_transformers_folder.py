@@ -7,6 +7,8 @@ from typing import Any, Union
 
 from allennlp_sentmatch.standalone.files import errors_name, nested_settings, read_json
 
+MODULES = "modules.json"
+
 _CLASSES = re.compile(
     r"(sentence_transformers|torch\.nn)(\.[A-Za-z_]\w*)+"
     r"|allennlp_sentmatch\.standalone\.sentence_transformers_module\.StandaloneModule",
@@ -27,31 +29,29 @@ def check_sentence_transformers_folder(folder: Union[str, "os.PathLike[str]"]) -
     `trust_remote_code`.
     """
     for parent, folders, files in os.walk(folder):
-        for name in folders:
-            if os.path.islink(os.path.join(parent, name)):
-                raise ValueError(f"{os.path.join(parent, name)} is a link to another folder")
+        for name in (name for name in folders if os.path.islink(os.path.join(parent, name))):
+            raise ValueError(f"{os.path.join(parent, name)} is a link to another folder")
         for name in files:
-            if name == "modules.json" or (name.endswith(".json") and "config" in name):
+            if name == MODULES or (name.endswith(".json") and "config" in name):
                 settings = read_json(Path(parent, name))
                 with errors_name(Path(parent, name)):
                     for setting, value in nested_settings(settings):
-                        _check(setting, value, name == "modules.json")
+                        _check(setting, value, name == MODULES)
 
 
 def _check(setting: str, value: Any, is_module: bool) -> None:
-    if setting == "trust_remote_code" and value:
-        raise ValueError("trust_remote_code would run code")
-    classes, paths = [], [value] if is_module and setting == "path" else []
+    classes = [value] if is_module and setting == "type" else []
+    paths = [value] if is_module and setting == "path" else []
     if setting == "types" and isinstance(value, dict):  # the folders of a router's modules
         classes, paths = list(value.values()), list(value)
-    elif setting in ("type", "tokenizer_class", "activation_function"):
-        classes = [value] if is_module or "." in str(value) else []
-    for name in classes:
-        if not isinstance(name, str) or not _CLASSES.fullmatch(name):
-            raise ValueError(
-                f"the class {name!r:.100} is not one of sentence-transformers, and its code would "
-                "be run; if you trust it, hand over SentenceTransformer(folder) instead of a folder"
-            )
-    for path in map(PurePath, map(str, paths)):
-        if path.is_absolute() or ".." in path.parts:
-            raise ValueError(f"the module in {str(path)!r:.100} is not in this folder")
+    elif setting in ("type", "tokenizer_class", "activation_function") and "." in str(value):
+        classes = [value]
+    if any(not isinstance(name, str) or not _CLASSES.fullmatch(name) for name in classes):
+        raise ValueError(
+            f"the class {value!r:.100} is not one of sentence-transformers, and its code would be "
+            "run; if you trust it, hand over SentenceTransformer(folder) instead of the folder"
+        )
+    if any(path.is_absolute() or ".." in path.parts for path in map(PurePath, map(str, paths))):
+        raise ValueError(f"the module in {value!r:.100} is not in this folder")
+    if setting == "trust_remote_code" and value:
+        raise ValueError("trust_remote_code would run code")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+import tokenizers
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,7 +59,8 @@ def check_vectors(encoder, folder):
     write_onnx(encoder, folder)
     session = onnxruntime.InferenceSession(str(folder / "encoder.onnx"))
     expected = encoder(torch.cat([padded([row or [EMPTY], [0] * 9])[:1] for row in ROWS]))
-    for rows, num_tokens in ((ROWS, 6), (ROWS, 8), (ROWS[:1], 3), (ROWS[1:2], 1), (ROWS[3:], 0)):
+    sizes = ((ROWS, 6), (ROWS, 8), (ROWS[:1], 3), (ROWS[1:2], 1), (ROWS[3:], 0), ([], 5), ([], 0))
+    for rows, num_tokens in sizes:
         indices = numpy.zeros((len(rows), num_tokens), dtype=numpy.int64)
         for i, row in enumerate(rows):
             indices[i, : len(row)] = row
@@ -126,14 +128,19 @@ SPLITTERS = {
     "at most 2": (WordPieceSplitter(PIECES), PIECES, {"max_length": 2}),
     "whitespace": (WhitespaceSplitter(), WORDS, {}),
     "lower case": (LettersDigitsSplitter(), WORDS, {"lowercase": True}),
+    "whitespace in lower case": (WhitespaceSplitter(), WORDS, {"lowercase": True}),
 }
 
 
-def check_indices(name, texts):
+def check_indices(name, texts, folder=None):
     splitter, words, settings = SPLITTERS[name]
     known = {word: index for index, word in enumerate(words)}
     indexer = TextIndexer(splitter, known, unknown=1, empty=EMPTY, **settings)
-    encodings = tokenizer_of(indexer, words).encode_batch(texts)
+    tokenizer = tokenizer_of(indexer, words)
+    if folder is not None:
+        tokenizer.save(str(folder / "tokenizer.json"))
+        tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    encodings = tokenizer.encode_batch(texts)
     assert len({len(encoding.ids) for encoding in encodings}) == 1
     for text, encoding in zip(texts, encodings):
         if settings.get("lowercase") and "İ" in text:
@@ -143,9 +150,12 @@ def check_indices(name, texts):
 
 
 @pytest.mark.parametrize("name", SPLITTERS)
-def test_the_tokenizer_gives_the_encoder_s_indices(name):
-    texts = ["A dog2!", "HÉROS\x1cruns\x0bx", "dog\x85dog", "[PAD] @@PADDING@@", "½a_٢२³"]
-    check_indices(name, [*TEXTS, *texts])
+def test_the_file_s_tokenizer_gives_the_encoder_s_indices(name, tmp_path, capfd):
+    """In each of 20 files: the order of its hash tables varies."""
+    texts = ["A dog2!", "HÉROS\x1cruns\x0bx", "dog\x85dog", "[PAD] @@PADDING@@", "½a_٢२³", "."]
+    for _ in range(20):
+        check_indices(name, [*TEXTS, *texts], tmp_path)
+    assert capfd.readouterr().out == ""
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=8))
@@ -179,6 +189,7 @@ os.chdir({str(tmp_path)!r})
 import sys
 assert "torch" not in sys.modules
 numpy.save("vectors.npy", encode({sentences}))
+assert encode([]).shape == (0, 5)
 """
     )
     assert output == ""

@@ -1,7 +1,7 @@
 """An exported sentence encoder as a `TokenEmbedder`."""
 
 from os import PathLike
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -24,7 +24,8 @@ class ExportedEncoderEmbedder(TokenEmbedder):
 
     folder : `Union[str, PathLike]`, optional (default = `None`)
         By default the encoder that this package contains. An archive has the weights, but reads
-        the vocabulary and the sizes from the folder again.
+        the words, the splitter and the settings from the folder again; it cannot be loaded once
+        these differ.
     trainable : `bool`, optional (default = `False`)
         Whether the encoder is trained any further.
     whole_sentence : `bool`, optional (default = `False`)
@@ -34,8 +35,11 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     # Raises
 
     `ConfigurationError` if there is no encoder in the folder, with the reason, or one without
-    states.
+    states; upon loading weights, if they belong to another encoder.
     """
+
+    digest: Tensor
+    """A buffer (32,), of the words, the splitter and the settings."""
 
     def __init__(
         self,
@@ -45,6 +49,8 @@ class ExportedEncoderEmbedder(TokenEmbedder):
     ) -> None:
         super().__init__()
         self.encoder = load_exported(folder).requires_grad_(trainable)
+        self._folder = folder or "the encoder of this package"
+        self.register_buffer("digest", torch.tensor(list(self.encoder.digest()), dtype=torch.uint8))
         self._whole_sentence = whole_sentence
         if not whole_sentence:
             if not isinstance(self.encoder.encoder, Pooled):
@@ -93,3 +99,15 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         shares = is_part.to(states.dtype) / num_parts.clamp(min=1).unsqueeze(-1)
         vectors = shares @ states
         return vectors
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
+    ) -> None:
+        # Weights that were saved before there was a digest are not checked.
+        saved = state_dict.setdefault(f"{prefix}digest", self.digest)
+        if not torch.equal(saved.cpu(), self.digest.cpu()):
+            raise ConfigurationError(
+                f"exported_encoder: {self._folder} has other words, another splitter or other "
+                "settings than at the time of the training; restore it"
+            )
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)

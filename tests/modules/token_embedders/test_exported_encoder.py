@@ -1,6 +1,7 @@
 """An exported encoder in other models: its vectors are those that it has alone."""
 
 import json
+from pathlib import Path
 
 import pytest
 import torch
@@ -99,6 +100,33 @@ def test_folders_without_an_encoder(tmp_path):
     for component in (embedder_of, tensors_of):
         with pytest.raises(ConfigurationError, match=r"exported_encoder: .*sentence_encoder\.json"):
             component(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        ("vocabulary.json", lambda found: {"words": [*found["words"][:3], *found["words"][:2:-1]]}),
+        ("vocabulary.json", lambda found: {"unknown": found["empty"]}),
+        ("splitter.json", lambda found: {"type": "whitespace"}),
+        ("sentence_encoder.json", lambda found: {"lowercase": True}),
+        ("sentence_encoder.json", lambda found: {"max_length": 2}),
+        (
+            "sentence_encoder.json",
+            lambda found: {"encoder": {**found["encoder"], "pooling": ["max", "mean"]}},
+        ),
+    ],
+)
+def test_weights_of_another_encoder_are_refused(folder, file, change):
+    weights = embedder_of(folder).state_dict()
+    embedder_of(folder).load_state_dict(weights)
+    path = Path(folder, file)
+    found = json.loads(path.read_text())
+    path.write_text(json.dumps({**found, **change(found)}))
+    changed = embedder_of(folder)
+    with pytest.raises(ConfigurationError, match=f"{folder} has other words, another splitter"):
+        changed.load_state_dict(weights)
+    del weights["token_embedder_tokens.digest"]  # as of the versions before
+    changed.load_state_dict(weights)
 
 
 @pytest.mark.parametrize("train", [False, True])
