@@ -148,7 +148,7 @@ _create_kwargs = from_params.create_kwargs
 
 
 def _create_checked_kwargs(
-    constructor: Callable[..., Any], cls: type, params: Params, **extras: Any
+    constructor: Callable[..., Any], cls: Any, params: Params, **extras: Any
 ) -> dict[str, Any]:
     packages = ("allennlp_sentmatch.", "allennlp.nn.")
     if not issubclass(cls, torch.nn.Module) and not cls.__module__.startswith(packages):
