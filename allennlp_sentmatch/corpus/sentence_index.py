@@ -136,7 +136,7 @@ class SentenceIndex:
         known: dict[bytes, int] = {}
         for start in range(0, len(chosen), block_size):
             block = _read(vectors, chosen[start : start + block_size])
-            new = []
+            new: list[int] = []
             for position, vector in enumerate(block + 0.0, start):  # with 0.0 instead of -0.0
                 digest = hashlib.blake2b(vector.data, digest_size=16).digest()
                 distinct[position] = known.setdefault(digest, len(known))
@@ -207,10 +207,9 @@ class SentenceIndex:
     def _candidates(self, queries: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
         """Cosines of some nearest vectors, the nearest first, and their numbers, -1 for none."""
         count = min(count * self._kind.refine_factor, self._index.ntotal)
+        num_parts = len(queries) * count * self.vector_size // MAX_NUMBERS + 1
         parts = []
-        for part in numpy.array_split(
-            queries, len(queries) * count * self.vector_size // MAX_NUMBERS + 1
-        ):
+        for part in numpy.array_split(queries, num_parts):
             _, numbers, vectors = self._index.search_and_reconstruct(part, count)
             if self._kind.compressed and self._vectors is not None:
                 # Each is read once, in the order of the file.
@@ -354,10 +353,12 @@ class SentenceIndex:
                 raise RuntimeError(f"it has a {type(index).__name__}")
             if hasattr(index, "invlists") and index.invlists.compute_ntotal() != index.ntotal:
                 raise RuntimeError(f"its lists do not have {index.ntotal} vectors")
-            distinct = _distinct(path) if has_digest else None
+            distinct = _distinct(path)
+            if distinct is not None and len(numpy.bincount(distinct)) != index.ntotal:
+                raise RuntimeError(f"its positions do not have {index.ntotal} vectors")
             loaded = cls(index, kind or file_kind(), vectors, rows, distinct)
             sample = loaded.vectors(evenly(len(loaded), NUM_CHECKED))
-        except (RuntimeError, MemoryError) as error:
+        except (RuntimeError, MemoryError, ValueError, OSError) as error:
             raise ConfigurationError(f"{expected}, or it is damaged: {error}; {remedy}") from error
         with numpy.errstate(over="ignore", invalid="ignore"):  # of what is refused below
             lengths = numpy.linalg.norm(sample, axis=1)
@@ -370,7 +371,7 @@ class SentenceIndex:
 
 
 def _distinct(path: Union[str, "os.PathLike[str]"]) -> Optional[IntArray]:
-    """The numbers of the vectors at all positions in a whole file, if some vectors are equal."""
+    """The numbers of the vectors at all positions in a file, if some vectors are equal."""
     with open(path, "rb") as file:
         end = file.seek(0, os.SEEK_END)
         begin = file.seek(max(0, end - 2 * ENDING_LENGTH - len(POSITIONS_MARK) - 16))

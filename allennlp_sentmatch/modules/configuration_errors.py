@@ -1,11 +1,20 @@
-"""The settings of constructors as AllenNLP reads them, and errors in them."""
+"""The settings of constructors as AllenNLP reads them, and errors in them.
+
+Importing this module lets AllenNLP check the settings of modules and of this package's classes, see
+`check_settings`.
+"""
 
 import functools
 import inspect
-from collections.abc import Iterator
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, Literal, TypeVar, Union, get_args, get_origin
 
+import torch
+from allennlp.common import Lazy, Params, from_params
 from allennlp.common.checks import ConfigurationError
 from typing_extensions import Concatenate, ParamSpec  # a requirement of torch
 
@@ -13,6 +22,9 @@ P = ParamSpec("P")
 Adapter = TypeVar("Adapter")
 Module = TypeVar("Module")
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
+
+MOST = {"layers": 1000} | dict.fromkeys(("size", "dim", "dims", "steps"), 1_000_000)
+"""The largest numbers that settings of modules may have, by the last word of their names."""
 
 
 @contextmanager
@@ -72,3 +84,78 @@ def inherits_settings(base: type, *, without: str = "") -> Callable[[Constructor
         return construct
 
     return decorate
+
+
+def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: Params) -> None:
+    """Check that settings are of the annotated types, and that sizes of modules are possible.
+
+    AllenNLP takes `true` for the number 1, any number for `true`, NaN for a number and `null` for
+    anything. The parts of a module with a size or a number of layers of ten millions are made for
+    minutes, or until there is no memory left.
+
+    # Raises
+
+    `ConfigurationError`, which names the setting.
+    """
+    for name, parameter in parameters.items():
+        if name not in params:
+            continue
+        value, annotation = params.get(name), parameter.annotation
+        if not (value is None is parameter.default or is_of_type(value, annotation)):
+            # Without the names of modules.
+            expected = re.sub(r"<class '|'>|\b(\w+\.)+(?=\w)", "", str(annotation))
+            value = value.as_dict(quiet=True) if isinstance(value, Params) else value
+            raise ConfigurationError(f"{name} of {cls.__name__} must be {expected}, got {value!r}")
+        most = MOST.get(name.split("_")[-1])
+        # Some classes of this package have their own meaning of 0, and check it.
+        least = 0 if cls.__module__.startswith("allennlp_sentmatch.") else 1
+        for size in value if isinstance(value, list) else [value]:
+            if most and type(size) is int and not least <= size <= most:
+                raise ConfigurationError(
+                    f"{name} of {cls.__name__} must be from {least} to {most:,}, got {size}"
+                )
+
+
+def is_of_type(value: Any, annotation: Any) -> bool:
+    """Whether a JSON value may become an argument with this annotation; true if that is unclear."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Union:
+        return any(is_of_type(value, argument) for argument in arguments)
+    if value is None or annotation is type(None):
+        return value is None and annotation in (Any, inspect.Parameter.empty, type(None))
+    if origin is Literal:
+        return value in arguments
+    if annotation is bool:
+        return isinstance(value, int) and value in (0, 1)
+    if annotation in (int, float):
+        types = (int,) if annotation is int else (int, float)
+        return type(value) in types and not (isinstance(value, float) and math.isnan(value))
+    if annotation is str:
+        return isinstance(value, (str, os.PathLike))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return isinstance(value, (Params, Mapping))
+    if hasattr(annotation, "from_params") or origin is Lazy:
+        return not isinstance(value, (bool, int, float, list))
+    if isinstance(origin, type) and issubclass(origin, Iterable):
+        items = value if len(arguments) == 1 else ()  # those of a tuple have types of their own
+        return isinstance(value, (list, tuple, set)) and all(
+            is_of_type(item, arguments[0]) for item in items
+        )
+    return True
+
+
+_create_kwargs = from_params.create_kwargs
+
+
+def _create_checked_kwargs(
+    constructor: Callable[..., Any], cls: Any, params: Params, **extras: Any
+) -> dict[str, Any]:
+    packages = ("allennlp_sentmatch.", "allennlp.nn.")
+    if not issubclass(cls, torch.nn.Module) and not cls.__module__.startswith(packages):
+        return _create_kwargs(constructor, cls, params, **extras)
+    check_settings(cls, from_params.infer_params(cls, constructor), params)
+    with configuration_errors():  # of the parts
+        return _create_kwargs(constructor, cls, params, **extras)
+
+
+from_params.create_kwargs = _create_checked_kwargs

@@ -170,6 +170,6 @@ class PassageWindows(NamedTuple):
             best.spans[passage, : len(top.indices)] = distinct[top.indices]
             best.scores[passage, : len(top.indices)] = top.values
             # Of windows with equally good spans, one that has the span that was chosen.
-            is_best = (index == top.indices[0]).view_as(scores)
-            best_windows.append(windows[scores.where(is_best, -torch.inf).amax(dim=1).argmax()])
+            is_other = (index != top.indices[0]).view_as(scores)
+            best_windows.append(windows[scores.masked_fill(is_other, -torch.inf).amax(1).argmax()])
         return best, torch.stack(best_windows)

@@ -256,5 +256,5 @@ def cosines(first: FloatArray, second: FloatArray) -> FloatArray:
 
     They are sums in float64, rounded once: equal vectors have equal cosines, wherever they stand.
     """
-    sums = numpy.einsum("...e,...e->...", first, second, dtype=numpy.float64)
+    sums: FloatArray = numpy.einsum("...e,...e->...", first, second, dtype=numpy.float64)
     return sums.clip(-1, 1).astype(numpy.float32)

@@ -1,6 +1,7 @@
 """AllenNLP's own commands on the input that users get wrong; an error names the file and line."""
 
 import json
+import os
 
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -59,3 +60,45 @@ def test_train(allennlp, write, tmp_path, content, message):
             *("train", "training_config/quick_start.jsonnet"),
             *("--serialization-dir", tmp_path / "model", "--overrides", overrides),
         )
+
+
+@pytest.fixture
+def pipe():
+    """Makes the path of a pipe with some text in it, as of `<(...)` in a shell."""
+
+    def make(text):
+        read, write = os.pipe()
+        os.write(write, text.encode())
+        os.close(write)
+        return f"/dev/fd/{read}"
+
+    return make
+
+
+@pytest.mark.parametrize("command", ["encode", "search", "predict", "evaluate", "calibrate"])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_pipe_is_refused_where_it_would_be_read_twice(
+    allennlp, small_archive, pipe, tmp_path, command, named
+):
+    """Report F23. Nobody writes to the named pipe: opening it would wait for ever."""
+    path = pipe(HEADER + "a\tb\tneutral\n")
+    if named:
+        os.mkfifo(path := tmp_path / "pipe")
+    options = {
+        "encode": (tmp_path / "v.npy",),
+        "search": (tmp_path / "v.npy", "--query", "a"),
+        "predict": ("--use-dataset-reader",),
+        "evaluate": (),
+        "calibrate": (tmp_path / "c.tar.gz",),
+    }
+    with pytest.raises(
+        ConfigurationError, match=f"{path} is a pipe .* cannot be read twice; write"
+    ):
+        allennlp(command, small_archive, path, *options[command])
+
+
+def test_a_pipe_is_predicted_once(allennlp, small_archive, pipe, tmp_path):
+    lines = '{"sentence1": "a", "sentence2": "b"}\n' * 3
+    output = tmp_path / "predictions.jsonl"
+    allennlp("predict", small_archive, pipe(lines), "--output-file", output, "--silent")
+    assert len(output.read_text().splitlines()) == 3

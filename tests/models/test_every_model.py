@@ -396,7 +396,7 @@ IMPOSSIBLE = {
     ],
     "similarity_regressor": [
         ({"lowest_score": low, "highest_score": high}, "highest_score must be greater than lowest")
-        for low, high in [(5, 0), (1, 1), (float("-inf"), 5), (0, float("nan"))]
+        for low, high in [(5, 0), (1, 1), (float("-inf"), 5), (0, float("inf"))]
     ],
     "vae_siamese": [({"generator": {"label_embedding_size": 3}}, "Extra parameters")],
 }

@@ -1,0 +1,77 @@
+"""Every setting of every configuration in fixtures/models with values that nobody meant."""
+
+import copy
+import signal
+
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.models import Model
+
+from tests.models.samples import sample
+from tests.models.test_every_model import MODELS
+
+OTHER_NAMES = (
+    "is required",
+    "Extra parameters",
+    "x not in",
+    "input_size",
+    "rate is",
+    "grades need",
+)
+"""In errors that name a part of the setting, or the values that it may have."""
+
+VALUES = (None, True, -1, 0, 10**7, 1.5, float("nan"), [], {}, "x")
+
+
+def paths(settings, path=()):
+    """The places of all settings but names of types."""
+    for key, value in settings.items():
+        if key != "type":
+            yield *path, key
+        if isinstance(value, dict):
+            yield from paths(value, (*path, key))
+
+
+def changed(settings, path, value):
+    settings = copy.deepcopy(settings)
+    section = settings
+    for key in path[:-1]:
+        section = section[key]
+    before, section[path[-1]] = section[path[-1]], value
+    return settings, before
+
+
+def messages(error):
+    while error is not None:
+        yield str(error)
+        error = error.__cause__
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_or_an_error_that_names_the_setting(name):
+    """Attack 16: errors of Python and torch, memory and minutes, and 10,000,000 as `true`."""
+
+    def too_slow(*_):
+        raise AssertionError("longer than five seconds")
+
+    for path in paths(sample(name).config["model"]):
+        for value in VALUES:
+            settings, before = changed(sample(name).config["model"], path, value)
+            signal.signal(signal.SIGALRM, too_slow)
+            signal.alarm(5)
+            error = None
+            try:
+                Model.from_params(Params(settings), vocab=sample(name).vocab)
+            except ConfigurationError as raised:
+                error = raised
+            finally:
+                signal.alarm(0)
+            if error is not None:
+                text = " ".join(messages(error))
+                assert any(one in text for one in (*path[-2:], *OTHER_NAMES)), (path, value, text)
+            else:
+                kinds = {bool: (bool,), int: (int, float), float: (int, float), str: (str, dict)}
+                is_same_kind = type(value) in kinds.get(type(before), (type(before),))
+                assert is_same_kind or value is None or value == 0, (path, value)
+                assert value == value, path  # not NaN
