@@ -28,6 +28,7 @@ class _Waiting:
     """An input that waits for its prediction, or for the error in its place."""
 
     inputs: JsonDict
+    size: int
     answer: "Future[Any]" = field(default_factory=Future)
     read: Any = None
     shape: Shape = field(default_factory=dict)
@@ -74,12 +75,15 @@ class Batcher:
         self._max_words = max_words
         self._waiting: deque[_Waiting] = deque()
         self._thread = ThreadPoolExecutor(1)
-        self._size = 0
 
     @property
     def num_waiting(self) -> int:
         """The number of inputs whose batch has not begun."""
-        return len(self._waiting)
+        return len(self._sizes())
+
+    def _sizes(self) -> list[int]:
+        # Copied, since the thread takes inputs out meanwhile.
+        return [one.size for one in [*self._waiting] if not one.answer.cancelled()]
 
     async def __call__(self, inputs: Sequence[JsonDict], sizes: Sequence[int]) -> list[Any]:
         """The predictions for some inputs of `sizes` characters.
@@ -89,20 +93,16 @@ class Batcher:
         `RequestError` if too many inputs wait already, where an input cannot be read or costs too
         much, and where the model fails.
         """
-        size = sum(max(size, SMALLEST) for size in sizes)
-        if self._size and self._size + size > MAX_BYTES:
+        new = [_Waiting(one, max(size, SMALLEST)) for one, size in zip(inputs, sizes)]
+        before = sum(self._sizes())
+        if before and before + sum(one.size for one in new) > MAX_BYTES:
             raise RequestError(503, "Too many requests are waiting; try again later.")
-        self._size += size
-        new = [_Waiting(one) for one in inputs]
         self._waiting.extend(new)
         for _ in new:  # each batch takes one of the inputs at least
             self._thread.submit(self._predict_next)
-        try:
-            answers = await asyncio.gather(
-                *(asyncio.wrap_future(one.answer) for one in new), return_exceptions=True
-            )
-        finally:
-            self._size -= size
+        answers = await asyncio.gather(
+            *(asyncio.wrap_future(one.answer) for one in new), return_exceptions=True
+        )
         for number, answer in enumerate(answers, start=1):
             if isinstance(answer, RequestError):
                 raise RequestError(answer.status, f"Input {number}: {answer}")

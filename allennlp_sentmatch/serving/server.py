@@ -65,6 +65,7 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
 
         def send_error(self, status: int, detail: str) -> None:
             """Answer in JSON what the application does not get, and close the connection."""
+            open_connections.pop(self, None)
             body = json.dumps({"detail": detail}).encode()
             head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nConnection: close\r\n"
             head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
