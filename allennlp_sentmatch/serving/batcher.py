@@ -11,7 +11,7 @@ from typing import Any, Callable, TypeVar, Union
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 
-from allennlp_sentmatch.serving.limits import MOST_WORDS, Shape, check_cost, cost, joined
+from allennlp_sentmatch.serving.limits import MOST_WORDS, Shape, cost, joined
 from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class Batcher:
     batch_size : `int`, optional (default = `32`)
         The largest number of inputs in a batch.
     max_words : `int`, optional (default = `1000`)
-        See `check_cost`.
+        An input is refused if it costs more than one text of this many words; see `cost`.
 
     # Raises
 
@@ -137,7 +137,13 @@ class Batcher:
             return True
         try:
             waiting.read, shape = self._read(waiting.inputs)
-            check_cost(shape, self._max_words)
+            if cost(shape) > self._max_words**2:
+                counts = ", ".join(f"{name} {n} x {words:,}" for name, (n, words) in shape.items())
+                raise RequestError(
+                    413,
+                    f"the words of the longest text times those of all texts ({counts}) are "
+                    f"limited to {self._max_words:,} x {self._max_words:,} (--max-words)",
+                )
             waiting.shape = shape
             return True
         except Exception as error:
