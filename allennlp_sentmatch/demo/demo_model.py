@@ -3,10 +3,13 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
 from threading import Lock
 from typing import Any, Union
 
 import numpy
+from allennlp.common.util import lazy_groups_of
 from allennlp.data import Instance
 from allennlp.data.fields import ListField, TextField
 from allennlp.predictors import Predictor
@@ -24,6 +27,7 @@ from allennlp_sentmatch.models import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
 from allennlp_sentmatch.predictors.text_indexing import unknown_words
+from allennlp_sentmatch.serving.limits import FEWEST_WORDS, cost, joined, shape_of
 from allennlp_sentmatch.standalone.encoder import normalized
 
 NUMBER_OF_EXAMPLES = 5
@@ -98,8 +102,11 @@ class DemoModel:
     def predict_batch(self, batch: Sequence[Sequence[str]]) -> list[Prediction]:
         """The predictions for several callers at once."""
         instances = [self._read(texts)[1] for texts in batch]
+        shape = reduce(joined, (shape_of(instance) for instance in instances), {})
+        size = len(batch) if cost(shape, len(batch)) <= FEWEST_WORDS**2 else 1
         with self._lock:
-            outputs = self._predictor.predict_batch_instance(instances)
+            groups = map(self._predictor.predict_batch_instance, lazy_groups_of(instances, size))
+            outputs = [*chain.from_iterable(groups)]
         return [
             Prediction(self.task.answer(output), unknown_words(instance, self._model.vocab))
             for instance, output in zip(instances, outputs)
@@ -170,10 +177,7 @@ class DemoModel:
         Tokenizers of the transformers library cannot be used by several threads at a time.
         """
         with self._lock:
-            instance = self._predictor._json_to_instance(json)
-            self._reader.apply_token_indexers(instance)
-            instance.index_fields(self._model.vocab)
-        return instance
+            return self._predictor._json_to_instance(json)
 
 
 class InMemorySearch:

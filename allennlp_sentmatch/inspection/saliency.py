@@ -109,7 +109,6 @@ def interpret(
             f"{type(predictor).__name__} does not have"
         )
     instance = predictor._json_to_instance(inputs)
-    predictor._dataset_reader.apply_token_indexers(instance)
     return interpret_instance(predictor, instance, method)
 
 

@@ -212,8 +212,11 @@ class EchoingPredictor(Predictor):
         if isinstance(request, CheckedRequest) and request.predictor is self:
             return request
         texts = self._texts(request)
+        instance = self._read(texts)
+        self._dataset_reader.apply_token_indexers(instance)
+        instance.index_fields(self._model.vocab)
         checked = CheckedRequest(request)
-        checked.texts, checked.instance, checked.predictor = texts, self._read(texts), self
+        checked.texts, checked.instance, checked.predictor = texts, instance, self
         return checked
 
     def _read(self, texts: JsonDict) -> Instance:

@@ -114,7 +114,6 @@ class PairGenerator(EchoingPredictor):
         return self._dataset_reader.text_to_instance(texts["source"], texts["source"])
 
     def _labeled(self, pair: Instance, label: str) -> Instance:
-        self._dataset_reader.apply_token_indexers(pair)
         return Instance(
             {
                 "source": pair["premise"],

@@ -11,7 +11,7 @@ from typing import Any, Callable, TypeVar, Union
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
 
-from allennlp_sentmatch.serving.limits import MOST_WORDS, Shape, check_cost, cost, joined
+from allennlp_sentmatch.serving.limits import MOST_WORDS, Shape, cost, joined
 from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
 
 logger = logging.getLogger(__name__)
@@ -28,6 +28,7 @@ class _Waiting:
     """An input that waits for its prediction, or for the error in its place."""
 
     inputs: JsonDict
+    size: int
     answer: "Future[Any]" = field(default_factory=Future)
     read: Any = None
     shape: Shape = field(default_factory=dict)
@@ -51,7 +52,7 @@ class Batcher:
     batch_size : `int`, optional (default = `32`)
         The largest number of inputs in a batch.
     max_words : `int`, optional (default = `1000`)
-        See `check_cost`.
+        An input is refused if it costs more than one text of this many words; see `cost`.
 
     # Raises
 
@@ -74,12 +75,15 @@ class Batcher:
         self._max_words = max_words
         self._waiting: deque[_Waiting] = deque()
         self._thread = ThreadPoolExecutor(1)
-        self._size = 0
 
     @property
     def num_waiting(self) -> int:
         """The number of inputs whose batch has not begun."""
-        return len(self._waiting)
+        return len(self._sizes())
+
+    def _sizes(self) -> list[int]:
+        # Copied, since the thread takes inputs out meanwhile.
+        return [one.size for one in [*self._waiting] if not one.answer.cancelled()]
 
     async def __call__(self, inputs: Sequence[JsonDict], sizes: Sequence[int]) -> list[Any]:
         """The predictions for some inputs of `sizes` characters.
@@ -89,20 +93,16 @@ class Batcher:
         `RequestError` if too many inputs wait already, where an input cannot be read or costs too
         much, and where the model fails.
         """
-        size = sum(max(size, SMALLEST) for size in sizes)
-        if self._size and self._size + size > MAX_BYTES:
+        new = [_Waiting(one, max(size, SMALLEST)) for one, size in zip(inputs, sizes)]
+        before = sum(self._sizes())
+        if before and before + sum(one.size for one in new) > MAX_BYTES:
             raise RequestError(503, "Too many requests are waiting; try again later.")
-        self._size += size
-        new = [_Waiting(one) for one in inputs]
         self._waiting.extend(new)
         for _ in new:  # each batch takes one of the inputs at least
             self._thread.submit(self._predict_next)
-        try:
-            answers = await asyncio.gather(
-                *(asyncio.wrap_future(one.answer) for one in new), return_exceptions=True
-            )
-        finally:
-            self._size -= size
+        answers = await asyncio.gather(
+            *(asyncio.wrap_future(one.answer) for one in new), return_exceptions=True
+        )
         for number, answer in enumerate(answers, start=1):
             if isinstance(answer, RequestError):
                 raise RequestError(answer.status, f"Input {number}: {answer}")
@@ -137,7 +137,13 @@ class Batcher:
             return True
         try:
             waiting.read, shape = self._read(waiting.inputs)
-            check_cost(shape, self._max_words)
+            if cost(shape) > self._max_words**2:
+                counts = ", ".join(f"{name} {n} x {words:,}" for name, (n, words) in shape.items())
+                raise RequestError(
+                    413,
+                    f"the words of the longest text times those of all texts ({counts}) are "
+                    f"limited to {self._max_words:,} x {self._max_words:,} (--max-words)",
+                )
             waiting.shape = shape
             return True
         except Exception as error:

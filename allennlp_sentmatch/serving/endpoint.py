@@ -16,7 +16,7 @@ from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, EchoingPredictor
 from allennlp_sentmatch.serving.batcher import Batcher
-from allennlp_sentmatch.serving.limits import Shape, affordable_words, indexed_shape
+from allennlp_sentmatch.serving.limits import Shape, affordable_words, shape_of
 from allennlp_sentmatch.serving.requests import HEALTH, MAX_TEXT, RequestError, RequestLimits
 from allennlp_sentmatch.version import __version__
 
@@ -64,7 +64,7 @@ def create_app(
     allowed_hosts : `Collection[str]`, optional (default = `()`)
         See `check_names`.
     max_words : `int`, optional (default = `affordable_words(predictor)`)
-        An input may cost as much as one text of that many words; see `check_cost`.
+        See `Batcher`.
 
     # Raises
 
@@ -82,7 +82,7 @@ def create_app(
 
     def read(inputs: JsonDict) -> tuple[CheckedRequest, Shape]:
         request = predictor.check(inputs)
-        return request, indexed_shape(predictor, request.instance)
+        return request, shape_of(request.instance)
 
     def predict_json(requests: list[JsonDict]) -> list[bytes]:
         return [_encoded(output) for output in predictor.predict_batch_json(requests)]

@@ -1,27 +1,20 @@
 """What the input of a model costs, and how much a server can afford."""
 
-import logging
 import resource
 
 from allennlp.data import Instance
 
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
-from allennlp_sentmatch.serving.requests import RequestError
-
-logger = logging.getLogger(__name__)
 
 FEWEST_WORDS, MOST_WORDS = 125, 1000
 MOST_SECONDS, MOST_KILOBYTES = 10, 4 << 20
-"""What the dearest input may take, of one processor's time and of memory."""
 
 Shape = dict[str, tuple[int, int]]
 """For each field of an instance, the number of its texts and the words of the longest one."""
 
 
-def indexed_shape(predictor: EchoingPredictor, instance: Instance) -> Shape:
-    """Index an instance, unless it is indexed, and return its shape."""
-    predictor._dataset_reader.apply_token_indexers(instance)
-    instance.index_fields(predictor._model.vocab)
+def shape_of(instance: Instance) -> Shape:
+    """The shape of an instance that is indexed."""
     shape = {}
     for name, lengths in instance.get_padding_lengths().items():
         num_texts = lengths.pop("num_fields", 1)
@@ -33,8 +26,8 @@ def indexed_shape(predictor: EchoingPredictor, instance: Instance) -> Shape:
 def joined(first: Shape, second: Shape) -> Shape:
     """The shape to which two inputs are padded in a batch."""
     return {
-        name: tuple(map(max, first.get(name, (0, 0)), shape))  # type: ignore[misc]
-        for name, shape in second.items()
+        name: (max(num, first.get(name, (0, 0))[0]), max(length, first.get(name, (0, 0))[1]))
+        for name, (num, length) in second.items()
     }
 
 
@@ -48,27 +41,9 @@ def cost(shape: Shape, num_inputs: int = 1) -> int:
     return num_inputs * longest * sum(num * length for num, length in shape.values())
 
 
-def check_cost(shape: Shape, max_words: int) -> None:
-    """Check that an input costs no more than one text of `max_words`.
-
-    # Raises
-
-    `RequestError` for one that costs more.
-    """
-    if cost(shape) > max_words**2:
-        counts = ", ".join(f"{name} {n} x {length:,}" for name, (n, length) in shape.items())
-        raise RequestError(
-            413,
-            f"the words of the longest text times those of all texts ({counts}) are limited to "
-            f"{max_words:,} x {max_words:,}, which the option --max-words changes",
-        )
-
-
 def affordable_words(predictor: EchoingPredictor) -> int:
-    """The words of the longest text whose prediction takes about 10 seconds and 4 GiB at most.
-
-    Found by predictions for longer and longer texts, up to 1,000 words, each of which can take four
-    times as long as the one before.
+    """The words, from 125 to 1,000, of the longest text that is predicted in about 10 seconds of a
+    processor's time and 4 GiB. Each text that is tried can take four times as much as the last one.
     """
     words = FEWEST_WORDS
     while True:
@@ -78,7 +53,6 @@ def affordable_words(predictor: EchoingPredictor) -> int:
         seconds = after.ru_utime - before.ru_utime
         kilobytes = after.ru_maxrss - before.ru_maxrss
         is_dear = 4 * seconds > MOST_SECONDS or 4 * kilobytes > MOST_KILOBYTES
-        if is_dear or words >= MOST_WORDS:
-            logger.info("inputs are limited to %d words", words)
+        if is_dear or words == MOST_WORDS:
             return words
         words *= 2

@@ -117,28 +117,21 @@ class RequestLimits:
 
     async def _answer(self, scope: Any, body: bytes, receive: Any, send: Any) -> None:
         events = [{"type": "http.request", "body": body}]
-        last: dict[str, Any] = {}
         task: Any = asyncio.current_task()
 
         async def receive_again() -> Any:
             return events.pop() if events else await receive()
 
-        async def send_noted(event: Any) -> None:
-            nonlocal last
-            last = event
-            await send(event)
-
         def stop(left: Any) -> None:
-            is_complete = last.get("type") == "http.response.body" and not last.get("more_body")
-            if not left.cancelled() and not is_complete:
+            if not left.cancelled():
                 task.cancel()
 
-        left = asyncio.ensure_future(receive())
+        left = asyncio.ensure_future(receive())  # which ends when the client leaves
         left.add_done_callback(stop)
         try:
-            await self._app(scope, receive_again, send_noted)
-        except asyncio.CancelledError:  # nothing is sent to a client who has left
-            if not last:
+            await self._app(scope, receive_again, send)
+        except asyncio.CancelledError:
+            with suppress(RuntimeError):  # the answer has begun
                 await _refuse(send, ENDING)
         finally:
             left.cancel()

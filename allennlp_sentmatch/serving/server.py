@@ -48,27 +48,19 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
             self.loop.call_later(requests.REQUEST_SECONDS, self._close_unless_asked, None)
             open_connections[self] = None
             if len(open_connections) > limit:
-                idle = (one for one in open_connections if one.is_idle and one is not self)
-                next(idle, self).send_error(503, "Too many connections; try again later.")
+                message = "Too many connections; try again later."
+                next(filter(_is_idle, open_connections)).send_400_response(message, 503)
 
         def connection_lost(self, exc: Optional[Exception]) -> None:
             open_connections.pop(self, None)
             super().connection_lost(exc)
 
-        @property
-        def is_idle(self) -> bool:
-            cycle = self.cycle
-            return cycle is None or cycle.response_complete or cycle.more_body
-
-        def send_400_response(self, msg: str) -> None:
-            self.send_error(400, msg)
-
-        def send_error(self, status: int, detail: str) -> None:
-            """Answer in JSON what the application does not get, and close the connection."""
-            body = json.dumps({"detail": detail}).encode()
+        def send_400_response(self, msg: str, status: int = 400) -> None:
+            open_connections.pop(self, None)
+            body = json.dumps({"detail": msg})
             head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nConnection: close\r\n"
             head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-            self.transport.write(head.encode() + body)
+            self.transport.write((head + body).encode())
             self.transport.close()
 
         def on_response_complete(self) -> None:
@@ -87,10 +79,9 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
             for server in self.servers:
                 server.close()
             state = self.server_state
-            state.default_headers = [*state.default_headers, (b"connection", b"close")]
-            for connection in state.connections:
-                if connection.cycle is not None:
-                    connection.cycle.default_headers = state.default_headers
+            headers = [*state.default_headers, (b"connection", b"close")]
+            for part in (state, *(one.cycle for one in state.connections if one.cycle)):
+                part.default_headers = headers
             await asyncio.sleep(0.5)
             await super().shutdown(sockets)
             await asyncio.sleep(0.2)  # until the requests that were cancelled are answered
@@ -125,3 +116,8 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
     # After shutting down, uvicorn raises the signal that ended it.
     with suppress(KeyboardInterrupt, SigTermReceived):
         Server(config).run(sockets=[listener])
+
+
+def _is_idle(connection: Any) -> bool:
+    cycle = connection.cycle
+    return cycle is None or cycle.response_complete or cycle.more_body

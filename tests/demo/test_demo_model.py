@@ -1,5 +1,6 @@
 import math
 import threading
+from itertools import chain
 
 import numpy
 import pytest
@@ -42,6 +43,18 @@ def test_texts_that_are_refused(pair_model, text, message):
     for method in (pair_model.predict, pair_model.draw, pair_model.explain):
         with pytest.raises(InputError, match=message):
             method(text, PAIR[1])
+
+
+def test_long_texts_of_several_callers_do_not_share_a_batch(untrained, monkeypatch):
+    model, batches = untrained("rnet"), []
+    predict = model._predictor.predict_batch_instance
+    record = lambda instances: batches.append(len(instances)) or predict(instances)  # noqa: E731
+    monkeypatch.setattr(model._predictor, "predict_batch_instance", record)
+    callers = [("the fox sleeps", "who sleeps")] * 3, [("fox " * 200, "who sleeps")] * 3
+    expected = [model.predict(*texts) for texts in chain.from_iterable(callers)]
+    batches.clear()
+    assert [*chain.from_iterable(map(model.predict_batch, callers))] == expected
+    assert batches == [3, 1, 1, 1]
 
 
 @pytest.mark.parametrize("text", ["a" * MAX_CHARACTERS, "a " * 60])  # the former is one token

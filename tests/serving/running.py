@@ -10,7 +10,7 @@ from allennlp_sentmatch.serving import serve
 
 
 @contextmanager
-def serving(app):
+def serving(app, host="127.0.0.1"):
     """The port of a server of the application, in a thread."""
     uvicorn = pytest.importorskip("uvicorn")
     servers = []
@@ -22,7 +22,7 @@ def serving(app):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(uvicorn, "Server", Stoppable)
-        thread = threading.Thread(target=serve, args=(app, "127.0.0.1", 0, "server"), daemon=True)
+        thread = threading.Thread(target=serve, args=(app, host, 0, "server"), daemon=True)
         thread.start()
         try:
             while not (servers and servers[0].started):

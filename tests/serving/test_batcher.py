@@ -5,7 +5,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.serving import Batcher
-from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT, RequestError
+from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
 
 
 class Model:
@@ -15,18 +15,26 @@ class Model:
         self.batches = []
         self.may_end = threading.Event()
 
-    def predict(self, inputs):
-        self.batches.append([one["text"] for one in inputs])
-        assert self.may_end.wait(20)
-        if any(one["text"] == "unreadable" for one in inputs):
+    def read(self, inputs):
+        if inputs["text"] == "unreadable":
             raise ConfigurationError("this cannot be read")
-        if any(one["text"] == "broken" for one in inputs):
+        return inputs["text"], {"text": inputs.get("shape", (1, 1))}
+
+    def predict(self, texts):
+        self.batches.append(texts)
+        assert self.may_end.wait(20)
+        if "broken" in texts:
             raise ValueError("secret")
-        return [{"heard": one["text"]} for one in inputs]
+        if "nan" in texts:
+            raise ConfigurationError("not finite")
+        return [{"heard": text} for text in texts]
+
+    def batcher(self, **settings):
+        return Batcher(self.read, self.predict, **settings)
 
 
-def ask(batcher, *texts, size=1):
-    return batcher([{"text": text} for text in texts], [size] * len(texts))
+def ask(batcher, *texts, size=1, **more):
+    return batcher([{"text": text, **more} for text in texts], [size] * len(texts))
 
 
 async def after_the_first(model, batcher, *callers):
@@ -43,7 +51,7 @@ async def after_the_first(model, batcher, *callers):
 
 def test_what_comes_while_the_model_computes_is_the_next_batch():
     model = Model()
-    batcher = Batcher(model.predict, batch_size=3)
+    batcher = model.batcher(batch_size=3)
     answers = asyncio.run(
         after_the_first(model, batcher, ask(batcher, "a", "b"), ask(batcher, "c", "d"))
     )
@@ -51,27 +59,32 @@ def test_what_comes_while_the_model_computes_is_the_next_batch():
     assert model.batches == [["first"], ["a", "b", "c"], ["d"]]
 
 
-def test_long_texts_share_a_batch_with_fewer():
+def test_a_batch_costs_no_more_than_the_dearest_input():
     model = Model()
-    batcher = Batcher(model.predict)
-    callers = [ask(batcher, name, size=MAX_TEXT) for name in "abc"]
-    asyncio.run(after_the_first(model, batcher, ask(batcher, "short"), *callers))
-    assert model.batches == [["first"], ["short", "a"], ["b", "c"]]
+    batcher = model.batcher(max_words=20)
+    shapes = {"a": (1, 10), "b": (1, 10), "c": (1, 14), "d": (30, 2), "e": (1, 6), "dear": (1, 21)}
+    callers = [ask(batcher, name, shape=shape) for name, shape in shapes.items()]
+    *_, refused = asyncio.run(after_the_first(model, batcher, *callers))
+    # Padded, c and d would be 30 texts of 14 words, and d and e 30 of 6.
+    assert model.batches == [["first"], ["a", "b"], ["c"], ["d"], ["e"]]
+    assert (refused.status, str(refused)[:31]) == (413, "Input 1: the words of the longe")
 
 
 def test_an_input_that_fails_does_not_affect_the_others():
     model = Model()
-    batcher = Batcher(model.predict)
-    callers = [ask(batcher, "a", "unreadable"), ask(batcher, "broken"), ask(batcher, "b")]
-    unreadable, broken, answered = asyncio.run(after_the_first(model, batcher, *callers))
+    batcher = model.batcher()
+    callers = [ask(batcher, "a", "unreadable"), ask(batcher, "broken"), ask(batcher, "c", "nan")]
+    callers.append(ask(batcher, "b"))
+    unreadable, broken, nan, answered = asyncio.run(after_the_first(model, batcher, *callers))
     assert (unreadable.status, str(unreadable)) == (400, "Input 2: this cannot be read")
     assert (broken.status, str(broken)) == (500, "The model failed on input 1.")
+    assert (nan.status, str(nan)) == (500, "The model failed on input 2: not finite")
     assert answered == [{"heard": "b"}]
 
 
 def test_nothing_is_predicted_for_those_who_left():
     model = Model()
-    batcher = Batcher(model.predict)
+    batcher = model.batcher()
     left = asyncio.wait_for(ask(batcher, "left"), 0)
     asyncio.run(after_the_first(model, batcher, left, ask(batcher, "a")))
     assert model.batches == [["first"], ["a"]]
@@ -79,7 +92,7 @@ def test_nothing_is_predicted_for_those_who_left():
 
 def test_a_queue_is_limited_but_not_a_single_request():
     model = Model()
-    batcher = Batcher(model.predict)
+    batcher = model.batcher()
     whole = ask(batcher, *"ab", size=MAX_BYTES // 2)
     answers = asyncio.run(after_the_first(model, batcher, whole, ask(batcher, "c")))
     assert answers[0] == [{"heard": "a"}, {"heard": "b"}]
@@ -89,9 +102,10 @@ def test_a_queue_is_limited_but_not_a_single_request():
 
 
 def test_no_input_has_no_prediction():
-    assert asyncio.run(ask(Batcher(lambda inputs: inputs))) == []
+    assert asyncio.run(ask(Model().batcher())) == []
 
 
-def test_a_batch_has_an_input():
-    with pytest.raises(ConfigurationError, match="batch_size must be at least 1, got 0"):
-        Batcher(lambda inputs: inputs, batch_size=0)
+@pytest.mark.parametrize("name", ["batch_size", "max_words"])
+def test_impossible_limits(name):
+    with pytest.raises(ConfigurationError, match=f"{name} must be at least 1, got 0"):
+        Model().batcher(**{name: 0})

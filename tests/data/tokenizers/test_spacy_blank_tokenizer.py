@@ -1,6 +1,8 @@
 import copy
 import pickle
+import resource
 import sys
+from pathlib import Path
 
 import pytest
 import spacy
@@ -8,7 +10,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import SpacyTokenizer, Tokenizer
 
-from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
+from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer, spacy_blank_tokenizer
 
 TEXTS = [
     "Apple isn't looking at buying U.K. startup for $1 billion",
@@ -102,6 +104,33 @@ def test_spacy_gets_no_longer_words_than_the_limit(monkeypatch):
     monkeypatch.setattr(rules, lambda language: record)
     assert len(tokenizer.tokenize("(" * 20_000 + " a")) == 20_001
     assert max(len(word) for piece in pieces for word in piece.split()) == 256
+
+
+def new_words(number):
+    return " ".join(f"{number}is{i}n't" for i in range(20))
+
+
+def test_words_do_not_stay_in_memory(monkeypatch):
+    texts = [*TEXTS, *map(new_words, range(100))]
+    expected = [SpacyBlankTokenizer().tokenize(text) for text in texts]
+    monkeypatch.setattr(spacy_blank_tokenizer, "MAX_STRINGS", 2000)
+    sizes = []
+    for text, tokens in zip(texts, expected):
+        assert SpacyBlankTokenizer().tokenize(text) == tokens
+        sizes.append(len(spacy_blank_tokenizer._rules("en").vocab.strings))
+    assert max(sizes) <= 2000
+    assert len([size for size, before in zip(sizes[1:], sizes) if size < before]) > 1
+
+
+@pytest.mark.slow
+def test_memory_stays_flat_over_50000_texts_of_new_words():
+    tokenizer, pages = SpacyBlankTokenizer(), []
+    for number in range(50_000):
+        tokenizer.tokenize(new_words(number))
+        if number >= 15_000 and number % 1000 == 0:
+            pages.append(int(Path("/proc/self/statm").read_text().split()[1]))
+    # A million words that are kept are 400 MB.
+    assert (max(pages) - pages[0]) * resource.getpagesize() < 100e6
 
 
 def test_impossible_settings_and_text():

@@ -1,0 +1,76 @@
+import pytest
+
+from allennlp_sentmatch.serving import limits
+from allennlp_sentmatch.serving.limits import MOST_WORDS, affordable_words, cost, joined, shape_of
+
+TEXTS = {
+    "answer_extractor": {"question": "a b c", "passage": "a b c d e"},
+    "answer_ranker": {"question": "a b c d", "candidates": ["a", "a b"]},
+    "pair_generator": {"source": "a b c"},
+    "sentence_pair": {"premise": "a b c", "hypothesis": "a b"},
+    "sentence_vector": {"sentence": "a b c"},
+    "single_sentence": {"sentence": "a b c"},
+    "translation": {"source": "a b c"},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("attentive_ranker", 4 * (4 + 2 * 2)),
+        ("bcn", 3 * 3),
+        ("decomposable_attention", 3 * (3 + 2)),
+        ("distilled_encoder", 3 * 3),
+        ("rnet", 5 * (3 + 5)),
+        ("similarity_regressor", 3 * (3 + 2)),
+    ],
+)
+def test_the_cost_of_an_input_is_its_longest_text_times_all_texts(
+    untrained_predictor, name, expected
+):
+    predictor = untrained_predictor(name)
+    request = TEXTS[predictor._model.default_predictor]
+    assert cost(shape_of(predictor.check(request).instance)) == expected
+
+
+def test_a_batch_is_padded():
+    shape = joined(
+        joined({}, {"question": (1, 4), "candidates": (9, 1)}),
+        {"question": (1, 2), "candidates": (1, 7)},
+    )
+    assert cost(shape, 2) == 2 * 7 * (4 + 9 * 7)
+
+
+@pytest.mark.parametrize(
+    ("shape", "is_dear"),
+    [
+        ({"question": (1, 4900), "candidates": (9000, 1)}, True),  # 21 GB
+        ({"question": (1, 4900), "passage": (1, 4900)}, True),  # 13 GB
+        ({"premise": (1, 9990), "hypothesis": (1, 1)}, True),  # two minutes
+        ({"question": (1, 20), "candidates": (3000, 20)}, True),
+        ({"tokens": (1, 1001)}, True),
+        ({"question": (1, 30), "candidates": (380, 50)}, False),
+        ({"question": (1, 30), "passage": (1, 980)}, False),
+        ({"premise": (1, 700), "hypothesis": (1, 700)}, False),
+        ({"tokens": (1, 1000)}, False),
+    ],
+)
+def test_dear_inputs(shape, is_dear):
+    assert (cost(shape) > MOST_WORDS**2) == is_dear
+
+
+@pytest.mark.parametrize(("words_a_second", "expected"), [(1e9, 1000), (300, 500), (50, 125)])
+def test_the_limit_of_a_slow_model_is_lower(monkeypatch, words_a_second, expected):
+    """Its time grows with the square: a text of 1,000 words, or of 500, takes over ten seconds."""
+    used = [0.0, 0]
+
+    class Predictor:
+        def predict_example(self, num_words):
+            used[0] += (num_words / words_a_second) ** 2
+
+    class Usage:
+        def __init__(self, _):
+            self.ru_utime, self.ru_maxrss = used
+
+    monkeypatch.setattr(limits.resource, "getrusage", Usage)
+    assert affordable_words(Predictor()) == expected

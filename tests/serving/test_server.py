@@ -1,0 +1,191 @@
+"""The server with clients that leave, stay without a word, or come while it ends."""
+
+import json
+import resource
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from allennlp_sentmatch.serving import create_app, endpoint, serve, server
+from tests.serving.running import serving
+
+httpx = pytest.importorskip("httpx")
+pytest.importorskip("fastapi")
+
+PAIR = {"premise": "A kitten is carrying a rose.", "hypothesis": "A cat is moving a flower."}
+
+
+@contextmanager
+def slow_server(predictor, monkeypatch):
+    """A server's client, and the batches of premises; the first batch waits for the event."""
+    batches, may_end = [], threading.Event()
+    predict = predictor.predict_batch_json
+
+    def wait(requests):
+        batches.append([request["premise"] for request in requests])
+        assert may_end.wait(20)
+        return predict(requests)
+
+    monkeypatch.setattr(predictor, "predict_batch_json", wait)
+    app = create_app(predictor, max_words=100)
+    with httpx.Client(timeout=20) as http, serving(app) as port:
+        http.base_url = f"http://127.0.0.1:{port}"
+        yield http, batches, may_end
+
+
+@pytest.fixture
+def predictor(untrained_predictor):
+    return untrained_predictor("esim")
+
+
+def sent(port, content):
+    """What the server answers to bytes."""
+    with socket.create_connection(("127.0.0.1", port), 20) as client:
+        client.sendall(content)
+        return client.makefile("rb").read()
+
+
+def wait_until(condition):
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError
+
+
+def test_inputs_of_those_who_left_are_not_predicted(predictor, monkeypatch):
+    with slow_server(predictor, monkeypatch) as (http, batches, may_end), ExitStack() as open_:
+        threads = open_.enter_context(ThreadPoolExecutor(2))
+        first = threads.submit(http.post, "/predict", json=PAIR)
+        wait_until(lambda: batches)
+        body = json.dumps({"inputs": [{**PAIR, "premise": "left"}] * 50}).encode()
+        head = b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n"
+        for _ in range(6):
+            client = socket.create_connection(("127.0.0.1", http.base_url.port))
+            client.sendall(head % len(body) + body)
+            wait_until(lambda: http.get("/health").json()["waiting"] >= 50)
+            client.close()
+            wait_until(lambda: http.get("/health").json()["waiting"] == 0)
+        last = threads.submit(http.post, "/predict", json={**PAIR, "premise": "last"})
+        wait_until(lambda: http.get("/health").json()["waiting"] == 1)
+        may_end.set()
+        assert [first.result().status_code, last.result().status_code] == [200, 200]
+        assert batches == [[PAIR["premise"]], ["last"]]
+
+
+@pytest.mark.parametrize("may_finish", [True, False])
+def test_accepted_requests_are_answered_at_the_end(predictor, monkeypatch, caplog, may_finish):
+    monkeypatch.setattr(server, "SHUTDOWN_SECONDS", 1)
+    with ThreadPoolExecutor(22) as threads:
+        with slow_server(predictor, monkeypatch) as (http, _, may_end):
+            answers = [threads.submit(http.post, "/predict", json=PAIR) for _ in range(20)]
+            wait_until(lambda: http.get("/health").json()["waiting"] == 19)
+            kept = httpx.Client(base_url=http.base_url)
+            kept.get("/health")
+            threads.submit(lambda: (time.sleep(0.3), may_finish and may_end.set()))
+            late = threads.submit(lambda: (time.sleep(0.2), kept.get("/health"))[1])
+        may_end.set()
+    answers = [answer.result() for answer in answers]
+    if may_finish:
+        assert {answer.status_code for answer in answers} == {200}
+    else:
+        assert {answer.status_code for answer in answers} == {503}
+        assert all("shutting down" in answer.json()["detail"] for answer in answers)
+    assert late.result().headers["connection"] == "close"
+    assert "Traceback" not in caplog.text
+
+
+def test_connections_without_a_request_give_way(predictor, monkeypatch, caplog):
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (40, 40))  # at most 20 connections
+    with serving(create_app(predictor, max_words=100)) as port, ExitStack() as open_:
+        silent = [
+            open_.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(100)
+        ]
+        slow = open_.enter_context(socket.create_connection(("127.0.0.1", port)))
+        slow.sendall(b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{")
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as http:
+            assert http.post("/predict", json=PAIR).status_code == 200
+        for client in silent[:80]:
+            client.settimeout(20)
+            assert client.recv(100).startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+        slow.sendall(b"x" * 8)
+        assert slow.recv(100).startswith(b"HTTP/1.1 400")
+    assert caplog.text.count("\n") < 10
+
+
+def test_a_health_check_needs_no_name_and_no_body(predictor):
+    with serving(create_app(predictor, max_words=100)) as port:
+        answer = sent(port, b"GET /health HTTP/1.0\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 200")
+        assert answer.endswith(b'"waiting":0}')
+        assert sent(port, b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 421")
+        assert httpx.get(f"http://127.0.0.1:{port}/health", headers={"Host": "x"}).is_success
+        for path in ("/health", "/", "/openapi.json"):
+            answer = httpx.head(f"http://127.0.0.1:{port}{path}")
+            assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
+    url, nan = "http://127.0.0.1:{}/predict", {**PAIR, "premise": "nan"}
+    predict = predictor.predict_batch_json
+
+    def with_nan(requests):
+        return [
+            {**output, "label_probs": [float(request["premise"])]}
+            if request["premise"] in ("nan", "inf")
+            else output
+            for request, output in zip(requests, predict(requests))
+        ]
+
+    monkeypatch.setattr(predictor, "predict_batch_json", with_nan)
+    with serving(create_app(predictor, max_words=20)) as port:
+        url = url.format(port)
+        gzip = {"Content-Encoding": "gzip"}
+        long = {**PAIR, "premise": "a " * 20}
+        for status, answer in [
+            (400, httpx.post(url, content=b"{")),
+            (404, httpx.get(f"{url}/x")),
+            (405, httpx.get(url)),
+            (413, httpx.post(url, json=long)),
+            (415, httpx.post(url, json=PAIR, headers=gzip)),
+            (421, httpx.post(url, json=PAIR, headers={"Host": "x"})),
+            (500, httpx.post(url, json=nan)),
+            (500, httpx.post(url, json={"inputs": [PAIR, {**PAIR, "premise": "inf"}]})),
+        ]:
+            assert answer.status_code == status
+            assert answer.json().keys() == {"detail"}
+        assert "input 2: the prediction has numbers that are not finite" in answer.text
+        head, _, body = sent(port, b"\x16\x03\x01 TLS\r\n\r\n").partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+        assert json.loads(body).keys() == {"detail"}
+        monkeypatch.setattr(endpoint, "_inputs", lambda _: 1 / 0)
+        answer = httpx.post(url, json=PAIR)
+        assert (answer.status_code, *answer.json()) == (500, "detail")
+        identity = {"Content-Encoding": "identity"}
+        assert httpx.post(url, content=b"", headers=identity).status_code != 415
+
+
+@pytest.mark.parametrize("port", [99999, -1])
+def test_a_port_that_does_not_exist(port):
+    with pytest.raises(ConfigurationError, match=rf"--port {port}: .*0-65535"):
+        serve(None, "127.0.0.1", port, "model")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "[0:0::1]", "[::ffff:7f00:1]"])
+def test_all_addresses_of_both_kinds(predictor, host):
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("there is no IPv6 here")
+    with serving(create_app(predictor, max_words=100), "::") as port:
+        address = "127.0.0.1" if "1" not in host or "." in host or "7f" in host else "[::1]"
+        url = f"http://{address}:{port}/predict"
+        headers = {"Host": f"{host}:{port}"}
+        assert httpx.post(url, json=PAIR, headers=headers).status_code == 200
+        evil = {"Host": "[::2]"}
+        assert httpx.post(url, json=PAIR, headers=evil).status_code == 421
