@@ -131,9 +131,13 @@ def test_data_without_an_example_are_refused(limit):
         def _read(self, file_path):
             return iter([])
 
-    with pytest.raises(ConfigurationError, match=r"^empty\.tsv: there is no example$"):
+    def load():
         loader = MultiProcessDataLoader(Reader(), "empty.tsv", batch_size=1, **limit)
-        list(loader)
+        loader.index_with(Vocabulary())
+        return list(loader)
+
+    with pytest.raises(ConfigurationError, match=r"^empty\.tsv: there is no example$"):
+        load()
 
 
 @pytest.mark.parametrize("kind", ["gradient_descent", "bfloat16"])
