@@ -13,7 +13,7 @@ from allennlp.data import Instance
 from allennlp.data.data_loaders import DataLoader, MultiProcessDataLoader, TensorDict
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import TextField
-from allennlp.data.samplers import BatchSampler, MaxTokensBatchSampler
+from allennlp.data.samplers import MaxTokensBatchSampler
 from allennlp.models import Model
 from allennlp.nn.util import dist_reduce
 from torch import distributed
@@ -29,9 +29,8 @@ KEPT = ("batches_per_epoch", "collate_fn", "cuda_device", "max_instances_in_memo
 """The settings that it takes over besides the size of a batch."""
 
 
-@BatchSampler.register("in_order")
 class InOrderBatchSampler(MaxTokensBatchSampler):
-    """Makes batches of consecutive examples.
+    """Makes batches of consecutive examples. Not registered itself.
 
     # Parameters
 
@@ -67,7 +66,9 @@ class InOrderBatchSampler(MaxTokensBatchSampler):
 
 
 class EvaluationDataLoader(MultiProcessDataLoader):
-    """Yields the first `batches_per_epoch` batches of a sampler "in_order", or all of them."""
+    """Yields the first `batches_per_epoch` batches of an `InOrderBatchSampler`, or all of them. Not
+    registered itself.
+    """
 
     def __iter__(self) -> Iterator[TensorDict]:
         used, total = f"{self.batches_per_epoch} batches", "the"
@@ -82,6 +83,7 @@ class EvaluationDataLoader(MultiProcessDataLoader):
         if self.batches_per_epoch is not None and used != total:
             message = "%s: %s of %s examples are used, as batches_per_epoch says"
             logger.warning(message, self.data_path, used, total)
+        logger.info("the loss is the mean of the batches' means; other figures count examples")
         return islice(self._iter_batches(), self.batches_per_epoch)
 
 
@@ -97,12 +99,11 @@ def evaluation_loader(params: Params, reader: DatasetReader, data_path: Any) -> 
         return DataLoader.from_params(params, reader=reader, data_path=data_path)
     sampler = params.get("batch_sampler") or {}
     size = params.get("batch_size") or sampler.get("batch_size")
-    batches = {"batch_size": size} if size else {"max_tokens": sampler.get("max_tokens")}
-    kept = {name: params.params[name] for name in KEPT if name in params}
     return EvaluationDataLoader.from_params(
-        Params({**kept, "batch_sampler": {"type": "in_order", **batches}}),
+        Params({name: params.params[name] for name in KEPT if name in params}),
         reader=reader,
         data_path=data_path,
+        batch_sampler=InOrderBatchSampler(size, None if size else sampler.get("max_tokens")),
     )
 
 
