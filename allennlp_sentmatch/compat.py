@@ -12,7 +12,6 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator
-from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
 from multiprocessing.reduction import ForkingPickler
@@ -37,7 +36,7 @@ from allennlp.training import util as training_util
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from torch import distributed
 
-from allennlp_sentmatch.data.evaluation import LIMITS, check_gold, evaluation_loader, whole
+from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader, whole
 from allennlp_sentmatch.data.text import did_you_mean
 
 
@@ -185,7 +184,7 @@ def patch_empty_data() -> None:
 
 
 def patch_archives() -> None:
-    """Read an archive's configuration without the limits that its training had.
+    """Read an archive's configuration without limits on the examples.
 
     `evaluate`, `predict` and `calibrate` left out the examples past the `max_instances` of the
     archive's reader, and past the `batches_per_epoch` of its data loader, without a word. Overrides
@@ -194,11 +193,11 @@ def patch_archives() -> None:
 
     def from_file(file: Any, overrides: Any = "") -> Params:
         config = Params.from_file(file).params
-        for section, limit in LIMITS.items():
-            if isinstance(config.get(section), dict):
-                config[section].pop(limit, None)
-        if isinstance(overrides, dict):
-            overrides = json.dumps(overrides)
+        limits = {"data_loader": "batches_per_epoch", "dataset_reader": "max_instances"}
+        for name, settings in config.items():
+            if isinstance(settings, dict):
+                settings.pop(limits.get(name.replace("validation_", ""), ""), None)
+        overrides = json.dumps(overrides) if isinstance(overrides, dict) else overrides
         return Params(with_overrides(config, parse_overrides(overrides)))
 
     module: Any = archival
@@ -208,74 +207,72 @@ def patch_archives() -> None:
 def patch_evaluation_data() -> None:
     """Evaluate all examples of a file, in its order.
 
-    AllenNLP evaluates, validates and tests with the data loader of the training unless there is a
-    `validation_data_loader`: with its shuffling, `drop_last` and `batches_per_epoch`, which keeps
-    its place over epochs. The reader's `max_instances` was for all data. Validation is still
-    limited by sections of its own, `validation_data_loader` and `validation_dataset_reader`, a test
-    by nothing.
+    AllenNLP evaluates, validates and tests with the data loader and the reader of the training,
+    unless there are others for validation: with its shuffling, buckets, `drop_last`,
+    `batches_per_epoch`, which keeps its place over epochs, and `max_instances`. Validation is still
+    limited by `validation_data_loader` and `validation_dataset_reader`, a test by nothing.
     """
-
-    def check(model: Model, loader: Any) -> None:
-        if isinstance(loader, MultiProcessDataLoader):  # others do not say what they read
-            for example in islice(loader.iter_instances(), 1):
-                check_gold(model, loader.reader, loader.data_path, example)
-
-    evaluator: Any = SimpleEvaluator
-    evaluate_loader = evaluator.__call__
-
-    @functools.wraps(evaluate_loader)
-    def check_and_evaluate(self: Any, model: Model, data_loader: Any, *args: Any, **kw: Any) -> Any:
-        check(model, data_loader)
-        return evaluate_loader(self, model, data_loader, *args, **kw)
-
-    evaluator.__call__ = check_and_evaluate
-    module: Any = evaluate
-    module.DataLoader = SimpleNamespace(
-        from_params=lambda params, **data: evaluation_loader(params, **data)
-    )
+    command: Any = evaluate
+    command.DataLoader = SimpleNamespace(from_params=evaluation_loader)
     train: Any = TrainModel
-    construct = train.from_partial_objects.__func__
+    construct, finish = train.from_partial_objects.__func__, train.finish
 
     @functools.wraps(construct)
     def construct_for_all_data(cls: type, *args: Any, **kwargs: Any) -> Any:
         settings = inspect.signature(construct).bind(cls, *args, **kwargs).arguments
-        reader = settings.get("validation_dataset_reader") or whole(settings["dataset_reader"])
-        own = settings.get("validation_data_loader")
+        reader = settings.get("validation_dataset_reader")
+        own_loader = settings.get("validation_data_loader")
         parts = [x for x in ("validation", "test") if settings.get(f"{x}_data_path") is not None]
 
         def load(reader: DatasetReader, data_path: Any) -> DataLoader:
             is_test = parts.pop(0) == "test"
-            lazy = own or settings["data_loader"]
-            if lazy._constructor is not DataLoader:  # made by a program, not from a configuration
+            lazy = own_loader or settings["data_loader"]
+            if lazy._constructor is not DataLoader:  # of a program, not a configuration
                 return lazy.construct(reader=reader, data_path=data_path)
             params = lazy._params.duplicate()
-            as_configured = own is not None and not is_test
-            if not as_configured:
+            if is_test or own_loader is None:
                 params.pop("batches_per_epoch", None)
-            reader = whole(reader) if is_test else reader
-            return evaluation_loader(params, reader, data_path, as_configured)
+            return evaluation_loader(params, whole(reader) if is_test else reader, data_path)
 
-        settings["validation_dataset_reader"] = reader
+        settings["validation_dataset_reader"] = reader or whole(settings["dataset_reader"])
         settings["validation_data_loader"] = Lazy(load)
         made = construct(**settings)
-        check(made.model, getattr(made.trainer, "_validation_data_loader", None))
-        check(made.model, made.evaluation_data_loader if made.evaluate_on_test else None)
+        check_gold(made.model, getattr(made.trainer, "_validation_data_loader", None))
+        check_gold(made.model, made.evaluation_data_loader if made.evaluate_on_test else None)
         return made
-
-    train.from_partial_objects = classmethod(construct_for_all_data)
-    finish = train.finish
 
     @functools.wraps(finish)
     def finish_alone(self: Any, metrics: dict[str, Any]) -> None:
-        """Test in one process of distributed training, on all data: the others have ended."""
+        # The other processes of distributed training have ended: this one reads all of the data.
         loader = self.evaluation_data_loader
         if is_distributed() and self.evaluate_on_test and loader is not None:
             distributed.destroy_process_group()
             loader.reader._set_distributed_info(None)
-            loader._instances = None  # those that this process read
+            loader._instances = None
         finish(self, metrics)
 
+    train.from_partial_objects = classmethod(construct_for_all_data)
     train.finish = finish_alone
+    evaluator: Any = SimpleEvaluator
+    evaluate_loader, evaluate_files = evaluator.__call__, command.evaluate_from_archive
+    results: list[tuple[Any, dict[str, Any]]] = []
+
+    @functools.wraps(evaluate_loader)
+    def check_and_evaluate(self: Any, model: Model, data_loader: Any, *args: Any, **kw: Any) -> Any:
+        check_gold(model, data_loader)
+        figures = evaluate_loader(self, model, data_loader, *args, **kw)
+        results.append((getattr(data_loader, "data_path", None), figures))
+        return figures
+
+    @functools.wraps(evaluate_files)
+    def evaluate_from_archive(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        results.clear()
+        figures: dict[str, Any] = evaluate_files(*args, **kwargs)
+        if len(figures) < sum(len(one) for _, one in results):  # files of one name in two folders
+            return {f"{path}_{name}": x for path, one in results for name, x in one.items()}
+        return figures
+
+    evaluator.__call__, command.evaluate_from_archive = check_and_evaluate, evaluate_from_archive
 
 
 def patch_trainer_settings() -> None:

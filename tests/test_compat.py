@@ -2,6 +2,7 @@
 
 import pathlib
 import pickle
+import resource
 
 import numpy
 import pytest
@@ -9,7 +10,7 @@ import torch
 from allennlp.commands.diff import checkpoint_diff
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Vocabulary
+from allennlp.data import DatasetReader, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader, SimpleDataLoader
 from allennlp.data.samplers import BucketBatchSampler, MaxTokensBatchSampler
 from allennlp.training import Trainer
@@ -85,6 +86,23 @@ def test_workers_of_either_start_method_read_the_data(
     assert sum(len(batch["label"]) for batch in loader) == 40
 
 
+@pytest.mark.parametrize("lazy", [{}, {"max_instances_in_memory": 400}])  # instances, batches
+def test_workers_hand_over_more_tensors_than_there_may_be_open_files(write, lazy):
+    """A score is a tensor, and a batch has several."""
+    file = write("".join(f"a\tb\t{i / 100}\n" for i in range(400)))
+    reader = SentencePairReader("table", sentence1=0, sentence2=1, label=None, score=2)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, limits[1]))
+    try:
+        loader = MultiProcessDataLoader(reader, str(file), batch_size=2, num_workers=1, **lazy)
+        loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
+        batches = list(loader)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    scores = torch.cat([batch["score"] for batch in batches])
+    assert scores.tolist() == pytest.approx([i / 100 for i in range(400)])
+
+
 def test_no_random_numbers_are_drawn_where_no_batch_can_be_left_out(quick_start):
     sampler = MaxTokensBatchSampler(max_tokens=99, padding_noise=0.1)
     state = torch.get_rng_state()
@@ -106,6 +124,21 @@ def test_data_of_which_drop_last_leaves_no_batch_are_refused(quick_start, limit,
     assert load(40) == [40]
     with pytest.raises(ConfigurationError, match=r"test\.tsv: drop_last leaves no batch of 41"):
         load(41)
+
+
+@pytest.mark.parametrize("limit", [{}, {"max_instances_in_memory": 50}])
+def test_data_without_an_example_are_refused(limit):
+    class Reader(DatasetReader):
+        def _read(self, file_path):
+            return iter([])
+
+    def load():
+        loader = MultiProcessDataLoader(Reader(), "empty.tsv", batch_size=1, **limit)
+        loader.index_with(Vocabulary())
+        return list(loader)
+
+    with pytest.raises(ConfigurationError, match=r"^empty\.tsv: there is no example$"):
+        load()
 
 
 @pytest.mark.parametrize("kind", ["gradient_descent", "bfloat16"])

@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy
 import torch
+from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
-from allennlp.common.util import lazy_groups_of
-from allennlp.data import Batch, DatasetReader
+from allennlp.data import DatasetReader
 from allennlp.nn.util import move_to_device
 from scipy.optimize import brentq
 from scipy.special import softmax
 
-from allennlp_sentmatch.data.evaluation import check_gold
+from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 
 TOLERANCE = 1e-12
@@ -53,24 +53,21 @@ def predict_logits(
     and if there are no examples.
     """
     device = model.temperature.device
+    settings = {"batch_size": batch_size, "max_instances_in_memory": batch_size, "quiet": True}
+    loader = evaluation_loader(Params(settings), reader, data_path)
+    check_gold(model, loader)
+    loader.index_with(model.vocab)
     logits, labels = [], []
-    instances = Tqdm.tqdm(reader.read(data_path), desc="predicting")
-    for group in lazy_groups_of(instances, batch_size):
-        for instance in group:
-            check_gold(model, reader, data_path, instance)
-        batch = Batch(group)
-        try:
-            batch.index_instances(model.vocab)
-        except KeyError as error:  # of a reader that is not from this package
-            raise ConfigurationError(
-                f"{data_path}: {error.args[0]}; the model's labels are {model.labels}"
-            ) from None
-        tensors = move_to_device(batch.as_tensor_dict(), device)
-        labels.append(tensors.pop("label").cpu().numpy())
-        output = model(**tensors)["label_logits"].double() * model.temperature.double()
-        logits.append(output.cpu().numpy())
-    if not logits:
-        raise ConfigurationError(f"{data_path} has no examples to calibrate with")
+    try:
+        for batch in Tqdm.tqdm(loader, desc="predicting"):
+            tensors = move_to_device(batch, device)
+            labels.append(tensors.pop("label").cpu().numpy())
+            output = model(**tensors)["label_logits"].double() * model.temperature.double()
+            logits.append(output.cpu().numpy())
+    except KeyError as error:  # of a reader that is not from this package
+        raise ConfigurationError(
+            f"{data_path}: {error.args[0]}; the model's labels are {model.labels}"
+        ) from None
     return LabeledLogits(numpy.concatenate(logits), numpy.concatenate(labels))
 
 

@@ -40,7 +40,8 @@ class SemiSupervisedDataLoader(DataLoader):
     The order of the examples depends only on the seed and the number of the pass, so that training
     resumed by `--recover` has the same batches as uninterrupted training.
 
-    It is for training only; configurations also need a `validation_data_loader`.
+    It is for training only: of a configuration without a `validation_data_loader`, validation has
+    batches of `batch_size` examples.
 
     # Parameters
 

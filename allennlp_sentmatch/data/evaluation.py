@@ -2,18 +2,18 @@
 
 import copy
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Optional
 
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import is_distributed
+from allennlp.common.util import is_distributed, lazy_groups_of
 from allennlp.data import Instance
 from allennlp.data.data_loaders import DataLoader, MultiProcessDataLoader, TensorDict
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import TextField
-from allennlp.data.samplers import BatchSampler
+from allennlp.data.samplers import MaxTokensBatchSampler
 from allennlp.models import Model
 from allennlp.nn.util import dist_reduce
 from torch import distributed
@@ -23,151 +23,87 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import FormattedR
 logger = logging.getLogger(__name__)
 
 CONVERTED = ("multiprocess", "simple", "semi_supervised")
-"""The data loaders whose examples and batches are known; others are constructed as configured."""
+"""The data loaders of which an evaluation loader can be made."""
 
 KEPT = ("batches_per_epoch", "collate_fn", "cuda_device", "max_instances_in_memory", "quiet")
-"""The settings that an evaluation loader takes over besides the size of a batch."""
-
-ORDERING = ("type", "shuffle", "batch_sampler", "drop_last", "num_workers")
-"""The settings with which a loader's batches are others than those in the file's order."""
-
-LIMITS = {
-    "data_loader": "batches_per_epoch",
-    "validation_data_loader": "batches_per_epoch",
-    "dataset_reader": "max_instances",
-    "validation_dataset_reader": "max_instances",
-}
-"""By section of a configuration, the setting that limits the examples of an evaluation."""
+"""The settings that it takes over besides the size of a batch."""
 
 
-@BatchSampler.register("in_order")
-class InOrderBatchSampler(BatchSampler):
-    """Makes batches of consecutive examples.
-
-    In distributed training, a validation ends with the first process that has no more batches. An
-    evaluation loader therefore sets `least`, the number of batches that every process must make: a
-    process that would make fewer divides its largest batches.
+class InOrderBatchSampler(MaxTokensBatchSampler):
+    """Makes batches of consecutive examples. Not registered itself.
 
     # Parameters
 
     batch_size : `int`, optional (default = `None`)
         The number of examples in a batch.
     max_tokens : `int`, optional (default = `None`)
-        The largest number of tokens in a batch, padding included: its number of examples times the
-        length of its longest text. A longer text is a batch of its own. One of the two is needed.
+        Without a `batch_size`, the largest number of tokens in a batch, padding included. A longer
+        text is a batch of its own.
     """
 
     def __init__(self, batch_size: Optional[int] = None, max_tokens: Optional[int] = None) -> None:
-        if (batch_size or max_tokens or 0) < 1:
-            raise ConfigurationError(
-                f"expected a batch_size or max_tokens of at least 1, got {batch_size}, {max_tokens}"
-            )
+        super().__init__(max_tokens or 1)
         self.batch_size = batch_size
-        self._max_tokens = max_tokens
         self.least = 0
+        """A number of batches for which large batches are divided."""
 
-    def get_batch_indices(self, instances: Sequence[Instance]) -> Iterable[list[int]]:
+    def get_batch_indices(self, instances: Sequence[Instance]) -> list[list[int]]:
         """The positions of the examples of each batch."""
-        batches = list(self._groups(instances))
+        positions = range(len(instances))
+        if self.batch_size is not None:
+            batches = [list(group) for group in lazy_groups_of(positions, self.batch_size)]
+        else:
+            lengths = [
+                max((len(x) for x in one.fields.values() if isinstance(x, TextField)), default=1)
+                for one in instances
+            ]
+            batches = [*filter(None, self._lazy_groups_of_max_size(positions, lengths))]
         while len(batches) < min(self.least, len(instances)):
             largest = max(range(len(batches)), key=lambda i: len(batches[i]))
-            half = (len(batches[largest]) + 1) // 2
-            batches.insert(largest + 1, batches[largest][half:])
-            del batches[largest][half:]
+            half = len(batches[largest]) // 2
+            batches[largest : largest + 1] = batches[largest][:half], batches[largest][half:]
         return batches
-
-    def _groups(self, instances: Sequence[Instance]) -> Iterator[list[int]]:
-        batch: list[int] = []
-        longest = 0
-        for position, instance in enumerate(instances):
-            if self.batch_size is not None:
-                is_full = len(batch) == self.batch_size
-            else:
-                texts = (x for x in instance.fields.values() if isinstance(x, TextField))
-                length = max(map(len, texts), default=1)
-                is_full = (len(batch) + 1) * max(longest, length) > (self._max_tokens or 0)
-                longest = length if is_full else max(longest, length)
-            if batch and is_full:
-                yield batch
-                batch = []
-            batch.append(position)
-        if batch:
-            yield batch
-
-    def get_num_batches(self, instances: Sequence[Instance]) -> int:
-        """The number of batches."""
-        return sum(1 for _ in self._groups(instances))
-
-    def get_batch_size(self) -> Optional[int]:
-        """The `batch_size`."""
-        return self.batch_size
 
 
 class EvaluationDataLoader(MultiProcessDataLoader):
-    """A loader that begins with the first batch every time, also with `batches_per_epoch`."""
+    """Yields the first `batches_per_epoch` batches of an `InOrderBatchSampler`, or all of them. Not
+    registered itself.
+    """
 
     def __iter__(self) -> Iterator[TensorDict]:
-        sampler = self.batch_sampler
-        if isinstance(sampler, InOrderBatchSampler) and self._instances and is_distributed():
-            own = sampler.get_num_batches(self._instances)
-            sampler.least = int(dist_reduce(own, distributed.ReduceOp.MAX))
+        used, total = f"{self.batches_per_epoch} batches", "the"
+        if self._instances:  # else they are read in parts
+            sampler: Any = self.batch_sampler
+            if is_distributed():
+                # Validation ends with the first process that has no more batches.
+                number = len(sampler.get_batch_indices(self._instances))
+                sampler.least = int(dist_reduce(number, distributed.ReduceOp.MAX))
+            batches = islice(sampler.get_batch_indices(self._instances), self.batches_per_epoch)
+            used, total = f"{sum(map(len, batches)):,}", f"{len(self._instances):,}"
+        if self.batches_per_epoch is not None and used != total:
+            message = "%s: %s of %s examples are used, as batches_per_epoch says"
+            logger.warning(message, self.data_path, used, total)
+        logger.info("the loss is the mean of the batches' means; other figures count examples")
         return islice(self._iter_batches(), self.batches_per_epoch)
 
-    def log_limit(self) -> None:
-        """Log how many examples are used, if not all."""
-        size = self.batch_size or (self.batch_sampler and self.batch_sampler.get_batch_size())
-        if self._instances is not None and size and len(self) * size < len(self._instances):
-            logger.warning(
-                "%s: %s of %s examples are used (batches_per_epoch, drop_last)",
-                *(self.data_path, f"{len(self) * size:,}", f"{len(self._instances):,}"),
-            )
 
-
-def evaluation_loader(
-    settings: Params, reader: DatasetReader, data_path: Any, as_configured: bool = False
-) -> DataLoader:
+def evaluation_loader(params: Params, reader: DatasetReader, data_path: Any) -> DataLoader:
     """A data loader of all examples of a file, each once, in the file's order.
 
-    Of the `settings` of a data loader, such as one for training, it keeps how large batches are,
-    in examples or tokens, and how they are made and held in memory. Shuffling, buckets, `drop_last`
-    and worker processes have no effect. `batches_per_epoch` has: `LIMITS` are removed before.
-
-    # Parameters
-
-    settings : `Params`
-    reader : `DatasetReader`
-    data_path : `Any`
-    as_configured : `bool`, optional (default = `False`)
-        Keep shuffling and the like, of a `validation_data_loader` during training.
+    Of the `params` of a data loader, which may be one for training, it keeps how large batches
+    are, in examples or tokens, and how they are made and held in memory. Shuffling, buckets,
+    `drop_last` and worker processes have no effect. With `batches_per_epoch`, the first batches are
+    used every time, and the log says how many examples they have.
     """
-    kind = settings.get("type", "multiprocess")
-    as_configured = as_configured and any(map(settings.get, ORDERING))
-    if kind not in CONVERTED or (as_configured and kind != "multiprocess"):
-        return DataLoader.from_params(settings, reader=reader, data_path=data_path)
-    settings = settings.duplicate()
-    if not as_configured:
-        sampler = settings.get("batch_sampler") or {}
-        size = settings.get("batch_size") or sampler.get("batch_size")
-        batches = {"batch_size": size} if size else {"max_tokens": sampler.get("max_tokens")}
-        kept = {name: settings.params[name] for name in KEPT if name in settings}
-        settings = Params({**kept, "batch_sampler": {"type": "in_order", **batches}})
-    settings.pop("type", None)
-    loader = EvaluationDataLoader.from_params(settings, reader=reader, data_path=data_path)
-    loader.log_limit()
-    return loader
-
-
-def check_gold(model: Model, reader: DatasetReader, data_path: Any, example: Instance) -> None:
-    """Raise an error for an example without the field that the model's predictions are compared
-    with. Accuracy and squared error without one are 0.
-    """
-    name = getattr(model, "gold_field", None)
-    if name is None or name in example.fields:
-        return
-    if isinstance(reader, FormattedReader):
-        raise reader.missing(data_path, name)
-    raise ConfigurationError(
-        f"{data_path}: the examples have no {name} to compare predictions with"
+    if params.get("type", "multiprocess") not in CONVERTED:
+        return DataLoader.from_params(params, reader=reader, data_path=data_path)
+    sampler = params.get("batch_sampler") or {}
+    size = params.get("batch_size") or sampler.get("batch_size")
+    return EvaluationDataLoader.from_params(
+        Params({name: params.params[name] for name in KEPT if name in params}),
+        reader=reader,
+        data_path=data_path,
+        batch_sampler=InOrderBatchSampler(size, None if size else sampler.get("max_tokens")),
     )
 
 
@@ -176,3 +112,18 @@ def whole(reader: DatasetReader) -> DatasetReader:
     reader = copy.copy(reader)
     reader.max_instances = None
     return reader
+
+
+def check_gold(model: Model, loader: Optional[DataLoader]) -> None:
+    """Raise an error for a file without the field that the model's predictions are compared with.
+
+    The figures of such a file would be 0: no accuracy, and no error.
+    """
+    name = getattr(model, "gold_field", None)
+    if name is None or not isinstance(loader, MultiProcessDataLoader):
+        return
+    for example in islice(loader.iter_instances(), 1):
+        if name not in example.fields:
+            if isinstance(loader.reader, FormattedReader):
+                raise loader.reader.missing(loader.data_path, name)
+            raise ConfigurationError(f"{loader.data_path}: the examples have no {name}")

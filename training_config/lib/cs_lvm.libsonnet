@@ -128,9 +128,9 @@ local auto_encoder_best = {
   },
 
   // Small enough to train on a CPU; not from the thesis. SNLI's development set is the training
-  // data, 1000 of its pairs labeled, and the first 1024 training pairs validate. The test data are
-  // read by the same reader, which must then read them all: see ../local/snli_1k.json. Dropout,
-  // learning rate, kappa and lambda were chosen on the validation data, with the sum over words.
+  // data, 1000 of its pairs labeled, and the first 1024 training pairs validate; the test reads all
+  // of its data. Dropout, learning rate, kappa and lambda were chosen on the validation data, with
+  // the sum over words.
   snli_1k:
     local snli = data.snli(max_length=40);
     semi_supervised(

@@ -94,7 +94,7 @@ class ConfiguredReader(DatasetReader):
             if not number and self.get_worker_info() is None:
                 raise self._nothing_left(file_path)
             if number == self.max_instances:
-                logger.warning("%s: only the first %d (max_instances)", file_path, number)
+                logger.warning("%s: only the first %d examples (max_instances)", file_path, number)
         except ConfigurationError as error:
             if self._section != "validation_dataset_reader":
                 raise
@@ -293,10 +293,10 @@ class FormattedReader(TokenizingReader):
         first = path[0] if isinstance(path, list) else path
         row = next(iter(self._format.rows(first, encoding=self._encoding)))
         columns = self._columns[{"labels": "label", "span_start": "answers"}.get(name, name)]
-        wanted = " or ".join(map(repr, columns)) or "of none"
+        wanted = " or ".join(map(repr, columns)) or "null, none"
         return row.error(
-            f"the examples have no {name} to compare predictions with. It is the value of the "
-            f"column {wanted}; {row.listed}"
+            f"the examples have no {name} to compare predictions with; its column is {wanted}, and "
+            f"{row.listed}"
         )
 
     def _label(self, row: Row) -> Optional[str]:

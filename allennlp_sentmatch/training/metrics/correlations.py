@@ -25,8 +25,9 @@ class ScoreCorrelations(Metric):
     ) -> None:
         """Add scores (B,), without those that a `mask` (B,) excludes."""
         pairs = torch.stack([predictions, gold_labels]).detach().double()  # (2, B)
-        parts: list[Any] = [pairs if mask is None else pairs[:, mask]]
-        parts[0] = parts[0].cpu().numpy()
+        if mask is not None:
+            pairs = pairs[:, mask]
+        parts: list[Any] = [pairs.cpu().numpy()]
         if is_distributed():
             own, parts = parts[0], [None] * distributed.get_world_size()
             distributed.all_gather_object(parts, own)

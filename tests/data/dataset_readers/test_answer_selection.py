@@ -106,6 +106,12 @@ def rows(*examples):
     return "".join(json.dumps(dict(zip_longest(keys, row))) + "\n" for row in examples)
 
 
+def test_spaces_do_not_make_another_question(write):
+    rows = ["who ?\ta\t1", "who ? \tb\t0", "who  ?\tc\t0", "who\td\t0"]
+    instances = read("table", write("question\tcandidate\tlabel\n" + "\n".join(rows)))
+    assert [labels(instance) for instance in instances] == [[1, 0, 0], [0]]
+
+
 def test_rows_of_one_question(write):
     """They need not stand together, and an id may be the text of another question."""
     path = write(rows(("a", "b", 1, "x"), ("b", None, 0, "y"), ("a", "b", 0, "z")))

@@ -54,6 +54,9 @@ def test_long_pairs_are_left_out_and_counted(write, caplog):
     with caplog.at_level(logging.INFO):
         assert pairs(make(max_length=2), path) == [("a b", "a b")]
     assert "left out 2 pairs of more than 2 tokens" in caplog.text
+    message = r"no example is read: left out 3 of more than 1 tokens \(max_length\)"
+    with pytest.raises(ConfigurationError, match=message):
+        pairs(make(max_length=1), path)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +85,9 @@ def test_incomplete_pairs_can_be_left_out(write, caplog):
     assert "left out 2 pairs with a blank side" in caplog.text
     with pytest.raises(ConfigurationError, match=r"data\.txt, line 2: expected a sentence, a tab"):
         pairs(make(), write(lines("a\tb", "a b")))
+    message = r"no example is read: left out 1 with a blank side \(skip_incomplete\)"
+    with pytest.raises(ConfigurationError, match=message):
+        pairs(make(skip_incomplete=True), write(lines("a\t")))
 
 
 def test_the_word_padding_in_a_translation_is_an_unknown_word():

@@ -162,6 +162,12 @@ class TestTargets:
         assert "; 1 questions left out, 0 with" in caplog.text
         assert len(read(make("fairytaleqa", min_overlap=0.601), path)) == 5
 
+    def test_nothing_is_left(self, write):
+        row = {"question": "?", "passage": PASSAGE, "answers": ["elsewhere"]}
+        message = "no example is read: left out 2 with an overlap below min_overlap=0.5"
+        with pytest.raises(ConfigurationError, match=message):
+            read(make(min_overlap=0.5), write((json.dumps(row) + "\n") * 2))
+
     def test_offsets_in_the_log(self, write, caplog):
         given = {"text": "1872", "answer_start": PASSAGE.index("1872")}
         path = write(squad([given], [{"text": "41.5km"}], [{"text": "Long, opened"}], [given]))

@@ -93,6 +93,28 @@ def test_other_keys_and_labels(write, format, content, expected):
     assert [pair(i)[:3] for i in read(format, write(content))] == [("a b", "c", expected)]
 
 
+FULL_SICK = """\
+pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tSemEval_set
+1\ta\tb\tENTAILMENT\t4.5\tTRAIN
+2\tc\td\tNEUTRAL\t3.6\tTRAIN
+3\te\tf\tCONTRADICTION\t2\tTEST
+"""
+
+
+def test_the_full_release_of_sick_is_read_by_its_sets(write):
+    path = str(write(FULL_SICK, "SICK.txt"))
+    train, test = (read("sick", {"path": path, "set": name}) for name in ("TRAIN", "test"))
+    assert [pair(one)[2] for one in train] == ["entailment", "neutral"]
+    assert [(pair(one)[2], one["metadata"]["score"]) for one in test] == [("contradiction", 2.0)]
+    folds = {"path": {"path": path, "set": "TRAIN"}, "folds": {"number": 2, "keep": [1]}}
+    assert [pair(one)[0] for one in read("sick", folds)] == ["c"]
+    with pytest.raises(ConfigurationError, match=r"line 4: the file has the sets TRAIN and TEST"):
+        read("sick", path)
+    with pytest.raises(ConfigurationError, match=r"no example of the set 'TRIAL'.*'TEST', 'TRAIN'"):
+        read("sick", {"path": path, "set": "TRIAL"})
+    assert len(read("sick", write("\n".join(FULL_SICK.splitlines()[:3])))) == 2  # a single set
+
+
 def test_scores(fixtures, write):
     instances = read("sts", fixtures / "data/sts.csv")
     batch = Batch(instances)

@@ -31,6 +31,20 @@ CONFIGURATIONS = {
             "model.classifier.dropout": 0.3,
         },
     ),
+    # The loader of the validation, which is not limited, keeps no place over epochs.
+    "parts_of_a_pass": (
+        "training_config/quick_start.jsonnet",
+        {
+            **SMALL_QUICK_START,
+            "train_data_path": {
+                "path": "fixtures/quick_start/validation.tsv",
+                "folds": {"number": 5, "keep": [0]},
+            },
+            "data_loader.batch_size": 8,
+            "data_loader.batches_per_epoch": 4,
+            "model.classifier.dropout": 0.3,
+        },
+    ),
     "cs_lvm": (
         "fixtures/models/cs_lvm.jsonnet",
         {

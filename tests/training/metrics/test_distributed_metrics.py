@@ -15,6 +15,7 @@ from allennlp_sentmatch.training.metrics import (
     MeanReciprocalRank,
     MeanSquaredError,
     SacreBleu,
+    ScoreCorrelations,
 )
 
 VECTORS = torch.tensor([[2.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
@@ -54,6 +55,10 @@ METRICS = {
     SacreBleu: [
         [(["The cat sits on the mat today."], ["The cat sat on the mat today."])],
         [(["Two dogs run over a field."], ["Two dogs run across a field."])],
+    ],
+    ScoreCorrelations: [
+        [rows(VECTORS[:, 0], OTHERS[:, 0], part=slice(0, 1))],
+        [rows(VECTORS[:, 0], OTHERS[:, 0], part=slice(1, 5))],
     ],
 }
 """By metric, what each of two workers calls it with."""

@@ -1,0 +1,105 @@
+"""Loaders for evaluation: every example once, in the file's order, whatever they are made from."""
+
+from itertools import chain
+
+import pytest
+import torch.distributed
+import torch.multiprocessing
+from allennlp.common import Params
+from allennlp.data import DataLoader, DatasetReader, Vocabulary
+
+from allennlp_sentmatch.data.data_loaders import SemiSupervisedDataLoader
+from allennlp_sentmatch.data.evaluation import InOrderBatchSampler, evaluation_loader
+
+flat = chain.from_iterable
+
+BUCKETS = {"type": "bucket", "batch_size": 4, "drop_last": True}
+TOKENS = {"type": "max_tokens_sampler", "max_tokens": 20}
+
+
+def load(file, settings):
+    reader = DatasetReader.by_name("sentence_pair")("table", sentence1=0, sentence2=1, label=2)
+    loader = evaluation_loader(Params(settings), reader=reader, data_path=str(file))
+    loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
+    return loader
+
+
+def batches(loader):
+    return [[int(pair["premise"].split()[0]) for pair in batch["metadata"]] for batch in loader]
+
+
+@pytest.fixture
+def file(write):
+    """Ten pairs, whose first sentences have from 2 to 11 words, the longest first."""
+    return write("".join(f"{i} {'word ' * (10 - i)}\tend\tyes\n" for i in range(10)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "sizes"),
+    [
+        ({"batch_size": 4, "shuffle": True, "drop_last": True, "num_workers": 2}, [4, 4, 2]),
+        ({"batch_sampler": BUCKETS}, [4, 4, 2]),
+        ({"batch_sampler": BUCKETS, "batch_size": 3}, [3, 3, 3, 1]),  # evaluate --batch-size 3
+        ({"batch_sampler": BUCKETS, "max_instances_in_memory": 5}, [4, 1, 4, 1]),
+        # At most 20 tokens, with padding to 11, 10 9, 8 7, 6 5 4, and so on.
+        ({"batch_sampler": TOKENS}, [1, 2, 2, 3, 2]),
+        ({"batch_sampler": {**TOKENS, "max_tokens": 1}}, [1] * 10),
+        ({"type": "semi_supervised", "batch_size": 6, "num_labeled": 99}, [6, 4]),
+        ({"type": "simple", "batch_size": 6, "shuffle": True}, [6, 4]),
+        # Deliberate: the first ones, every time, none twice.
+        ({"batch_size": 4, "shuffle": True, "batches_per_epoch": 2}, [4, 4]),
+        ({"batch_size": 4, "batches_per_epoch": 5}, [4, 4, 2]),
+    ],
+    ids=str,
+)
+def test_every_example_once_in_order(file, settings, sizes):
+    loader = load(file, settings)
+    for _ in range(2):
+        read = batches(loader)
+        assert [len(batch) for batch in read] == sizes
+        assert [*flat(read)] == list(range(sum(sizes)))
+
+
+def test_a_deliberate_limit_is_logged(file, caplog):
+    batches(load(file, {"batch_size": 4, "batches_per_epoch": 2}))
+    assert "8 of 10 examples are used, as batches_per_epoch says" in caplog.text
+    caplog.clear()
+    batches(load(file, {"batch_size": 4}))
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+
+
+def test_other_loaders_are_as_configured(file):
+    @DataLoader.register("tests_loader", exist_ok=True)
+    class Other(SemiSupervisedDataLoader):
+        pass
+
+    assert isinstance(
+        load(file, {"type": "tests_loader", "batch_size": 2, "num_labeled": 4}), Other
+    )
+
+
+def work(rank, file, address, queue):
+    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    queue.put(batches(load(file, {"batch_size": 2})))
+    torch.distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize("number", [9, 10])
+def test_processes_have_as_many_batches_as_each_other(write, tmp_path, number):
+    """AllenNLP's validation ends with the first one that has no more."""
+    file = write("".join(f"{i} word\tend\tyes\n" for i in range(number)))
+    queue = torch.multiprocessing.get_context("fork").SimpleQueue()
+    torch.multiprocessing.start_processes(
+        work, (file, f"file://{tmp_path}/store", queue), nprocs=2, start_method="fork"
+    )
+    parts = [queue.get(), queue.get()]
+    assert [len(part) for part in parts] == [3, 3]
+    assert sorted(flat(flat(parts))) == list(range(number))
+
+
+def test_the_largest_batches_are_divided():
+    sampler = InOrderBatchSampler(batch_size=4)
+    sampler.least = 4
+    assert sampler.get_batch_indices(range(9)) == [[0, 1], [2, 3], [4, 5, 6, 7], [8]]
+    sampler.least = 99
+    assert sampler.get_batch_indices(range(3)) == [[0], [1], [2]]
