@@ -183,7 +183,7 @@ class SentenceEncoder:
         """
         query = checked_text(query, "the query", MAX_CHARACTERS)
         if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
-            raise ValueError(f"count must be an integer of at least 1, got {count!r}")
+            raise ValueError("count must be an integer of at least 1")
         texts = checked_sentences(sentences, MAX_CHARACTERS)
         number = len(texts) if vectors is None else min(len(texts), NUM_SAMPLES)
         sample = numpy.linspace(0, len(texts) - 1, number).astype(int)
@@ -222,8 +222,8 @@ def _array(vectors: Any, name: str) -> FloatArray:
         if isinstance(vectors, Tensor):
             vectors = vectors.detach().float().cpu()
         return numpy.asarray(vectors, dtype=numpy.float32)
-    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError is PyTorch's
-        raise ValueError(f"{name} must be an array of numbers: {error}") from error
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {error!s:.99}") from error
 
 
 def _check_finite(vectors: FloatArray, place: str) -> None:

@@ -1,3 +1,6 @@
+import re
+import warnings
+
 import numpy
 import pandas
 import pytest
@@ -177,6 +180,31 @@ def test_an_explanation_is_the_fall_of_the_probability(classifier):
     assert classifier.explain(("sleeps", "a dog"))[0] == [("sleeps", 0.0)]
 
 
+def test_words_of_invisible_characters_are_explained(classifier):
+    first, second = classifier.explain(("cat \u200b", "a \ufeff cat"))
+    assert [word for word, _ in first + second] == ["cat", "\u200b", "a", "\ufeff", "cat"]
+    assert first[0][1] == 0  # the rest would be blank
+
+
+def test_one_warning_names_the_pairs_of_unknown_texts(classifier, monkeypatch):
+    monkeypatch.setattr(pair_estimators, "BLOCK_SIZE", 2)
+    pairs = [*PAIRS[:3], ("xyzzy", "a cat"), ("a cat", "xyzzy"), ("a cat", "!?")]
+    for call in (classifier.predict, lambda pairs: clone(classifier).fit(pairs, [1, 2] * 3)):
+        with pytest.warns(UserWarning, match="knows no word") as caught:
+            call(pairs)
+        assert len(caught) == 1
+        names = r"\(the first sentence of pair 3, the second sentence of pair 4"
+        assert re.search(names, str(caught[0].message))
+
+
+def test_saving_warns_of_nothing(encoder, tmp_path):
+    """The sentences that show which encoder it is are not the user's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PairClassifier(encoder, l2=0.1).fit(PAIRS, LABELS).save(tmp_path / "folder")
+        PairClassifier.load(tmp_path / "folder")
+
+
 def test_an_explanation_of_a_score(encoder):
     regressor = PairRegressor(encoder).fit(PAIRS, SCORES)
     scores = regressor.predict([("a cat sleeps", "a cat runs"), ("a cat", "a cat runs")])
@@ -233,12 +261,16 @@ def test_bad_pairs_are_refused(classifier, pairs, message):
         (PairClassifier, [*LABELS[:-1], None], "the label of pair 35 must be .* not None"),
         (PairClassifier, [*LABELS[:-1], 1], "some labels are strings and others are numbers"),
         (PairClassifier, [*range(35), numpy.nan], "the label of pair 35 is nan; leave the pair"),
-        (PairClassifier, [b"x"] * 36, "the label of pair 0 must be a string or a number, not b'x'"),
+        (
+            PairClassifier,
+            [b"x"] * 36,
+            "the label of pair 0 must be a string or a number, not bytes",
+        ),
         (PairRegressor, None, "expected a list of scores, not NoneType"),
         (PairRegressor, [*SCORES[:-1], None], "the score of pair 35 must be a number, not None"),
         (PairRegressor, [*SCORES[:-1], numpy.nan], "the score of pair 35 is nan; leave the pair"),
         (PairRegressor, [*SCORES[:-1], numpy.inf], "the score of pair 35 is inf"),
-        (PairRegressor, LABELS, "the score of pair 0 must be a number, not '"),
+        (PairRegressor, LABELS, "the score of pair 0 must be a number, not str"),
         (PairRegressor, SCORES * 2, "there are 36 pairs and 72 scores"),
     ],
 )

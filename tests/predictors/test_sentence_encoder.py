@@ -1,3 +1,5 @@
+from collections import deque
+
 import numpy
 import pytest
 import torch
@@ -77,11 +79,21 @@ def test_instances_give_the_same_vectors(encoder, small_archive, monkeypatch):
     numpy.testing.assert_allclose(vectors, encoder.encode(SENTENCES, batch_size=4), atol=1e-6)
 
 
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_one_warning_names_the_sentences_of_unknown_words(small_archive, monkeypatch, is_fast):
+    encoder = SentenceEncoder.from_archive(small_archive)
+    if not is_fast:
+        monkeypatch.setitem(encoder.__dict__, "_indexer", None)
+    with pytest.warns(UserWarning, match=r"of 2 texts \(sentence 1, sentence 3\)") as all:
+        encoder.encode(["A cat.", "Xyzzy plugh!", "A xyzzy.", "Zzz"], batch_size=2)
+    assert len(all) == 1
+
+
 def test_bad_input(encoder):
     assert encoder.encode([]).shape == (0, 6)
     with pytest.raises(ConfigurationError, match="sentence 1 must be a string, not NoneType"):
         encoder.encode(["a", None])
-    with pytest.raises(ConfigurationError, match="sentence 1 has the lone surrogate"):
+    with pytest.raises(ConfigurationError, match="sentence 1 has half of a UTF-16 pair"):
         encoder.encode(["a", "b\udfff"])
     for sentences in ("one string", b"bytes", None, 3):
         with pytest.raises(
@@ -100,7 +112,7 @@ def test_an_impossible_batch_size(encoder, batch_size):
 
 @pytest.mark.parametrize(
     "make",
-    [tuple, numpy.array, iter, dict.fromkeys, lambda sentences: numpy.array(sentences, object)],
+    [tuple, numpy.array, iter, deque, lambda sentences: numpy.array(sentences, object)],
 )
 def test_any_iterable_of_strings(encoder, make):
     sentences = [*SENTENCES[:4], SENTENCES[5]]
