@@ -5,7 +5,8 @@ biases b minimize
 
     sum_n w_n loss(W z_n + b, y_n) / sum_n w_n + l2 / 2 * ||W||^2
 
-The loss is the negative log-likelihood of a label, or half the squared error of a score.
+The loss is the negative log-likelihood of a label, or half the squared error of a score. Of two
+labels, as in scikit-learn, the first has no row in W.
 """
 
 import warnings
@@ -23,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 Array = numpy.ndarray[Any, Any]
 
 L2_PENALTIES = (10.0, 1.0, 0.1, 0.01, 0.001)
-"""The penalties that cross-validation chooses from; of equally good ones, the first."""
+"""The penalties that cross-validation tries, until the loss rises."""
 
 DEFAULT_L2 = 0.1
 """The penalty where fewer than two labels have two examples."""
@@ -39,6 +40,7 @@ MAX_ITERATIONS = 2000
 """Of L-BFGS. With the weakest of `L2_PENALTIES`, SICK's 4,500 pairs take 300."""
 
 
+@numpy.errstate(over="ignore", invalid="ignore")  # check_finite sees what comes of them
 def fit_linear(
     features: Array,
     targets: Array,
@@ -57,6 +59,7 @@ def fit_linear(
     `tuple[numpy.ndarray, numpy.ndarray]`
         W (C, F) and b (C,) for features that are not standardized.
     """
+    weights = weights * (len(weights) / weights.sum())  # the scaler finds constants by their number
     scaler = StandardScaler(copy=False)
     scaled = scaler.fit_transform(features.astype(float), sample_weight=weights) * feature_weights
     scale = 1.0
@@ -81,7 +84,7 @@ def check_finite(coef: Array, intercept: Array) -> None:
 def _best_penalty(
     features: Array, targets: Array, weights: Array, random_state: Optional[int]
 ) -> float:
-    """The penalty with the lowest loss of the examples held out.
+    """The penalty with the lowest loss of the examples held out; of equal ones, the strongest.
 
     A label with fewer examples than there are folds is learned in all of them, and never held out.
     """
@@ -93,21 +96,25 @@ def _best_penalty(
         return DEFAULT_L2
     common = numpy.flatnonzero(counts[labels] >= num_folds)
     folds = StratifiedKFold(num_folds, shuffle=True, random_state=random_state)
-    losses = numpy.zeros(len(L2_PENALTIES))
-    for fold, (_, held_out) in enumerate(folds.split(common, labels[common])):
-        if fold and len(labels) >= ONE_FOLD:
-            break
-        tested = numpy.isin(numpy.arange(len(labels)), common[held_out])
-        rest = [values[~tested] for values in (features, targets, weights)]
-        for i, l2 in enumerate(L2_PENALTIES):
-            coef, intercept = _minimum(*rest, l2, 100 * TOLERANCE)
-            outputs = features[tested] @ coef.T + intercept
+    divisions = [common[held_out] for _, held_out in folds.split(common, labels[common])]
+    best, least = DEFAULT_L2, numpy.inf
+    for l2 in L2_PENALTIES:
+        loss = 0.0
+        for held_out in divisions[: 1 if len(labels) >= ONE_FOLD else None]:
+            rest = numpy.setdiff1d(numpy.arange(len(labels)), held_out)
+            coef, intercept = _minimum(
+                features[rest], targets[rest], weights[rest], l2, 100 * TOLERANCE
+            )
+            outputs = features[held_out] @ coef.T + intercept
             if is_score:
-                errors = (outputs[:, 0] - targets[tested]) ** 2
+                errors = (outputs[:, 0] - targets[held_out]) ** 2
             else:
-                errors = -log_softmax(outputs, axis=1)[numpy.arange(len(outputs)), targets[tested]]
-            losses[i] += weights[tested] @ errors
-    return L2_PENALTIES[losses.argmin()]
+                errors = -log_softmax(outputs, axis=1)[range(len(outputs)), targets[held_out]]
+            loss += weights[held_out] @ errors
+        if loss > least:  # weaker penalties take the longest, and would be worse still
+            break
+        best, least = (l2, loss) if loss < least else (best, least)
+    return best
 
 
 def _minimum(
@@ -129,7 +136,8 @@ def _minimum(
     expected = numpy.eye(targets.max() + 1)[targets] * weights[:, None]  # (N, C)
     hessian = features.T @ (features * weights[:, None]) / 4  # (F, F)
     length = numpy.sqrt(4 * hessian.trace())  # the root mean square of ||z_n||
-    hessian.flat[:: len(hessian) + 1] += max(l2, 1e-12 * hessian.trace())
+    penalty = 2 * l2 if expected.shape[1] == 2 else l2  # rows w / 2 and -w / 2 instead of w
+    hessian.flat[:: len(hessian) + 1] += max(penalty, 1e-12 * hessian.trace())
     root = numpy.linalg.cholesky(hessian)
 
     def loss(flat: Array) -> tuple[float, Array]:
@@ -137,15 +145,15 @@ def _minimum(
         w = solve_triangular(root, v[:-1], lower=True, trans="T", check_finite=False)
         logs = log_softmax(features @ w + 2 * v[-1], axis=1)
         errors = numpy.exp(logs) * weights[:, None] - expected
-        slopes = features.T @ errors + l2 * w
+        slopes = features.T @ errors + penalty * w
         slopes = solve_triangular(root, slopes, lower=True, check_finite=False)
-        value = l2 / 2 * (w * w).sum() - (expected * logs).sum()
+        value = penalty / 2 * (w * w).sum() - (expected * logs).sum()
         return value, numpy.vstack([slopes, 2 * errors.sum(axis=0)]).ravel()
 
     start = numpy.zeros((len(root) + 1, expected.shape[1]))
     start[-1] = numpy.log(expected.sum(axis=0)) / 2
-    # For the penalty's curvature, the error ||W - W*|| is at most the length of the slope / l2.
-    largest = tolerance * l2 / max(length, 1e-12)
+    # For the penalty's curvature, the error ||W - W*|| is at most the slope's length / penalty.
+    largest = tolerance * penalty / max(length, 1e-12)
     options = {"maxiter": MAX_ITERATIONS, "maxfun": 2 * MAX_ITERATIONS, "maxcor": 20, "ftol": 0}
     options["gtol"] = largest / numpy.sqrt(start.size)
     found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)

@@ -251,13 +251,15 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             )
         parameters["matcher"] = str(matcher)
         for name, (kind, low, high, form) in PARAMETERS.items():
-            value = parameters[name]
+            value = given = parameters[name]
+            if isinstance(value, numpy.generic):
+                value = value.item()
             if value is None and form.endswith("None"):
                 continue
-            is_bool = isinstance(value, (bool, numpy.bool_))
-            number = {int: Integral, float: Real, bool: object}[kind]
-            if is_bool != (kind is bool) or not isinstance(value, number) or not low < value < high:
-                raise ValueError(f"{name} must be {form}; got {value!r:.50}")
+            types = {bool: bool, int: Integral, float: Real}[kind]
+            is_right = isinstance(value, types) and isinstance(value, bool) == (kind is bool)
+            if not is_right or not low < value < high:
+                raise ValueError(f"{name} must be {form}; got {given!r:.50}")
             parameters[name] = kind(value)
         return parameters
 

@@ -1,4 +1,6 @@
+import errno
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -8,7 +10,7 @@ import pytest
 import torch
 
 from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
-from allennlp_sentmatch.estimators import fine_tuning, sentence_encoder
+from allennlp_sentmatch.estimators import estimator_folder, fine_tuning, sentence_encoder
 from allennlp_sentmatch.estimators.estimator_folder import SETTINGS, TENSORS
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
@@ -116,6 +118,15 @@ def test_nothing_is_overwritten(folder):
         ({"parameters": {}}, "there is no parameter"),
         ({"matcher": "concat"}, r"'coef' must have the shape \(2, 43\)"),
         ({"matcher": "os.system"}, "matcher must be one of"),
+        ({"classes": ["a", "a\0"]}, "label of pair 1 is .* null character"),
+        ({"classes": [1, True]}, "at least two different classes"),
+        ({"ordered_words": 1}, "ordered_words must be true or false"),
+        ({"feature_names": "ab"}, "feature_names must be a list of two strings"),
+        ({"feature_names": ["a", 1]}, "feature_names must be a list of two strings"),
+        ({"class_weight": [1]}, "pair_estimator.json: "),
+        ({"class_weight": [[[], 1]]}, "pair_estimator.json: "),
+        ({"class_weight": [["a", -1]]}, "class_weight must be"),
+        ({"random_state": 2**32}, "random_state must be an integer from 0"),
         ({"matcher": ["concat"]}, "matcher must be one of"),
         ({"l2": -1}, "l2 must be a number above 0"),
         ({"l2": True}, "l2 must be a number above 0, or None; got True"),
@@ -146,6 +157,11 @@ def test_damaged_settings_and_parameters_are_refused(folder, change, message):
             torch.tensor([0.0, torch.nan]),
             "'intercept' has a number that is not finite",
         ),
+        ("coef", torch.zeros(2, 75, dtype=torch.bfloat16), "'coef' must be in float64, not"),
+        ("coef", torch.zeros(2, 75, dtype=torch.int8), "'coef' must be in float64, not"),
+        ("intercept", torch.zeros(2), "'intercept' must be in float64, not"),
+        ("coef", torch.full((2, 75), 1e308, dtype=torch.float64), "weights .* are too large"),
+        ("intercept", torch.full((2,), -1e308, dtype=torch.float64), "weights .* are too large"),
         ("probe", None, "was fitted with another encoder"),
         ("probe", torch.ones(3, 16), "was fitted with another encoder"),
     ],
@@ -156,6 +172,53 @@ def test_damaged_tensors_are_refused(folder, name, value, message):
     write_tensors(folder / TENSORS, tensors if value is None else {**tensors, name: value})
     with pytest.raises(ValueError, match=f"{TENSORS}: .*{message}"):
         PairClassifier.load(folder)
+
+
+def test_a_folder_of_format_1_keeps_its_predictions(repository, tmp_path):
+    """Made at commit c978f6c; its features of words see the order of a pair."""
+    with pytest.warns(UserWarning, match=r"although matcher is 'symmetric'; fit it again"):
+        loaded = PairClassifier.load(repository / "fixtures" / "estimators" / "format_1")
+    expected = [6.3181308, -4.9021095, 5.6865532, -13.9805341, 7.1063083, -12.0324533, -4.9021095]
+    numpy.testing.assert_allclose(loaded._outputs(PAIRS[:7])[:, 1], expected, atol=1e-6)
+    loaded.save(tmp_path / "again")
+    with pytest.warns(UserWarning, match="fit it again"):
+        again = PairClassifier.load(tmp_path / "again")
+    numpy.testing.assert_allclose(again._outputs(PAIRS), loaded._outputs(PAIRS), atol=1e-6)
+    a, b = "a cat", "a dog sleeps and runs"
+    new = again.fit(PAIRS, LABELS)
+    numpy.testing.assert_allclose(new._outputs([(a, b)]), new._outputs([(b, a)]), atol=1e-6)
+
+
+def test_a_folder_is_written_as_a_whole(tmp_path, monkeypatch):
+    """On a full disk, and by two processes."""
+    estimator = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
+
+    def write_half(path, value):
+        path.write_text("{")
+        if racing:
+            estimator_folder.write_json = write_json
+            estimator.save(tmp_path / "folder")
+            write_json(path, value)
+        else:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    write_json = estimator_folder.write_json
+    for racing, error, message in (
+        (False, OSError, r"No space left on device: '.*folder/pair_estimator\.json'"),
+        (True, ValueError, "folder exists already"),
+    ):
+        monkeypatch.setattr(estimator_folder, "write_json", write_half)
+        with pytest.raises(error, match=message):
+            estimator.save(tmp_path / "folder")
+        assert [path.name for path in tmp_path.iterdir()] == ["folder"] * racing
+    PairClassifier.load(tmp_path / "folder")
+
+
+def test_parameters_that_cannot_be_saved_are_refused_before(tmp_path):
+    estimator = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
+    with pytest.raises(ValueError, match="random_state must be"):
+        estimator.set_params(random_state="x").save(tmp_path / "folder")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_was_not_written_to_its_end_is_refused(folder):

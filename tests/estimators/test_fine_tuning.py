@@ -68,6 +68,43 @@ def test_the_seed_decides(monkeypatch):
     assert abs(probabilities(2) - first).max() > 1e-3
 
 
+@pytest.mark.parametrize("kind", [PairClassifier, PairRegressor])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64, None])
+def test_encoders_of_every_precision_are_tuned(kind, dtype):
+    """In float32; `None` stands for a process whose default is float64."""
+    targets = LABELS if kind is PairClassifier else SCORES
+    before = torch.get_default_dtype()
+    given = tiny_encoder().to(dtype or torch.float32)
+    torch.set_default_dtype(torch.float32 if dtype else torch.float64)
+    try:
+        tuned = kind(given, "symmetric", **FEW).fit(PAIRS, targets)
+        outputs = tuned._outputs(PAIRS)
+        exchanged = tuned._outputs([pair[::-1] for pair in PAIRS])
+    finally:
+        torch.set_default_dtype(before)
+    assert numpy.isfinite(outputs).all()
+    numpy.testing.assert_allclose(exchanged, outputs, atol=1e-6)
+    assert given.embedding.weight.dtype == (dtype or torch.float32)
+    assert tuned.encoder_.network.embedding.weight.dtype == torch.float32
+    assert tuned.head_.model.training is False
+
+
+def test_without_a_seed_another_one_is_drawn():
+    one, two = (
+        PairClassifier(tiny_encoder(), random_state=None, **FEW).fit(PAIRS, LABELS) for _ in "ab"
+    )
+    assert abs(one.predict_proba(PAIRS) - two.predict_proba(PAIRS)).max() > 1e-4
+
+
+@pytest.mark.parametrize("ends", [(0, 1e308), (-1.7e308, 1.7e308), (1e-300, 2e-300)])
+def test_scores_of_any_size_are_tuned(ends):
+    low, high = ends
+    scores = [low * (1.5 - score / 2) + high * (score / 2 - 0.5) for score in SCORES]
+    predicted = PairRegressor(tiny_encoder(), **FEW).fit(PAIRS, scores).predict(PAIRS)
+    assert numpy.isfinite(predicted).all()
+    assert low <= predicted.min() < predicted.max() <= high
+
+
 def test_batches_have_every_pair_once_in_each_epoch():
     rows = [[i] * (1 + i % 4) for i in range(1, 22)]
     loader = fine_tuning._PairLoader((rows, rows[::-1], numpy.arange(21)), 5, seed=0)
