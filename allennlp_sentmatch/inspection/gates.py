@@ -1,4 +1,5 @@
-r"""The values of a CAS-LSTM's vertical forget gates (thesis, section 4.4.5 and figure 4.4).
+r"""The values of a CAS-LSTM's vertical forget gates (thesis, section 4.4.5 and figure 4.4), and of
+its memory cells, which section 4.3.2 says are in (-2, 2) in the first layer and (-3, 3) above.
 
 With v_t^l the vertical forget gate of layer l at token t (the paper's g_t^l), of dimensions i, and
 o the output gate, figure 4.4 has for each layer from the second on the histograms of
@@ -14,9 +15,10 @@ own ranges and share the histograms.
 import itertools
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy
@@ -28,32 +30,44 @@ from allennlp.predictors import Predictor
 from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, import_plots, new_figure
 from allennlp_sentmatch.inspection.hooks import evaluation_mode
 from allennlp_sentmatch.nn import CellAwareLSTM, CellAwareLSTMDecoder
+from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
+from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 
 NUM_BINS = 50
+#: The axis and its limits. The first three are those of figure 4.4.
 QUANTITIES = {
-    "gate": "vertical forget gate",
-    "range": "range within a token",
-    "difference": "|vertical forget gate - lower output gate|",
+    "gate": ("vertical forget gate", (0, 1)),
+    "range": ("range within a token", (0, 1)),
+    "difference": ("|vertical forget gate - lower output gate|", (0, 1)),
+    "cell": ("memory cell", (-3, 3)),
 }
+GATES = ("gate", "range", "difference")
 
 
 @dataclass(frozen=True)
 class GateHistogram:
-    """One histogram, over [0, 1] in bins of equal width."""
+    """One histogram, in bins of equal width over [0, 1], or over [-3, 3] for cells."""
 
     layer: int
     """Counted from 1, so that the first one with a vertical gate is 2, as in the paper."""
     quantity: str
-    """"gate", "range" or "difference"."""
+    """"gate", "range", "difference" or "cell"."""
     counts: list[int]
-    """The number of values in each bin."""
+    """The number of values in each bin; the outermost ones have those beyond the limits, too."""
     mean: float
     standard_deviation: float
+    minimum: float
+    maximum: float
 
 
 def has_vertical_gates(model: torch.nn.Module) -> bool:
     """Whether a model has a CAS-LSTM of at least two layers that reads whole sentences."""
     return any(_stacks(model))
+
+
+def is_sentence(inputs: dict[str, Any]) -> bool:
+    """Whether a JSON object has a `sentence` and nothing else."""
+    return set(inputs) == {"sentence"}
 
 
 def collect_gates(
@@ -62,7 +76,8 @@ def collect_gates(
     """Compute the histograms of figure 4.4 for a model and the sentences of `inputs`.
 
     The predictor's model has a CAS-LSTM anywhere, and the `inputs` are JSON objects that the
-    predictor takes. The histograms are, for each layer, those of the three quantities.
+    predictor takes; a predictor for pairs also takes objects with a `sentence` alone, which the
+    model's encoder reads. The histograms are, for each layer, those of the quantities it has.
 
     # Raises
 
@@ -77,6 +92,7 @@ def collect_gates(
         )
     # By layer and quantity, the number of values, their sum, that of their squares, and the counts
     sums: dict[tuple[int, str], Any] = defaultdict(lambda: numpy.zeros(3 + NUM_BINS))
+    extremes: dict[tuple[int, str], list[float]] = defaultdict(list)
     thread = threading.get_ident()
 
     def collect(stack: CellAwareLSTM, arguments: tuple[torch.Tensor, torch.Tensor]) -> None:
@@ -84,63 +100,75 @@ def collect_gates(
             return  # another caller's sentences
         inputs, mask = arguments
         _, layers = stack.forward(inputs, mask, return_gates=True)  # a call would recur
-        for layer, (lower, upper) in enumerate(zip(layers, layers[1:]), start=2):
-            for below, here in zip(lower, upper):  # the directions
-                assert here.vertical is not None  # as in every layer from the second on
-                gate = here.vertical[mask]  # (number of tokens, H)
-                quantities = {
-                    "gate": gate,
-                    "range": gate.amax(1) - gate.amin(1),
-                    "difference": (gate - below.output[mask]).abs(),
-                }
+        for layer, directions in enumerate(layers, start=1):
+            for direction, here in enumerate(directions):
+                quantities = {"cell": here.cell[mask]}  # (number of tokens, H)
+                if here.vertical is not None:
+                    gate = here.vertical[mask]
+                    below = layers[layer - 2][direction].output[mask]
+                    quantities["gate"] = gate
+                    quantities["range"] = gate.amax(1) - gate.amin(1)
+                    quantities["difference"] = (gate - below).abs()
                 for name, tensor in quantities.items():
                     values = tensor.double().cpu().numpy().ravel()
-                    counts, _ = numpy.histogram(values, NUM_BINS, (0, 1))
+                    _, limits = QUANTITIES[name]
+                    counts, _ = numpy.histogram(values.clip(*limits), NUM_BINS, limits)
                     moments = values.size, values.sum(), numpy.square(values).sum()
                     sums[layer, name] += [*moments, *counts]
+                    extremes[layer, name] += [values.min(initial=inf), values.max(initial=-inf)]
 
     with ExitStack() as hooks, evaluation_mode(model):
         for stack in stacks:
             hooks.enter_context(stack.register_forward_pre_hook(collect))
         for batch in lazy_groups_of(inputs, batch_size):
-            predictor.predict_batch_json(batch)
+            if isinstance(predictor, SentencePairPredictor) and is_sentence(batch[0]):
+                encoder = SentenceEncoder(model, predictor._dataset_reader)
+                encoder.encode([inputs.get("sentence") for inputs in batch])
+            else:
+                predictor.predict_batch_json(batch)
     histograms = []
     for layer, name in itertools.product(sorted({layer for layer, _ in sums}), QUANTITIES):
         number, total, squares, *counts = sums[layer, name].tolist()
         if number > 0:
             mean = total / number
             deviation = max(0.0, squares / number - mean**2) ** 0.5
-            histograms.append(GateHistogram(layer, name, list(map(int, counts)), mean, deviation))
+            ends = (float(end(extremes[layer, name])) for end in (min, max))
+            counts = list(map(int, counts))
+            histograms.append(GateHistogram(layer, name, counts, mean, deviation, *ends))
     if not histograms:
         raise ConfigurationError("the sentences have no token, and so no gates")
     return histograms
 
 
-def draw_gates(title: str, histograms: list[GateHistogram]) -> Drawing:
+def draw_gates(
+    title: str, histograms: list[GateHistogram], quantities: Sequence[str] = GATES
+) -> Drawing:
     """Draw histograms of `collect_gates`, a row for each quantity and a column for each layer."""
     seaborn = import_plots("seaborn")
+    histograms = [histogram for histogram in histograms if histogram.quantity in quantities]
     layers = sorted({histogram.layer for histogram in histograms})
-    figure = new_figure(3.6 * len(layers), 2.4 * len(QUANTITIES))
-    all_axes = figure.subplots(len(QUANTITIES), len(layers), squeeze=False)
-    edges = numpy.linspace(0, 1, NUM_BINS + 1)
+    figure = new_figure(3.6 * len(layers), 2.4 * len(quantities))
+    all_axes = figure.subplots(len(quantities), len(layers), squeeze=False)
     for histogram in histograms:
-        row = list(QUANTITIES).index(histogram.quantity)
+        label, limits = QUANTITIES[histogram.quantity]
+        edges = numpy.linspace(*limits, NUM_BINS + 1)
+        row = list(quantities).index(histogram.quantity)
         axes = all_axes[row, layers.index(histogram.layer)]
         seaborn.histplot(
             data={"value": (edges[1:] + edges[:-1]) / 2, "count": histogram.counts},
             x="value",
             weights="count",
             bins=NUM_BINS,
-            binrange=(0, 1),
+            binrange=limits,
             stat="density",
             ax=axes,
             linewidth=0,
         )
-        axes.set(xlim=(0, 1), xlabel=QUANTITIES[histogram.quantity])
-        axes.set_title(
-            f"layer {histogram.layer}: {histogram.mean:.2f} ± {histogram.standard_deviation:.2f}",
-            fontsize="medium",
-        )
+        axes.set(xlim=limits, xlabel=label)
+        figures = f"{histogram.mean:.2f} ± {histogram.standard_deviation:.2f}"
+        if histogram.quantity == "cell":
+            figures = f"{histogram.minimum:.2f} to {histogram.maximum:.2f}"
+        axes.set_title(f"layer {histogram.layer}: {figures}", fontsize="medium")
     return figure_drawing(title, figure)
 
 

@@ -20,9 +20,15 @@ from allennlp_sentmatch.inspection.drawing import (
     draw_tree,
     draw_trees,
 )
-from allennlp_sentmatch.inspection.gates import collect_gates, draw_gates, has_vertical_gates
+from allennlp_sentmatch.inspection.gates import (
+    collect_gates,
+    draw_gates,
+    has_vertical_gates,
+    is_sentence,
+)
 from allennlp_sentmatch.inspection.saliency import draw_saliency, has_saliency
 from allennlp_sentmatch.inspection.word_pieces import join_subwords
+from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 
 KINDS = ("trees", "attention", "gates", "saliency")
@@ -100,7 +106,7 @@ def draw_into_folder(
         drawn = inputs if set(kinds) - {"gates"} else []
         for number, json_dict in enumerate(Tqdm.tqdm(drawn, desc="drawing"), start=1):
             try:
-                outputs = {name: p.predict_json(json_dict) for name, p in predictors.items()}
+                outputs = {name: _predict(p, json_dict) for name, p in predictors.items()}
             except ConfigurationError as error:
                 raise ConfigurationError(f"{source}, input {number}: {error}") from error
             drawings: list[Drawing] = []
@@ -121,11 +127,23 @@ def draw_into_folder(
             _write(folder / drawing.file_name, drawing.content)
             numbers = json.dumps([asdict(histogram) for histogram in histograms], indent=2)
             _write((folder / drawing.file_name).with_suffix(".json"), numbers + "\n")
+            cells = draw_gates("Memory cells", histograms, ["cell"])
+            _write(folder / cells.file_name, cells.content)
         if not any(folder.iterdir()):
             raise ConfigurationError(f"{first_name} has nothing to show of {', '.join(kinds)}")
     except BaseException:
         shutil.rmtree(folder)  # so that the command can be repeated
         raise
+
+
+def _predict(predictor: Predictor, inputs: JsonDict) -> JsonDict:
+    """The output for one input. A model of pairs reads a lone `sentence` as both of its texts, and
+    the output has only the sentence's tree, if any: its encoder reads each text by itself.
+    """
+    if not (isinstance(predictor, SentencePairPredictor) and is_sentence(inputs)):
+        return predictor.predict_json(inputs)
+    output = predictor.predict(inputs["sentence"], inputs["sentence"])
+    return {"tree": output["premise_tree"]} if "premise_tree" in output else {}
 
 
 def _draw_trees(outputs: Mapping[str, JsonDict]) -> list[Drawing]:

@@ -1,6 +1,6 @@
 """Matching functions as AllenNLP components."""
 
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 import torch
 from allennlp.common import Lazy, Registrable
@@ -99,13 +99,13 @@ class BilinearMatcher(Matcher):
     settings of their modules in `allennlp_sentmatch.nn.matching`.
     """
 
-    def __init__(self, module: matching.BilinearForms) -> None:
+    def __init__(self, module: Any) -> None:
         super().__init__(module.input_size)
         self._bilinear = module
 
     def get_output_dim(self) -> int:
         """The number of forms."""
-        return self._bilinear.output_size
+        return int(self._bilinear.output_size)
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         """Match `a` and `b`, each (..., d), to (..., get_output_dim())."""

@@ -47,14 +47,7 @@ def sum_difference(a: Tensor, b: Tensor) -> Tensor:
     return torch.cat([a + b, (a - b).abs()], dim=-1)
 
 
-class BilinearForms(ConfiguredModule):
-    """The base class of those that learn bilinear forms of a and b."""
-
-    input_size: int
-    output_size: int
-
-
-class ElementwiseBilinear(BilinearForms):
+class ElementwiseBilinear(ConfiguredModule):
     """ElBiS: a learned bilinear form of [a_i, b_i, 1] with itself for each dimension i.
 
     Thesis eqs 5.1-5.3. Output element `m * d + i` is tanh(g^T W[m * d + i] g).
@@ -117,20 +110,12 @@ class ElementwiseBilinear(BilinearForms):
         return torch.tanh(forms.flatten(-2))
 
 
-class LowRankBilinear(BilinearForms):
-    """MLB: P^T (tanh(U^T a) * tanh(V^T b)), with a bias after each of the three matrices.
+class LowRankBilinear(ConfiguredModule):
+    """MLB: P^T (tanh(U^T a) * tanh(V^T b)), with a bias after each of the three matrices. The
+    largest rank of a form is `rank`, the number of columns of U and V.
 
-    The thesis (section 5.2) tried it and `FactorizedBilinear` without success. Defaults are the
-    papers' for questions about images.
-
-    # Parameters
-
-    input_size : `int`
-        d, the size of each of the two vectors.
-    output_size : `int`, optional (default = `1200`)
-        The number of features.
-    rank : `int`, optional (default = `1200`)
-        The number of columns of U and V, the largest rank of a feature's bilinear form.
+    The thesis (section 5.2) tried it and `FactorizedBilinear` without success. The defaults are the
+    papers', for questions about images.
     """
 
     def __init__(self, input_size: int, output_size: int = 1200, rank: int = 1200) -> None:
@@ -147,18 +132,10 @@ class LowRankBilinear(BilinearForms):
         return features
 
 
-class FactorizedBilinear(BilinearForms):
-    """MFB: sums of k neighbors in U^T a * V^T b, where U and V have biases; then the signed square
-    root of each sum; then all divided by their Euclidean norm. Without the paper's dropout.
-
-    # Parameters
-
-    input_size : `int`
-        d, the size of each of the two vectors.
-    output_size : `int`, optional (default = `1000`)
-        The number of features.
-    num_factors : `int`, optional (default = `5`)
-        k, the largest rank of a feature's bilinear form.
+class FactorizedBilinear(ConfiguredModule):
+    """MFB: sums of k neighbors in U^T a * V^T b, where U and V have biases and k is `num_factors`;
+    then the signed square root of each sum; then all divided by their Euclidean norm. The paper's
+    dropout is left out.
     """
 
     def __init__(self, input_size: int, output_size: int = 1000, num_factors: int = 5) -> None:

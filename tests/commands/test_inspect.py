@@ -4,12 +4,14 @@ import pytest
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.predictors import Predictor
 
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
 
 pytest.importorskip("seaborn")
 pytest.importorskip("svgling")
 
+TREE = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3}
 PAIR = {"premise": "A kitten is moving a rose.", "hypothesis": "A cat is moving a flower."}
 
 
@@ -17,14 +19,13 @@ PAIR = {"premise": "A kitten is moving a rose.", "hypothesis": "A cat is moving 
 def tree_archives(tmp_path_factory):
     """Two Gumbel Tree-LSTMs from different seeds."""
     folder = tmp_path_factory.mktemp("trees")
-    encoder = {"type": "gumbel_tree_lstm", "input_size": 4, "hidden_size": 3}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(REPOSITORY)
         for seed in (1, 2):
             small = {k: v for k, v in SMALL_QUICK_START.items() if "model.encoder" not in k}
             file = "training_config/quick_start.jsonnet"
             params = Params.from_file(file, json.dumps({**small, "pytorch_seed": seed}))
-            params.params["model"]["encoder"] = encoder
+            params.params["model"]["encoder"] = TREE
             train_model(params, folder / str(seed))
     return [folder / str(seed) / "model.tar.gz" for seed in (1, 2)]
 
@@ -42,6 +43,7 @@ def test_gates_and_saliency(allennlp, small_archive, pairs, tmp_path):
         "0001_saliency_simple_gradients.html",
         "0002_saliency_simple_gradients.html",
         "0003_saliency_simple_gradients.html",
+        "memory_cells.svg",
         "vertical_forget_gates.json",
         "vertical_forget_gates.svg",
     }
@@ -72,6 +74,29 @@ def test_trees_of_two_models(allennlp, tree_archives, pairs, tmp_path, capsys):
         assert tree.replace("(", "").replace(")", "").split() == sentence.replace(".", " .").split()
     svg = (tmp_path / "out" / "0001_tree_of_the_premise.svg").read_text()
     assert svg.count(">kitten<") == 2
+
+
+def test_trees_of_one_sentence_by_models_of_two_tasks(
+    allennlp, tree_archives, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(REPOSITORY)
+    params = Params.from_file("fixtures/models/sentence_classifier.jsonnet")
+    params.params["model"]["encoder"] = {**TREE}
+    params.params["trainer"]["num_epochs"] = 1
+    train_model(params, tmp_path / "single")
+    archives = tree_archives[0], tmp_path / "single" / "model.tar.gz"
+    sentence = "two dogs run through the snow"
+    (tmp_path / "sentences.jsonl").write_text(json.dumps({"sentence": sentence}) + "\n")
+    out = tmp_path / "out"
+    options = ["--beside", archives[1], "--what", "trees"]
+    allennlp("inspect", archives[0], tmp_path / "sentences.jsonl", out, *options)
+    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines() if "\t" in line]
+    assert [line[:3] for line in lines] == [["1", str(a), "Tree of the sentence"] for a in archives]
+    assert [file.name for file in out.iterdir()] == ["0001_tree_of_the_sentence.svg"]
+    assert (out / "0001_tree_of_the_sentence.svg").read_text().count(">snow<") == 2
+    # The tree is the one that the model builds in a pair.
+    pair = {"premise": sentence, "hypothesis": "two cats"}
+    assert lines[0][3] == Predictor.from_path(str(archives[0])).predict_json(pair)["premise_tree"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The histograms of figure 4.4, against the paper's equations token by token."""
+"""The histograms of figure 4.4 and of cells, against the paper's equations token by token."""
 
 import re
 
@@ -25,8 +25,9 @@ def predictor(untrained_predictor):
 
 
 def gates_of(stack, embedded, suffix):
-    """Output and vertical gates (eqs 3 and 9) of each layer for one sentence's (T, D), by loops."""
-    inputs, lower_cells, outputs, verticals = embedded, None, [], []
+    """Output and vertical gates (eqs 3 and 9) and the cells (eq. 12) of each layer for one
+    sentence's (T, D), by loops."""
+    inputs, lower_cells, outputs, verticals, all_cells = embedded, None, [], [], []
     for layer in range(stack.num_layers):
         W, U, b = (
             getattr(stack, f"{name}_l{layer}{suffix}")
@@ -48,21 +49,25 @@ def gates_of(stack, embedded, suffix):
         inputs, lower_cells = hidden, cells
         outputs.append(o_steps)
         verticals.append(v_steps)
-    return outputs, verticals
+        all_cells.append(cells)
+    return outputs, verticals, all_cells
 
 
 @torch.no_grad()
-def test_the_six_histograms_are_those_of_the_equations(predictor):
+def test_the_histograms_are_those_of_the_equations(predictor):
     model = predictor._model
     (stack,) = (m for m in model.modules() if isinstance(m, CellAwareLSTM))
-    values = {(layer, name): [] for layer in (2, 3) for name in ("gate", "range", "difference")}
+    values = {(1, "cell"): []}
+    values |= {(n, name): [] for n in (2, 3) for name in ("gate", "range", "difference", "cell")}
     for sentence in SENTENCES:
         instance = predictor._json_to_instance(sentence)
         ids = [model.vocab.get_token_index(str(token)) for token in instance["tokens"]]
         (embedding,) = model._text_field_embedder._token_embedders.values()
         embedded = embedding.weight[ids]
         for suffix, x in (("", embedded), ("_reverse", embedded.flip(0))):
-            outputs, verticals = gates_of(stack, x, suffix)
+            outputs, verticals, cells = gates_of(stack, x, suffix)
+            for layer in (1, 2, 3):
+                values[layer, "cell"] += torch.stack(cells[layer - 1]).flatten().tolist()
             for layer in (2, 3):
                 for v, o in zip(verticals[layer - 1], outputs[layer - 2]):
                     values[layer, "gate"] += v.tolist()
@@ -72,12 +77,28 @@ def test_the_six_histograms_are_those_of_the_equations(predictor):
     assert [(h.layer, h.quantity) for h in histograms] == list(values)
     for histogram in histograms:
         expected = values[histogram.layer, histogram.quantity]
-        counts = numpy.histogram(expected, bins=50, range=(0, 1))[0]
+        limits = (-3, 3) if histogram.quantity == "cell" else (0, 1)
+        counts = numpy.histogram(numpy.clip(expected, *limits), bins=50, range=limits)[0]
         # A value at the edge of two bins may fall to either side by rounding.
         assert numpy.abs(counts - histogram.counts).sum() <= 2
         assert sum(histogram.counts) == len(expected)
         assert histogram.mean == pytest.approx(numpy.mean(expected), abs=1e-6)
         assert histogram.standard_deviation == pytest.approx(numpy.std(expected), abs=1e-6)
+        extremes = min(expected), max(expected)
+        assert (histogram.minimum, histogram.maximum) == pytest.approx(extremes, abs=1e-6)
+
+
+def test_a_model_of_pairs_reads_sentences(untrained_predictor):
+    encoder = {"type": "cas_lstm", "input_size": 4, "hidden_size": 3}
+    pooled = {"type": "pooled", "encoder": encoder, "pooling": "max"}
+    pairs = untrained_predictor("similarity_regressor", encoder=pooled)
+    (histogram, *_) = collect_gates(pairs, SENTENCES)
+    assert sum(histogram.counts) == 3 * sum(len(x["sentence"].split()) for x in SENTENCES)
+    first, second = SENTENCES[0]["sentence"], SENTENCES[2]["sentence"]
+    expected = collect_gates(pairs, [{"premise": first, "hypothesis": second}])
+    assert collect_gates(pairs, [SENTENCES[0], SENTENCES[2]])[0].counts == expected[0].counts
+    with pytest.raises(ConfigurationError, match="sentence 1 must be a string"):
+        collect_gates(pairs, [SENTENCES[0], {"premise": first, "hypothesis": second}])
 
 
 def test_the_model_keeps_no_hook_and_its_mode(predictor):
@@ -98,7 +119,13 @@ def test_what_has_no_gates_is_refused(untrained_predictor, predictor):
 
 def test_the_picture_has_a_histogram_for_each(predictor):
     pytest.importorskip("seaborn")
-    svg = draw_gates("Gates", collect_gates(predictor, SENTENCES)).content
+    histograms = collect_gates(predictor, SENTENCES)
+    cells = draw_gates("Memory cells", histograms, ["cell"]).content
+    extremes = [(x.layer, x.minimum, x.maximum) for x in histograms if x.quantity == "cell"]
+    for layer, minimum, maximum in extremes:
+        assert f">layer {layer}: {minimum:.2f} to {maximum:.2f}<" in cells
+    assert len(extremes) == 3
+    svg = draw_gates("Gates", histograms).content
     found = re.findall(r'<text[^>]*x="([\d.]+)"[^>]*y="([\d.]+)"[^>]*>layer (\d): ', svg)
     assert [layer for *_, layer in found] == ["2", "3"] * 3
     lefts, heights = numpy.array([[float(x), float(y)] for x, y, _ in found]).T.reshape(2, 3, 2)
