@@ -66,7 +66,7 @@ class ClassificationModel(TextModel):
         labels = vocab.get_token_to_index_vocabulary(label_namespace) if known else {}
         # Those of a vocabulary that is made for training.
         counts = (vocab._retained_counter or {}).get(label_namespace, {})
-        if counts and vocab.is_padded(label_namespace):
+        if counts and labels and vocab.is_padded(label_namespace):
             raise ConfigurationError(
                 f"padding and unknown words would be labels, as the vocabulary's "
                 f"non_padded_namespaces lack {label_namespace!r}; its default has '*labels'"

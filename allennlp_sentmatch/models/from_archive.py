@@ -57,9 +57,10 @@ def _training(cls: type, serialization_dir: str, local_rank: int, *args: Any, **
 
 
 @functools.wraps(_create_serialization_dir)
-def _create(params: Params, serialization_dir: str, recover: bool, force: bool) -> None:
+def _create(params: Params, serialization_dir: Any, recover: bool, force: bool) -> None:
     file = os.path.join(serialization_dir, CONFIG_NAME)
-    if recover and os.path.exists(file) and params.get("model", {}).get("type") == "from_archive":
+    kind = params.as_flat_dict().get("model.type")
+    if recover and os.path.exists(file) and kind == "from_archive":
         # What is recovered has the section of the archive instead.
         params = params.duplicate()
         params["model"] = Params.from_file(file)["model"].as_dict(quiet=True)

@@ -74,7 +74,7 @@ class TextModel(Model):
         """Extend the embeddings of words by those that are new in the vocabulary. Raises a
         `ConfigurationError` for words and labels that the model would need outputs for.
         """
-        super().extend_embedder_vocab(embedding_sources_mapping)  # type: ignore[arg-type]
+        super().extend_embedder_vocab(embedding_sources_mapping)
         for namespace, size in self.output_sizes.items():
             new = list(self.vocab.get_token_to_index_vocabulary(namespace))[size:]
             if new:

@@ -106,6 +106,8 @@ def written_folder(
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
             raise taken from None
+        if error.errno is None:  # none of the disk
+            raise
         # An error in the middle of a file does not name it; the newest file is the one.
         files = sorted(temporary.rglob("*"), key=lambda file: file.lstat().st_mtime_ns)
         name = str(error.filename or [temporary, *files][-1])

@@ -40,6 +40,16 @@ def test_an_unknown_label(source, labels, message):
         field.index(vocabulary(*labels, namespace="my_labels"))
 
 
+def test_why_a_label_is_unknown(tmp_path):
+    counter = {"labels": {"no": 3, "yes": 2, "maybe": 1}}
+    for cut in ({"max_vocab_size": 2}, {"min_count": {"labels": 2}}):
+        with pytest.raises(ConfigurationError, match=r"line 3: .* vocabulary's max_vocab_size or"):
+            LabelField("maybe", source=SOURCE).index(Vocabulary(counter=counter, **cut))
+    Vocabulary(counter=counter).save_to_files(str(tmp_path))
+    with pytest.raises(ConfigurationError, match="'x' is not among the labels that the model was"):
+        LabelField("x", source=SOURCE).index(Vocabulary.from_files(str(tmp_path)))
+
+
 def test_a_namespace_with_an_unknown_token_takes_it():
     ours = LabelField("maybe", "topics", source=SOURCE)
     ours.index(vocabulary("yes", namespace="topics"))

@@ -62,6 +62,23 @@ def test_fewer_than_two_labels(labels, namespace, message):
         ClassificationModel(vocabulary(*labels), label_namespace=namespace)
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"max_vocab_size": 1},
+            "the only label .* is 'a', as its max_vocab_size or min_count cuts",
+        ),
+        ({"min_count": {"labels": 9}}, "'labels' has no label, as its max_vocab_size or min_count"),
+        ({"non_padded_namespaces": []}, "padding and unknown words would be labels"),
+    ],
+)
+def test_labels_that_the_vocabulary_changes(settings, message):
+    vocab = Vocabulary(counter={"labels": {"a": 3, "b": 2}}, **settings)
+    with pytest.raises(ConfigurationError, match=message):
+        ClassificationModel(vocab)
+
+
 def test_logits_are_divided_by_the_temperature():
     model = ClassificationModel(vocabulary("a", "b"))
     model.temperature.fill_(2.0)
