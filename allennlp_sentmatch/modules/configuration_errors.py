@@ -6,7 +6,6 @@ Importing this module lets AllenNLP check the settings of modules and of this pa
 
 import functools
 import inspect
-import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,8 +22,8 @@ Adapter = TypeVar("Adapter")
 Module = TypeVar("Module")
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
 
-MOST = {"layers": 1000} | dict.fromkeys(("size", "dim", "dims", "steps"), 1_000_000)
-"""The largest numbers that settings of modules may have, by the last word of their names."""
+MAX_LAYERS = 1000
+MAX_SIZE = 1_000_000
 
 
 @contextmanager
@@ -90,8 +89,7 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
     """Check that settings are of the annotated types, and that sizes of modules are possible.
 
     AllenNLP takes `true` for the number 1, any number for `true`, NaN for a number and `null` for
-    anything. The parts of a module with a size or a number of layers of ten millions are made for
-    minutes, or until there is no memory left.
+    anything. Sizes and layers of ten millions take minutes, or all of the memory.
 
     # Raises
 
@@ -106,13 +104,15 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
             expected = re.sub(r"<class '|'>|\b(\w+\.)+(?=\w)", "", str(annotation))
             value = value.as_dict(quiet=True) if isinstance(value, Params) else value
             raise ConfigurationError(f"{name} of {cls.__name__} must be {expected}, got {value!r}")
-        most = MOST.get(name.split("_")[-1])
-        # Some classes of this package have their own meaning of 0, and check it.
+        if not re.search("(layers|size|dims?|max_steps)$", name):
+            continue
+        # Some classes of this package have a meaning of 0; all of them check their numbers.
         least = 0 if cls.__module__.startswith("allennlp_sentmatch.") else 1
-        for size in value if isinstance(value, list) else [value]:
-            if most and type(size) is int and not least <= size <= most:
+        most = MAX_LAYERS if name.endswith("layers") else MAX_SIZE
+        for number in value if isinstance(value, list) else [value]:
+            if type(number) is int and not least <= number <= most:
                 raise ConfigurationError(
-                    f"{name} of {cls.__name__} must be from {least} to {most:,}, got {size}"
+                    f"{name} of {cls.__name__} must be from {least} to {most:,}, got {number}"
                 )
 
 
@@ -126,10 +126,9 @@ def is_of_type(value: Any, annotation: Any) -> bool:
     if origin is Literal:
         return value in arguments
     if annotation is bool:
-        return isinstance(value, int) and value in (0, 1)
+        return type(value) in (bool, int) and value in (0, 1)
     if annotation in (int, float):
-        types = (int,) if annotation is int else (int, float)
-        return type(value) in types and not (isinstance(value, float) and math.isnan(value))
+        return type(value) in (int, annotation) and value == value  # not NaN
     if annotation is str:
         return isinstance(value, (str, os.PathLike))
     if isinstance(origin, type) and issubclass(origin, Mapping):
