@@ -106,8 +106,9 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
     config = uvicorn.Config(
         app,
         http=LimitedProtocol,
-        # Without free files, asyncio would repeat this many attempts, each with a message.
-        backlog=64,
+        # asyncio accepts so many connections before the protocol can close one; each of them that
+        # lacks a free file would be a message in the log.
+        backlog=max(limit // 2, 1),
         ws="none",
         proxy_headers=False,
         log_level="warning",
