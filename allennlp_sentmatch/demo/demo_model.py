@@ -103,7 +103,7 @@ class DemoModel:
     def predict_batch(self, batch: Sequence[Sequence[str]]) -> list[Prediction]:
         """The predictions for several callers at once."""
         instances = [self._read(texts)[1] for texts in batch]
-        shape = reduce(joined, (shape_of(instance) for instance in instances), {})
+        shape = reduce(joined, map(shape_of, instances))
         size = len(batch) if cost(shape, len(batch)) <= FEWEST_WORDS**2 else 1
         with self._lock:
             groups = map(self._predictor.predict_batch_instance, lazy_groups_of(instances, size))

@@ -147,9 +147,9 @@ class Batcher:
             waiting.shape = shape
             return True
         except Exception as error:
-            is_named = isinstance(error, ConfigurationError)
             if waiting.answer.set_running_or_notify_cancel():
-                _answer(waiting, RequestError(400, error.message) if is_named else error)
+                is_named = isinstance(error, ConfigurationError)
+                _answer(waiting, RequestError(400, str(error)) if is_named else error)
             return False
 
 

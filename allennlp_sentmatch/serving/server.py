@@ -78,7 +78,7 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
         async def shutdown(self, sockets: Any = None) -> None:
             for server in self.servers:
                 server.close()
-            state = self.server_state
+            state: Any = self.server_state
             headers = [*state.default_headers, (b"connection", b"close")]
             for part in (state, *(one.cycle for one in state.connections if one.cycle)):
                 part.default_headers = headers
@@ -96,7 +96,9 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
         listener.listen()  # who reads the address below may connect already
     except (OSError, OverflowError) as error:
         listener.close()
-        reason = f"{error.strerror}; is another program there?" if port in range(1 << 16) else error
+        reason = str(error)
+        if isinstance(error, OSError):
+            reason = f"{error.strerror}; is another program there?"
         raise ConfigurationError(
             f"cannot serve at --host {host} --port {port}: {reason}"
         ) from error
@@ -106,8 +108,9 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
     config = uvicorn.Config(
         app,
         http=LimitedProtocol,
-        # Without free files, asyncio would repeat this many attempts, each with a message.
-        backlog=64,
+        # asyncio accepts so many connections before the protocol can close one; each of them that
+        # lacks a free file would be a message in the log.
+        backlog=max(limit // 2, 1),
         ws="none",
         proxy_headers=False,
         log_level="warning",

@@ -7,6 +7,7 @@ from allennlp.commands.predict import _PredictManager
 from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
+from allennlp_sentmatch.data import text
 from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
 from tests.fuzzing import cases, check_cases, check_refusal, nested, texts, values
 
@@ -70,6 +71,37 @@ def test_a_line_is_checked_once(untrained_predictor, monkeypatch):
     assert predictor.predict_batch_json(requests)[1].items() >= PAIR.items()
     predictor.predict_json(requests[0])
     assert len(checked) == 2
+
+
+class Searched:
+    def __init__(self):
+        self.texts = []
+
+    def search(self, searched):
+        self.texts.append(searched)
+
+
+@pytest.mark.parametrize(
+    ("name", "request_", "texts"),
+    [
+        ("esim", {"premise": "é", "hypothesis": "ü"}, ["é", "ü"]),
+        ("attentive_ranker", {"question": "é", "candidates": ["ü", "ö"]}, ["é", "ü", "ö"]),
+        ("encoder_decoder", {"source": "ä"}, ["ä"]),
+    ],
+)
+def test_a_text_is_searched_for_surrogates_once(
+    untrained_predictor, monkeypatch, name, request_, texts
+):
+    predictor, searched = untrained_predictor(name), Searched()
+    monkeypatch.setattr(text, "_SURROGATE", searched)
+    predictor.predict_batch_json([predictor.load_line(json.dumps(request_))])
+    assert searched.texts == texts
+
+
+def test_each_predictor_reads_a_request_itself(untrained_predictor):
+    esim, other = untrained_predictor("esim"), untrained_predictor("similarity_regressor")
+    expected = other.predict_json(PAIR)
+    assert other.predict_json(esim.check(PAIR)) == expected
 
 
 @pytest.mark.parametrize(
