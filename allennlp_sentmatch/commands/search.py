@@ -145,6 +145,6 @@ def _prompt() -> Iterator[str]:
         except EOFError:
             print()
             return
-        if not query:
+        if is_blank(query):
             return
         yield query

@@ -144,11 +144,12 @@ class EchoingPredictor(Predictor):
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         """The predictions for several instances."""
         outputs = super().predict_batch_instance(instances)
-        for field in chain(*map(text_fields, instances)):
-            if not self._has_logged_unknown and knows_no_word(field, self._model.vocab):
+        for field in () if self._has_logged_unknown else chain(*map(text_fields, instances)):
+            if knows_no_word(Instance({"text": field}), self._model.vocab):
                 self._has_logged_unknown = True
                 words = shorten(" ".join(words_of(field)))
                 logger.warning(f"the model knows no word of {words}, nor perhaps of later texts")
+                break
         return [self._finished(output) for output in outputs]
 
     def _finished(self, output: JsonDict) -> JsonDict:
@@ -195,7 +196,11 @@ class EchoingPredictor(Predictor):
         """
         keys = self.input_keys[0]
         text = " ".join(["example"] * max(1, int(num_words / len(keys) ** 0.5)))
-        return self.predict_json({key: self._example(key, text) for key in keys})
+        self._has_logged_unknown = True  # of the example nothing is logged
+        try:
+            return self.predict_json({key: self._example(key, text) for key in keys})
+        finally:
+            self._has_logged_unknown = False
 
     def _example(self, key: str, text: str) -> Any:
         return text

@@ -131,6 +131,7 @@ def test_a_kind_of_index(allennlp, searched, tmp_path, capsys):
         (["--candidates", 9], "needs --rescore"),
         (["--rescore", "--candidates", 2, "--top-k", 3], "--top-k, which is 3; got 2"),
         (["--query", " "], "--query must be a sentence"),
+        (["--query", "\u200b"], "--query must be a sentence"),
         (["--top-k", 0], "--top-k must be at least 1, got 0"),
         (["--batch-size", 0], "--batch-size must be at least 1, got 0"),
         *(
