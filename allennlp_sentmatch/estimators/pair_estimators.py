@@ -158,14 +158,15 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
                 from allennlp_sentmatch.estimators.fine_tuning import fine_tune
 
                 self.encoder_, self.head_ = fine_tune(self, first, second, targets)
-                return
-            features = self.features(first, second)
-        scales = numpy.ones(features.shape[1])
-        if self.compare_words:
-            scales[-NUM_WORD_FEATURES:] = WORD_WEIGHT
-        self.coef_, self.intercept_ = fit_linear(
-            features, targets, weights, scales, self.l2, self.random_state
-        )
+            else:
+                features = self.features(first, second)
+                scales = numpy.ones(features.shape[1])
+                if self.compare_words:
+                    scales[-NUM_WORD_FEATURES:] = WORD_WEIGHT
+                self.coef_, self.intercept_ = fit_linear(
+                    features, targets, weights, scales, self.l2, self.random_state
+                )
+            self._outputs([(first[0], second[0])])
 
     def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
         """The words that decide.
@@ -302,11 +303,21 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         first, second, _ = self._pairs(X)
         blocks = [slice(i, i + BLOCK_SIZE) for i in range(0, len(first), BLOCK_SIZE)]
         sides = [(first[block], second[block]) for block in blocks]
-        with noting_pairs(first, second):
+        with noting_pairs(first, second), numpy.errstate(over="ignore", invalid="ignore"):
             if self.head_ is not None:
-                return numpy.concatenate([self.head_(*self._vectors(*block)) for block in sides])
-            outputs = [self.features(*block) @ self.coef_.T + self.intercept_ for block in sides]
-        return numpy.concatenate(outputs)
+                outputs = [self.head_(*self._vectors(*block)) for block in sides]
+            else:
+                outputs = [
+                    self.features(*block) @ self.coef_.T + self.intercept_ for block in sides
+                ]
+        joined: Array = numpy.concatenate(outputs)
+        finite = numpy.isfinite(joined).all(axis=1)
+        if not finite.all():
+            raise ValueError(
+                f"the output for pair {finite.argmin()} is not finite: "
+                "scores or weights are too large"
+            )
+        return joined
 
 
 class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
