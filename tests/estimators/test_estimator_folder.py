@@ -161,7 +161,6 @@ def test_damaged_settings_and_parameters_are_refused(folder, change, message):
         ("coef", torch.zeros(2, 75, dtype=torch.int8), "'coef' must be in float64, not"),
         ("intercept", torch.zeros(2), "'intercept' must be in float64, not"),
         ("coef", torch.full((2, 75), 1e308, dtype=torch.float64), "weights are too large"),
-        ("coef", torch.full((2, 75), -1e307, dtype=torch.float64), "weights are too large"),
         ("probe", None, "was fitted with another encoder"),
         ("probe", torch.ones(3, 16), "was fitted with another encoder"),
     ],
