@@ -251,11 +251,11 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             )
         parameters["matcher"] = str(matcher)
         for name, (kind, low, high, form) in PARAMETERS.items():
-            value = given = parameters[name]
+            value = given = getattr(self, name)
             if isinstance(value, numpy.generic):
                 value = value.item()
-            if value is None and form.endswith("None"):
-                continue
+            if name not in parameters or (value is None and form.endswith("None")):
+                continue  # a subclass may have fewer
             types = {bool: bool, int: Integral, float: Real}[kind]
             is_right = isinstance(value, types) and isinstance(value, bool) == (kind is bool)
             if not is_right or not low < value < high:

@@ -154,6 +154,20 @@ def test_a_failed_fit_changes_nothing(encoder, parameters, labels):
         unfitted.predict(PAIRS)
 
 
+class Fewer(PairClassifier):
+    """A subclass with other parameters."""
+
+    def __init__(self, encoder=None, more=1):
+        super().__init__(encoder, l2=0.1)
+        self.more = more
+
+
+def test_a_subclass_may_have_other_parameters(encoder, classifier):
+    fitted = Fewer(encoder, more=2).fit(PAIRS, LABELS)
+    assert fitted.more == 2
+    assert fitted.predict(PAIRS).tolist() == classifier.predict(PAIRS).tolist()
+
+
 def test_nothing_is_left_of_an_earlier_fit(encoder):
     frame = pandas.DataFrame(PAIRS, columns=["a", "b"])
     classifier = PairClassifier(encoder, l2=0.1).fit(frame, LABELS)
