@@ -17,6 +17,7 @@ from allennlp_sentmatch.commands.command import Command, add_address_options
 from allennlp_sentmatch.corpus import read_sentences
 from allennlp_sentmatch.demo import CORPUS, DemoModel, InMemorySearch, create_app
 from allennlp_sentmatch.serving import serve
+from allennlp_sentmatch.standalone.texts import is_blank
 
 
 @Subcommand.register("demo")
@@ -45,7 +46,7 @@ def _search(model: DemoModel, corpus: Optional[str]) -> Optional[InMemorySearch]
             return InMemorySearch(model, CORPUS)
         except ConfigurationError:
             return None
-    sentences = [sentence for sentence in read_sentences(corpus) if sentence.strip()]
+    sentences = [sentence for sentence in read_sentences(corpus) if not is_blank(sentence)]
     if not sentences:
         raise ConfigurationError(f"{corpus} has no sentence in it")
     return InMemorySearch(model, sentences)

@@ -6,15 +6,19 @@ After an interruption, the same command continues.
 import argparse
 import logging
 import os
+from collections.abc import Iterator
 from functools import partial
-from typing import Union
+from typing import Any, Union
 
 from allennlp.commands.subcommand import Subcommand
+from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command, add_table_options
-from allennlp_sentmatch.corpus import RayEncoder, encode_corpus, read_sentences
+from allennlp_sentmatch.corpus import RayEncoder, encode_corpus
+from allennlp_sentmatch.data.files.tables import located_sentences
 from allennlp_sentmatch.models.archival import archive_digest
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.standalone.texts import is_blank
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +78,7 @@ class Encode(Command):
             logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
         encode_corpus(
             encoder,
-            partial(read_sentences, args.input_file, args.column, args.delimiter),
+            partial(_sentences, args.input_file, args.column, args.delimiter),
             args.output_file,
             args.batch_size,
             args.block_size,
@@ -82,3 +86,10 @@ class Encode(Command):
             + args.overrides
             + (" in bfloat16" if args.bfloat16 else ""),
         )
+
+
+def _sentences(*table: Any) -> Iterator[str]:
+    for source, sentence in located_sentences(*table):
+        if is_blank(sentence):
+            raise ConfigurationError(f"{source}: the sentence is blank; leave it out")
+        yield sentence

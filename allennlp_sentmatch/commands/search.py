@@ -24,6 +24,7 @@ from allennlp_sentmatch.corpus.sentence_search import lines
 from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.standalone.texts import is_blank
 
 
 @Subcommand.register("search")
@@ -100,11 +101,11 @@ class Search(Command):
         queries: Iterable[str]
         batch_size = args.batch_size
         if args.query is not None:
-            if not args.query.strip():
+            if is_blank(args.query):
                 raise ConfigurationError("--query must be a sentence, got nothing")
             queries = [args.query]
         elif args.queries is not None:
-            queries = (query for query in read_sentences(args.queries) if query.strip())
+            queries = (query for query in read_sentences(args.queries) if not is_blank(query))
         else:
             queries, batch_size = _prompt(), 1
         with ExitStack() as files:

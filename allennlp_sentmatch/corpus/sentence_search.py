@@ -20,6 +20,7 @@ from allennlp_sentmatch.data.files.vectors import check_sentences
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
 from allennlp_sentmatch.predictors.sentence_encoder import PREDICTED, SentenceEncoder
 from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
+from allennlp_sentmatch.standalone.texts import is_blank
 
 logger = logging.getLogger(__name__)
 
@@ -107,7 +108,7 @@ class SentenceSearch:
         self._rescorer = rescorer
         first_rows: dict[str, int] = {}
         for row, sentence in enumerate(sentences):
-            if sentence.strip():
+            if not is_blank(sentence):
                 first_rows.setdefault(sentence, row)
         self._sentences = list(first_rows)
         self._rows = list(first_rows.values())

@@ -21,6 +21,7 @@ from allennlp_sentmatch.predictors import (
     TranslationPredictor,
 )
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
+from allennlp_sentmatch.standalone.texts import is_blank
 
 MAX_CHARACTERS = 1000
 """The length of the longest text that is accepted."""
@@ -120,7 +121,7 @@ def checked_text(text: Optional[str], name: str, max_characters: int = MAX_CHARA
     `InputError` for one that is empty or too long.
     """
     text = (text or "").strip()
-    if not text:
+    if is_blank(text):
         raise InputError(f"Please write a {name}: there is nothing to read yet.")
     if len(text) > max_characters:
         raise InputError(

@@ -1,5 +1,9 @@
 """The mathematics of the package as plain PyTorch: importable where only torch is installed."""
 
+import os
+
+import torch
+
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.decoders import (
     AttentionalDecoder,
@@ -44,6 +48,9 @@ from allennlp_sentmatch.nn.similarity import (
 )
 from allennlp_sentmatch.nn.stacked_rnn import StackedRNN
 from allennlp_sentmatch.nn.subilstm import SuffixBiLSTM
+
+# The threads of OpenMP do not survive a fork: a forked process would wait for them for ever.
+os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 __all__ = [
     "LSTMN",

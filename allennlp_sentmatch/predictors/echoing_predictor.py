@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
@@ -10,8 +11,11 @@ from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import text_fields, words_of
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.text import check_text, shorten
+from allennlp_sentmatch.predictors.text_indexing import knows_no_word
+from allennlp_sentmatch.standalone.texts import is_blank
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +78,7 @@ class EchoingPredictor(Predictor):
     """If `True`, a blank line of the input of `allennlp predict` is a text, and not left out."""
 
     _num_lines = 0
+    _has_logged_unknown = False
 
     def __init__(
         self,
@@ -129,11 +134,21 @@ class EchoingPredictor(Predictor):
 
     def predict_instance(self, instance: Instance) -> JsonDict:
         """The prediction for one instance."""
-        return self._finished(super().predict_instance(instance))
+        return self.predict_batch_instance([instance])[0]
 
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         """The predictions for several instances."""
-        return [self._finished(output) for output in super().predict_batch_instance(instances)]
+        outputs = super().predict_batch_instance(instances)
+        for field in () if self._has_logged_unknown else chain(*map(text_fields, instances)):
+            if knows_no_word(field, self._model.vocab):
+                self._has_logged_unknown = True
+                logger.warning(
+                    "the model knows no word of a text, and perhaps not of others, without "
+                    "another message: %s",
+                    shorten(" ".join(words_of(field))),
+                )
+                break
+        return [self._finished(output) for output in outputs]
 
     def _finished(self, output: JsonDict) -> JsonDict:
         """An output of the model as the predictor gives it."""
@@ -198,7 +213,7 @@ class EchoingPredictor(Predictor):
         raise ConfigurationError(f"expected {expected} in the JSON, got {shorten(list(request))}")
 
     def _text(self, request: JsonDict, key: str) -> Any:
-        return check_string(request[key], repr(key), request)
+        return check_string(request[key], repr(key), request, self.reads_blank_lines)
 
 
 def has_keys(request: JsonDict, keys: tuple[str, ...]) -> bool:
@@ -208,10 +223,12 @@ def has_keys(request: JsonDict, keys: tuple[str, ...]) -> bool:
     return all(key in request for key in keys)
 
 
-def check_string(value: object, name: str, request: JsonDict) -> str:
+def check_string(value: object, name: str, request: JsonDict, may_be_blank: bool = False) -> str:
     """Return `value` if it is a string that can be read; `name` is its name in errors."""
     if not isinstance(value, str):
         raise ConfigurationError(
             f"{name} must be a string, got {shorten(value)} in {shorten(request)}"
         )
+    if not may_be_blank and is_blank(value):
+        raise ConfigurationError(f"{name} is blank in {shorten(request)}")
     return check_text(value, f"{name} in {shorten(request)}")

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -139,7 +140,10 @@ class StandaloneEncoder(nn.Module):
             embedding = tensors.get("embedding.weight")
             if embedding is None or embedding.dim() != 2 or len(embedding) != len(words):
                 raise ValueError(f"expected embedding.weight of {len(words)} rows")
-        with errors_name(path / SETTINGS):
+        # A program may have set another default device (since PyTorch 2.0) or type.
+        has_default = hasattr(torch, "set_default_device")
+        on_cpu = torch.device("cpu") if has_default else nullcontext()
+        with errors_name(path / SETTINGS), on_cpu:
             encoder = cls(
                 TextIndexer(
                     splitter,
@@ -151,7 +155,7 @@ class StandaloneEncoder(nn.Module):
                 settings["encoder"],
                 settings["projection_size"],
                 limit=sum(tensor.numel() for tensor in tensors.values()),
-            )
+            ).float()
             if settings["vector_size"] != encoder.vector_size:
                 raise ValueError(f"the encoder's vector_size is {encoder.vector_size}")
         with errors_name(path / TENSORS):

@@ -17,6 +17,7 @@ from typing import Any, Optional
 
 import torch
 
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import padded
 from allennlp_sentmatch.standalone.texts import checked_sentences
@@ -56,6 +57,17 @@ def _define_module() -> Any:
                 **{name: options[name] for name in names if name in options},
             )
             return cls(StandaloneEncoder.load(folder))
+
+        @property
+        def max_seq_length(self) -> Optional[int]:
+            """Words or word pieces of a text past this many are left out; `None` for no limit."""
+            return self.encoder.indexer.max_length
+
+        @max_seq_length.setter
+        def max_seq_length(self, length: Optional[int]) -> None:
+            if length is not None:
+                check_positive(max_seq_length=length)
+            self.encoder.indexer.max_length = length
 
         def preprocess(
             self, inputs: list[str], prompt: Optional[str] = None, **options: Any

@@ -87,7 +87,7 @@ def test_a_copy_shares_the_encoder(table):
 BAD_SENTENCES = [
     (None, "sentences must be a list"),
     (b"x", "sentences must be a list"),
-    ("x", "a single sentence goes into a list"),
+    ("x", "a single one goes into a list"),
     ([None], "sentence 0 must be a string, not NoneType"),
     (["x", b"x"], "sentence 1 must be a string, not bytes"),
     ([float("nan")], "sentence 0 must be a string, not NaN, a missing value"),
@@ -103,7 +103,7 @@ BAD_SENTENCES = [
     [
         *((lambda e, x=sentences: e.encode(x), message) for sentences, message in BAD_SENTENCES),
         (lambda e: e.similarity(["x"], ["x", "y"]), "there are 1 first and 2 second"),
-        (lambda e: e.similarity("x", ["x"]), "a single sentence goes into a list"),
+        (lambda e: e.similarity("x", ["x"]), "a single one goes into a list"),
         (lambda e: e.search(["x"], ["x"]), "the query must be a string, not list"),
         (lambda e: e.search(" ", ["x"]), "the query is blank"),
         (lambda e: e.search("x", ["x"], count=0), "count must be an integer of at least 1, got 0"),
@@ -121,7 +121,7 @@ def test_bad_arguments_are_refused(table, call, message):
     [
         ([[1.0]], r"gave an array of shape \(1, 1\) for 2 sentences"),
         ([1.0, 2.0], r"gave an array of shape \(2,\)"),
-        ([[1.0], [float("nan")]], "the vector of sentence 1 has a number that is not finite"),
+        ([[1.0], [float("nan")]], "the vector of sentence 1 has a component that is not a finite"),
     ],
 )
 def test_bad_vectors_of_other_encoders_are_refused(vectors, message, monkeypatch):
