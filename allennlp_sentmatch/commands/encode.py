@@ -18,7 +18,7 @@ from allennlp_sentmatch.corpus import RayEncoder, encode_corpus
 from allennlp_sentmatch.data.files.tables import located_sentences
 from allennlp_sentmatch.models.archival import archive_digest
 from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
-from allennlp_sentmatch.standalone.texts import is_blank
+from allennlp_sentmatch.standalone.texts import is_blank, noting
 
 logger = logging.getLogger(__name__)
 
@@ -76,16 +76,18 @@ class Encode(Command):
             encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, *settings)
         if encoder.is_classifier:
             logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
-        encode_corpus(
-            encoder,
-            partial(_sentences, args.input_file, args.column, args.delimiter),
-            args.output_file,
-            args.batch_size,
-            args.block_size,
-            fingerprint=archive_digest(args.archive_file)
-            + args.overrides
-            + (" in bfloat16" if args.bfloat16 else ""),
-        )
+        sentences = partial(_sentences, args.input_file, args.column, args.delimiter)
+        with noting(sentences(), "row {}".format, logger.warning):
+            encode_corpus(
+                encoder,
+                sentences,
+                args.output_file,
+                args.batch_size,
+                args.block_size,
+                fingerprint=archive_digest(args.archive_file)
+                + args.overrides
+                + (" in bfloat16" if args.bfloat16 else ""),
+            )
 
 
 def _sentences(*table: Any) -> Iterator[str]:

@@ -25,6 +25,7 @@ from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
 from allennlp_sentmatch.predictors.text_indexing import unknown_words
 from allennlp_sentmatch.standalone.encoder import normalized
+from allennlp_sentmatch.standalone.texts import noting
 
 NUMBER_OF_EXAMPLES = 5
 
@@ -139,7 +140,7 @@ class DemoModel:
 
         `ConfigurationError` if the model has no encoder of single sentences.
         """
-        with self._lock:
+        with self._lock, noting(()):  # the page names unknown words
             encoder = SentenceEncoder(self._model, self._reader)
             return encoder.encode(sentences, show_progress=show_progress)
 

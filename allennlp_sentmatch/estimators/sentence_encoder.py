@@ -180,7 +180,7 @@ class SentenceEncoder:
         """
         query = checked_text(query, "the query", MAX_CHARACTERS)
         if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
-            raise ValueError(f"count must be an integer of at least 1, got {count!r}")
+            raise ValueError("count must be an integer of at least 1")
         texts = checked_sentences(sentences, MAX_CHARACTERS)
         number = len(texts) if vectors is None else min(len(texts), NUM_SAMPLES)
         sample = numpy.linspace(0, len(texts) - 1, number).astype(int)

@@ -53,9 +53,10 @@ def test_search_finds_the_most_similar_first(table):
     found = table.search("x", ["-x", "z", "y", "x"], count=3)
     assert [text for text, _ in found] == ["x", "y", "z"]
     assert [cosine for _, cosine in found] == pytest.approx([1, 24 / 25, 0])
-    assert table.search("x", ["y", "-x"], vectors=table.encode(["-x", "y"])) == [
-        ("-x", pytest.approx(24 / 25)),  # the vectors given are used
-        ("y", pytest.approx(-1)),
+    scaled = table.encode(["-x", "y"]) * 2
+    assert table.search("x", ["-x", "y"], vectors=scaled.astype("float64")) == [
+        ("y", pytest.approx(24 / 25)),
+        ("-x", pytest.approx(-1)),
     ]
 
 
@@ -106,7 +107,7 @@ BAD_SENTENCES = [
         (lambda e: e.similarity("x", ["x"]), "a single one goes into a list"),
         (lambda e: e.search(["x"], ["x"]), "the query must be a string, not list"),
         (lambda e: e.search(" ", ["x"]), "the query is blank"),
-        (lambda e: e.search("x", ["x"], count=0), "count must be an integer of at least 1, got 0"),
+        (lambda e: e.search("x", ["x"], count=0), "count must be an integer of at least 1"),
         (lambda e: e.search("x", ["x"], count=1.5), "count must be an integer"),
         (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["x"])), r"2 sentences.*\(1, 2\)"),
     ],

@@ -52,7 +52,7 @@ def test_a_batch(generator):
     inputs = [
         {"source": SOURCE, "label": "neutral"},
         {"source": "Two dogs run across the frozen lake in the winter ."},
-        {"source": "", "label": None},
+        {"source": "Xyzzy", "label": None},
     ]
     assert generator.predict_batch_json([]) == []
     for json_dict, output in zip(inputs, generator.predict_batch_json(inputs)):

@@ -64,16 +64,6 @@ def test_any_text(reader):
     check()
 
 
-def test_the_log_says_once_that_texts_are_cut(caplog):
-    indexer = text_indexer(SentenceVectorsReader(max_length=3), VOCAB)
-    indexer.indices("a dog is")
-    assert not caplog.records
-    indexer.indices("a dog is a dog")
-    indexer.indices("a dog is it a dog")
-    (record,) = caplog.records
-    assert record.getMessage().startswith("a text is cut after 3 tokens (max_length)")
-
-
 def indexed(*indexers):
     return SentenceVectorsReader(token_indexers=dict(zip("ab", indexers)))
 

@@ -37,7 +37,7 @@ SETTINGS = {
     },
     "pooling": ["mean", "last"],
 }
-SENTENCES = ["a dog runs", "", "a dog barks and runs", "runs", "a dog runs"]
+SENTENCES = ["a dog runs", "dog", "a dog barks and runs", "runs", "a dog runs"]
 
 
 def make(projection_size=5):
@@ -58,7 +58,7 @@ def test_vectors_are_those_of_the_parts(projection_size):
     encoder = make(projection_size)
     lstm, pooling = CellAwareLSTM(4, 3, bidirectional=True), Pooling(6, ["mean", "last"], True)
     lstm.load_state_dict(encoder.encoder.encoder.state_dict())
-    indices = [[2, 3, 4], [1], [2, 3, 1, 1, 4], [4], [2, 3, 4]]
+    indices = [[2, 3, 4], [3], [2, 3, 1, 1, 4], [4], [2, 3, 4]]
     vectors = encoder.encode(SENTENCES, batch_size=2)
     for vector, row in zip(vectors, indices):
         embedded = encoder.embedding(torch.tensor([row]))
@@ -170,7 +170,7 @@ def test_wrong_arguments():
     with pytest.raises(ValueError, match="batch_size must be at least 1, got -1"):
         encoder.encode(["a b"], batch_size=-1)
     for sentences in ("a b", b"a b", None, 3):
-        with pytest.raises(TypeError, match=f"not {type(sentences).__name__}; a single sentence"):
+        with pytest.raises(TypeError, match=f"not {type(sentences).__name__}"):
             encoder.encode(sentences)
     for sentence in (b"a", None, ["a"]):
         with pytest.raises(TypeError, match=f"sentence 1 .* not {type(sentence).__name__}"):
@@ -226,7 +226,7 @@ def test_folders(folders, tmp_path, num_cases):
         except ValueError as error:
             check_refusal(error, str(tmp_path / "copy"), LONGEST)
             return
-        vectors = encoder.encode(["A dog isn't a cat :)", "", "https://a.b/?c=1"])
+        vectors = encoder.encode(["A dog isn't a cat :)", "!", "https://a.b/?c=1"])
         assert vectors.shape == (3, encoder.vector_size)
 
     check_cases(check, broken_folders(folders), num_cases)
@@ -241,8 +241,9 @@ def test_sentences(folders, num_cases):
         try:
             vectors = encoder.encode(sentences, batch_size)
         except (TypeError, ValueError) as error:
-            name = "sentence" if isinstance(error, TypeError) else "batch_size"
-            check_refusal(error, name, LONGEST)
+            check_refusal(
+                error, "batch_size" if "batch_size" in str(error) else "sentence", LONGEST
+            )
             return
         assert vectors.shape == (len(sentences), encoder.vector_size)
         assert vectors.isfinite().all()

@@ -168,7 +168,7 @@ def test_the_documented_script_needs_no_torch(tmp_path):
     network = recurrent("lstm")
     encoder = encoder_of(WordPieceSplitter(PIECES), network, PIECES, 5, max_length=4)
     write_onnx(encoder, tmp_path / "onnx")
-    sentences = ["Naïve dogs!", "", "unaffable un-affable dogs", "dog"]
+    sentences = ["Naïve dogs!", "?", "unaffable un-affable dogs", "dog"]
     output = run_without(
         f"""
 import os

@@ -5,7 +5,7 @@ import torch
 from transformers import BertTokenizer
 
 from allennlp_sentmatch.standalone import StandaloneEncoder
-from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 
 PIECES = [
@@ -48,7 +48,8 @@ def test_an_encoder_of_word_pieces_is_saved_and_loaded(tmp_path):
     settings = {"type": "pooled", "encoder": network, "pooling": "mean"}
     encoder = StandaloneEncoder(indexer, PIECES, 3, settings).eval()
     encoder.save(tmp_path)
-    vectors = StandaloneEncoder.load(tmp_path).encode(["unaffable dogs", "", "[PAD]"])
+    loaded = StandaloneEncoder.load(tmp_path)
+    vectors = loaded(padded(loaded.indexer.rows(["unaffable dogs", "", "[PAD]"])))
     rows = encoder.embedding.weight
     expected = [rows[[8, 9, 10, 6]].mean(0), rows[2], rows[[13, 15, 14]].mean(0)]
     torch.testing.assert_close(vectors, torch.stack(expected))

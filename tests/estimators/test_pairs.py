@@ -1,0 +1,205 @@
+"""Pairs, labels and all arguments of the Python API, in the forms that users have them in."""
+
+import traceback
+import warnings
+from collections import Counter, OrderedDict, UserDict, UserList, deque, namedtuple
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType, SimpleNamespace
+
+import numpy
+import pandas
+import pytest
+import torch
+from hypothesis import strategies as st
+
+import allennlp_sentmatch
+from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
+from allennlp_sentmatch.estimators.pairs import checked_pairs, checked_targets
+from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
+from tests.fuzzing import cases, check_cases, check_refusal, texts, values
+
+P = [("a cat", "a dog"), ("x", "y")]
+NAMES = ("text_a", "text_b")
+RECORDS = [dict(zip(NAMES, pair)) for pair in P]
+REVERSED = [dict(reversed(record.items())) for record in RECORDS]
+FRAME = pandas.DataFrame(P, columns=NAMES)
+Pair = namedtuple("Pair", NAMES)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "names"),
+    [
+        (P, None),
+        (numpy.array(P), None),
+        (zip(*zip(*P)), None),
+        ([Pair(*pair) for pair in P], None),
+        ([deque(pair) for pair in P], None),
+        ([record.values() for record in RECORDS], None),
+        (pandas.Series(P, index=[5, 2]), None),
+        (pandas.DataFrame(P), None),  # whose columns are 0 and 1
+        (FRAME, NAMES),
+        (FRAME.astype("string"), NAMES),
+        (RECORDS, NAMES),
+        ([MappingProxyType(RECORDS[0]), OrderedDict(REVERSED[1])], NAMES),
+        ([row for _, row in FRAME.iterrows()], NAMES),
+        ([UserDict(record) for record in RECORDS], NAMES),
+        ([{0: "a cat", 1: "a dog"}, {1: "y", 0: "x"}], None),
+    ],
+    ids=lambda value: f"{type(value).__name__}",
+)
+def test_pairs_are_two_strings_in_a_known_order(pairs, names):
+    first, second, found = checked_pairs(pairs)
+    assert (list(zip(first, second)), found) == (P, names)
+
+
+def test_tables_of_datasets_and_arrow():
+    arrow = pytest.importorskip("pyarrow")
+    datasets = pytest.importorskip("datasets")
+    for table in (arrow.table(FRAME), datasets.Dataset.from_pandas(FRAME)):
+        assert checked_pairs(table) == (["a cat", "x"], ["a dog", "y"], NAMES)
+    labeled = datasets.Dataset.from_pandas(FRAME.assign(label=["yes", "no"]))
+    with pytest.raises(TypeError, match="pair 0 must be two sentences, not a dict of 3"):
+        checked_pairs(labeled)
+
+
+def test_columns_have_the_names_of_fit():
+    for pairs in (RECORDS, REVERSED, FRAME, P, numpy.array(P), FRAME.to_numpy()):
+        assert checked_pairs(pairs, numpy.array(NAMES, dtype=object))[:2] == checked_pairs(P)[:2]
+    for names in (NAMES[::-1], ("text_a", "text_c")):
+        with pytest.raises(ValueError, match=r"feature names should match those .* during fit: te"):
+            checked_pairs(FRAME.set_axis(list(names), axis=1), NAMES)
+    with pytest.raises(ValueError, match="feature names should match"):
+        checked_pairs([{"q1": "a", "q2": "b"}], NAMES)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([set(P[0])], "pair 0 must be two sentences, not set"),
+        ([P[0], frozenset(P[1])], "pair 1 must be two sentences, not frozenset"),
+        ({"premise": ["a"], "hypothesis": ["b"]}, r"not dict; join two columns, such as list\(zip"),
+        (set(P), "not set, which has no order"),
+        ([RECORDS[0], P[1]], "pair 1 must have the keys 'text_a', 'text_b', like pair 0"),
+        ([P[0], RECORDS[1]], "pair 1 must have no keys, like pair 0"),
+        ([RECORDS[0], {"text_a": "x", "text_c": "y"}], "pair 1 must have the keys"),
+        ([{**RECORDS[0], "label": "yes"}], "pair 0 must be two sentences, not a dict of 3"),
+        ([{"text_a": "x", "text_b": None}], "pair 0: the second sentence must be a string, not No"),
+        ([numpy.array(3)], "pair 0 must be two sentences, not ndarray"),
+        ([dict], "pair 0 must be two sentences, not type"),
+        (numpy.array("ab"), "pairs must be .* not ndarray"),
+        (torch.zeros(2, 2), "pair 0: the first sentence must be a string, not Tensor"),
+        ([("a", pandas.NA)], "pair 0: the second sentence must be a string, not NAType"),
+        ([("a", "\u200b\ufeff")], "pair 0: the second sentence is blank"),
+    ],
+    ids=str,
+)
+def test_what_has_no_order_is_refused(pairs, message):
+    with pytest.raises(TypeError if "blank" not in message else ValueError, match=message):
+        checked_pairs(pairs)
+
+
+@pytest.mark.parametrize(
+    ("targets", "numeric", "message"),
+    [
+        (pandas.DataFrame({"a": [1], "b": [2]}), False, "not DataFrame; take one column"),
+        ({"a", "b"}, False, "a list of labels, not set, which has no order"),
+        (numpy.array("ab"), False, "a list of labels, not ndarray"),
+        (["a", "a\0"], False, "the label of pair 1 is 'a.*', which cannot be saved"),
+        (["a\ud800", "b"], False, "the label of pair 0 .* cannot be saved"),
+        ([1.0, 10**400], True, "the score of pair 1 is too large a number"),
+        ([1, -(10**5000)], False, "the label of pair 1 is too large a number"),
+        ([1.0, pandas.NA], True, "the score of pair 1 must be a number, not <NA>"),
+    ],
+)
+def test_bad_targets_are_refused(targets, numeric, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        checked_targets(targets, 2, numeric)
+
+
+def test_numpy_s_numbers_are_targets():
+    assert checked_targets([numpy.int64(3), 1], 2, False).tolist() == [3, 1]
+    assert checked_targets(list(numpy.float32([0.5, 2])), 2, True).tolist() == [0.5, 2]
+    assert checked_targets(numpy.array(["a", "b"]), 2, False).tolist() == ["a", "b"]
+
+
+def test_a_classifier_reads_records_as_pairs():
+    records = [dict(zip(NAMES, pair)) for pair in PAIRS]
+    expected = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
+    classifier = PairClassifier(tiny_encoder(), l2=0.1).fit(records, LABELS)
+    for trained, pairs in ((expected, records), (classifier, PAIRS), (classifier, records)):
+        probabilities = trained.predict_proba(pairs)
+        numpy.testing.assert_allclose(probabilities, expected.predict_proba(PAIRS), atol=1e-6)
+    assert classifier.explain(records[1]) == classifier.explain(PAIRS[1])
+
+
+FORMS = [
+    *(list, tuple, iter, deque, UserList, enumerate, reversed, lambda x: (y for y in x), len),
+    *(lambda x: set(map(str, x)), lambda x: frozenset(map(str, x)), lambda x: Counter(map(str, x))),
+    *(lambda x: dict(enumerate(x)), lambda x: dict(enumerate(x)).values(), lambda x: {"a": x}),
+    *(lambda x: MappingProxyType(dict(enumerate(x))), lambda x: SimpleNamespace(texts=x)),
+    *(lambda x: pandas.Series(x, dtype=object), lambda x: pandas.DataFrame({"a": x, "b": x})),
+    *(lambda x: pandas.DataFrame([x]), lambda x: pandas.Categorical(list(map(str, x)))),
+    *(lambda x: pandas.array(list(map(str, x)), dtype="string"), lambda x: x[0] if x else None),
+    *(lambda x: numpy.array([*x, None], dtype=object)[:-1], lambda x: numpy.array(repr(x))),
+    *(lambda x: numpy.array([list(map(str, x))] * 2), lambda x: numpy.full((len(x), 16), 0.5)),
+    *(lambda x: torch.zeros(len(x), 16), lambda x: torch.tensor(2.0), lambda x: type(x), range),
+    *(lambda x: repr(x).encode(), lambda x: memoryview(b"ab"), lambda x: [{"a": y} for y in x]),
+    *(lambda x: [dict.fromkeys("ab", y) for y in x], lambda x: [set(map(str, x))], Path),
+]
+"""What a list of elements becomes: lists, columns, tables, mappings, numbers and others."""
+
+
+@st.composite
+def arguments(draw):
+    kinds = [st.sampled_from(["a cat", "a dog runs", "not"]), texts, values]
+    kinds += [st.sampled_from([pandas.NA, pandas.NaT, numpy.nan, None, numpy.str_("a"), b"a"])]
+    element = st.one_of(*kinds, st.tuples(*kinds[:2]), st.just(Fraction(1, 2)))
+    elements = draw(st.one_of(st.lists(kind, max_size=4) for kind in [*kinds, element]))
+    form = draw(st.sampled_from(FORMS))
+    try:
+        return form(elements)
+    except (TypeError, ValueError, OverflowError, UnicodeError):  # no object of this form
+        return elements
+
+
+def entry_points():
+    network = tiny_encoder()
+    encoder = SentenceEncoder(network)
+    classifier = PairClassifier(encoder, l2=0.1).fit(PAIRS, LABELS)
+    regressor = PairRegressor(encoder, l2=0.1).fit(PAIRS, SCORES)
+    unfitted = PairClassifier(encoder, l2=0.1)
+    return [
+        *(network.encode, encoder.encode, lambda x: encoder.similarity(x, x)),
+        *(lambda x: encoder.similarity(x, ["a cat", "a dog"]), lambda x: encoder.search(x, ["a"])),
+        *(lambda x: encoder.search("a", x), lambda x: encoder.search("a", ["a"], count=x)),
+        lambda x: encoder.search("a", ["a cat", "not"], vectors=x),
+        *(classifier.predict, classifier.predict_proba, classifier.explain, regressor.predict),
+        *(lambda x: classifier.score(x, ["same"] * 2), lambda x: regressor.score(PAIRS[:3], x)),
+        *(lambda x: unfitted.fit(x, ["a", "b"]), lambda x: unfitted.fit(PAIRS[:2], x)),
+        lambda x: PairRegressor(encoder, l2=0.1).fit(PAIRS[:2], x),
+    ]
+
+
+PACKAGE = str(Path(allennlp_sentmatch.__file__).parent)
+NAMED = ("sentence", "pair", "label", "score", "query", "count", "vector", "encoder", "batch_size")
+
+
+@cases(400, 34_000)
+def test_any_argument_gives_a_value_or_a_named_error(num_cases):
+    calls = entry_points()
+
+    def check(case):
+        number, argument = case
+        try:
+            calls[number](argument)
+        except (TypeError, ValueError) as error:
+            check_refusal(error, "", 500)
+            places = [place for place, _ in traceback.walk_tb(error.__traceback__)]
+            is_own = places[-1].f_code.co_filename.startswith(PACKAGE)
+            if not is_own or "\n" in str(error) or not any(name in str(error) for name in NAMED):
+                raise
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_cases(check, st.tuples(st.integers(0, len(calls) - 1), arguments()), num_cases)
