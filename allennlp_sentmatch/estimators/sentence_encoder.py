@@ -219,8 +219,8 @@ def _array(vectors: Any, name: str) -> FloatArray:
         if isinstance(vectors, Tensor):
             vectors = vectors.detach().float().cpu()
         return numpy.asarray(vectors, dtype=numpy.float32)
-    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError is PyTorch's
-        raise ValueError(f"{name} must be an array of numbers: {error}") from error
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {error!s:.99}") from error
 
 
 def _check_finite(vectors: FloatArray, place: str) -> None:

@@ -11,7 +11,7 @@ from allennlp_sentmatch.predictors import SentenceEncoder
 
 
 def test_encode_writes_what_the_sentence_encoder_gives(allennlp, small_archive, tmp_path):
-    sentences = ["A man is asleep.", "", "Two dogs run.", "A man is asleep."]
+    sentences = ["A man is asleep.", "A dog.", "Two dogs run.", "A man is asleep."]
     (tmp_path / "s.txt").write_text("".join(s + os.linesep for s in sentences))
     allennlp("encode", small_archive, tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 2)
     vectors = numpy.load(tmp_path / "v.npy")
@@ -19,6 +19,26 @@ def test_encode_writes_what_the_sentence_encoder_gives(allennlp, small_archive, 
     numpy.testing.assert_allclose(vectors, encoder.encode(sentences), atol=1e-5)
     numpy.testing.assert_allclose(vectors[0], vectors[3], atol=1e-5)
     assert numpy.abs(vectors[0] - vectors[2]).max() > 1e-4
+
+
+def test_blank_sentences_are_refused_before_anything_is_encoded(allennlp, small_archive, tmp_path):
+    for line in ("", " \t ", "\u200b"):
+        (tmp_path / "s.txt").write_text(f"A man is asleep.\nA dog.\n{line}\n", encoding="utf-8")
+        with pytest.raises(
+            ConfigurationError, match=r"s\.txt, line 3: the sentence is blank; leave"
+        ):
+            allennlp("encode", small_archive, tmp_path / "s.txt", tmp_path / "v.npy")
+    assert [file.name for file in tmp_path.iterdir()] == ["s.txt"]
+
+
+def test_the_log_names_the_rows_of_unknown_sentences_once(
+    allennlp, small_archive, tmp_path, caplog
+):
+    lines = ["A man is asleep.", "Xyzzy.", "A dog.", "Zzz", "Xyzzy.", "A cat."]
+    (tmp_path / "s.txt").write_text("\n".join(lines))
+    allennlp("encode", small_archive, tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 2)
+    (message,) = (text for text in caplog.messages if "knows no word" in text)
+    assert "of 2 texts (row 1, row 3, row 4), of which the first begins with 'Xyzzy.'" in message
 
 
 def test_a_table_with_another_delimiter(allennlp, small_archive, tmp_path):
@@ -57,7 +77,7 @@ def change_vocabulary(folder):
 def test_an_interrupted_run_is_not_continued_with_another_model(
     allennlp, small_archive, tmp_path, monkeypatch, change, options
 ):
-    (tmp_path / "s.txt").write_text("A man is asleep.\n\nTwo dogs run.\n")
+    (tmp_path / "s.txt").write_text("A man is asleep.\nA dog.\nTwo dogs run.\n")
     arguments = [tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 1]
     folder = shutil.copytree(small_archive.parent, tmp_path / "model")
 

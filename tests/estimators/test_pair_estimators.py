@@ -1,6 +1,7 @@
 import copy
 import fractions
 import pickle
+import re
 import warnings
 
 import numpy
@@ -437,6 +438,31 @@ def test_an_explanation_is_the_fall_of_the_probability(classifier):
     assert first[0][1] == pytest.approx(probabilities[0] - probabilities[1])
     assert second[2][1] == pytest.approx(probabilities[0] - probabilities[2])
     assert classifier.explain(("sleeps", "a dog"))[0] == [("sleeps", 0.0)]
+
+
+def test_words_of_invisible_characters_are_explained(classifier):
+    first, second = classifier.explain(("cat \u200b", "a \ufeff cat"))
+    assert [word for word, _ in first + second] == ["cat", "\u200b", "a", "\ufeff", "cat"]
+    assert first[0][1] == 0  # the rest would be blank
+
+
+def test_one_warning_names_the_pairs_of_unknown_texts(classifier, monkeypatch):
+    monkeypatch.setattr(pair_estimators, "BLOCK_SIZE", 2)
+    pairs = [*PAIRS[:3], ("xyzzy", "a cat"), ("a cat", "xyzzy"), ("a cat", "!?")]
+    for call in (classifier.predict, lambda pairs: clone(classifier).fit(pairs, [1, 2] * 3)):
+        with pytest.warns(UserWarning, match="knows no word") as caught:
+            call(pairs)
+        assert len(caught) == 1
+        names = r"\(the first sentence of pair 3, the second sentence of pair 4"
+        assert re.search(names, str(caught[0].message))
+
+
+def test_saving_warns_of_nothing(encoder, tmp_path):
+    """The sentences that show which encoder it is are not the user's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PairClassifier(encoder, l2=0.1).fit(PAIRS, LABELS).save(tmp_path / "folder")
+        PairClassifier.load(tmp_path / "folder")
 
 
 def test_an_explanation_of_a_score(encoder):

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy
 import pytest
+import torch
 
 import allennlp_sentmatch
 from allennlp_sentmatch.estimators import sentence_encoder
@@ -85,13 +86,15 @@ def test_a_copy_shares_the_encoder(table):
     assert copy.deepcopy({"encoder": table})["encoder"] is table
 
 
+NAN = float("nan")
+
 BAD_SENTENCES = [
     (None, "sentences must be a list"),
     (b"x", "sentences must be a list"),
     ("x", "a single one goes into a list"),
     ([None], "sentence 0 must be a string, not NoneType"),
     (["x", b"x"], "sentence 1 must be a string, not bytes"),
-    ([float("nan")], "sentence 0 must be a string, not NaN, a missing value"),
+    ([NAN], "sentence 0 must be a string, not NaN, a missing value"),
     (["x", ""], "sentence 1 is blank"),
     (["x", " \n"], "sentence 1 is blank"),
     (["x " * 100_000], "sentence 0 has 200,000 characters; at most 10,000"),
@@ -110,6 +113,14 @@ BAD_SENTENCES = [
         (lambda e: e.search("x", ["x"], count=0), "count must be an integer of at least 1"),
         (lambda e: e.search("x", ["x"], count=1.5), "count must be an integer"),
         (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["x"])), r"2 sentences.*\(1, 2\)"),
+        (
+            lambda e: e.search("x", ["x", "y"], vectors=[[3, 4], [1, NAN]]),
+            "in row 1 has a component",
+        ),
+        (lambda e: e.search("x", ["x", "y"], vectors=e.encode(["y", "x"])), "row 0 is not the enc"),
+        (lambda e: e.search("x", ["x"] * 99 + ["y"], vectors=[[3, 4]] * 100), "in row 99 is not"),
+        (lambda e: e.search("x", ["x"], vectors=[["a", "b"]]), "vectors must be an array of num"),
+        (lambda e: e.search("\u200b", ["x"]), "the query is blank"),
     ],
 )
 def test_bad_arguments_are_refused(table, call, message):
@@ -122,7 +133,7 @@ def test_bad_arguments_are_refused(table, call, message):
     [
         ([[1.0]], r"gave an array of shape \(1, 1\) for 2 sentences"),
         ([1.0, 2.0], r"gave an array of shape \(2,\)"),
-        ([[1.0], [float("nan")]], "the vector of sentence 1 has a component that is not a finite"),
+        ([[1.0], [NAN]], "the vector of sentence 1 has a component that is not a finite"),
     ],
 )
 def test_bad_vectors_of_other_encoders_are_refused(vectors, message, monkeypatch):
@@ -171,6 +182,52 @@ def test_the_encoder_of_the_package_knows_what_is_similar(shipped):
     assert shipped.similarity("A man is asleep.", "Rice grows in water.") < 0.2
     sentences = ["Where does rice grow?", "What is the way to boil rice?", "Two dogs run."]
     assert shipped.search("How do I cook rice?", sentences)[0][0] == sentences[1]
+
+
+def test_cosines_are_at_most_1(shipped):
+    texts = [f"{first} {second}" for first in ("man", "dog", "rice") for second in ("man", "runs")]
+    assert max(shipped.similarity(text, text) for text in texts) <= 1
+    assert max(shipped.similarity(texts, texts)) <= 1
+    assert max(shipped.search(text, texts)[0][1] for text in texts) <= 1
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("bfloat16", 0.03), ("float64", 1e-6)])
+def test_an_encoder_of_another_type_gives_float32(shipped, dtype, tolerance):
+    network = copy.deepcopy(shipped.network).to(getattr(torch, dtype))
+    vectors = SentenceEncoder(network).encode(SENTENCES)
+    assert vectors.dtype == numpy.float32
+    numpy.testing.assert_allclose(vectors, shipped.encode(SENTENCES), atol=tolerance)
+
+
+def test_tensors_that_need_gradients_are_vectors():
+    class Learning:
+        def encode(self, sentences):
+            return torch.full((len(sentences), 2), 0.5, requires_grad=True).bfloat16()
+
+    encoder = SentenceEncoder(Learning())
+    assert encoder.encode(["x"]).tolist() == [[0.5, 0.5]]
+    assert encoder.search("x", ["y"], vectors=Learning().encode(["y"])) == [("y", pytest.approx(1))]
+
+
+def test_the_defaults_of_a_program_change_nothing(shipped):
+    """In a process of its own: other threads see the defaults, too."""
+    code = """
+import sys, numpy, torch
+from allennlp_sentmatch import SentenceEncoder
+old = SentenceEncoder()
+expected = old.encode(["A man is asleep."])
+for set_default in (
+    lambda: torch.set_default_dtype(torch.float64), lambda: torch.set_default_device("meta")
+):
+    set_default()
+    for encoder in (old, SentenceEncoder()):
+        assert encoder.network.encode(["a"]).device.type == "cpu"
+        numpy.testing.assert_allclose(encoder.encode(["A man is asleep."]), expected, atol=1e-6)
+        encoder.search("a man", ["a man", "rice"])
+"""
+    if hasattr(torch, "set_default_device"):  # since PyTorch 2.0
+        result = run_python(code)
+        assert result.returncode == 0, result.stderr
 
 
 def test_the_encoder_of_the_package_can_be_sent_to_another_process(shipped):

@@ -20,6 +20,12 @@ PAIR = {"premise": "a", "hypothesis": "b"}
         ("esim", {**PAIR, "hypothesis": None}, "'hypothesis' must be a string, got None"),
         ("esim", {"sentence1": 3, "sentence2": "a"}, "'sentence1' must be a string, got 3"),
         ("esim", {**PAIR, "hypothesis": "\ud800"}, r"'hypothesis' in .* has the lone surrogate"),
+        (
+            "esim",
+            {**PAIR, "premise": ""},
+            "'premise' is blank in {'hypothesis': 'b', 'premise': ''",
+        ),
+        ("esim", {**PAIR, "premise": "\u200b"}, "'premise' is blank"),
         ("esim", ["premise", "hypothesis"], r"expected a JSON object, got \['premise', 'hypo"),
         ("esim", {"premise": "a", 3: "b"}, r"expected premise/hypothesis .*\['premise', 3\]"),
         ("sentence_classifier", {"tokens": "a"}, r"expected sentence or text .*\['tokens'\]"),
@@ -36,6 +42,7 @@ PAIR = {"premise": "a", "hypothesis": "b"}
             for candidates, message in [
                 ("a", "must be a list of at least one string, got 'a'"),
                 ([], r"must be a list of at least one string, got \[\]"),
+                (["a", " "], "each of 'candidates' is blank"),
                 (["a", 3], "each of 'candidates' must be a string, got 3"),
                 (["\udc00"], "'candidates' in .* has the lone surrogate"),
             ]
@@ -135,6 +142,21 @@ def test_translations_are_aligned_with_the_lines(untrained_predictor, tmp_path):
             assert output == {**predictor.translate(""), "source": ""}
             assert output["n_best"] == [{"target": "", "score": 0.0}]
             assert predictor.attention_maps(output) == []
+
+
+def test_the_log_says_once_that_no_word_of_a_text_is_known(untrained_predictor, caplog):
+    predictor = untrained_predictor("esim")
+    vocabulary = predictor._model.vocab.get_token_to_index_vocabulary("tokens")
+    known = next(word for word in vocabulary if word.isalpha())
+    caplog.clear()
+    predictor.predict_json({"premise": f"{known} xyzzy", "hypothesis": known})
+    assert not caplog.messages
+    for _ in range(2):
+        predictor.predict_json({"premise": known, "hypothesis": "Qqq zzz!"})
+        predictor.predict_batch_json([{"premise": "xyzzy", "hypothesis": known}])
+    (message,) = caplog.messages
+    assert message.startswith("the model knows no word of a text, and perhaps not of others")
+    assert message.endswith(": 'Qqq zzz !'")
 
 
 KEYS = ["premise", "hypothesis", "sentence1", "sentence2", "sentence", "text", "source", "label"]

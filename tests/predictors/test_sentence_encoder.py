@@ -79,6 +79,18 @@ def test_instances_give_the_same_vectors(encoder, small_archive, monkeypatch):
     numpy.testing.assert_allclose(vectors, encoder.encode(SENTENCES, batch_size=4), atol=1e-6)
 
 
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_one_warning_names_the_sentences_of_unknown_words(small_archive, monkeypatch, is_fast):
+    encoder = SentenceEncoder.from_archive(small_archive)
+    if not is_fast:
+        monkeypatch.setitem(encoder.__dict__, "_indexer", None)
+    with pytest.warns(
+        UserWarning, match=r"of 2 texts \(sentence 1, sentence 3\)"
+    ) as all:
+        encoder.encode(["A cat.", "Xyzzy plugh!", "A xyzzy.", "Zzz"], batch_size=2)
+    assert len(all) == 1
+
+
 def test_bad_input(encoder):
     assert encoder.encode([]).shape == (0, 6)
     with pytest.raises(ConfigurationError, match="sentence 1 must be a string, not NoneType"):

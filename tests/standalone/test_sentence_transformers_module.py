@@ -28,6 +28,16 @@ saved = SentenceTransformer(sys.argv[3], device="cpu", trust_remote_code=True)
 for again in (saved, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
     assert type(again[0]) is type(model[0])
     assert again.encode("A cat").tolist() == model.encode("A cat").tolist()
+assert model.max_seq_length is None
+long = model.encode(["A cat isn't a dog", "A cat is"])
+model.max_seq_length = 2
+short = model.encode(["A cat isn't a dog", "A cat"])
+assert abs(short[0] - short[1]).max() < 1e-6 < abs(short[0] - long[0]).max()
+try:
+    model.max_seq_length = 0
+    raise AssertionError
+except ValueError as error:
+    assert str(error) == "max_seq_length must be at least 1, got 0"
 assert not any(name.split(".")[0] in ("allennlp", "spacy") for name in sys.modules)
 """
 
