@@ -97,12 +97,13 @@ def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any
         )
     for position, value in enumerate(values):
         if not isinstance(value, (int, float) if numeric else (str, int, float)):
-            raise TypeError(f"the {kind} of pair {position} must be {form}, not {value!r:.50}")
+            found = type(value).__name__
+            raise TypeError(f"the {kind} of pair {position} must be {form}, not {found}")
         if isinstance(value, str):
             if _UNSAFE.search(value):
                 raise ValueError(
-                    f"the label of pair {position} is {value!r:.50}, which cannot be saved; remove "
-                    "halves of UTF-16 pairs and trailing null characters"
+                    f"the label of pair {position} has half of a UTF-16 pair, or ends in a null "
+                    "character, and cannot be saved"
                 )
         elif not abs(value) <= sys.float_info.max:
             shown = value if isinstance(value, float) else "too large a number"

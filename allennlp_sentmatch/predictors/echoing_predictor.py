@@ -139,15 +139,11 @@ class EchoingPredictor(Predictor):
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         """The predictions for several instances."""
         outputs = super().predict_batch_instance(instances)
-        for field in () if self._has_logged_unknown else chain(*map(text_fields, instances)):
-            if knows_no_word(field, self._model.vocab):
+        for field in chain(*map(text_fields, instances)):
+            if not self._has_logged_unknown and knows_no_word(field, self._model.vocab):
                 self._has_logged_unknown = True
-                logger.warning(
-                    "the model knows no word of a text, and perhaps not of others, without "
-                    "another message: %s",
-                    shorten(" ".join(words_of(field))),
-                )
-                break
+                words = shorten(" ".join(words_of(field)))
+                logger.warning(f"the model knows no word of {words}, nor perhaps of later texts")
         return [self._finished(output) for output in outputs]
 
     def _finished(self, output: JsonDict) -> JsonDict:

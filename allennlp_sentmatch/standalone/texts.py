@@ -1,11 +1,10 @@
 """Texts as users give them: one check and one policy for every entry point.
 
-A text that is blank, or no string at all, is refused. Texts that are cut, and texts of which an
-encoder knows no word, are encoded, and one warning a call says which they are.
+What is no string, or blank, is refused. Texts that are cut, or of which no word is known, are
+encoded, and one warning a call names them.
 """
 
 import re
-import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -14,21 +13,18 @@ from itertools import islice
 from typing import Any, Callable, Optional
 from unicodedata import category
 
-NUM_SHOWN = 5
-"""The number of texts whose positions a warning lists."""
-
 KNOWS_NO_WORD = "the encoder knows no word of {}; the vectors of such texts say nothing"
 
-# Letters and digits; the fillers of Hangul count as letters, but show nothing.
-_LETTER = re.compile("[^\\W\u115f\u1160\u3164\uffa0]")
-_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
+NUM_NAMED = 5
+"""The number of texts that a warning names."""
+
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters, and a sign of Braille, that show nothing
+_LETTER = re.compile(f"[^\\W{_FILLERS}]")
 _INVISIBLE = ("Cc", "Cf", "Co", "Mn", "Zl", "Zp", "Zs")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-Notes = dict[str, tuple[int, list[str]]]
-"""For each message the number of texts that it holds for, and the first of them."""
-
-_notes: ContextVar[Optional[Notes]] = ContextVar("notes", default=None)
+# For each message, the number of texts that it holds for, and the first of them.
+_notes: ContextVar[Optional[dict[str, tuple[int, list[str]]]]] = ContextVar("notes", default=None)
 
 
 class Sentences(list[str]):
@@ -36,8 +32,8 @@ class Sentences(list[str]):
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text has nothing but spaces, controls, marks and other invisible characters."""
-    return _LETTER.search(text) is None and all(
+    """Whether all characters of a text are invisible: spaces, controls, single marks and others."""
+    return not _LETTER.search(text) and all(
         category(character) in _INVISIBLE or character in _FILLERS for character in text
     )
 
@@ -75,7 +71,7 @@ def checked_text(
 def checked_sentences(
     sentences: Any, most_characters: Optional[int] = None, may_be_blank: bool = False
 ) -> Sentences:
-    """The strings of a list or another iterable that has an order.
+    """The strings of an iterable that has an order, which are checked once.
 
     # Raises
 
@@ -92,12 +88,12 @@ def checked_sentences(
 
 
 def listed(values: Any, expected: str, columns: str = "take one column") -> list[Any]:
-    """The elements of a list, an array, a column or another iterable that has an order.
+    """The elements of a list, a column, an array or another iterable that has an order.
 
     # Raises
 
-    `TypeError`, which begins with what is `expected`, for anything else; for a table it ends with
-    what to do with its `columns`.
+    `TypeError`, which begins with what is `expected`, and says what to do with the `columns` of a
+    table.
     """
     remedy = ""
     if isinstance(values, (str, bytes)):
@@ -107,72 +103,53 @@ def listed(values: Any, expected: str, columns: str = "take one column") -> list
     elif isinstance(values, (set, frozenset)):
         remedy = ", which has no order"
     else:
-        if hasattr(values, "to_pylist"):  # Arrow's elements are not Python's
-            values = values.to_pylist()
-        try:
-            return list(iter(values))
+        try:  # Arrow's elements are not Python's
+            return list(iter(values.to_pylist() if hasattr(values, "to_pylist") else values))
         except TypeError:  # such as an array without dimensions
             pass
     raise TypeError(f"{expected}, not {type(values).__name__}{remedy}")
 
 
 def note(message: str, text: str) -> None:
-    """Note for `noting` that a message holds for a text; "{}" in it stands for all such texts."""
+    """Note for `noting` that a message holds for a text, for whose name it has a place."""
     notes = _notes.get()
     if notes is not None:
         count, first = notes.get(message, (0, []))
-        notes[message] = (count + 1, first if len(first) == NUM_SHOWN else [*first, text])
+        notes[message] = (count + 1, first if len(first) == NUM_NAMED else [*first, text])
 
 
-def warn(message: str) -> None:
-    """Warn the program that called this package, each time.
-
-    `warnings.warn` would keep every different message for as long as the program runs.
-    """
-    frame = sys._getframe(1)
-    inner = ("allennlp_sentmatch.", "contextlib", "torch.")
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith(inner):
-        frame = frame.f_back
-    place = (frame.f_code.co_filename, frame.f_lineno, frame.f_globals.get("__name__"))
-    warnings.warn_explicit(message, UserWarning, *place)
+def _warn(message: str) -> None:
+    # `warnings.warn` would keep each different message for as long as the program runs.
+    warnings.warn_explicit(message, UserWarning, "allennlp_sentmatch", 1)
 
 
 @contextmanager
 def noting(
     texts: Iterable[str],
     name: Callable[[int], str] = "sentence {}".format,
-    warn: Callable[[str], object] = warn,
+    warn: Callable[[str], object] = _warn,
 ) -> Iterator[None]:
-    """Warn once, at the end of a call, of what `note` was told of its texts.
+    """Warn once, at the end, of what was noted of a call's texts, `name` giving the one in a
+    position its name.
 
-    Within another `noting` this one does nothing: the outer call knows the texts' positions.
-
-    # Parameters
-
-    texts : `Iterable[str]`
-        Those of the call. Others are not mentioned.
-    name : `Callable[[int], str]`, optional (default = `"sentence {}".format`)
-        What the text in a position is called.
-    warn : `Callable[[str], object]`, optional (default = `warn`)
+    Within another `noting` nothing happens: the outer call knows the positions.
     """
     if _notes.get() is not None:
         yield
         return
-    notes: Notes = {}
-    token = _notes.set(notes)
+    token = _notes.set({})
     try:
         yield
+        notes = _notes.get() or {}
     finally:
         _notes.reset(token)
     for message, (count, first) in notes.items():
-        found = islice((item for item in enumerate(texts) if item[1] in first), NUM_SHOWN)
-        if positions := dict(found):
-            more = ", ..." if count > len(positions) else ""
-            described = f"{count:,} {'text' if count == 1 else 'texts'} ("
-            described += (
-                f"{', '.join(map(name, positions))}{more}), of which the first begins with "
-            )
-            warn(message.format(described + repr(next(iter(positions.values()))[:50])))
+        found = list(islice((x for x in enumerate(texts) if x[1] in first), NUM_NAMED))
+        if found:
+            names = ", ".join(name(position) for position, _ in found)
+            more = ", ..." if count > len(found) else ""
+            number = f"{count:,} {'text' if count == 1 else 'texts'} ({names}{more})"
+            warn(message.format(f"{number}, of which the first begins with {found[0][1][:50]!r}"))
 
 
 def noting_pairs(first: Sequence[str], second: Sequence[str]) -> AbstractContextManager[None]:

@@ -521,12 +521,16 @@ def test_bad_pairs_are_refused(classifier, pairs, message):
         (PairClassifier, [*LABELS[:-1], None], "the label of pair 35 must be .* not None"),
         (PairClassifier, [*LABELS[:-1], 1], "some labels are strings and others are numbers"),
         (PairClassifier, [*range(35), numpy.nan], "the label of pair 35 is nan; leave the pair"),
-        (PairClassifier, [b"x"] * 36, "the label of pair 0 must be a string or a number, not b'x'"),
+        (
+            PairClassifier,
+            [b"x"] * 36,
+            "the label of pair 0 must be a string or a number, not bytes",
+        ),
         (PairRegressor, None, "expected a list of scores, not NoneType"),
         (PairRegressor, [*SCORES[:-1], None], "the score of pair 35 must be a number, not None"),
         (PairRegressor, [*SCORES[:-1], numpy.nan], "the score of pair 35 is nan; leave the pair"),
         (PairRegressor, [*SCORES[:-1], numpy.inf], "the score of pair 35 is inf"),
-        (PairRegressor, LABELS, "the score of pair 0 must be a number, not '"),
+        (PairRegressor, LABELS, "the score of pair 0 must be a number, not str"),
         (PairRegressor, SCORES * 2, "there are 36 pairs and 72 scores"),
     ],
 )

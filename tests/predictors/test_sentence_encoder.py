@@ -84,9 +84,7 @@ def test_one_warning_names_the_sentences_of_unknown_words(small_archive, monkeyp
     encoder = SentenceEncoder.from_archive(small_archive)
     if not is_fast:
         monkeypatch.setitem(encoder.__dict__, "_indexer", None)
-    with pytest.warns(
-        UserWarning, match=r"of 2 texts \(sentence 1, sentence 3\)"
-    ) as all:
+    with pytest.warns(UserWarning, match=r"of 2 texts \(sentence 1, sentence 3\)") as all:
         encoder.encode(["A cat.", "Xyzzy plugh!", "A xyzzy.", "Zzz"], batch_size=2)
     assert len(all) == 1
 
