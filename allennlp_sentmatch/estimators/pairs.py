@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Optional
 
 import numpy
 
-from allennlp_sentmatch.estimators.sentence_encoder import MAX_CHARACTERS
 from allennlp_sentmatch.standalone.texts import Sentences, checked_text, listed
 
 _UNSAFE = re.compile("[\ud800-\udfff]|\0$")  # NumPy drops null characters at the end
@@ -67,7 +66,7 @@ def checked_pairs(X: Any, names: Optional[Iterable[str]] = None) -> Pairs:
             texts = [texts[found.index(key)] for key in keys]
         for side, ordinal, text in zip(sides, ("first", "second"), texts):
             name = f"pair {position}: the {ordinal} sentence"
-            side.append(checked_text(text, name, MAX_CHARACTERS))
+            side.append(checked_text(text, name))
     if columns is None or not all(isinstance(column, str) for column in columns):
         return Pairs(*sides, None)
     if names is not None and columns != tuple(names):

@@ -25,9 +25,6 @@ from allennlp_sentmatch.standalone.texts import (
     noting_pairs,
 )
 
-MAX_CHARACTERS = 10_000
-"""Of a text. A batch takes memory for the length of its longest text."""
-
 NUM_SAMPLES = 8
 """The number of rows of given vectors that are compared with the encoder's."""
 
@@ -110,7 +107,7 @@ class SentenceEncoder:
         `TypeError` or `ValueError` for a sentence that is not a string, is blank or too long,
         naming its position, and for a single string, a set or a table.
         """
-        texts = checked_sentences(sentences, MAX_CHARACTERS)
+        texts = checked_sentences(sentences)
         if not texts:
             return numpy.empty((0, self.vector_size), dtype=numpy.float32)
         name = f"{type(self.network).__name__}.encode"
@@ -139,7 +136,7 @@ class SentenceEncoder:
         """
         if isinstance(first, str) and isinstance(second, str):
             return float(self.similarity([first], [second])[0])
-        a, b = (checked_sentences(side, MAX_CHARACTERS) for side in (first, second))
+        a, b = (checked_sentences(side) for side in (first, second))
         if len(a) != len(b):
             raise ValueError(
                 f"expected as many second sentences as first ones; there are {len(a)} first and "
@@ -178,10 +175,10 @@ class SentenceEncoder:
         `ValueError` for vectors that are not finite, or of which one of a few that are compared is
         not the encoder's for its sentence; the errors of `encode`.
         """
-        query = checked_text(query, "the query", MAX_CHARACTERS)
+        query = checked_text(query, "the query")
         if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
             raise ValueError("count must be an integer of at least 1")
-        texts = checked_sentences(sentences, MAX_CHARACTERS)
+        texts = checked_sentences(sentences)
         number = len(texts) if vectors is None else min(len(texts), NUM_SAMPLES)
         sample = numpy.linspace(0, len(texts) - 1, number).astype(int)
         with noting([query, *texts], lambda i: f"sentence {i - 1}" if i else "the query"):

@@ -139,11 +139,12 @@ class EchoingPredictor(Predictor):
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         """The predictions for several instances."""
         outputs = super().predict_batch_instance(instances)
-        for field in chain(*map(text_fields, instances)):
-            if not self._has_logged_unknown and knows_no_word(field, self._model.vocab):
+        for field in () if self._has_logged_unknown else chain(*map(text_fields, instances)):
+            if knows_no_word(Instance({"text": field}), self._model.vocab):
                 self._has_logged_unknown = True
                 words = shorten(" ".join(words_of(field)))
                 logger.warning(f"the model knows no word of {words}, nor perhaps of later texts")
+                break
         return [self._finished(output) for output in outputs]
 
     def _finished(self, output: JsonDict) -> JsonDict:
@@ -171,6 +172,7 @@ class EchoingPredictor(Predictor):
         `ConfigurationError` if they are not.
         """
         request = {key: self._example(key) for key in self.input_keys[0]}
+        self._has_logged_unknown = True  # of the example nothing is logged
         try:
             if self.output_key in self.predict_json(request):
                 return
@@ -179,6 +181,8 @@ class EchoingPredictor(Predictor):
             raise
         except Exception as error:  # from any line of a reader or a model of another kind
             why = f"{type(error).__name__}: {error}"
+        finally:
+            self._has_logged_unknown = False
         raise ConfigurationError(
             f"the predictor {type(self).__name__} cannot use the model "
             f"{type(self._model).__name__} with the reader {type(self._dataset_reader).__name__} "

@@ -139,7 +139,7 @@ class SentenceEncoder:
             )
         try:
             # The rows of a file keep their order: a blank one gets the vector of an unknown word.
-            texts = checked_sentences(sentences, may_be_blank=True)
+            texts = checked_sentences(sentences, of_any_length=True)
         except (TypeError, ValueError) as error:
             raise ConfigurationError(str(error)) from error
         if not texts:
@@ -199,7 +199,7 @@ class SentenceEncoder:
 
     def knows_no_word(self, sentence: str) -> bool:
         """Whether all words of a sentence, apart from punctuation, are out of the vocabulary."""
-        return knows_no_word(self._instance(sentence)["tokens"], self._model.vocab)
+        return knows_no_word(self._instance(sentence), self._model.vocab)
 
     @property
     def is_classifier(self) -> bool:
@@ -234,7 +234,7 @@ class SentenceEncoder:
         if self._indexer is None:
             batch = Batch([self._instance(sentence) for sentence in prepared])
             for sentence, instance in zip(prepared, batch.instances):
-                if knows_no_word(instance["tokens"], self._model.vocab):
+                if knows_no_word(instance, self._model.vocab):
                     note(KNOWS_NO_WORD, sentence)
             batch.index_instances(self._model.vocab)
             tokens = batch.as_tensor_dict()["tokens"]

@@ -2,7 +2,6 @@
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer, Vocabulary
-from allennlp.data.fields import TextField
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import LettersDigitsTokenizer, Tokenizer, WhitespaceTokenizer
 
@@ -98,10 +97,10 @@ def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def knows_no_word(field: TextField, vocab: Vocabulary) -> bool:
-    """Whether all words of a field, apart from punctuation, are out of the vocabulary."""
-    unknown = unknown_words(Instance({"tokens": field}), vocab)
-    known = set(words_of(field)).difference(unknown)
+def knows_no_word(instance: Instance, vocab: Vocabulary) -> bool:
+    """Whether all words of an instance, apart from punctuation, are out of the vocabulary."""
+    unknown = unknown_words(instance, vocab)
+    known = {word for field in text_fields(instance) for word in words_of(field)} - {*unknown}
     return bool(unknown) and not any(any(map(str.isalnum, word)) for word in known)
 
 

@@ -60,20 +60,21 @@ def _define_module() -> Any:
 
         @property
         def max_seq_length(self) -> Optional[int]:
-            """Words or word pieces of a text past this many are left out; `None` for no limit."""
+            """The number of words or word pieces of a text that are read; `None` for all."""
             return self.encoder.indexer.max_length
 
         @max_seq_length.setter
         def max_seq_length(self, length: Optional[int]) -> None:
-            if length is not None:
-                check_positive(max_seq_length=length)
+            check_positive(max_seq_length=1 if length is None else length)
             self.encoder.indexer.max_length = length
 
         def preprocess(
             self, inputs: list[str], prompt: Optional[str] = None, **options: Any
         ) -> dict[str, torch.Tensor]:
             """The indices of the words of a batch of sentences."""
-            texts = [(prompt or "") + text for text in checked_sentences(inputs, may_be_blank=True)]
+            texts = [
+                (prompt or "") + text for text in checked_sentences(inputs, of_any_length=True)
+            ]
             return {"input_ids": padded(self.encoder.indexer.rows(texts))}
 
         tokenize = preprocess  # the name before sentence-transformers 5.3

@@ -13,6 +13,9 @@ from itertools import islice
 from typing import Any, Callable, Optional
 from unicodedata import category
 
+MAX_CHARACTERS = 10_000
+"""Of a text. A batch takes memory for the length of its longest text."""
+
 KNOWS_NO_WORD = "the encoder knows no word of {}; the vectors of such texts say nothing"
 
 NUM_NAMED = 5
@@ -38,15 +41,8 @@ def is_blank(text: str) -> bool:
     )
 
 
-def checked_text(
-    text: Any, name: str, most_characters: Optional[int] = None, may_be_blank: bool = False
-) -> str:
-    """Return a text that can be encoded, as a plain string.
-
-    # Raises
-
-    `TypeError` or `ValueError`, which begins with `name`.
-    """
+def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
+    """Return a text that can be encoded, as a plain string; errors begin with its `name`."""
     if not isinstance(text, str):
         is_nan = isinstance(text, float) and text != text
         shown = "NaN, a missing value" if is_nan else type(text).__name__
@@ -57,21 +53,21 @@ def checked_text(
         raise ValueError(
             f"{name} has half of a UTF-16 pair at character {surrogate.start()}; remove it"
         )
-    if not may_be_blank and is_blank(text):
+    if not of_any_length and is_blank(text):
         raise ValueError(f"{name} is blank; leave it out")
-    if most_characters is not None and len(text) > most_characters:
+    if not of_any_length and len(text) > MAX_CHARACTERS:
         raise ValueError(
-            f"{name} has {len(text):,} characters; at most {most_characters:,} can be encoded, so "
+            f"{name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} can be encoded, so "
             "divide the text into sentences"
         )
     # Tokenizers do not take all subclasses, and `str` gives the name of an enum's member.
     return str.__str__(text)
 
 
-def checked_sentences(
-    sentences: Any, most_characters: Optional[int] = None, may_be_blank: bool = False
-) -> Sentences:
-    """The strings of an iterable that has an order, which are checked once.
+def checked_sentences(sentences: Any, of_any_length: bool = False) -> Sentences:
+    """The strings of an iterable that has an order; they are checked once.
+
+    Rows of files may be `of_any_length`, blank or long.
 
     # Raises
 
@@ -82,18 +78,15 @@ def checked_sentences(
         return sentences
     texts = listed(sentences, "sentences must be a list or another iterable of strings")
     return Sentences(
-        checked_text(text, f"sentence {position}", most_characters, may_be_blank)
+        checked_text(text, f"sentence {position}", of_any_length)
         for position, text in enumerate(texts)
     )
 
 
 def listed(values: Any, expected: str, columns: str = "take one column") -> list[Any]:
-    """The elements of a list, a column, an array or another iterable that has an order.
+    """The elements of an iterable that has an order.
 
-    # Raises
-
-    `TypeError`, which begins with what is `expected`, and says what to do with the `columns` of a
-    table.
+    The `TypeError` for others begins with `expected`; of a table, it ends with `columns`.
     """
     remedy = ""
     if isinstance(values, (str, bytes)):

@@ -149,6 +149,7 @@ def test_the_log_says_once_that_no_word_of_a_text_is_known(untrained_predictor, 
     vocabulary = predictor._model.vocab.get_token_to_index_vocabulary("tokens")
     known = next(word for word in vocabulary if word.isalpha())
     caplog.clear()
+    predictor.check_model()  # by texts that are not the user's
     predictor.predict_json({"premise": f"{known} xyzzy", "hypothesis": known})
     assert not caplog.messages
     for _ in range(2):
