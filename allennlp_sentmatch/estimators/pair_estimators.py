@@ -1,5 +1,6 @@
 """scikit-learn's interface: estimators of a label or a score for pairs of sentences."""
 
+import copy
 import os
 import sys
 import warnings
@@ -134,9 +135,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         parameters = self.checked_parameters()
         if self.fine_tune and (sample_weight is not None or parameters.get("class_weight")):
             raise ValueError("fine_tune=True takes no sample_weight and no class_weight")
-        fitted = type(self)(encoder=self.encoder, **parameters)
-        fitted._fit(X, y, sample_weight)
         kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        fitted = copy.copy(self)
+        fitted.__dict__ = {**kept, **parameters}
+        fitted._fit(X, y, sample_weight)
         learned = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
         self.__dict__ = {**kept, **learned}
         return self
@@ -254,8 +256,8 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             value = given = getattr(self, name)
             if isinstance(value, numpy.generic):
                 value = value.item()
-            if name not in parameters or (value is None and form.endswith("None")):
-                continue  # a subclass may have fewer
+            if value is None and form.endswith("None"):
+                continue
             types = {bool: bool, int: Integral, float: Real}[kind]
             is_right = isinstance(value, types) and isinstance(value, bool) == (kind is bool)
             if not is_right or not low < value < high:
