@@ -118,7 +118,7 @@ def test_nothing_is_overwritten(folder):
         ({"parameters": {}}, "there is no parameter"),
         ({"matcher": "concat"}, r"'coef' must have the shape \(2, 43\)"),
         ({"matcher": "os.system"}, "matcher must be one of"),
-        ({"classes": ["a", "a\0"]}, "label of pair 1 is .* null character"),
+        ({"classes": ["a", "a\0"]}, "label of pair 1 .* ends in a null character"),
         ({"classes": [1, True]}, "at least two different classes"),
         ({"ordered_words": 1}, "ordered_words must be true or false"),
         ({"feature_names": "ab"}, "feature_names must be a list of two strings"),
