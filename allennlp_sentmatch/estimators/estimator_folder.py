@@ -8,7 +8,6 @@ import numpy
 import torch
 from torch import Tensor
 
-from allennlp_sentmatch.estimators.linear import check_finite
 from allennlp_sentmatch.estimators.pair_estimators import SYMMETRIC, PairEstimator
 from allennlp_sentmatch.estimators.pairs import checked_targets
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder, Source
@@ -46,7 +45,8 @@ def save(estimator: PairEstimator, folder: Path) -> None:
     encoder, head = estimator.encoder_, estimator.head_
     tensors = {"probe": torch.from_numpy(encoder.encode(PROBE))}
     place = "package" if encoder.is_shipped else "given"
-    if not encoder.is_shipped and isinstance(encoder.network, StandaloneEncoder):
+    network = encoder.network
+    if not encoder.is_shipped and isinstance(network, StandaloneEncoder):
         place = "folder"
     if head is None:
         tensors["coef"] = torch.from_numpy(estimator.coef_)
@@ -71,8 +71,8 @@ def save(estimator: PairEstimator, folder: Path) -> None:
         "feature_names": None if names is None else names.tolist(),
     }
     with written_folder(folder) as temporary:
-        if place == "folder":
-            encoder.network.save(temporary / ENCODER)
+        if isinstance(network, StandaloneEncoder) and place == "folder":
+            network.save(temporary / ENCODER)
         write_tensors(temporary / TENSORS, tensors)
         write_json(temporary / SETTINGS, settings)
 
@@ -112,6 +112,7 @@ def load(kind: type[PairEstimator], folder: Path, given: Source) -> PairEstimato
             _load_head(estimator, tensors, settings["score_range"])
         else:
             _load_linear(estimator, tensors)
+        estimator._outputs([PROBE[:2]])
     return estimator
 
 
@@ -186,7 +187,6 @@ def _load_linear(estimator: PairEstimator, tensors: dict[str, Tensor]) -> None:
         if tensors[name].dtype != torch.float64:
             raise ValueError(f"{name!r} must be in float64, not {tensors[name].dtype}")
         setattr(estimator, f"{name}_", tensors[name].numpy())
-    check_finite(estimator.coef_, estimator.intercept_)
 
 
 def _load_head(

@@ -34,6 +34,7 @@ HIGHEST_GRADE = 5
 
 CLASSIFIER = {"hidden_size": 512, "dropout": 0.3}
 
+Array = numpy.ndarray[Any, Any]
 Rows = list[list[int]]
 
 
@@ -95,22 +96,22 @@ class PairHead:
         parts = {name: part for name, part in self.model.named_children() if name in above}
         self.layers = torch.nn.ModuleDict(parts)
 
-    def grades(self, scores: FloatArray) -> FloatArray:
+    def grades(self, scores: Array) -> Array:
         """Scores on the scale of the model's grades."""
         low, high = (end / 2 for end in self.score_range)  # their difference may overflow
-        grades: FloatArray = (scores / 2 - low) / (high - low) * HIGHEST_GRADE
+        grades: Array = (scores / 2 - low) / (high - low) * HIGHEST_GRADE
         return grades.clip(0, HIGHEST_GRADE)
 
     @torch.no_grad()
-    def __call__(self, first: FloatArray, second: FloatArray) -> FloatArray:
+    def __call__(self, first: FloatArray, second: FloatArray) -> Array:
         """The logits (N, C), or the scores (N, 1), of vectors (N, E)."""
         vectors = torch.from_numpy(first), torch.from_numpy(second)
         if isinstance(self.model, SiameseClassifier):
-            logits: FloatArray = self.model.match(*vectors).numpy()
+            logits: Array = self.model.match(*vectors).numpy()
             return logits
         low, high = self.score_range
-        shares = self.model.compare(*vectors)["score"].double().numpy()[:, None] / HIGHEST_GRADE
-        scores: FloatArray = low * (1 - shares) + high * shares
+        shares = self.model.compare(*vectors)["score"].double()[:, None] / HIGHEST_GRADE
+        scores: Array = (low * (1 - shares) + high * shares).numpy()
         return scores
 
 

@@ -1,5 +1,6 @@
 """scikit-learn's interface: estimators of a label or a score for pairs of sentences."""
 
+import copy
 import os
 import sys
 import warnings
@@ -135,9 +136,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         parameters = self.checked_parameters()
         if self.fine_tune and (sample_weight is not None or parameters.get("class_weight")):
             raise ValueError("fine_tune=True takes no sample_weight and no class_weight")
-        fitted = type(self)(encoder=self.encoder, **parameters)
-        fitted._fit(X, y, sample_weight)
         kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        fitted = copy.copy(self)
+        fitted.__dict__ = {**kept, **parameters}
+        fitted._fit(X, y, sample_weight)
         learned = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
         self.__dict__ = {**kept, **learned}
         return self
@@ -159,14 +161,15 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
                 from allennlp_sentmatch.estimators.fine_tuning import fine_tune
 
                 self.encoder_, self.head_ = fine_tune(self, first, second, targets)
-                return
-            features = self.features(first, second)
-        scales = numpy.ones(features.shape[1])
-        if self.compare_words:
-            scales[-NUM_WORD_FEATURES:] = WORD_WEIGHT
-        self.coef_, self.intercept_ = fit_linear(
-            features, targets, weights, scales, self.l2, self.random_state
-        )
+            else:
+                features = self.features(first, second)
+                scales = numpy.ones(features.shape[1])
+                if self.compare_words:
+                    scales[-NUM_WORD_FEATURES:] = WORD_WEIGHT
+                self.coef_, self.intercept_ = fit_linear(
+                    features, targets, weights, scales, self.l2, self.random_state
+                )
+            self._outputs([(first[0], second[0])])
 
     def explain(self, pair: tuple[str, str]) -> tuple[Words, Words]:
         """The words that decide.
@@ -251,7 +254,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
             )
         parameters["matcher"] = str(matcher)
         for name, (kind, low, high, form) in PARAMETERS.items():
-            value = given = parameters[name]
+            value = given = getattr(self, name)
             if isinstance(value, numpy.generic):
                 value = value.item()
             if value is None and form.endswith("None"):
@@ -303,11 +306,21 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
         first, second, _ = self._pairs(X)
         blocks = [slice(i, i + BLOCK_SIZE) for i in range(0, len(first), BLOCK_SIZE)]
         sides = [(first[block], second[block]) for block in blocks]
-        with noting_pairs(first, second):
+        with noting_pairs(first, second), numpy.errstate(over="ignore", invalid="ignore"):
             if self.head_ is not None:
-                return numpy.concatenate([self.head_(*self._vectors(*block)) for block in sides])
-            outputs = [self.features(*block) @ self.coef_.T + self.intercept_ for block in sides]
-        return numpy.concatenate(outputs)
+                outputs = [self.head_(*self._vectors(*block)) for block in sides]
+            else:
+                outputs = [
+                    self.features(*block) @ self.coef_.T + self.intercept_ for block in sides
+                ]
+        joined: Array = numpy.concatenate(outputs)
+        finite = numpy.isfinite(joined).all(axis=1)
+        if not finite.all():
+            raise ValueError(
+                f"the output for pair {finite.argmin()} is not finite: "
+                "scores or weights are too large"
+            )
+        return joined
 
 
 class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
