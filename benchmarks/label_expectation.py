@@ -16,7 +16,7 @@ from functools import partial
 
 import torch
 from allennlp.common import Params
-from allennlp.data import DataLoader, DatasetReader, Vocabulary
+from allennlp.data import DataLoader, DatasetReader, TensorDict, Vocabulary
 from allennlp.models import Model
 from measure import median_ratio, processor_seconds
 
@@ -25,7 +25,7 @@ NUM_WORDS = 20_000
 EXPECTATIONS = ("enumeration", "sampling_without_score", "sampling")
 
 
-def training_step(model: Model, batch: dict[str, torch.Tensor]) -> None:
+def training_step(model: Model, batch: TensorDict) -> None:
     """A forward and a backward pass."""
     model.zero_grad(set_to_none=True)
     model(**batch)["loss"].backward()

@@ -35,7 +35,9 @@ def row_of(outputs: Iterable[tuple[dict[str, Any], bool]], word: str) -> dict[st
     """The row of a word; an output has the tokens and the attention, and is right or not."""
     read: list[list[float]] = []
     last: list[list[float]] = []
-    with_it, without, attended = [], [], Counter[str]()
+    with_it: list[bool] = []
+    without: list[bool] = []
+    attended: Counter[str] = Counter()
     for output, right in outputs:
         tokens = [token.lower() for token in output["metadata"]["tokens"]]
         (with_it if word in tokens else without).append(right)
@@ -73,7 +75,8 @@ def main() -> None:
     outputs = []
     for batch in lazy_groups_of(predictor._dataset_reader.read(arguments.data), BATCH_SIZE):
         for instance, output in zip(batch, predictor.predict_batch_instance(batch)):
-            outputs.append((output, str(instance["label"].label) == output["label"]))
+            label: Any = instance["label"]
+            outputs.append((output, str(label.label) == output["label"]))
     found = [row_of(outputs, word) for word in arguments.words]
     print(table({title: [row[title] for row in found] for title in found[0]}))
 

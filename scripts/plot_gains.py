@@ -36,7 +36,7 @@ def gain(
     where one is missing.
     """
     names = [f"{folder}/{name}" for name in (encoder, "bilstm")]
-    rows = [
+    rows: list[Any] = [
         next((r for r in results["rows"] if f"/{r.get('configuration')}".endswith(name)), None)
         for name in names
     ]
