@@ -121,9 +121,9 @@ def collect_gates(
         for stack in stacks:
             hooks.enter_context(stack.register_forward_pre_hook(collect))
         for batch in lazy_groups_of(inputs, batch_size):
-            if isinstance(predictor, SentencePairPredictor) and is_sentence(batch[0]):
+            if isinstance(predictor, SentencePairPredictor) and all(map(is_sentence, batch)):
                 encoder = SentenceEncoder(model, predictor._dataset_reader)
-                encoder.encode([inputs.get("sentence") for inputs in batch])
+                encoder.encode([inputs["sentence"] for inputs in batch])
             else:
                 predictor.predict_batch_json(batch)
     histograms = []

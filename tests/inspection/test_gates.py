@@ -97,7 +97,7 @@ def test_a_model_of_pairs_reads_sentences(untrained_predictor):
     first, second = SENTENCES[0]["sentence"], SENTENCES[2]["sentence"]
     expected = collect_gates(pairs, [{"premise": first, "hypothesis": second}])
     assert collect_gates(pairs, [SENTENCES[0], SENTENCES[2]])[0].counts == expected[0].counts
-    with pytest.raises(ConfigurationError, match="sentence 1 must be a string"):
+    with pytest.raises(ConfigurationError, match="expected premise/hypothesis"):
         collect_gates(pairs, [SENTENCES[0], {"premise": first, "hypothesis": second}])
 
 
