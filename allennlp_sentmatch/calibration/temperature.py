@@ -66,8 +66,8 @@ def predict_logits(
             logits.append(output.cpu().numpy())
             if not numpy.isfinite(logits[-1]).all():
                 raise ConfigurationError(
-                    f"{data_path}: the model's logits are not finite; its weights are spoilt: train "
-                    "it again, with a lower learning rate"
+                    f"{data_path}: the model's logits are not finite; its weights are spoilt: "
+                    "train it again, with a lower learning rate"
                 )
     except KeyError as error:  # of a reader that is not from this package
         raise ConfigurationError(
