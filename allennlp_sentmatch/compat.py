@@ -224,7 +224,7 @@ def patch_evaluation_data() -> None:
         own_loader = settings.get("validation_data_loader")
         parts = [x for x in ("validation", "test") if settings.get(f"{x}_data_path") is not None]
 
-        def load(reader: DatasetReader, data_path: Any) -> DataLoader:
+        def load(reader: DatasetReader, data_path: Any) -> Any:
             is_test = parts.pop(0) == "test"
             lazy = own_loader or settings["data_loader"]
             if lazy._constructor is not DataLoader:  # of a program, not a configuration
@@ -245,7 +245,8 @@ def patch_evaluation_data() -> None:
     def finish_alone(self: Any, metrics: dict[str, Any]) -> None:
         # The other processes of distributed training have ended: this one reads all of the data.
         loader = self.evaluation_data_loader
-        if is_distributed() and self.evaluate_on_test and loader is not None:
+        is_read_again = isinstance(loader, MultiProcessDataLoader) and self.evaluate_on_test
+        if is_distributed() and is_read_again:
             distributed.destroy_process_group()
             loader.reader._set_distributed_info(None)
             loader._instances = None

@@ -49,8 +49,8 @@ def predict_logits(
 
     # Raises
 
-    `ConfigurationError` for an example without a label or with one that is not in the vocabulary,
-    and if there are no examples.
+    `ConfigurationError` for an example without a label, with one that is not in the vocabulary, or
+    with logits that are not finite, and if there are no examples.
     """
     device = model.temperature.device
     settings = {"batch_size": batch_size, "max_instances_in_memory": batch_size, "quiet": True}
@@ -64,6 +64,11 @@ def predict_logits(
             labels.append(tensors.pop("label").cpu().numpy())
             output = model(**tensors)["label_logits"].double() * model.temperature.double()
             logits.append(output.cpu().numpy())
+            if not numpy.isfinite(logits[-1]).all():
+                raise ConfigurationError(
+                    f"{data_path}: the model's logits are not finite; its weights are spoilt: "
+                    "train it again, with a lower learning rate"
+                )
     except KeyError as error:  # of a reader that is not from this package
         raise ConfigurationError(
             f"{data_path}: {error.args[0]}; the model's labels are {model.labels}"

@@ -43,7 +43,7 @@ class InOrderBatchSampler(MaxTokensBatchSampler):
 
     def __init__(self, batch_size: Optional[int] = None, max_tokens: Optional[int] = None) -> None:
         super().__init__(max_tokens or 1)
-        self.batch_size = batch_size
+        self.batch_size: Any = batch_size
         self.least = 0
         """A number of batches for which large batches are divided."""
 

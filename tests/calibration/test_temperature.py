@@ -130,11 +130,11 @@ def test_no_examples(archive, tmp_path):
 
 
 def test_a_label_of_another_reader(archive):
-    from allennlp.data import Instance
+    from allennlp.data import DatasetReader, Instance
     from allennlp.data.fields import LabelField
 
-    class Reader:
-        def read(self, path):
+    class Reader(DatasetReader):
+        def _read(self, path):
             yield Instance({"label": LabelField("unknown")})
 
     with pytest.raises(ConfigurationError, match=r"file: 'unknown' not found.*; the model's"):

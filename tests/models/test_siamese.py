@@ -1,5 +1,7 @@
 """The models that encode the two sentences of a pair separately."""
 
+import math
+
 import numpy
 import pytest
 import torch
@@ -75,7 +77,7 @@ def test_loss_and_metrics_of_scores():
         ),
         "mean_squared_error": pytest.approx(((predicted - true) ** 2).mean(), rel=1e-5),
     }
-    assert model.get_metrics()["mean_squared_error"] == 0
+    assert math.isnan(model.get_metrics()["mean_squared_error"])
 
 
 @pytest.mark.parametrize("scorer", ["cosine", {"type": "graded", "matcher": "elbis"}])
@@ -109,7 +111,7 @@ def test_a_true_score_outside_the_scale_is_refused(vocab):
 
 def test_correlations_are_0_where_they_are_not_defined(vocab):
     model = regressor(vocab)
-    assert model.get_metrics() == {"mean_squared_error": 0.0, "pearson": 0.0, "spearman": 0.0}
+    assert model.get_metrics()["pearson"] == model.get_metrics()["spearman"] == 0.0
     texts = {key: {"tokens": {"tokens": ids[:1]}} for key, ids in zip(TWO_SENTENCES, IDS)}
     model(**texts, score=torch.tensor([4.0]))
     metrics = model.get_metrics(reset=True)

@@ -17,10 +17,13 @@ class ScoreCorrelations(Metric):
     defined, because there are fewer than two scores or all are equal, is 0. Not registered itself.
     """
 
+    _scores: Any
+    """(2, N)"""
+
     def __init__(self) -> None:
         self.reset()
 
-    def __call__(  # type: ignore[override]
+    def __call__(
         self, predictions: Tensor, gold_labels: Tensor, mask: Optional[Tensor] = None
     ) -> None:
         """Add scores (B,), without those that a `mask` (B,) excludes."""
