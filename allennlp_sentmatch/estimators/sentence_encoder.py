@@ -15,6 +15,7 @@ from allennlp_sentmatch.standalone.encoder import (
     SETTINGS,
     FloatArray,
     StandaloneEncoder,
+    cosines,
     normalized,
 )
 from allennlp_sentmatch.standalone.sentence_transformers_folder import (
@@ -147,7 +148,7 @@ class SentenceEncoder:
             )
         with noting_pairs(a, b):
             u, v = numpy.split(normalized(self.encode(Sentences(a + b))), 2)
-        return (u * v).sum(axis=1).clip(-1, 1)
+        return cosines(u, v)
 
     def search(
         self,
@@ -204,9 +205,9 @@ class SentenceEncoder:
                     "sentence; encode the sentences again"
                 )
             rows = given
-        cosines = (rows @ vector).clip(-1, 1)
-        order = numpy.argsort(-cosines, kind="stable")[:count]
-        return [(texts[i], float(cosines[i])) for i in order]
+        found = cosines(rows, vector)
+        order = numpy.argsort(-found, kind="stable")[:count]
+        return [(texts[i], float(found[i])) for i in order]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "SentenceEncoder":
         """The same object: nothing changes it, and scikit-learn copies its estimators often."""
