@@ -1,5 +1,5 @@
 r"""The values of a CAS-LSTM's vertical forget gates (thesis, section 4.4.5 and figure 4.4), and of
-its memory cells, which section 4.3.2 says are in (-2, 2) in the first layer and (-3, 3) above.
+its memory cells (section 4.3.2: (-2, 2) in the first layer, (-3, 3) in the others, without lambda).
 
 With v_t^l the vertical forget gate of layer l at token t (the paper's g_t^l), of dimensions i, and
 o the output gate, figure 4.4 has for each layer from the second on the histograms of
