@@ -141,15 +141,15 @@ class TestMistake:
         [
             (
                 {"type": "cas_lstm", "input_size": 3, "hidden_size": 64.5},
-                "hidden_size of CasLstmEncoder is 64.5: Expected hidden_size to be a int.",
+                "hidden_size of CasLstmEncoder must be int, got 64.5",
             ),
             (
                 {"type": "lstm", "input_size": "abc", "hidden_size": 3},
-                "input_size of LstmSeq2SeqEncoder is 'abc': Expected input_size to be a int.",
+                "input_size of LstmSeq2SeqEncoder must be int, got 'abc'",
             ),
             (
                 {"type": "sequential", "encoders": 5},
-                "encoders of SequentialEncoder is 5: 'int' object is not iterable",
+                "encoders of SequentialEncoder must be list[Seq2SeqEncoder], got 5",
             ),
             (
                 {"type": "cas_ltsm"},

@@ -21,7 +21,7 @@ from tests.tiny_bert import HIDDEN_SIZE
 PAIRS = [
     {"premise": "A man sleeps.", "hypothesis": "The dog is unhappily running in the garden."},
     {"premise": "the dog is here", "hypothesis": "a dog"},
-    {"premise": "", "hypothesis": "a man"},
+    {"premise": "xyzzy", "hypothesis": "a man"},
 ]
 
 MODELS = {

@@ -100,7 +100,8 @@ def check(config, inputs, folder):
     assert json.loads(json.dumps(output)) == output
     for key, value in inputs.items():  # texts without words
         empty = ["", "\u200b"] if isinstance(value, list) else ""
-        assert numpy.isfinite(predictor.predict_json({**inputs, key: empty})[scores]).all()
+        instance = predictor._read({**inputs, key: empty})
+        assert numpy.isfinite(predictor.predict_instance(instance)[scores]).all()
     if callable(getattr(archive.model, "encode", None)):
         encoder = SentenceEncoder(archive.model, archive.validation_dataset_reader)
         sentences = ["a man sleeps", "", "the dog is here and runs"]

@@ -27,7 +27,7 @@ def test_the_list_has_two_lines_for_each_experiment():
 
 
 def test_a_source_is_a_table_or_a_section():
-    listed = experiments.described(CONFIGURATIONS / "snli/lstm_from_scratch.jsonnet")
+    listed = experiments.described(CONFIGURATIONS / "snli/cs_lvm.jsonnet")
     assert (listed.paper, listed.table) == ("thesis; thesis", "section 6.4.1; 6.5")
     assert "(thesis section 6.4.1, thesis 6.5)" in "".join(list_experiments.in_lines([listed]))
 

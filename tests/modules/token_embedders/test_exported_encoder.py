@@ -72,7 +72,7 @@ def test_vectors_of_words_are_the_means_of_their_pieces_states(folder):
 
 
 def test_vectors_of_sentences_are_those_of_the_encoder_alone(folder):
-    texts = [words for words in TEXTS if words]
+    texts = [words for words in TEXTS if words not in ([], ["\ud800"])]
     tensors = tensors_of(folder, texts)
     embedder = embedder_of(folder, whole_sentence=True)
     vectors = embedder(tensors)
