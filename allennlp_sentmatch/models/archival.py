@@ -197,18 +197,9 @@ def _problem(error: Exception, folder: str) -> str:
         # torch's own message advises to load it in a way that runs whatever is in it.
         return "its weights are damaged, or hold something other than tensors"
     if isinstance(error, UnicodeDecodeError):
-        return f"{_undecodable_file(folder)} is not encoded in UTF-8"
+        return "a file of its vocabulary is not encoded in UTF-8"
     message = " ".join(str(error).split()) or type(error).__name__
     return message.replace(os.path.join(folder, ""), "")
-
-
-def _undecodable_file(folder: str) -> str:
-    for file in sorted(Path(folder, "vocabulary").iterdir()):
-        try:
-            file.read_text("utf-8")
-        except UnicodeDecodeError:
-            return os.path.relpath(file, folder)
-    return "a file"
 
 
 @contextmanager

@@ -71,16 +71,12 @@ class ClassificationModel(TextModel):
                 f"padding and unknown words would be labels, as the vocabulary's "
                 f"non_padded_namespaces lack {label_namespace!r}; its default has '*labels'"
             )
-        hint = ", as its max_vocab_size or min_count cuts labels" if counts.keys() - labels else ""
-        if not labels:
+        if len(labels) < 2:
+            hint = ", as its max_vocab_size or min_count cuts labels" * bool(counts.keys() - labels)
+            found = f"only the label {next(iter(labels))!r}" if labels else "no label"
             raise ConfigurationError(
-                f"the vocabulary's namespace {label_namespace!r} has no label{hint}; is the "
-                f"training data labeled, and is `label_namespace` right?"
-            )
-        if len(labels) == 1:
-            raise ConfigurationError(
-                f"the only label in the vocabulary is {next(iter(labels))!r}{hint}; a classifier "
-                f"needs training data of at least two"
+                f"the vocabulary's namespace {label_namespace!r} has {found}{hint}; a classifier "
+                "needs at least two: is the training data labeled, and `label_namespace` right?"
             )
         self.output_sizes[label_namespace] = len(labels)
         if positive_label is not None and positive_label not in labels:

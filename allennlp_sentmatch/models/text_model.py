@@ -163,27 +163,17 @@ def refuse_nan(model: torch.nn.Module, inputs: Any, output: dict[str, Any]) -> N
     It would be taken for the first label, or be written as NaN. Attention, which is larger, is not
     looked at.
     """
-    values = (
-        {}
-        if model.training
-        else {
-            name: value.isnan()
-            for name, value in output.items()
-            if isinstance(value, Tensor) and value.is_floating_point() and value.dim() <= 2
-        }
-    )
-    # A GPU is waited for once.
-    if not values or not torch.stack([is_nan.any() for is_nan in values.values()]).any():
-        return
-    name, is_nan = next((name, is_nan) for name, is_nan in values.items() if is_nan.any())
-    where = ""
-    if is_nan.dim() and "metadata" in output:
-        where = f" for {shorten(output['metadata'][int(is_nan.nonzero()[0, 0])])}"
-    raise ConfigurationError(
-        f"the output {name!r} of {type(model).__name__} is not a number (NaN){where}: its weights "
-        "are spoilt; train it again with a lower learning rate (trainer.optimizer.lr), or limit "
-        "gradients with trainer.grad_norm"
-    )
+    for name, value in {} if model.training else output.items():
+        if not isinstance(value, Tensor) or value.dim() > 2 or not value.isnan().any():
+            continue
+        where = ""
+        if value.dim() and "metadata" in output:
+            where = f" for {shorten(output['metadata'][int(value.isnan().nonzero()[0, 0])])}"
+        raise ConfigurationError(
+            f"the output {name!r} of {type(model).__name__} is not a number (NaN){where}: its "
+            "weights are spoilt; train it again with a lower learning rate (trainer.optimizer.lr), "
+            "or limit gradients with trainer.grad_norm"
+        )
 
 
 def _take_tokens(output_dict: dict[str, Any], prefix: str) -> list[list[str]]:
