@@ -42,7 +42,6 @@ class AttentiveRanker(TextModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Reads questions and candidates.

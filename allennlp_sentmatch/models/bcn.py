@@ -39,7 +39,6 @@ class BiattentiveClassificationNetwork(ClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
     integrator : `Seq2SeqEncoder`

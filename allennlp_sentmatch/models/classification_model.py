@@ -23,7 +23,6 @@ class ClassificationModel(TextModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     label_namespace : `str`, optional (default = `"labels"`)
         Vocabulary namespace of the labels.
     positive_label : `str`, optional (default = `None`)

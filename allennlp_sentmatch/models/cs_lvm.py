@@ -74,7 +74,6 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
         See `GenerativeClassificationModel`.
     encoder : `Seq2VecEncoder`

@@ -26,7 +26,6 @@ class DistilledEncoder(TextModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
         To use a `Seq2SeqEncoder`, wrap it in "pooled".

@@ -41,7 +41,6 @@ class EncoderDecoder(TextModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     source_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Any encoder. AllenNLP's `lstm` and this package's `cas_lstm` and `stacked_rnn` (of LSTMs)

@@ -60,7 +60,6 @@ class RNet(TextModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Reads questions and passages. The paper's is a `gru` of 3 bidirectional layers.

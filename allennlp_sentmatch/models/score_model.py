@@ -21,7 +21,6 @@ class ScoreModel(TextModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     lowest_score, highest_score : `float`
         The ends of the scale. All predictions lie between them, and all true scores must.
     settings

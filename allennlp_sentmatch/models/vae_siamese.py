@@ -37,7 +37,6 @@ class GenerativeClassificationModel(ClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
         Reads each of the two sentences.
@@ -277,7 +276,6 @@ class VAESiameseClassifier(GenerativeClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
         See `GenerativeClassificationModel`.
     encoder : `Seq2VecEncoder`

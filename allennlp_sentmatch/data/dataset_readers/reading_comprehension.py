@@ -148,14 +148,13 @@ class ReadingComprehensionReader(FormattedReader):
                 self._left_out[f"with an overlap below min_overlap={self._min_overlap}"] += 1
                 continue
             yield self._instance(question, passage, answers, span, row.joined(columns["id"]))
-        num_left_out = sum(self._left_out.values())
         logger.info(
             f"{file_path}: {counts['all']} questions, {counts['none']} of them without answers; "
             f"the target is the answer at its offset for {counts['offset']}, an answer that the "
             f"passage has word for word for {counts['verbatim']}, the span with the best ROUGE-L "
             f"F1 for {len(overlaps)} (mean F1 {sum(overlaps) / max(len(overlaps), 1):.3f}, "
-            f"{overlaps.count(0)} share no word with their passage); {num_left_out} "
-            f"questions left out, {counts['cut']} with a passage that was cut"
+            f"{overlaps.count(0)} share no word with their passage); {counts['cut']} have "
+            "a passage that was cut"
         )
 
     def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
