@@ -58,14 +58,6 @@ def test_every_example_once_in_order(file, settings, sizes):
         assert [*flat(read)] == list(range(sum(sizes)))
 
 
-def test_a_deliberate_limit_is_logged(file, caplog):
-    batches(load(file, {"batch_size": 4, "batches_per_epoch": 2}))
-    assert "8 of 10 examples are used, as batches_per_epoch says" in caplog.text
-    caplog.clear()
-    batches(load(file, {"batch_size": 4}))
-    assert not [record for record in caplog.records if record.levelname == "WARNING"]
-
-
 def test_other_loaders_are_as_configured(file):
     @DataLoader.register("tests_loader", exist_ok=True)
     class Other(SemiSupervisedDataLoader):

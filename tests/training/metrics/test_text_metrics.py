@@ -187,15 +187,6 @@ def test_batches_give_the_corpus_figure_of_the_library():
     assert metric.get_metric() == {"BLEU": 0.0}
 
 
-def test_lower_case():
-    cased, lower = SacreBleu(), SacreBleu(lowercase=True)
-    for metric in (cased, lower):
-        metric(["the Cat sat on the mat"], ["The cat sat on the mat"])
-    assert lower.get_metric()["BLEU"] == pytest.approx(100)
-    assert cased.get_metric()["BLEU"] < 60
-    assert "case:lc" in lower.signature
-
-
 def test_the_signature_is_the_library_s_before_and_after_a_batch(caplog):
     library = sacrebleu.BLEU(lowercase=True, tokenize="char")
     library.corpus_score(TRANSLATIONS, [RIGHT_ONES])
