@@ -21,11 +21,7 @@ from allennlp_sentmatch.calibration.temperature import (
     fit_temperature,
     predict_logits,
 )
-from allennlp_sentmatch.calibration.thresholds import (
-    best_f1_threshold,
-    decide,
-    precision_threshold,
-)
+from allennlp_sentmatch.calibration.thresholds import best_f1_threshold, decide, precision_threshold
 from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.models.archival import copy_archive, load_archive

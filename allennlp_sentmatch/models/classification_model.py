@@ -141,10 +141,7 @@ class ClassificationModel(TextModel):
         without what `classify` shows.
         """
         logits = logits / self.temperature
-        output: dict[str, Any] = {
-            "label_logits": logits,
-            "label_probs": logits.softmax(dim=-1),
-        }
+        output: dict[str, Any] = {"label_logits": logits, "label_probs": logits.softmax(dim=-1)}
         if metadata is not None:
             output["metadata"] = metadata
         if label is not None:

@@ -93,10 +93,7 @@ class StepwiseLengthPenaltyBeamSearch(BeamSearch):
         self._penalty = LengthPenaltyScorer(alpha)
 
     def search(  # type: ignore[override]  # a step without AllenNLP's optional timestep
-        self,
-        start_predictions: Tensor,
-        start_state: StateType,
-        step: StepFunctionTypeNoTimestep,
+        self, start_predictions: Tensor, start_state: StateType, step: StepFunctionTypeNoTimestep
     ) -> tuple[Tensor, Tensor]:
         """Search as AllenNLP's `BeamSearch` does, with the scores of each step divided."""
 

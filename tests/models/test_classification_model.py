@@ -65,10 +65,7 @@ def test_fewer_than_two_labels(labels, namespace, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (
-            {"max_vocab_size": 1},
-            "only the label 'a', as its max_vocab_size or min_count cuts",
-        ),
+        ({"max_vocab_size": 1}, "only the label 'a', as its max_vocab_size or min_count cuts"),
         ({"min_count": {"labels": 9}}, "'labels' has no label, as its max_vocab_size or min_count"),
         ({"non_padded_namespaces": []}, "padding and unknown words would be labels"),
     ],

@@ -379,7 +379,7 @@ IMPOSSIBLE = {
         ({"matcher": {"type": "symmetric", "input_size": 5}}, "encoder .* matcher input.*6 .*5"),
     ],
     "lstmn_classifier": [
-        ({"encoder": {"hidden_size": 3, "input_size": 7}}, "text_field_embedder .*4.*7"),
+        ({"encoder": {"hidden_size": 3, "input_size": 7}}, "text_field_embedder .*4.*7")
     ],
     "rcrn_entailment": [({"matcher": {"type": "symmetric", "input_size": 3}}, "matcher input")],
     "rnet": [

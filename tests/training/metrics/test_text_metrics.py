@@ -168,11 +168,7 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch, load, missing, extr
 
 
 TRANSLATIONS = ["The cat sits on the mat today.", "Two dogs run over a field.", "A man sleeps."]
-RIGHT_ONES = [
-    "The cat sat on the mat today.",
-    "Two dogs run across a field.",
-    "The man is asleep.",
-]
+RIGHT_ONES = ["The cat sat on the mat today.", "Two dogs run across a field.", "The man is asleep."]
 
 
 def test_batches_give_the_corpus_figure_of_the_library():
