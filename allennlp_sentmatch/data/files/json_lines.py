@@ -23,19 +23,17 @@ def parse_json_object(
     a key twice, or more digits in an integer or deeper nesting than Python can follow.
     """
     shown = printable(text.strip()[:80])
-    remedy = "a JSON array becomes JSON lines by `jq -c '.[]'`"
+    array = " (a JSON array becomes JSON lines by `jq -c '.[]'`)" if shown[:1] == "[" else ""
     try:
         parsed = json.loads(text, object_pairs_hook=_distinct)
     except RecursionError:
         raise ConfigurationError(f"{where}: JSON that is nested too deeply: {shown}") from None
     except ValueError as error:
-        array = f" ({remedy})" if shown[:1] == "[" else ""
         raise ConfigurationError(
             f"{where}: not valid JSON ({printable(str(error))}); expected {expected}{array}: "
             f"{shown}"
         ) from None
     if not isinstance(parsed, dict):
-        array = f"; {remedy}" if isinstance(parsed, list) else ""
         raise ConfigurationError(
             f'{where}: expected a JSON object, as in {{"key": "value"}}, got {shown}{array}'
         )
