@@ -20,11 +20,8 @@ from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import FormattedR
 
 logger = logging.getLogger(__name__)
 
-CONVERTED = ("multiprocess", "simple", "semi_supervised")
-"""The data loaders of which an evaluation loader can be made."""
-
 KEPT = ("batches_per_epoch", "collate_fn", "cuda_device", "max_instances_in_memory", "quiet")
-"""The settings that it takes over besides the size of a batch."""
+"""The settings that an evaluation loader takes over, in addition to the size of a batch."""
 
 
 class InOrderBatchSampler(MaxTokensBatchSampler):
@@ -76,7 +73,7 @@ def evaluation_loader(params: Params, reader: DatasetReader, data_path: Any) -> 
     `drop_last` and worker processes have no effect. With `batches_per_epoch`, the first batches are
     used every time, and the log says how many examples they have.
     """
-    if params.get("type", "multiprocess") not in CONVERTED:
+    if params.get("type", "multiprocess") not in ("multiprocess", "simple", "semi_supervised"):
         return DataLoader.from_params(params, reader=reader, data_path=data_path)
     sampler = params.get("batch_sampler") or {}
     size = params.get("batch_size") or sampler.get("batch_size")

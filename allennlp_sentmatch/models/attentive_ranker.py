@@ -42,7 +42,6 @@ class AttentiveRanker(TextModel):
 
     # Parameters
 
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Reads questions and candidates.
     pooling : `Union[str, list[str]]`, optional (default = `"attentive"`)

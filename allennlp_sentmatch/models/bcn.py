@@ -39,7 +39,6 @@ class BiattentiveClassificationNetwork(ClassificationModel):
 
     # Parameters
 
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
     integrator : `Seq2SeqEncoder`
         Its input size is 3 times the encoder's output size.

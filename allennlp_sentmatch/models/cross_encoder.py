@@ -71,7 +71,6 @@ class CrossEncoderRegressor(ScoreModel):
 
     # Parameters
 
-    text_field_embedder : `TextFieldEmbedder`
     lowest_score, highest_score : `float`
         The ends of the scale: whole numbers.
     encoder : `Seq2VecEncoder`, optional (default = `ClsPooler`)

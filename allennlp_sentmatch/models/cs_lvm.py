@@ -156,21 +156,12 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     def generate(
         self, source: TextFieldTensors, labels: Tensor, sample_latent: bool = False
     ) -> dict[str, Any]:
-        """Search for sentences that have the relations `labels` to B source sentences.
+        """Search for sentences that have the relations `labels` (B,) to B source sentences.
 
-        # Parameters
+        With `sample_latent`, z_s is drawn from q(z_s | x_s) and not its mean.
 
-        source : `TextFieldTensors`
-        labels : `Tensor`
-            (B,)
-        sample_latent : `bool`, optional (default = `False`)
-            Draw z_s from q(z_s | x_s) rather than take its mean.
-
-        # Returns
-
-        `dict[str, Any]`
-            `sentences`, for each source a list of K lists of words, the best first, and their
-            `scores` (B, K).
+        Returns `sentences`, for each source a list of K lists of words, the best first, and their
+        `scores` (B, K).
         """
         words = self._word_embeddings
 
@@ -201,20 +192,11 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         unlabeled_hypothesis: Optional[TextFieldTensors] = None,
         **other_fields: Any,
     ) -> Tensor:
-        """R, eqs 6.20 to 6.23, of the labeled pairs and of the unlabeled ones, added up.
+        """R, eqs 6.20 to 6.23, of the labeled pairs and of the unlabeled ones of a batch as
+        `forward` takes it, added up to a scalar.
 
         Its gradient reaches the generator, the word embeddings, wherever they are read, and the
         constraints' weights. Words are read without dropout. The temperature advances by one step.
-
-        # Parameters
-
-        premise, hypothesis, unlabeled_premise, unlabeled_hypothesis, other_fields
-            A batch as `forward` takes it.
-
-        # Returns
-
-        `Tensor`
-            A scalar.
         """
         with self._constrained():
             pair = self._read_pair(premise, hypothesis, dropout=False)

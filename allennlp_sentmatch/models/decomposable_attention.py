@@ -41,7 +41,6 @@ class DecomposableAttention(ClassificationModel):
 
     # Parameters
 
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Reads each of the two sentences.
     attend_feedforward : `Lazy[FeedForward]`, optional

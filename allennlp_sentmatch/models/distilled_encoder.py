@@ -26,7 +26,6 @@ class DistilledEncoder(TextModel):
 
     # Parameters
 
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
         To use a `Seq2SeqEncoder`, wrap it in "pooled".
     projection_size : `int`, optional (default = `None`)
@@ -97,7 +96,6 @@ class DistilledEncoder(TextModel):
         teacher_vector : `Tensor`, optional (default = `None`)
             (B, P), the teacher's vectors. With them there is a loss, and the metric is updated.
         metadata : `list[dict[str, Any]]`, optional (default = `None`)
-            Passed on.
 
         # Returns
 

@@ -26,7 +26,6 @@ class LstmnClassifier(ClassificationModel):
 
     # Parameters
 
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Lazy[PairEncoder]`
         By default of the type "lstmn_inter_attention".
     classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)

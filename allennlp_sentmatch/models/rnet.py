@@ -60,7 +60,6 @@ class RNet(TextModel):
 
     # Parameters
 
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Reads questions and passages. The paper's is a `gru` of 3 bidirectional layers.
     passage_encoder : `Seq2SeqEncoder`, optional (default = `None`)

@@ -44,7 +44,6 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
 
     # Parameters
 
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
         Reads each of the two sentences. To use a `Seq2SeqEncoder`, wrap it in "pooled".
     matcher : `Lazy[Matcher]`
@@ -101,7 +100,6 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
 
     # Parameters
 
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
     scorer : `Lazy[PairScorer]`
         "graded" or "cosine".

@@ -192,17 +192,10 @@ def _take_tokens(output_dict: dict[str, Any], prefix: str) -> list[list[str]]:
 
 
 def add_attention(output_dict: dict[str, Any], name: str, weights: Tensor, *masks: Tensor) -> None:
-    """Add attention weights to the output of `forward`.
+    """Add attention to the output of `forward`, under a name such as `"premise_attention"`.
 
-    # Parameters
-
-    output_dict : `dict[str, Any]`
-    name : `str`
-        The key, such as `"premise_attention"`.
-    weights : `Tensor`
-        A vector (B, T) or a matrix (B, R, C) for each instance.
-    masks : `Tensor`
-        (B, T), or (B, R) and (B, C): the mask of each dimension, right-padded.
+    The weights are a vector (B, T) or a matrix (B, R, C) for each instance, and the masks those of
+    each dimension, right-padded: (B, T), or (B, R) and (B, C).
     """
     output_dict[name] = weights
     # Shape: (B, 1) or (B, 2)
@@ -214,22 +207,12 @@ def attend_to_each_other(
 ) -> tuple[Tensor, dict[str, Any]]:
     """Let each token of B pairs attend to the tokens of the other sentence.
 
-    # Parameters
+    The tokens of B premises and then of B hypotheses are `encoded` (2B, T, E) with the `mask`
+    (2B, T); `matrix_attention` scores them against each other by `scored` (2B, T, F).
 
-    encoded : `Tensor`
-        (2B, T, E), the tokens of B premises and then of B hypotheses.
-    scored : `Tensor`
-        (2B, T, F), by which `matrix_attention` scores them against each other.
-    mask : `Tensor`
-        (2B, T)
-    matrix_attention : `MatrixAttention`
-
-    # Returns
-
-    `tuple[Tensor, dict[str, Any]]`
-        The sums (2B, T, E) of what each token attends to, and for the output `premise_attention`
-        and `hypothesis_attention` (B, T, T), a row of weights over the other sentence for each
-        token.
+    Returns the sums (2B, T, E) of what each token attends to, and for the output
+    `premise_attention` and `hypothesis_attention` (B, T, T), a row of weights over the other
+    sentence for each token.
     """
     # Shape: (B, T, T)
     similarity = matrix_attention(*scored.chunk(2))

@@ -37,7 +37,6 @@ class GenerativeClassificationModel(ClassificationModel):
 
     # Parameters
 
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
         Reads each of the two sentences.
     posterior : `Lazy[Posterior]`

@@ -345,9 +345,7 @@ class Distinct(Metric):
         ngrams, num_tokens = self._ngrams, self._num_tokens
         if is_distributed():
             # The workers' n-grams overlap: it takes the sets, not their sizes.
-            parts: list[tuple[set[tuple[str, ...]], int]] = [(set(), 0)] * (
-                distributed.get_world_size()
-            )
+            parts: list[Any] = [None] * distributed.get_world_size()
             distributed.all_gather_object(parts, (ngrams, num_tokens))
             ngrams = set().union(*(part[0] for part in parts))
             num_tokens = sum(part[1] for part in parts)
