@@ -76,9 +76,8 @@ def calibrate_archive(
 
     # Raises
 
-    `ConfigurationError`
-        If the model is not a classifier of this package, `output_dir` exists, an example's label
-        is missing or unknown, or no temperature fits.
+    `ConfigurationError` if the model is not a classifier of this package, `output_dir` exists, an
+    example's label is missing or unknown, or no temperature fits.
     """
     output_dir = Path(output_dir)
     if output_dir.exists():

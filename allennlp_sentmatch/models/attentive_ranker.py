@@ -147,11 +147,9 @@ class AttentiveRanker(TextModel):
 
         # Returns
 
-        `dict[str, Any]`
-            `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,),
-            `question_num_tokens` (B,) and `candidate_num_tokens` (B, K). Where they apply, `loss`
-            (a scalar), `metadata`, and with attentive pooling `question_attention` (B, K, M) and
-            `candidate_attention` (B, K, L).
+        `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,), `question_num_tokens`
+        (B,) and `candidate_num_tokens` (B, K). Where they apply, `loss` (a scalar), `metadata`, and
+        with attentive pooling `question_attention` (B, K, M) and `candidate_attention` (B, K, L).
         """
         question_mask = get_text_field_mask(question)  # (B, M)
         candidate_mask = get_text_field_mask(candidates, num_wrapping_dims=1)  # (B, K, L)

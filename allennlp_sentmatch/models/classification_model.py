@@ -40,8 +40,8 @@ class ClassificationModel(TextModel):
 
     # Raises
 
-    `ConfigurationError`
-        If the vocabulary has fewer than two labels, or `positive_label` is not among them.
+    `ConfigurationError` if the vocabulary has fewer than two labels, or `positive_label` is not
+    among them.
     """
 
     default_predictor = "sentence_pair"
@@ -117,10 +117,8 @@ class ClassificationModel(TextModel):
 
         # Returns
 
-        `dict[str, Any]`
-            `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B,
-            num_labels), what `classify` shows, and where they apply `loss` (a scalar) and
-            `metadata`.
+        `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B, num_labels),
+        what `classify` shows, and where they apply `loss` (a scalar) and `metadata`.
         """
         logits, shown = self.classify(*texts, **named_texts)
         return {**self.output(logits, label, metadata), **shown}

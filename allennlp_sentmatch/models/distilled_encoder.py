@@ -44,8 +44,7 @@ class DistilledEncoder(TextModel):
 
     # Raises
 
-    `ConfigurationError`
-        If sizes do not match, or `cut_projection` has no projection to cut.
+    `ConfigurationError` if sizes do not match, or `cut_projection` has no projection to cut.
     """
 
     default_predictor = "sentence_vector"
@@ -99,9 +98,8 @@ class DistilledEncoder(TextModel):
 
         # Returns
 
-        `dict[str, Any]`
-            `vector` (B, P), or (B, E) with `cut_projection`, and where they apply `loss` (a scalar)
-            and `metadata`.
+        `vector` (B, P), or (B, E) with `cut_projection`, and where they apply `loss` (a scalar) and
+        `metadata`.
         """
         # Shape: (B, E)
         encoded = self._vectors(tokens)

@@ -134,10 +134,7 @@ class GenerativeClassificationModel(ClassificationModel):
         unlabeled_premise, unlabeled_hypothesis : `TextFieldTensors`, optional (default = `None`)
             The sentences of unlabeled pairs. They count only where there is a `label`.
 
-        # Returns
-
-        `dict[str, Any]`
-            See `ClassificationModel.forward`.
+        The output is that of `ClassificationModel.forward`.
         """
         pair = self._read_pair(premise, hypothesis)
         output = self.output(pair.logits, label, metadata)

@@ -95,8 +95,8 @@ class ReadingComprehensionReader(FormattedReader):
 
     # Raises
 
-    `ConfigurationError`
-        For impossible settings, for files of another form, and for a tokenizer without offsets.
+    `ConfigurationError` for impossible settings, for files of another form, and for a tokenizer
+    without offsets.
     """
 
     FORMATS = QUESTIONS

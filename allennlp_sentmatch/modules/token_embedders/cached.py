@@ -76,10 +76,6 @@ class CachedEmbedder(TokenEmbedder):
         """The vectors (B, T, D) of B texts, zeros at padding if they are from the cache.
 
         The `tensors` are those of the embedder, each (B, ...), with `mask` (B, T), right-padded.
-
-        # Raises
-
-        `ConfigurationError` in training, if the embedder has parameters that are trained.
         """
         if self.training:
             self._check_frozen()

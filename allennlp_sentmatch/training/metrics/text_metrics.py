@@ -145,8 +145,7 @@ class BleuSignatureCallback(TrainerCallback):
 
     # Raises
 
-    `ConfigurationError`
-        If the model has no attribute `bleu`, a `SacreBleu`.
+    `ConfigurationError` if the model has no attribute `bleu`, a `SacreBleu`.
     """
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
