@@ -16,9 +16,10 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.vae_siamese import GenerativeClassificationModel
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.modules.generation import LengthPenaltyScorer
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
+from allennlp_sentmatch.nn.checks import check_choice
 from allennlp_sentmatch.nn.cs_lvm import (
     LSTMState,
     VonMisesFisherInferenceNetwork,
@@ -36,8 +37,6 @@ from allennlp_sentmatch.nn.cs_lvm import (
 _DEFAULT_BEAM_SEARCH = Lazy(
     BeamSearch, beam_size=10, min_steps=1, max_steps=30, final_sequence_scorer=LengthPenaltyScorer()
 )
-
-_LABEL_EXPECTATIONS = ("enumeration", "sampling", "sampling_without_score")
 
 
 class _Pair(NamedTuple):
@@ -128,10 +127,10 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                     f"encoder {side} dim",
                     f"posterior_encoder {side} dim",
                 )
-        if label_expectation not in _LABEL_EXPECTATIONS:
-            raise ConfigurationError(
-                f"label_expectation is {label_expectation!r}; expected one of "
-                f"{', '.join(map(repr, _LABEL_EXPECTATIONS))}"
+        with configuration_errors():
+            check_choice(
+                *("enumeration", "sampling", "sampling_without_score"),
+                label_expectation=label_expectation,
             )
         if (
             constraints is not None

@@ -349,7 +349,7 @@ IMPOSSIBLE = {
         ({"output_layer": {"type": "maxout", **MAXOUT}}, "output_layer"),
     ],
     "cs_lvm": [
-        ({"label_expectation": "both"}, "label_expectation is 'both'"),
+        ({"label_expectation": "both"}, "label_expectation must be .*'both'"),
         ({"classification_weight": -1}, "classification_weight is -1"),
         ({"posterior": {"type": "gaussian"}}, 'the constraint "mu"'),
         ({"posterior_encoder": lstm(4, 2)}, "posterior_encoder output dim"),
