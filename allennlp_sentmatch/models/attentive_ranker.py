@@ -92,8 +92,7 @@ class AttentiveRanker(TextModel):
             raise ConfigurationError(f"margin must be at least 0, got {margin}")
         if num_negatives is not None and num_negatives < 1:
             raise ConfigurationError(
-                f"num_negatives must be at least 1, or null for all wrong answers; "
-                f"got {num_negatives}"
+                f"num_negatives must be at least 1, or null for all; got {num_negatives}"
             )
         self._pooling: Union[AttentivePooling, Pooling]
         if pooling == "attentive":

@@ -127,14 +127,8 @@ class GenerativeClassificationModel(ClassificationModel):
     ) -> dict[str, Any]:
         """Classify a batch of B pairs; with labels, also compute the loss.
 
-        # Parameters
-
-        premise, hypothesis, label, metadata, score
-            See `ClassificationModel.forward`.
-        unlabeled_premise, unlabeled_hypothesis : `TextFieldTensors`, optional (default = `None`)
-            The sentences of unlabeled pairs. They count only where there is a `label`.
-
-        The output is that of `ClassificationModel.forward`.
+        The other arguments and the output are those of `ClassificationModel.forward`. The sentences
+        of unlabeled pairs count only where there is a `label`.
         """
         pair = self._read_pair(premise, hypothesis)
         output = self.output(pair.logits, label, metadata)

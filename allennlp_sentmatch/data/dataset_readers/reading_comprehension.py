@@ -117,13 +117,11 @@ class ReadingComprehensionReader(FormattedReader):
         self._choose_format(columns, optional=("answers", "id"))
         if max_passage_length is not None and max_passage_length < 1:
             raise ConfigurationError(
-                f"max_passage_length={max_passage_length}: expected at least 1, or null for all "
-                "tokens"
+                f"max_passage_length={max_passage_length}: expected at least 1, or null for all"
             )
         if min_overlap is not None and not 0 <= min_overlap <= 1:
             raise ConfigurationError(
-                f"min_overlap={min_overlap}: expected a ROUGE-L F1 from 0 to 1, or null for all "
-                "questions"
+                f"min_overlap={min_overlap}: expected a ROUGE-L F1 from 0 to 1, or null"
             )
         self._max_passage_length = max_passage_length
         self._min_overlap = min_overlap

@@ -59,9 +59,7 @@ class ConfiguredReader(DatasetReader):
             manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
         )
         if max_length is not None and max_length < 1:
-            raise ConfigurationError(
-                f"max_length={max_length}: expected at least 1, or null for all tokens"
-            )
+            raise ConfigurationError(f"max_length={max_length}: expected at least 1, or null")
         self._max_length = max_length
         self._num_texts: Counter[bool] = Counter()
         self._has_logged_unsplit = False
