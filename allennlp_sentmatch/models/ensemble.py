@@ -20,12 +20,8 @@ from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 
 SHARED_SECTIONS = (
-    "vocabulary",
-    "dataset_reader",
-    "validation_dataset_reader",
-    "data_loader",
-    "validation_data_loader",
-    "evaluation",
+    *("vocabulary", "dataset_reader", "validation_dataset_reader"),
+    *("data_loader", "validation_data_loader", "evaluation"),
 )
 """Keys that the ensemble's configuration takes from the first archive, apart from the model."""
 

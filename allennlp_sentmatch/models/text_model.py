@@ -163,17 +163,20 @@ def refuse_nan(model: torch.nn.Module, inputs: Any, output: dict[str, Any]) -> N
     It would be taken for the first label, or be written as NaN. Attention, which is larger, is not
     looked at.
     """
-    for name, value in {} if model.training else output.items():
-        if not isinstance(value, Tensor) or value.dim() > 2 or not value.isnan().any():
-            continue
-        where = ""
-        if value.dim() and "metadata" in output:
-            where = f" for {shorten(output['metadata'][int(value.isnan().nonzero()[0, 0])])}"
-        raise ConfigurationError(
-            f"the output {name!r} of {type(model).__name__} is not a number (NaN){where}: its "
-            "weights are spoilt; train it again with a lower learning rate (trainer.optimizer.lr), "
-            "or limit gradients with trainer.grad_norm"
-        )
+    if model.training:
+        return
+    values = {k: v for k, v in output.items() if isinstance(v, Tensor) and v.dim() <= 2}
+    if not sum(value.isnan().sum() for value in values.values()):  # a GPU is waited for once
+        return
+    name, is_nan = next((k, v.isnan()) for k, v in values.items() if v.isnan().any())
+    where = ""
+    if is_nan.dim() and "metadata" in output:
+        where = f" for {shorten(output['metadata'][int(is_nan.nonzero()[0, 0])])}"
+    raise ConfigurationError(
+        f"the output {name!r} of {type(model).__name__} is not a number (NaN){where}: its weights "
+        "are spoilt; train it again with a lower learning rate (trainer.optimizer.lr), or limit "
+        "gradients with trainer.grad_norm"
+    )
 
 
 def _take_tokens(output_dict: dict[str, Any], prefix: str) -> list[list[str]]:
