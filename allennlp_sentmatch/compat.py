@@ -3,13 +3,13 @@
 AllenNLP's last release was written for torch 1.12. Importing this module patches the parts of its
 trainer, data loader and commands that have broken since, and some that had always failed; each
 function says what failed. Nothing is loosened: `torch.load` still refuses whatever is not on its
-list. `transformers_compat.py` patches the transformer components. Two more patches keep archives
-from running code and are next to the functions that they need: `models/archival.py`.
+list. `transformers_compat.py` patches the transformer components, and `evaluation_compat.py` what
+evaluation reads. Two more patches keep archives from running code and are next to the functions
+that they need: `models/archival.py`.
 """
 
 import functools
 import inspect
-import json
 import sys
 from collections.abc import Callable, Iterator
 from multiprocessing import get_context
@@ -20,23 +20,15 @@ from typing import Any
 
 import numpy
 import torch
-from allennlp.commands import diff, evaluate, find_learning_rate, predict
-from allennlp.commands.train import TrainModel
-from allennlp.common import Lazy, Params
+from allennlp.commands import diff, find_learning_rate, predict
+from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path, open_compressed
-from allennlp.common.params import parse_overrides, with_overrides
-from allennlp.common.util import is_distributed
-from allennlp.data import DataLoader, DatasetReader, TensorDict
 from allennlp.data.data_loaders import MultiProcessDataLoader, multiprocess_data_loader
-from allennlp.evaluation import SimpleEvaluator
-from allennlp.models import Model, archival
 from allennlp.training import gradient_descent_trainer
 from allennlp.training import util as training_util
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
-from torch import distributed
 
-from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader, whole
 from allennlp_sentmatch.data.text import did_you_mean
 
 
@@ -147,135 +139,6 @@ def patch_absent_data() -> None:
         setattr(module, "data_loaders_from_params", data_loaders)  # noqa: B010
 
 
-def patch_empty_data() -> None:
-    """Refuse data without an example, or without a batch because of `drop_last`.
-
-    Training on nothing ended with a loss of 0.0, and validation and `allennlp evaluate` with an
-    accuracy of 0.0, without a word.
-    """
-    loader: Any = MultiProcessDataLoader
-    construct, iterate = loader.__init__, loader._iter_batches
-
-    def check(self: Any, has_batches: Callable[[], bool]) -> None:
-        source = self.batch_sampler or self  # of the two, the one with the settings
-        drop_last = getattr(source, "drop_last", False)
-        # Some samplers draw random numbers to count their batches.
-        if not (has_batches() if drop_last or self._instances is None else self._instances):
-            problem = "there is no example"
-            if drop_last:
-                problem = f"drop_last leaves no batch of {source.batch_size}, as there are fewer "
-                problem += "examples; give this data_loader a smaller batch size or no drop_last"
-            raise ConfigurationError(f"{self.data_path}: {problem}")
-
-    @functools.wraps(construct)
-    def construct_and_check(self: MultiProcessDataLoader, *args: Any, **kwargs: Any) -> None:
-        construct(self, *args, **kwargs)
-        if self._instances is not None:  # else they are read batch by batch
-            check(self, lambda: len(self) > 0)
-
-    def iterate_and_check(self: MultiProcessDataLoader) -> Iterator[TensorDict]:
-        yielded = False
-        for batch in iterate(self):
-            yielded = True
-            yield batch
-        check(self, lambda: yielded)
-
-    loader.__init__, loader._iter_batches = construct_and_check, iterate_and_check
-
-
-def patch_archives() -> None:
-    """Read an archive's configuration without limits on the examples.
-
-    `evaluate`, `predict` and `calibrate` left out the examples past the `max_instances` of the
-    archive's reader, and past the `batches_per_epoch` of its data loader, without a word. Overrides
-    are applied later and may set them.
-    """
-
-    def from_file(file: Any, overrides: Any = "") -> Params:
-        config = Params.from_file(file).params
-        limits = {"data_loader": "batches_per_epoch", "dataset_reader": "max_instances"}
-        for name, settings in config.items():
-            if isinstance(settings, dict):
-                settings.pop(limits.get(name.replace("validation_", ""), ""), None)
-        overrides = json.dumps(overrides) if isinstance(overrides, dict) else overrides
-        return Params(with_overrides(config, parse_overrides(overrides)))
-
-    module: Any = archival
-    module.Params = SimpleNamespace(from_file=from_file)
-
-
-def patch_evaluation_data() -> None:
-    """Evaluate all examples of a file, in its order.
-
-    AllenNLP evaluates, validates and tests with the data loader and the reader of the training,
-    unless there are others for validation: with its shuffling, buckets, `drop_last`,
-    `batches_per_epoch`, which keeps its place over epochs, and `max_instances`. Validation is still
-    limited by `validation_data_loader` and `validation_dataset_reader`, a test by nothing.
-    """
-    command: Any = evaluate
-    command.DataLoader = SimpleNamespace(from_params=evaluation_loader)
-    train: Any = TrainModel
-    construct, finish = train.from_partial_objects.__func__, train.finish
-
-    @functools.wraps(construct)
-    def construct_for_all_data(cls: type, *args: Any, **kwargs: Any) -> Any:
-        settings = inspect.signature(construct).bind(cls, *args, **kwargs).arguments
-        reader = settings.get("validation_dataset_reader")
-        own_loader = settings.get("validation_data_loader")
-        parts = [x for x in ("validation", "test") if settings.get(f"{x}_data_path") is not None]
-
-        def load(reader: DatasetReader, data_path: Any) -> Any:
-            is_test = parts.pop(0) == "test"
-            lazy = own_loader or settings["data_loader"]
-            if lazy._constructor is not DataLoader:  # of a program, not a configuration
-                return lazy.construct(reader=reader, data_path=data_path)
-            params = lazy._params.duplicate()
-            if is_test or own_loader is None:
-                params.pop("batches_per_epoch", None)
-            return evaluation_loader(params, whole(reader) if is_test else reader, data_path)
-
-        settings["validation_dataset_reader"] = reader or whole(settings["dataset_reader"])
-        settings["validation_data_loader"] = Lazy(load)
-        made = construct(**settings)
-        check_gold(made.model, getattr(made.trainer, "_validation_data_loader", None))
-        check_gold(made.model, made.evaluation_data_loader if made.evaluate_on_test else None)
-        return made
-
-    @functools.wraps(finish)
-    def finish_alone(self: Any, metrics: dict[str, Any]) -> None:
-        # The other processes of distributed training have ended: this one reads all of the data.
-        loader = self.evaluation_data_loader
-        is_read_again = isinstance(loader, MultiProcessDataLoader) and self.evaluate_on_test
-        if is_distributed() and is_read_again:
-            distributed.destroy_process_group()
-            loader.reader._set_distributed_info(None)
-            loader._instances = None
-        finish(self, metrics)
-
-    train.from_partial_objects = classmethod(construct_for_all_data)
-    train.finish = finish_alone
-    evaluator: Any = SimpleEvaluator
-    evaluate_loader, evaluate_files = evaluator.__call__, command.evaluate_from_archive
-    results: list[tuple[Any, dict[str, Any]]] = []
-
-    @functools.wraps(evaluate_loader)
-    def check_and_evaluate(self: Any, model: Model, data_loader: Any, *args: Any, **kw: Any) -> Any:
-        check_gold(model, data_loader)
-        figures = evaluate_loader(self, model, data_loader, *args, **kw)
-        results.append((getattr(data_loader, "data_path", None), figures))
-        return figures
-
-    @functools.wraps(evaluate_files)
-    def evaluate_from_archive(*args: Any, **kwargs: Any) -> dict[str, Any]:
-        results.clear()
-        figures: dict[str, Any] = evaluate_files(*args, **kwargs)
-        if len(figures) < sum(len(one) for _, one in results):  # files of one name in two folders
-            return {f"{path}_{name}": x for path, one in results for name, x in one.items()}
-        return figures
-
-    evaluator.__call__, command.evaluate_from_archive = check_and_evaluate, evaluate_from_archive
-
-
 def patch_trainer_settings() -> None:
     """Refuse a setting that the trainer does not have.
 
@@ -344,9 +207,6 @@ patch_recovery()
 patch_workers()
 patch_mixed_precision()
 patch_absent_data()
-patch_empty_data()
-patch_archives()
-patch_evaluation_data()
 patch_trainer_settings()
 patch_prediction_input()
 patch_diff()

@@ -17,7 +17,7 @@ from typing import Any, Optional
 
 REGISTERING_PARTS = (
     *("commands", "compat", "data", "models", "modules", "predictors", "training"),
-    "transformers_compat",
+    *("evaluation_compat", "transformers_compat"),
 )
 """The parts of this package whose import registers every component."""
 

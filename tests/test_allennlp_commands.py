@@ -79,20 +79,13 @@ def number_of_updates(folder: Path) -> int:
     return number
 
 
-def test_distributed_training_with_two_processes(allennlp, tmp_path, fixtures):
-    """With half the batch size, there are as many updates as in one process. One of the two tests,
-    on all of the data.
-    """
+def test_distributed_training_with_two_processes(allennlp, tmp_path):
+    """With half the batch size, there are as many updates as in one process."""
     alone, out = tmp_path / "alone", tmp_path / "out"
     changes = {"test_data_path": None, "evaluate_on_test": False}
     allennlp("train", CONFIG, "-s", alone, "-o", overrides(**changes))
-    test = str(fixtures / "quick_start" / "train.tsv")
-    changes = {"test_data_path": test, "evaluate_on_test": True, "data_loader.batch_size": 50}
-    changes["distributed"] = {"cuda_devices": [-1, -1]}
+    changes.update({"distributed": {"cuda_devices": [-1, -1]}, "data_loader.batch_size": 50})
     allennlp("train", CONFIG, "-s", out, "-o", overrides(**changes))
-    allennlp("evaluate", out / "model.tar.gz", test, "--output-file", tmp_path / "metrics.json")
-    evaluated = json.loads((tmp_path / "metrics.json").read_text())
-    assert evaluated["accuracy"] == metrics(out)["test_accuracy"]
     assert number_of_updates(out) == number_of_updates(alone) == 3  # of 300 pairs
     assert 0.0 <= metrics(out)["best_validation_accuracy"] <= 1.0
     assert (out / "model.tar.gz").is_file()

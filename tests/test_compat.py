@@ -10,9 +10,8 @@ import torch
 from allennlp.commands.diff import checkpoint_diff
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Vocabulary
+from allennlp.data import Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader, SimpleDataLoader
-from allennlp.data.samplers import BucketBatchSampler, MaxTokensBatchSampler
 from allennlp.training import Trainer
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.optimizers import Optimizer
@@ -101,44 +100,6 @@ def test_workers_hand_over_more_tensors_than_there_may_be_open_files(write, lazy
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     scores = torch.cat([batch["score"] for batch in batches])
     assert scores.tolist() == pytest.approx([i / 100 for i in range(400)])
-
-
-def test_no_random_numbers_are_drawn_where_no_batch_can_be_left_out(quick_start):
-    sampler = MaxTokensBatchSampler(max_tokens=99, padding_noise=0.1)
-    state = torch.get_rng_state()
-    MultiProcessDataLoader(*quick_start, batch_sampler=sampler)
-    assert torch.equal(torch.get_rng_state(), state)
-
-
-@pytest.mark.parametrize("limit", [{}, {"max_instances_in_memory": 50}])
-@pytest.mark.parametrize("in_buckets", [False, True])
-def test_data_of_which_drop_last_leaves_no_batch_are_refused(quick_start, limit, in_buckets):
-    def load(batch_size):
-        batches = {"batch_size": batch_size, "drop_last": True}
-        if in_buckets:
-            batches = {"batch_sampler": BucketBatchSampler(**batches)}
-        loader = MultiProcessDataLoader(*quick_start, **batches, **limit)
-        loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
-        return [len(batch["label"]) for batch in loader]
-
-    assert load(40) == [40]
-    with pytest.raises(ConfigurationError, match=r"test\.tsv: drop_last leaves no batch of 41"):
-        load(41)
-
-
-@pytest.mark.parametrize("limit", [{}, {"max_instances_in_memory": 50}])
-def test_data_without_an_example_are_refused(limit):
-    class Reader(DatasetReader):
-        def _read(self, file_path):
-            return iter([])
-
-    def load():
-        loader = MultiProcessDataLoader(Reader(), "empty.tsv", batch_size=1, **limit)
-        loader.index_with(Vocabulary())
-        return list(loader)
-
-    with pytest.raises(ConfigurationError, match=r"^empty\.tsv: there is no example$"):
-        load()
 
 
 @pytest.mark.parametrize("kind", ["gradient_descent", "bfloat16"])

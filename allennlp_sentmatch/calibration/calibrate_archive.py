@@ -4,8 +4,8 @@ import logging
 import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
-from itertools import product
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -21,11 +21,7 @@ from allennlp_sentmatch.calibration.temperature import (
     fit_temperature,
     predict_logits,
 )
-from allennlp_sentmatch.calibration.thresholds import (
-    best_f1_threshold,
-    decide,
-    precision_threshold,
-)
+from allennlp_sentmatch.calibration.thresholds import best_f1_threshold, decide, precision_threshold
 from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.models.archival import copy_archive, load_archive
@@ -36,11 +32,8 @@ from allennlp_sentmatch.standalone.files import write_json, written_folder
 
 logger = logging.getLogger(__name__)
 
-NUM_COMPARED = 10_000
-"""The number of examples whose folds are compared: more than any two numbers of folds repeat in."""
-
 MOST_SHARED = 0.1
-"""The share of a file's lines that may be in another one by chance: short questions, a header."""
+"""The share of lines that may be in other data by chance: short questions, a header."""
 
 
 def calibrate_archive(
@@ -83,9 +76,8 @@ def calibrate_archive(
 
     # Raises
 
-    `ConfigurationError`
-        If the model is not a classifier of this package, `output_dir` exists, an example's label
-        is missing or unknown, or no temperature fits.
+    `ConfigurationError` if the model is not a classifier of this package, `output_dir` exists, an
+    example's label is missing or unknown, or no temperature fits.
     """
     output_dir = Path(output_dir)
     if output_dir.exists():
@@ -146,30 +138,22 @@ def calibrate_archive(
 
 
 def _overlap(first: Any, second: Any) -> bool:
-    """Whether two data paths share examples: of one file, or many lines of two files."""
-    (first_path, in_first), (second_path, in_second) = map(split_data_path, (first, second))
-    examples = range(NUM_COMPARED)
-    for one, other in product(_files(first_path), _files(second_path)):
-        if os.path.realpath(one) == os.path.realpath(other):
-            if not set(in_first(examples)).isdisjoint(in_second(examples)):
-                return True
-        elif os.path.isfile(one) and os.path.isfile(other):
-            try:
-                lines, others = ([x for _, x in read_lines(y, "latin-1")] for y in (one, other))
-            except ConfigurationError:  # of an encoding that only the reader knows
-                continue
-            if sum(map(set(others).__contains__, lines)) > MOST_SHARED * len(lines):
-                return True
-    return False
+    """Whether two data paths are the same, or share many lines."""
+    lines, others = _lines(first), set(_lines(second))
+    return first == second or sum(line in others for line in lines) > MOST_SHARED * len(lines)
 
 
-def _files(path: Any) -> list[str]:
-    """The files that a data path without folds names."""
-    if isinstance(path, Mapping) and "set" in path:  # two sets of a file share no example
-        return [f"{path.get('path')}, {path['set']}"]
+def _lines(data_path: Any) -> list[str]:
+    """The lines of the files that a data path names, without those in other folds."""
+    path, in_folds = split_data_path(data_path)
     if isinstance(path, Mapping):
-        path = list(path.values())
-    return [part for part in (path if isinstance(path, list) else [path]) if isinstance(part, str)]
+        path = [] if "set" in path else list(path.values())  # two sets of a file share no example
+    lines: list[str] = []
+    for file in path if isinstance(path, list) else [path]:
+        if isinstance(file, str) and os.path.isfile(file):
+            with suppress(ConfigurationError):  # an encoding that only the reader knows
+                lines += in_folds(line for _, line in read_lines(file, "latin-1"))
+    return lines
 
 
 def _report(data: LabeledLogits, path: Any, previous: float, temperature: float) -> DataReport:

@@ -144,12 +144,10 @@ class SemiSupervisedDataLoader(DataLoader):
         self._step = 0
 
     def _read(self, reader: DatasetReader, data_path: str) -> list[Instance]:
-        instances = []
-        for instance in Tqdm.tqdm(
-            reader.read(data_path), desc="loading instances", disable=self._quiet
-        ):
+        read = Tqdm.tqdm(reader.read(data_path), desc="loading instances", disable=self._quiet)
+        instances = list(read)
+        for instance in instances:
             reader.apply_token_indexers(instance)
-            instances.append(instance)
         return instances
 
     def _split(

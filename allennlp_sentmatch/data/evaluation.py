@@ -8,61 +8,41 @@ from typing import Any, Optional
 
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import is_distributed, lazy_groups_of
+from allennlp.common.util import lazy_groups_of
 from allennlp.data import Instance
 from allennlp.data.data_loaders import DataLoader, MultiProcessDataLoader, TensorDict
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.fields import TextField
 from allennlp.data.samplers import MaxTokensBatchSampler
 from allennlp.models import Model
-from allennlp.nn.util import dist_reduce
-from torch import distributed
 
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import FormattedReader
 
 logger = logging.getLogger(__name__)
 
-CONVERTED = ("multiprocess", "simple", "semi_supervised")
-"""The data loaders of which an evaluation loader can be made."""
-
 KEPT = ("batches_per_epoch", "collate_fn", "cuda_device", "max_instances_in_memory", "quiet")
-"""The settings that it takes over besides the size of a batch."""
+"""The settings that an evaluation loader takes over, in addition to the size of a batch."""
 
 
 class InOrderBatchSampler(MaxTokensBatchSampler):
-    """Makes batches of consecutive examples. Not registered itself.
-
-    # Parameters
-
-    batch_size : `int`, optional (default = `None`)
-        The number of examples in a batch.
-    max_tokens : `int`, optional (default = `None`)
-        Without a `batch_size`, the largest number of tokens in a batch, padding included. A longer
-        text is a batch of its own.
+    """Makes batches of consecutive examples, of `batch_size` or, without it, of as many as have
+    `max_tokens` tokens, padding included. Not registered itself.
     """
 
     def __init__(self, batch_size: Optional[int] = None, max_tokens: Optional[int] = None) -> None:
         super().__init__(max_tokens or 1)
         self.batch_size: Any = batch_size
-        self.least = 0
-        """A number of batches for which large batches are divided."""
 
     def get_batch_indices(self, instances: Sequence[Instance]) -> list[list[int]]:
         """The positions of the examples of each batch."""
         positions = range(len(instances))
         if self.batch_size is not None:
-            batches = [list(group) for group in lazy_groups_of(positions, self.batch_size)]
-        else:
-            lengths = [
-                max((len(x) for x in one.fields.values() if isinstance(x, TextField)), default=1)
-                for one in instances
-            ]
-            batches = [*filter(None, self._lazy_groups_of_max_size(positions, lengths))]
-        while len(batches) < min(self.least, len(instances)):
-            largest = max(range(len(batches)), key=lambda i: len(batches[i]))
-            half = len(batches[largest]) // 2
-            batches[largest : largest + 1] = batches[largest][:half], batches[largest][half:]
-        return batches
+            return [list(group) for group in lazy_groups_of(positions, self.batch_size)]
+        lengths = [
+            max((len(x) for x in one.fields.values() if isinstance(x, TextField)), default=1)
+            for one in instances
+        ]
+        return [*filter(None, self._lazy_groups_of_max_size(positions, lengths))]
 
 
 class EvaluationDataLoader(MultiProcessDataLoader):
@@ -71,20 +51,18 @@ class EvaluationDataLoader(MultiProcessDataLoader):
     """
 
     def __iter__(self) -> Iterator[TensorDict]:
-        used, total = f"{self.batches_per_epoch} batches", "the"
-        if self._instances:  # else they are read in parts
-            sampler: Any = self.batch_sampler
-            if is_distributed():
-                # Validation ends with the first process that has no more batches.
-                number = len(sampler.get_batch_indices(self._instances))
-                sampler.least = int(dist_reduce(number, distributed.ReduceOp.MAX))
-            batches = islice(sampler.get_batch_indices(self._instances), self.batches_per_epoch)
-            used, total = f"{sum(map(len, batches)):,}", f"{len(self._instances):,}"
-        if self.batches_per_epoch is not None and used != total:
-            message = "%s: %s of %s examples are used, as batches_per_epoch says"
-            logger.warning(message, self.data_path, used, total)
+        limit = self.batches_per_epoch
+        if limit is not None:
+            used, total = f"{limit} batches", "the"
+            if self._instances:  # else they are read in parts
+                sampler: Any = self.batch_sampler
+                batches = islice(sampler.get_batch_indices(self._instances), limit)
+                used, total = f"{sum(map(len, batches)):,}", f"{len(self._instances):,}"
+            if used != total:
+                message = "%s: %s of %s examples are used, as batches_per_epoch says"
+                logger.warning(message, self.data_path, used, total)
         logger.info("the loss is the mean of the batches' means; other figures count examples")
-        return islice(self._iter_batches(), self.batches_per_epoch)
+        return islice(self._iter_batches(), limit)
 
 
 def evaluation_loader(params: Params, reader: DatasetReader, data_path: Any) -> DataLoader:
@@ -95,7 +73,7 @@ def evaluation_loader(params: Params, reader: DatasetReader, data_path: Any) -> 
     `drop_last` and worker processes have no effect. With `batches_per_epoch`, the first batches are
     used every time, and the log says how many examples they have.
     """
-    if params.get("type", "multiprocess") not in CONVERTED:
+    if params.get("type", "multiprocess") not in ("multiprocess", "simple", "semi_supervised"):
         return DataLoader.from_params(params, reader=reader, data_path=data_path)
     sampler = params.get("batch_sampler") or {}
     size = params.get("batch_size") or sampler.get("batch_size")

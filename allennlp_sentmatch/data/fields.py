@@ -48,12 +48,10 @@ class LabelField(fields.LabelField):
             place = "" if self.source is None else f"{self.source}: "
             namespace = self._label_namespace
             known = sorted(vocab.get_token_to_index_vocabulary(namespace))
-            listed = ", ".join(map(repr, known[:_MOST_LISTED]))
-            expected = f"expected one of {listed}" if len(known) > 1 else f"expected {listed}"
+            expected = ", ".join(map(repr, known[:_MOST_LISTED])) or f"no label in {namespace!r}"
+            expected = f"one of {expected}" if len(known) > 1 else expected
             if len(known) > _MOST_LISTED:
                 expected += f" or one of {len(known) - _MOST_LISTED} others"
-            elif not known:
-                expected = f"the vocabulary has no labels in the namespace {namespace!r}"
             counter = vocab._retained_counter or {}  # none of an archive's vocabulary
             reason = "does not occur in the training data"
             if not counter:
@@ -61,7 +59,7 @@ class LabelField(fields.LabelField):
             elif self.label in counter.get(namespace, ()):
                 reason = "is left out by the vocabulary's max_vocab_size or min_count"
             raise ConfigurationError(
-                f"{place}the label {self.label!r} {reason}; {expected}"
+                f"{place}the label {self.label!r} {reason}; expected {expected}"
             ) from None
 
     def __eq__(self, other: object) -> bool:

@@ -106,17 +106,8 @@ def load_archive(
 def copy_archive(
     archive_file: AnyPath, output_file: AnyPath, weights: Mapping[str, Tensor]
 ) -> None:
-    """Write a new archive that differs from another one in its weights.
-
-    # Parameters
-
-    archive_file : `Union[str, os.PathLike]`
-        A path or URL of a `model.tar.gz`, or a serialization directory, that `load_archive` has
-        loaded.
-    output_file : `Union[str, os.PathLike]`
-        Where to write the new archive.
-    weights : `Mapping[str, Tensor]`
-        The model's `state_dict`.
+    """Write a new archive that differs in its weights, a model's `state_dict`, from an archive or a
+    serialization directory that `load_archive` has loaded.
     """
     with ExitStack() as stack:
         folder = _open_folder(archive_file, stack)
@@ -197,18 +188,9 @@ def _problem(error: Exception, folder: str) -> str:
         # torch's own message advises to load it in a way that runs whatever is in it.
         return "its weights are damaged, or hold something other than tensors"
     if isinstance(error, UnicodeDecodeError):
-        return f"{_undecodable_file(folder)} is not encoded in UTF-8"
+        return "a file of its vocabulary is not encoded in UTF-8"
     message = " ".join(str(error).split()) or type(error).__name__
     return message.replace(os.path.join(folder, ""), "")
-
-
-def _undecodable_file(folder: str) -> str:
-    for file in sorted(Path(folder, "vocabulary").iterdir()):
-        try:
-            file.read_text("utf-8")
-        except UnicodeDecodeError:
-            return os.path.relpath(file, folder)
-    return "a file"
 
 
 @contextmanager
@@ -242,14 +224,9 @@ def _resolve_class_name(cls: type[Registrable], name: str) -> tuple[Any, Optiona
 def extract_archive(archive_file: AnyPath, folder: AnyPath) -> None:
     """Extract an archive, each member after a check.
 
-    A model's archive needs regular files and folders under relative paths, and nothing else.
-
-    # Parameters
-
-    archive_file : `Union[str, os.PathLike]`
-        A local, gzipped tar file.
-    folder : `Union[str, os.PathLike]`
-        An existing folder. Files that were extracted before an error stay there.
+    A model's archive, a local, gzipped tar file, needs regular files and folders under relative
+    paths, and nothing else. The folder exists; files that were extracted before an error stay
+    there.
 
     # Raises
 

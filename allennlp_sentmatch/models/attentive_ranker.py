@@ -42,8 +42,6 @@ class AttentiveRanker(TextModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Reads questions and candidates.
     pooling : `Union[str, list[str]]`, optional (default = `"attentive"`)
@@ -94,8 +92,7 @@ class AttentiveRanker(TextModel):
             raise ConfigurationError(f"margin must be at least 0, got {margin}")
         if num_negatives is not None and num_negatives < 1:
             raise ConfigurationError(
-                f"num_negatives must be at least 1, or null for all wrong answers; "
-                f"got {num_negatives}"
+                f"num_negatives must be at least 1, or null for all; got {num_negatives}"
             )
         self._pooling: Union[AttentivePooling, Pooling]
         if pooling == "attentive":
@@ -149,11 +146,9 @@ class AttentiveRanker(TextModel):
 
         # Returns
 
-        `dict[str, Any]`
-            `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,),
-            `question_num_tokens` (B,) and `candidate_num_tokens` (B, K). Where they apply, `loss`
-            (a scalar), `metadata`, and with attentive pooling `question_attention` (B, K, M) and
-            `candidate_attention` (B, K, L).
+        `scores` (B, K), -inf where nothing was scored; `num_candidates` (B,), `question_num_tokens`
+        (B,) and `candidate_num_tokens` (B, K). Where they apply, `loss` (a scalar), `metadata`, and
+        with attentive pooling `question_attention` (B, K, M) and `candidate_attention` (B, K, L).
         """
         question_mask = get_text_field_mask(question)  # (B, M)
         candidate_mask = get_text_field_mask(candidates, num_wrapping_dims=1)  # (B, K, L)

@@ -39,8 +39,6 @@ class BiattentiveClassificationNetwork(ClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
     integrator : `Seq2SeqEncoder`
         Its input size is 3 times the encoder's output size.

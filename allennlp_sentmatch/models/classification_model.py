@@ -23,7 +23,6 @@ class ClassificationModel(TextModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     label_namespace : `str`, optional (default = `"labels"`)
         Vocabulary namespace of the labels.
     positive_label : `str`, optional (default = `None`)
@@ -41,8 +40,8 @@ class ClassificationModel(TextModel):
 
     # Raises
 
-    `ConfigurationError`
-        If the vocabulary has fewer than two labels, or `positive_label` is not among them.
+    `ConfigurationError` if the vocabulary has fewer than two labels, or `positive_label` is not
+    among them.
     """
 
     default_predictor = "sentence_pair"
@@ -71,16 +70,12 @@ class ClassificationModel(TextModel):
                 f"padding and unknown words would be labels, as the vocabulary's "
                 f"non_padded_namespaces lack {label_namespace!r}; its default has '*labels'"
             )
-        hint = ", as its max_vocab_size or min_count cuts labels" if counts.keys() - labels else ""
-        if not labels:
+        if len(labels) < 2:
+            hint = ", as its max_vocab_size or min_count cuts labels" * bool(counts.keys() - labels)
+            found = f"only the label {next(iter(labels))!r}" if labels else "no label"
             raise ConfigurationError(
-                f"the vocabulary's namespace {label_namespace!r} has no label{hint}; is the "
-                f"training data labeled, and is `label_namespace` right?"
-            )
-        if len(labels) == 1:
-            raise ConfigurationError(
-                f"the only label in the vocabulary is {next(iter(labels))!r}{hint}; a classifier "
-                f"needs training data of at least two"
+                f"the vocabulary's namespace {label_namespace!r} has {found}{hint}; a classifier "
+                "needs at least two: is the training data labeled, and `label_namespace` right?"
             )
         self.output_sizes[label_namespace] = len(labels)
         if positive_label is not None and positive_label not in labels:
@@ -122,10 +117,8 @@ class ClassificationModel(TextModel):
 
         # Returns
 
-        `dict[str, Any]`
-            `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B,
-            num_labels), what `classify` shows, and where they apply `loss` (a scalar) and
-            `metadata`.
+        `label_logits` (B, num_labels), divided by the temperature, `label_probs` (B, num_labels),
+        what `classify` shows, and where they apply `loss` (a scalar) and `metadata`.
         """
         logits, shown = self.classify(*texts, **named_texts)
         return {**self.output(logits, label, metadata), **shown}
@@ -146,10 +139,7 @@ class ClassificationModel(TextModel):
         without what `classify` shows.
         """
         logits = logits / self.temperature
-        output: dict[str, Any] = {
-            "label_logits": logits,
-            "label_probs": logits.softmax(dim=-1),
-        }
+        output: dict[str, Any] = {"label_logits": logits, "label_probs": logits.softmax(dim=-1)}
         if metadata is not None:
             output["metadata"] = metadata
         if label is not None:

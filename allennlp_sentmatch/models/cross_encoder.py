@@ -30,7 +30,6 @@ class CrossEncoder(ClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
         With the token embedder "pretrained_transformer".
     encoder : `Seq2VecEncoder`, optional (default = `ClsPooler`)
@@ -72,8 +71,6 @@ class CrossEncoderRegressor(ScoreModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder : `TextFieldEmbedder`
     lowest_score, highest_score : `float`
         The ends of the scale: whole numbers.
     encoder : `Seq2VecEncoder`, optional (default = `ClsPooler`)

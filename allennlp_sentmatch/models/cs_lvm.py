@@ -16,9 +16,10 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor
 
 from allennlp_sentmatch.models.vae_siamese import GenerativeClassificationModel
-from allennlp_sentmatch.modules.configuration_errors import inherits_settings
+from allennlp_sentmatch.modules.configuration_errors import configuration_errors, inherits_settings
 from allennlp_sentmatch.modules.generation import LengthPenaltyScorer
 from allennlp_sentmatch.modules.semantic_constraints import SemanticConstraints
+from allennlp_sentmatch.nn.checks import check_choice
 from allennlp_sentmatch.nn.cs_lvm import (
     LSTMState,
     VonMisesFisherInferenceNetwork,
@@ -36,8 +37,6 @@ from allennlp_sentmatch.nn.cs_lvm import (
 _DEFAULT_BEAM_SEARCH = Lazy(
     BeamSearch, beam_size=10, min_steps=1, max_steps=30, final_sequence_scorer=LengthPenaltyScorer()
 )
-
-_LABEL_EXPECTATIONS = ("enumeration", "sampling", "sampling_without_score")
 
 
 class _Pair(NamedTuple):
@@ -74,7 +73,6 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
         See `GenerativeClassificationModel`.
     encoder : `Seq2VecEncoder`
@@ -129,10 +127,10 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
                     f"encoder {side} dim",
                     f"posterior_encoder {side} dim",
                 )
-        if label_expectation not in _LABEL_EXPECTATIONS:
-            raise ConfigurationError(
-                f"label_expectation is {label_expectation!r}; expected one of "
-                f"{', '.join(map(repr, _LABEL_EXPECTATIONS))}"
+        with configuration_errors():
+            check_choice(
+                *("enumeration", "sampling", "sampling_without_score"),
+                label_expectation=label_expectation,
             )
         if (
             constraints is not None
@@ -157,21 +155,12 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     def generate(
         self, source: TextFieldTensors, labels: Tensor, sample_latent: bool = False
     ) -> dict[str, Any]:
-        """Search for sentences that have the relations `labels` to B source sentences.
+        """Search for sentences that have the relations `labels` (B,) to B source sentences.
 
-        # Parameters
+        With `sample_latent`, z_s is drawn from q(z_s | x_s) and not its mean.
 
-        source : `TextFieldTensors`
-        labels : `Tensor`
-            (B,)
-        sample_latent : `bool`, optional (default = `False`)
-            Draw z_s from q(z_s | x_s) rather than take its mean.
-
-        # Returns
-
-        `dict[str, Any]`
-            `sentences`, for each source a list of K lists of words, the best first, and their
-            `scores` (B, K).
+        Returns `sentences`, for each source a list of K lists of words, the best first, and their
+        `scores` (B, K).
         """
         words = self._word_embeddings
 
@@ -202,20 +191,11 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         unlabeled_hypothesis: Optional[TextFieldTensors] = None,
         **other_fields: Any,
     ) -> Tensor:
-        """R, eqs 6.20 to 6.23, of the labeled pairs and of the unlabeled ones, added up.
+        """R, eqs 6.20 to 6.23, of the labeled pairs and of the unlabeled ones of a batch as
+        `forward` takes it, added up to a scalar.
 
         Its gradient reaches the generator, the word embeddings, wherever they are read, and the
         constraints' weights. Words are read without dropout. The temperature advances by one step.
-
-        # Parameters
-
-        premise, hypothesis, unlabeled_premise, unlabeled_hypothesis, other_fields
-            A batch as `forward` takes it.
-
-        # Returns
-
-        `Tensor`
-            A scalar.
         """
         with self._constrained():
             pair = self._read_pair(premise, hypothesis, dropout=False)

@@ -41,8 +41,6 @@ class DecomposableAttention(ClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Reads each of the two sentences.
     attend_feedforward : `Lazy[FeedForward]`, optional

@@ -26,8 +26,6 @@ class DistilledEncoder(TextModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
         To use a `Seq2SeqEncoder`, wrap it in "pooled".
     projection_size : `int`, optional (default = `None`)
@@ -46,8 +44,7 @@ class DistilledEncoder(TextModel):
 
     # Raises
 
-    `ConfigurationError`
-        If sizes do not match, or `cut_projection` has no projection to cut.
+    `ConfigurationError` if sizes do not match, or `cut_projection` has no projection to cut.
     """
 
     default_predictor = "sentence_vector"
@@ -98,13 +95,11 @@ class DistilledEncoder(TextModel):
         teacher_vector : `Tensor`, optional (default = `None`)
             (B, P), the teacher's vectors. With them there is a loss, and the metric is updated.
         metadata : `list[dict[str, Any]]`, optional (default = `None`)
-            Passed on.
 
         # Returns
 
-        `dict[str, Any]`
-            `vector` (B, P), or (B, E) with `cut_projection`, and where they apply `loss` (a scalar)
-            and `metadata`.
+        `vector` (B, P), or (B, E) with `cut_projection`, and where they apply `loss` (a scalar) and
+        `metadata`.
         """
         # Shape: (B, E)
         encoded = self._vectors(tokens)

@@ -41,7 +41,6 @@ class EncoderDecoder(TextModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     source_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Any encoder. AllenNLP's `lstm` and this package's `cas_lstm` and `stacked_rnn` (of LSTMs)
@@ -82,8 +81,8 @@ class EncoderDecoder(TextModel):
 
     # Raises
 
-    `ConfigurationError`
-        If the parts do not fit together or the vocabulary lacks the start or end symbol.
+    `ConfigurationError` if the parts do not fit together or the vocabulary lacks the start or end
+    symbol.
     """
 
     default_predictor = "translation"
@@ -175,14 +174,13 @@ class EncoderDecoder(TextModel):
 
         # Returns
 
-        `dict[str, Any]`
-            - `loss`: with `target_tokens`, the mean cross-entropy of their tokens;
-            - `predictions`: outside of training, the indices of K translations, shape
-              (batch_size, K, num_steps), best first, each ended and padded by the end symbol;
-            - `scores`: their scores, shape (batch_size, K);
-            - `attention`: for the best translation the weights of the source's tokens at each
-              step, shape (batch_size, num_steps, source_length);
-            - `metadata`.
+        - `loss`: with `target_tokens`, the mean cross-entropy of their tokens;
+        - `predictions`: outside of training, the indices of K translations, shape
+          (batch_size, K, num_steps), best first, each ended and padded by the end symbol;
+        - `scores`: their scores, shape (batch_size, K);
+        - `attention`: for the best translation the weights of the source's tokens at each
+          step, shape (batch_size, num_steps, source_length);
+        - `metadata`.
         """
         # shape: (B, S, E) and (B, S)
         encoder_outputs, source_mask, state = self._read_source(source_tokens)
@@ -217,11 +215,10 @@ class EncoderDecoder(TextModel):
 
         # Returns
 
-        `dict[str, Any]`
-            For each sentence `source`, `source_tokens`, `target` (the best translation),
-            `target_tokens` with the end symbol if it was reached, `score`, `n_best` (a list of
-            `target` and `score`, best first), and `attention`: for each of `target_tokens` the
-            weights of `source_tokens`. The scores are those that the beam search ranks by.
+        For each sentence `source`, `source_tokens`, `target` (the best translation),
+        `target_tokens` with the end symbol if it was reached, `score`, `n_best` (a list of `target`
+        and `score`, best first), and `attention`: for each of `target_tokens` the weights of
+        `source_tokens`. The scores are those that the beam search ranks by.
         """
         metadata, predictions = output_dict["metadata"], output_dict["predictions"]
         sentences = [list(map(self._words.sentence, beams)) for beams in predictions.tolist()]

@@ -20,12 +20,8 @@ from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 
 SHARED_SECTIONS = (
-    "vocabulary",
-    "dataset_reader",
-    "validation_dataset_reader",
-    "data_loader",
-    "validation_data_loader",
-    "evaluation",
+    *("vocabulary", "dataset_reader", "validation_dataset_reader"),
+    *("data_loader", "validation_data_loader", "evaluation"),
 )
 """Keys that the ensemble's configuration takes from the first archive, apart from the model."""
 
@@ -74,20 +70,10 @@ class Ensemble(ClassificationModel):
         metadata: Optional[list[dict[str, Any]]] = None,
         **fields: Any,
     ) -> dict[str, Any]:
-        """Classify a batch of B instances.
+        """Classify a batch of B instances; the `fields` are arguments of the members' `forward`.
 
-        # Parameters
-
-        label, metadata
-            See `ClassificationModel.forward`.
-        fields
-            Arguments of the members' `forward`.
-
-        # Returns
-
-        `dict[str, Any]`
-            That of `ClassificationModel.forward`; the logits are the logarithms of the averaged
-            probabilities. With `member_probs` (B, number of members, num_labels).
+        The output is that of `ClassificationModel.forward`, where the logits are the logarithms of
+        the averaged probabilities, with `member_probs` (B, number of members, num_labels).
         """
         # Shape: (B, number of members, num_labels)
         log_probs = torch.stack(
@@ -115,7 +101,7 @@ class Ensemble(ClassificationModel):
 
 
 def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: bool = False) -> str:
-    """Combine the archives of several trained classifiers into one.
+    """Combine the archives of several trained classifiers into one, and return its path.
 
     # Parameters
 
@@ -127,11 +113,6 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
         Where to write the new archive, `ensemble.tar.gz` for instance.
     trust : `bool`, optional (default = `False`)
         See `load_archive`.
-
-    # Returns
-
-    `str`
-        The path of the new archive.
 
     # Raises
 

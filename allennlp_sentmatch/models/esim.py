@@ -45,8 +45,6 @@ class ESIM(ClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Reads each of the two sentences.
     inference_encoder : `Seq2SeqEncoder`

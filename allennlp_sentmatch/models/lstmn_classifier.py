@@ -26,8 +26,6 @@ class LstmnClassifier(ClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Lazy[PairEncoder]`
         By default of the type "lstmn_inter_attention".
     classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)

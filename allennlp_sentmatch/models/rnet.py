@@ -60,8 +60,6 @@ class RNet(TextModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2SeqEncoder`
         Reads questions and passages. The paper's is a `gru` of 3 bidirectional layers.
     passage_encoder : `Seq2SeqEncoder`, optional (default = `None`)
@@ -91,8 +89,7 @@ class RNet(TextModel):
 
     # Raises
 
-    `ConfigurationError`
-        If a setting is impossible or the parts do not fit together.
+    `ConfigurationError` if a setting is impossible or the parts do not fit together.
     """
 
     default_predictor = "answer_extractor"
@@ -173,20 +170,19 @@ class RNet(TextModel):
 
         # Returns
 
-        `dict[str, Any]`
-            - `span_start_logits`, `span_end_logits`, `span_start_probs` and `span_end_probs`,
-              (B, T); of several windows with a token, its largest logits;
-            - `loss`: a scalar, with `span_start` and `span_end`;
-            - outside of training `best_spans`, (B, n_best_size, 2), the first and the last tokens
-              of the most probable spans, or -1 if there are not as many, `best_span_scores`, (B,
-              n_best_size), the logarithms of their probabilities, and `best_span`, (B, 2);
-            - outside of training `answer`, the texts of the best spans, with `metadata`;
-            - outside of training `matching_attention` and `reverse_matching_attention`, (B, W, M),
-              of each direction, `self_matching_attention`, (B, W, W), and `attention_start`, (B,):
-              of the whole passages, or of the windows of W tokens with the best spans, which begin
-              at these tokens;
-            - `question_num_tokens` and `passage_num_tokens`, (B,);
-            - `metadata`.
+        - `span_start_logits`, `span_end_logits`, `span_start_probs` and `span_end_probs`,
+          (B, T); of several windows with a token, its largest logits;
+        - `loss`: a scalar, with `span_start` and `span_end`;
+        - outside of training `best_spans`, (B, n_best_size, 2), the first and the last tokens
+          of the most probable spans, or -1 if there are not as many, `best_span_scores`, (B,
+          n_best_size), the logarithms of their probabilities, and `best_span`, (B, 2);
+        - outside of training `answer`, the texts of the best spans, with `metadata`;
+        - outside of training `matching_attention` and `reverse_matching_attention`, (B, W, M),
+          of each direction, `self_matching_attention`, (B, W, W), and `attention_start`, (B,):
+          of the whole passages, or of the windows of W tokens with the best spans, which begin
+          at these tokens;
+        - `question_num_tokens` and `passage_num_tokens`, (B,);
+        - `metadata`.
         """
         embedded_question, question_mask = self._embed(question)  # (B, M, D) and (B, M)
         encoded_question = self._dropout(self._encoder(embedded_question, question_mask))
@@ -242,16 +238,15 @@ class RNet(TextModel):
 
         # Returns
 
-        `dict[str, Any]`
-            For each question `span`, the first and the last token of the answer, `probability`,
-            the product of the probabilities of its start and its end (in a passage of several
-            windows: by the logits of one window), and `n_best`: a list of `span` and
-            `probability`, best first; with metadata also `answer`, here and in `n_best`.
-            `span_start_probs` and `span_end_probs` have a number for each token of the passage. Of
-            the attention there is only that of the answer's tokens, as a passage has too many
-            others: `question_attention`, for each of them the weights of the question's tokens,
-            the mean of both directions, and `passage_attention`, the mean of their weights of the
-            passage's tokens, zero outside of the window with the answer.
+        For each question `span`, the first and the last token of the answer, `probability`, the
+        product of the probabilities of its start and its end (in a passage of several windows: by
+        the logits of one window), and `n_best`: a list of `span` and `probability`, best first;
+        with metadata also `answer`, here and in `n_best`. `span_start_probs` and `span_end_probs`
+        have a number for each token of the passage. Of the attention there is only that of the
+        answer's tokens, as a passage has too many others: `question_attention`, for each of them
+        the weights of the question's tokens, the mean of both directions, and `passage_attention`,
+        the mean of their weights of the passage's tokens, zero outside of the window with the
+        answer.
         """
         spans, scores = (output_dict.pop(name) for name in ("best_spans", "best_span_scores"))
         n_best: list[list[dict[str, Any]]] = [

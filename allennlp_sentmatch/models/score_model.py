@@ -21,7 +21,6 @@ class ScoreModel(TextModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     lowest_score, highest_score : `float`
         The ends of the scale. All predictions lie between them, and all true scores must.
     settings
@@ -29,8 +28,8 @@ class ScoreModel(TextModel):
 
     # Raises
 
-    `ConfigurationError`
-        If they are not finite, or `highest_score` is not greater than `lowest_score`.
+    `ConfigurationError` if they are not finite, or `highest_score` is not greater than
+    `lowest_score`.
     """
 
     default_predictor = "sentence_pair"
@@ -85,14 +84,12 @@ class ScoreModel(TextModel):
 
         # Returns
 
-        `dict[str, Any]`
-            `score` (B,), the predictions, what `read` shows, and where they apply `loss` (a scalar)
-            and `metadata`.
+        `score` (B,), the predictions, what `read` shows, and where they apply `loss` (a scalar) and
+        `metadata`.
 
         # Raises
 
-        `ConfigurationError`
-            If a true score is not between the lowest and the highest one.
+        `ConfigurationError` if a true score is not between the lowest and the highest one.
         """
         features, shown = self.read(*texts, **named_texts)
         output: dict[str, Any] = {"score": self.scores(features), **shown}

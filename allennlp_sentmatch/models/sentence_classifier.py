@@ -23,8 +23,6 @@ class SentenceClassifier(ClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
         To use a `Seq2SeqEncoder`, wrap it in "pooled".
     classifier : `Lazy[Classifier]`, optional (default = `Lazy(Classifier)`)

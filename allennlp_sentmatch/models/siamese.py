@@ -44,8 +44,6 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
         Reads each of the two sentences. To use a `Seq2SeqEncoder`, wrap it in "pooled".
     matcher : `Lazy[Matcher]`
@@ -102,8 +100,6 @@ class SimilarityRegressor(SiameseModel, ScoreModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
     scorer : `Lazy[PairScorer]`
         "graded" or "cosine".

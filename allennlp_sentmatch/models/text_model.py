@@ -163,19 +163,12 @@ def refuse_nan(model: torch.nn.Module, inputs: Any, output: dict[str, Any]) -> N
     It would be taken for the first label, or be written as NaN. Attention, which is larger, is not
     looked at.
     """
-    values = (
-        {}
-        if model.training
-        else {
-            name: value.isnan()
-            for name, value in output.items()
-            if isinstance(value, Tensor) and value.is_floating_point() and value.dim() <= 2
-        }
-    )
-    # A GPU is waited for once.
-    if not values or not torch.stack([is_nan.any() for is_nan in values.values()]).any():
+    if model.training:
         return
-    name, is_nan = next((name, is_nan) for name, is_nan in values.items() if is_nan.any())
+    values = {k: v for k, v in output.items() if isinstance(v, Tensor) and v.dim() <= 2}
+    if not sum(value.isnan().sum() for value in values.values()):  # a GPU is waited for once
+        return
+    name, is_nan = next((k, v.isnan()) for k, v in values.items() if v.isnan().any())
     where = ""
     if is_nan.dim() and "metadata" in output:
         where = f" for {shorten(output['metadata'][int(is_nan.nonzero()[0, 0])])}"
@@ -202,17 +195,10 @@ def _take_tokens(output_dict: dict[str, Any], prefix: str) -> list[list[str]]:
 
 
 def add_attention(output_dict: dict[str, Any], name: str, weights: Tensor, *masks: Tensor) -> None:
-    """Add attention weights to the output of `forward`.
+    """Add attention to the output of `forward`, under a name such as `"premise_attention"`.
 
-    # Parameters
-
-    output_dict : `dict[str, Any]`
-    name : `str`
-        The key, such as `"premise_attention"`.
-    weights : `Tensor`
-        A vector (B, T) or a matrix (B, R, C) for each instance.
-    masks : `Tensor`
-        (B, T), or (B, R) and (B, C): the mask of each dimension, right-padded.
+    The weights are a vector (B, T) or a matrix (B, R, C) for each instance, and the masks those of
+    each dimension, right-padded: (B, T), or (B, R) and (B, C).
     """
     output_dict[name] = weights
     # Shape: (B, 1) or (B, 2)
@@ -224,22 +210,12 @@ def attend_to_each_other(
 ) -> tuple[Tensor, dict[str, Any]]:
     """Let each token of B pairs attend to the tokens of the other sentence.
 
-    # Parameters
+    The tokens of B premises and then of B hypotheses are `encoded` (2B, T, E) with the `mask`
+    (2B, T); `matrix_attention` scores them against each other by `scored` (2B, T, F).
 
-    encoded : `Tensor`
-        (2B, T, E), the tokens of B premises and then of B hypotheses.
-    scored : `Tensor`
-        (2B, T, F), by which `matrix_attention` scores them against each other.
-    mask : `Tensor`
-        (2B, T)
-    matrix_attention : `MatrixAttention`
-
-    # Returns
-
-    `tuple[Tensor, dict[str, Any]]`
-        The sums (2B, T, E) of what each token attends to, and for the output `premise_attention`
-        and `hypothesis_attention` (B, T, T), a row of weights over the other sentence for each
-        token.
+    Returns the sums (2B, T, E) of what each token attends to, and for the output
+    `premise_attention` and `hypothesis_attention` (B, T, T), a row of weights over the other
+    sentence for each token.
     """
     # Shape: (B, T, T)
     similarity = matrix_attention(*scored.chunk(2))

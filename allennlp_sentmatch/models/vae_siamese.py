@@ -37,8 +37,6 @@ class GenerativeClassificationModel(ClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder : `TextFieldEmbedder`
     encoder : `Seq2VecEncoder`
         Reads each of the two sentences.
     posterior : `Lazy[Posterior]`
@@ -129,17 +127,8 @@ class GenerativeClassificationModel(ClassificationModel):
     ) -> dict[str, Any]:
         """Classify a batch of B pairs; with labels, also compute the loss.
 
-        # Parameters
-
-        premise, hypothesis, label, metadata, score
-            See `ClassificationModel.forward`.
-        unlabeled_premise, unlabeled_hypothesis : `TextFieldTensors`, optional (default = `None`)
-            The sentences of unlabeled pairs. They count only where there is a `label`.
-
-        # Returns
-
-        `dict[str, Any]`
-            See `ClassificationModel.forward`.
+        The other arguments and the output are those of `ClassificationModel.forward`. The sentences
+        of unlabeled pairs count only where there is a `label`.
         """
         pair = self._read_pair(premise, hypothesis)
         output = self.output(pair.logits, label, metadata)
@@ -277,7 +266,6 @@ class VAESiameseClassifier(GenerativeClassificationModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
     text_field_embedder : `TextFieldEmbedder`
         See `GenerativeClassificationModel`.
     encoder : `Seq2VecEncoder`

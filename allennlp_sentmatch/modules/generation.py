@@ -93,10 +93,7 @@ class StepwiseLengthPenaltyBeamSearch(BeamSearch):
         self._penalty = LengthPenaltyScorer(alpha)
 
     def search(  # type: ignore[override]  # a step without AllenNLP's optional timestep
-        self,
-        start_predictions: Tensor,
-        start_state: StateType,
-        step: StepFunctionTypeNoTimestep,
+        self, start_predictions: Tensor, start_state: StateType, step: StepFunctionTypeNoTimestep
     ) -> tuple[Tensor, Tensor]:
         """Search as AllenNLP's `BeamSearch` does, with the scores of each step divided."""
 
@@ -111,14 +108,8 @@ class StepwiseLengthPenaltyBeamSearch(BeamSearch):
 class OutputWords(torch.nn.Module):
     """The indices of the start and end symbols, and a mask of the words that may be generated.
 
-    Padding and the start symbol are not words, and the unknown symbol tells a reader nothing.
-
-    # Parameters
-
-    vocab : `Vocabulary`
-    namespace : `str`
-    remedy : `str`
-        What to do if a symbol is missing, for the `ConfigurationError`.
+    Padding and the start symbol are not words, and the unknown symbol tells a reader nothing. The
+    `remedy` ends the `ConfigurationError` for a namespace without one of these symbols.
     """
 
     allowed: Tensor
@@ -150,20 +141,11 @@ class OutputWords(torch.nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Search the best sentences for each of B instances.
 
-        # Parameters
+        The `step` leads from the last words (B,) and the state to the next words' logits (B, V) and
+        the state, which is `state` before the first word.
 
-        beam_search : `BeamSearch`
-            AllenNLP's, with the end symbol, the number of beams and the scorer.
-        step : `Callable`
-            From the last words (B,) and the state to the next words' logits (B, V) and the state.
-        state : `dict[str, Tensor]`
-            The state before the first word.
-
-        # Returns
-
-        `tuple[Tensor, Tensor]`
-            Word indices (B, K, T), the best of K sentences first, each ended and padded by the end
-            symbol; and their scores (B, K).
+        Returns word indices (B, K, T), the best of K sentences first, each ended and padded by the
+        end symbol, and their scores (B, K).
         """
 
         def allowed_step(last_words: Tensor, state: StateType) -> tuple[Tensor, StateType]:

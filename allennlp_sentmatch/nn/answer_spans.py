@@ -38,13 +38,11 @@ def best_spans(
 
     # Returns
 
-    `BestSpans`
-        Best first. Where a passage has fewer spans, the rest is filled up.
+    `BestSpans`, best first. Where a passage has fewer spans, the rest is filled up.
 
     # Raises
 
-    `ValueError`
-        If `count` or `max_length` is less than 1.
+    `ValueError` if `count` or `max_length` is less than 1.
     """
     check_positive(count=count)
     if max_length is not None:
@@ -86,17 +84,8 @@ class PassageWindows(NamedTuple):
     def of(cls, mask: Tensor, size: int, stride: int) -> "PassageWindows":
         """Begin a window of `size` tokens at every `stride` tokens, until one reaches the end.
 
-        # Parameters
-
-        mask : `Tensor`
-            Shape (B, T), bool, right-padded: the tokens of the passages.
-        size, stride : `int`
-            W, and the tokens from the beginning of a window to that of the next; at least 1.
-
-        # Returns
-
-        `PassageWindows`
-            At least one window for each passage.
+        Both are at least 1. The `mask` (B, T) of the passages' tokens is bool and right-padded. A
+        passage has at least one window.
         """
         lengths = mask.sum(dim=1)  # (B,)
         windows = [
@@ -137,21 +126,11 @@ class PassageWindows(NamedTuple):
     def best_spans(
         self, start: Tensor, end: Tensor, count: int = 1, max_length: Optional[int] = None
     ) -> tuple[BestSpans, Tensor]:
-        """Find the best spans of the passages among those of their windows.
+        """Find the best spans of the passages among those of their windows, as the function
+        `best_spans` does, from the scores (N, W) of each token as the first and as the last one.
 
-        # Parameters
-
-        start, end : `Tensor`
-            Shape (N, W): the score of each token as the first and as the last one.
-        count, max_length
-            As for the function `best_spans`.
-
-        # Returns
-
-        `tuple[BestSpans, Tensor]`
-            As from the function `best_spans`, for the B passages; a span that several windows have
-            counts once, with its largest score. And, (B,), the number of the window that has the
-            best span.
+        A span that several windows have counts once, with its largest score. Returns also the
+        numbers (B,) of the windows that have the best spans.
         """
         start, end = (scores.masked_fill(~self.mask, -torch.inf) for scores in (start, end))
         found = best_spans(start, end, count, max_length)  # of each window

@@ -31,8 +31,8 @@ class CosinePerBatchScheduler(PolynomialDecay):
 
     # Raises
 
-    `ConfigurationError`
-        If `t_initial` is not positive, or the number of steps in an epoch is unknown.
+    `ConfigurationError` if `t_initial` is not positive, or the number of steps in an epoch is
+    unknown.
     """
 
     def __init__(

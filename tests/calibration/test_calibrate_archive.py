@@ -353,9 +353,3 @@ def test_calibration(small_archive, tmp_path, monkeypatch, num_cases):
     check_cases(
         check, st.tuples(content, rows, st.none() | drawn_folds, st.booleans(), options), num_cases
     )
-
-
-@pytest.mark.parametrize("text", ["{", '{"path": 1}', '{"path": "a", "folds": 3}', "[]", "{}", ""])
-def test_data_paths(small_archive, tmp_path, allennlp, text):
-    with pytest.raises((ConfigurationError, FileNotFoundError, SystemExit)):
-        allennlp("calibrate", small_archive, text, tmp_path / "output")

@@ -75,58 +75,11 @@ def test_faultless_and_clueless_models_are_refused():
         fit_temperature(logits, logits.argmin(-1))
 
 
-HEADER = "sentence1\tsentence2\tlabel\n"
-PAIRS = ["A cat sits.\tA dog runs.\tneutral\n", "Nobody sits in the garden.\tHe is.\tentailment\n"]
-
-
 @pytest.fixture
 def archive(small_archive):
     archive = load_archive(small_archive)
     archive.model.eval()
     return archive
-
-
-@pytest.fixture
-def predict(archive, tmp_path):
-    def predict(text, **options):
-        file = tmp_path / "pairs.tsv"
-        file.write_text(text)
-        return predict_logits(
-            archive.model, archive.validation_dataset_reader, str(file), **options
-        )
-
-    return predict
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            '{"sentence1": "A cat sits.", "sentence2": "A dog runs.", "label": null}\n',
-            r"pairs\.tsv, line 1: the examples have no label",
-        ),
-        (HEADER + PAIRS[0] + "A cat.\tA dog.\tunknown\n", "line 3: the label 'unknown'"),
-    ],
-)
-def test_labels_that_are_missing_or_unknown(predict, text, message):
-    with pytest.raises(ConfigurationError, match=message):
-        predict(text)
-
-
-def test_logits_that_are_not_finite(archive, predict):
-    *_, bias = archive.model.parameters()
-    with torch.no_grad():
-        bias[0] = math.nan
-    with pytest.raises(ConfigurationError, match=r"not a number \(NaN\) for .*A cat"):
-        predict(HEADER + PAIRS[0])
-
-
-def test_no_examples(archive, tmp_path):
-    file = tmp_path / "pairs.tsv"
-    file.write_text(HEADER + PAIRS[0])
-    data = {"path": str(file), "folds": {"number": 10**30, "keep": [1]}}
-    with pytest.raises(ConfigurationError, match="there is no example in the folds"):
-        predict_logits(archive.model, archive.validation_dataset_reader, data)
 
 
 def test_a_label_of_another_reader(archive):

@@ -4,11 +4,7 @@ import numpy
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 
-from allennlp_sentmatch.calibration.thresholds import (
-    best_f1_threshold,
-    decide,
-    precision_threshold,
-)
+from allennlp_sentmatch.calibration.thresholds import best_f1_threshold, decide, precision_threshold
 
 NAMES = ["no", "yes"]
 

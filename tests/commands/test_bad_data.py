@@ -47,9 +47,9 @@ def test_build_vocab_from_folds(allennlp, tmp_path, fixtures):
     [
         (
             '{"sentence1": "a", "sentence2": "b", "label": null}\n',
-            "has no label; is the training data",
+            "has no label; a classifier needs at least two: is the training data",
         ),
-        (HEADER + "a\tb\tx\n" * 2, "the only label in the vocabulary is 'x'"),
+        (HEADER + "a\tb\tx\n" * 2, "has only the label 'x'"),
     ],
 )
 def test_train(allennlp, write, tmp_path, content, message):

@@ -3,13 +3,11 @@
 from itertools import chain
 
 import pytest
-import torch.distributed
-import torch.multiprocessing
 from allennlp.common import Params
 from allennlp.data import DataLoader, DatasetReader, Vocabulary
 
 from allennlp_sentmatch.data.data_loaders import SemiSupervisedDataLoader
-from allennlp_sentmatch.data.evaluation import InOrderBatchSampler, evaluation_loader
+from allennlp_sentmatch.data.evaluation import evaluation_loader
 
 flat = chain.from_iterable
 
@@ -60,14 +58,6 @@ def test_every_example_once_in_order(file, settings, sizes):
         assert [*flat(read)] == list(range(sum(sizes)))
 
 
-def test_a_deliberate_limit_is_logged(file, caplog):
-    batches(load(file, {"batch_size": 4, "batches_per_epoch": 2}))
-    assert "8 of 10 examples are used, as batches_per_epoch says" in caplog.text
-    caplog.clear()
-    batches(load(file, {"batch_size": 4}))
-    assert not [record for record in caplog.records if record.levelname == "WARNING"]
-
-
 def test_other_loaders_are_as_configured(file):
     @DataLoader.register("tests_loader", exist_ok=True)
     class Other(SemiSupervisedDataLoader):
@@ -76,30 +66,3 @@ def test_other_loaders_are_as_configured(file):
     assert isinstance(
         load(file, {"type": "tests_loader", "batch_size": 2, "num_labeled": 4}), Other
     )
-
-
-def work(rank, file, address, queue):
-    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
-    queue.put(batches(load(file, {"batch_size": 2})))
-    torch.distributed.destroy_process_group()
-
-
-@pytest.mark.parametrize("number", [9, 10])
-def test_processes_have_as_many_batches_as_each_other(write, tmp_path, number):
-    """AllenNLP's validation ends with the first one that has no more."""
-    file = write("".join(f"{i} word\tend\tyes\n" for i in range(number)))
-    queue = torch.multiprocessing.get_context("fork").SimpleQueue()
-    torch.multiprocessing.start_processes(
-        work, (file, f"file://{tmp_path}/store", queue), nprocs=2, start_method="fork"
-    )
-    parts = [queue.get(), queue.get()]
-    assert [len(part) for part in parts] == [3, 3]
-    assert sorted(flat(flat(parts))) == list(range(number))
-
-
-def test_the_largest_batches_are_divided():
-    sampler = InOrderBatchSampler(batch_size=4)
-    sampler.least = 4
-    assert sampler.get_batch_indices(range(9)) == [[0, 1], [2, 3], [4, 5, 6, 7], [8]]
-    sampler.least = 99
-    assert sampler.get_batch_indices(range(3)) == [[0], [1], [2]]

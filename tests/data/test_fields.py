@@ -28,7 +28,7 @@ def vocabulary(*labels: str, namespace: str = "labels") -> Vocabulary:
         (SOURCE, ["only"], "line 3: the label 'maybe' .*; expected 'only'$"),
         (SOURCE, map(str, range(10)), r"expected one of '0', .*'8', '9'$"),
         (SOURCE, map(str, range(10, 60)), r"one of '10', .*, '19' or one of 40 others$"),
-        (SOURCE, [], "the vocabulary has no labels in the namespace 'my_labels'"),
+        (SOURCE, [], "expected no label in 'my_labels'"),
         (None, ["yes"], "^the label 'maybe' does not occur"),
         # A whole file has no line.
         (Source("pos/1_9.txt"), ["good"], "^pos/1_9.txt: the label 'maybe'"),

@@ -104,7 +104,11 @@ def test_weights_other_than_tensors(copy, tmp_path):
         ("config.json", b'{"model": "\xff"}', r"its config\.json is not plain JSON"),
         ("config.json", b"[]", r"its config\.json has no section 'model'"),
         ("config.json", b'{"model": {}}', r"no section 'dataset_reader'"),
-        ("vocabulary/labels.txt", b"ja\n\xff\n", r"vocabulary/labels\.txt is not encoded in UTF-8"),
+        (
+            "vocabulary/labels.txt",
+            b"ja\n\xff\n",
+            "a file of its vocabulary is not encoded in UTF-8",
+        ),
         ("vocabulary/labels.txt", b"", "cannot be loaded"),
         ("weights.th", b"", "cannot be loaded"),
         ("weights.th", b"PK\x03\x04", "cannot be loaded"),

@@ -148,14 +148,6 @@ def test_predictions_are_the_mean_of_the_members(archives, ensemble):
     assert output.items() >= PAIR.items()
 
 
-def test_a_serialization_directory_is_accepted(archives, tmp_path):
-    path = ensemble_archives([str(archives[0].parent)], str(tmp_path / "one.tar.gz"))
-    alone, one = (
-        Predictor.from_path(archive).predict_json(PAIR) for archive in (archives[0], path)
-    )
-    assert one["label_probs"] == pytest.approx(alone["label_probs"], abs=1e-6)
-
-
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [

@@ -349,7 +349,7 @@ IMPOSSIBLE = {
         ({"output_layer": {"type": "maxout", **MAXOUT}}, "output_layer"),
     ],
     "cs_lvm": [
-        ({"label_expectation": "both"}, "label_expectation is 'both'"),
+        ({"label_expectation": "both"}, "label_expectation must be .*'both'"),
         ({"classification_weight": -1}, "classification_weight is -1"),
         ({"posterior": {"type": "gaussian"}}, 'the constraint "mu"'),
         ({"posterior_encoder": lstm(4, 2)}, "posterior_encoder output dim"),
@@ -379,7 +379,7 @@ IMPOSSIBLE = {
         ({"matcher": {"type": "symmetric", "input_size": 5}}, "encoder .* matcher input.*6 .*5"),
     ],
     "lstmn_classifier": [
-        ({"encoder": {"hidden_size": 3, "input_size": 7}}, "text_field_embedder .*4.*7"),
+        ({"encoder": {"hidden_size": 3, "input_size": 7}}, "text_field_embedder .*4.*7")
     ],
     "rcrn_entailment": [({"matcher": {"type": "symmetric", "input_size": 3}}, "matcher input")],
     "rnet": [

@@ -107,18 +107,3 @@ def test_a_true_score_outside_the_scale_is_refused(vocab):
     score, metadata = torch.tensor([4.0, 4.5]), [{}, {"id": "x"}]
     with pytest.raises(ConfigurationError, match=r"score 4\.5 of \{'id': 'x'\} is not between"):
         regressor(vocab, highest_score=4)(**TWO_SENTENCES, score=score, metadata=metadata)
-
-
-def test_correlations_are_0_where_they_are_not_defined(vocab):
-    model = regressor(vocab)
-    assert model.get_metrics()["pearson"] == model.get_metrics()["spearman"] == 0.0
-    texts = {key: {"tokens": {"tokens": ids[:1]}} for key, ids in zip(TWO_SENTENCES, IDS)}
-    model(**texts, score=torch.tensor([4.0]))
-    metrics = model.get_metrics(reset=True)
-    assert (metrics["pearson"], metrics["spearman"]) == (0.0, 0.0)
-    model(**TWO_SENTENCES, score=torch.tensor([4.0, 4.0]))
-    metrics = model.get_metrics()
-    assert (metrics["pearson"], metrics["spearman"]) == (0.0, 0.0)
-    model = regressor(vocab)
-    model(**TWO_SENTENCES, score=torch.tensor([2.0, 4.0]))
-    assert abs(model.get_metrics()["spearman"]) == pytest.approx(1)

@@ -19,8 +19,7 @@ SETTINGS = {
 
 
 of_both = pytest.mark.parametrize(
-    ("name", "plain_class"),
-    [("fused_adam", torch.optim.Adam), ("fused_adamw", torch.optim.AdamW)],
+    ("name", "plain_class"), [("fused_adam", torch.optim.Adam), ("fused_adamw", torch.optim.AdamW)]
 )
 
 

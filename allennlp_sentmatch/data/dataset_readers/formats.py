@@ -183,9 +183,8 @@ def _file_of_each_label(data_path: Any) -> Mapping[str, Any]:
     if len(entries) != 2 or len(files) != 2 or not all(entry.is_file() for entry in entries):
         raise ConfigurationError(
             f"{data_path}: expected a folder of two files whose suffixes are the labels, such as "
-            f"a.neg and a.pos; there {'is' if len(entries) == 1 else 'are'} "
-            f"{', '.join(entry.name for entry in entries) or 'none'}. Name the files by label "
-            'instead: {"neg": ..., "pos": ...}'
+            f"a.neg and a.pos; found {', '.join(entry.name for entry in entries) or 'none'}. Name "
+            'the files by label instead: {"neg": ..., "pos": ...}'
         )
     return files
 

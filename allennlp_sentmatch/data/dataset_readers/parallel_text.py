@@ -1,6 +1,5 @@
 """Sentences and their translations."""
 
-import logging
 import re
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -24,8 +23,6 @@ from allennlp_sentmatch.data.files.lines import check_encoding, read_lines
 from allennlp_sentmatch.data.files.row import Source
 from allennlp_sentmatch.data.text import check_text
 from allennlp_sentmatch.data.tokenizers import BpeTokenizer, SpacyBlankTokenizer
-
-logger = logging.getLogger(__name__)
 
 _ALTERNATIVES = re.compile(r"\{([^{},]+),([^{},]+)\}")
 
@@ -99,8 +96,6 @@ class ParallelTextReader(ConfiguredReader):
                 self._left_out[f"of more than {self._max_length} tokens (max_length)"] += 1
             else:
                 yield instance
-        for cause, number in self._left_out.items():
-            logger.info("%s: left out %d pairs %s", file_path, number, cause)
 
     def _pairs(self, file_path: str) -> Iterator[tuple[str, str]]:
         """The sentences of a path, without the blank ones."""
@@ -110,10 +105,8 @@ class ParallelTextReader(ConfiguredReader):
         else:
             before, after = file_path[: names.start()], file_path[names.end() :]
             pairs = self._aligned(*(f"{before}{name}{after}" for name in names.groups()))
-        is_empty = True
         for where, source, target in pairs:
             if source and target:
-                is_empty = False
                 yield source, target
             elif source or target:
                 self._left_out["with a blank side (skip_incomplete)"] += 1
@@ -123,8 +116,6 @@ class ParallelTextReader(ConfiguredReader):
                         f"{where}: the {blank} is blank, but its pair is not; set skip_incomplete "
                         "to leave out such pairs"
                     )
-        if is_empty and not self._left_out:
-            raise ConfigurationError(f"{file_path} is empty")
 
     def _aligned(self, source_path: str, target_path: str) -> Iterator[tuple[Source, str, str]]:
         sides = (read_lines(path, self._encoding) for path in (source_path, target_path))

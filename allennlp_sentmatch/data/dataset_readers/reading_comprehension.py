@@ -95,8 +95,8 @@ class ReadingComprehensionReader(FormattedReader):
 
     # Raises
 
-    `ConfigurationError`
-        For impossible settings, for files of another form, and for a tokenizer without offsets.
+    `ConfigurationError` for impossible settings, for files of another form, and for a tokenizer
+    without offsets.
     """
 
     FORMATS = QUESTIONS
@@ -117,13 +117,11 @@ class ReadingComprehensionReader(FormattedReader):
         self._choose_format(columns, optional=("answers", "id"))
         if max_passage_length is not None and max_passage_length < 1:
             raise ConfigurationError(
-                f"max_passage_length={max_passage_length}: expected at least 1, or null for all "
-                "tokens"
+                f"max_passage_length={max_passage_length}: expected at least 1, or null for all"
             )
         if min_overlap is not None and not 0 <= min_overlap <= 1:
             raise ConfigurationError(
-                f"min_overlap={min_overlap}: expected a ROUGE-L F1 from 0 to 1, or null for all "
-                "questions"
+                f"min_overlap={min_overlap}: expected a ROUGE-L F1 from 0 to 1, or null"
             )
         self._max_passage_length = max_passage_length
         self._min_overlap = min_overlap
@@ -148,14 +146,13 @@ class ReadingComprehensionReader(FormattedReader):
                 self._left_out[f"with an overlap below min_overlap={self._min_overlap}"] += 1
                 continue
             yield self._instance(question, passage, answers, span, row.joined(columns["id"]))
-        num_left_out = sum(self._left_out.values())
         logger.info(
             f"{file_path}: {counts['all']} questions, {counts['none']} of them without answers; "
             f"the target is the answer at its offset for {counts['offset']}, an answer that the "
             f"passage has word for word for {counts['verbatim']}, the span with the best ROUGE-L "
             f"F1 for {len(overlaps)} (mean F1 {sum(overlaps) / max(len(overlaps), 1):.3f}, "
-            f"{overlaps.count(0)} share no word with their passage); {num_left_out} "
-            f"questions left out, {counts['cut']} with a passage that was cut"
+            f"{overlaps.count(0)} share no word with their passage); {counts['cut']} have "
+            "a passage that was cut"
         )
 
     def _parts(self, path: Any) -> Iterable[Iterable[Any]]:

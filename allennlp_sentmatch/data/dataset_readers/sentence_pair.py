@@ -149,13 +149,13 @@ class SentencePairReader(FormattedReader):
 
     def _pairs(self, file_path: PathOrStr) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
         """The rows that are to be read, with labels and scores; `None` for what a row lacks."""
-        read = skipped = unlabeled = 0
+        read = unlabeled = 0
         labels, scores = AllOrNone("label"), AllOrNone("score")
         form = self._format
         for row in form.rows(file_path, encoding=self._encoding):
             label = self._label(row)
             if label is not None and label == form.no_gold_label:
-                skipped += 1
+                self._left_out[f"with the label {label!r}, which stands for no gold label"] += 1
                 continue
             read += 1
             unlabeled += label is None
@@ -163,15 +163,7 @@ class SentencePairReader(FormattedReader):
             labels.check(row, label)
             scores.check(row, score)
             yield row, None if label is None else form.rename_label(label), score
-        if not read:
-            raise ConfigurationError(
-                f"{file_path}: all {skipped} pairs have the label {form.no_gold_label!r}, which "
-                "means that there is no gold label; to predict on them, leave the label out"
-            )
-        logger.info(
-            f"{file_path}: {read} pairs, {unlabeled} of them unlabeled; {skipped} pairs without a "
-            "gold label skipped"
-        )
+        logger.info(f"{file_path}: {read} pairs, {unlabeled} of them unlabeled")
 
     def text_to_instance(
         self,

@@ -53,10 +53,9 @@ class SentenceVectorsReader(TokenizingReader):
 
     # Raises
 
-    `ConfigurationError`
-        While reading, for a file of vectors that is not a two-dimensional array of floating-point
-        numbers or has not one row for each sentence, and for a number that is not finite, with its
-        row counted from 0.
+    `ConfigurationError` while reading, for a file of vectors that is not a two-dimensional array of
+    floating-point numbers or has not one row for each sentence, and for a number that is not
+    finite, with its row counted from 0.
     """
 
     def __init__(self, column: Optional[Union[int, str]] = None, **kwargs: Any) -> None:

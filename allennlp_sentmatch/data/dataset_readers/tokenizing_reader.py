@@ -7,7 +7,6 @@ from inspect import signature
 from itertools import chain
 from typing import Any, Callable, ClassVar, Optional, TypeVar
 
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import is_distributed
 from allennlp.data.dataset_readers import DatasetReader
@@ -28,7 +27,7 @@ from allennlp_sentmatch.data.files.folds import split_data_path
 from allennlp_sentmatch.data.files.lines import check_encoding
 from allennlp_sentmatch.data.files.row import AllOrNone, Column, Row, Source
 from allennlp_sentmatch.data.files.tables import Table
-from allennlp_sentmatch.data.text import check_text, is_unsplit, shorten
+from allennlp_sentmatch.data.text import check_text, is_unsplit, printable, shorten
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 
 logger = logging.getLogger(__name__)
@@ -42,16 +41,11 @@ class ConfiguredReader(DatasetReader):
     The first time that most texts of a path are in a script without spaces and not split into
     words, the log says so.
 
-    An override of `dataset_reader` leaves the `validation_dataset_reader` of a configuration as it
-    is, whose errors would seem to come from the one that was overridden: they say which it was.
-
     # Parameters
 
     max_length : `int`, optional (default = `None`)
         A number of tokens, at least 1.
     """
-
-    _section = ""
 
     def __init__(self, max_length: Optional[int] = None, **kwargs: Any) -> None:
         # AllenNLP hands over whatever a configuration has to a reader with keyword arguments.
@@ -65,21 +59,12 @@ class ConfiguredReader(DatasetReader):
             manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
         )
         if max_length is not None and max_length < 1:
-            raise ConfigurationError(
-                f"max_length={max_length}: expected at least 1, or null for all tokens"
-            )
+            raise ConfigurationError(f"max_length={max_length}: expected at least 1, or null")
         self._max_length = max_length
         self._num_texts: Counter[bool] = Counter()
         self._has_logged_unsplit = False
         self._left_out: Counter[str] = Counter()
         """By cause, how many examples of the present path are left out."""
-
-    @classmethod
-    def from_params(cls, params: Params, *args: Any, **kwargs: Any) -> "ConfiguredReader":
-        """Construct the reader of a section of a configuration."""
-        reader: ConfiguredReader = super().from_params(params, *args, **kwargs)
-        reader._section = params.history.rstrip(".")
-        return reader
 
     def read(self, file_path: Any) -> Iterator[Instance]:
         """Read the instances of a data path. There is an error if none is left."""
@@ -93,15 +78,10 @@ class ConfiguredReader(DatasetReader):
             # A worker process may have none where others have some.
             if not number and self.get_worker_info() is None:
                 raise self._nothing_left(file_path)
+            for cause, left_out in self._left_out.items():
+                logger.info("%s: left out %d %s", file_path, left_out, cause)
             if number == self.max_instances:
                 logger.warning("%s: only the first %d examples (max_instances)", file_path, number)
-        except ConfigurationError as error:
-            if self._section != "validation_dataset_reader":
-                raise
-            raise ConfigurationError(
-                f"{error.message} (read by the validation_dataset_reader, which has settings of "
-                "its own)"
-            ) from error
         finally:
             share = self._num_texts[True] / max(sum(self._num_texts.values()), 1)
             if share > 0.5 and not self._has_logged_unsplit:
@@ -126,7 +106,8 @@ class ConfiguredReader(DatasetReader):
         if is_distributed():
             causes.append("this is one of several processes, which share the examples")
         causes = causes or ["it has none"]
-        return ConfigurationError(f"{shorten(data_path)}: no example is read: {'; '.join(causes)}")
+        where = printable(str(data_path))
+        return ConfigurationError(f"{where}: no example is read: {'; '.join(causes)}")
 
     def _shared(self, data_path: Any) -> Iterator[Any]:
         """The examples of a data path, with or without folds, that this worker reads."""

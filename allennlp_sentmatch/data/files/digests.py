@@ -80,18 +80,19 @@ def ending(digest: str) -> bytes:
 
 def ending_digest(path: PathOrStr) -> Optional[str]:
     """The digest at the end of a file, or the first of two, damaged or not; `None` without one."""
-    with open(local_path(path), "rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * ENDING_LENGTH))
-        _, mark, digest = file.read().partition(MARK)
+    _, mark, digest = _two_endings(path).partition(MARK)
     return digest[:DIGEST_LENGTH].decode("latin-1") if mark else None
 
 
 def is_damaged(path: PathOrStr) -> bool:
     """Whether a file with two digests was changed: the second is the one of all that precedes."""
+    return _two_endings(path).count(MARK) == 2 and not is_whole(Path(local_path(path)))
+
+
+def _two_endings(path: PathOrStr) -> bytes:
     with open(local_path(path), "rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * ENDING_LENGTH))
-        has_two = file.read().count(MARK) == 2
-    return has_two and not is_whole(Path(local_path(path)))
+        return file.read()
 
 
 def is_whole(path: Path) -> bool:

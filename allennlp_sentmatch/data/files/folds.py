@@ -35,10 +35,7 @@ class Folds(FromParams):
     """
 
     def __init__(
-        self,
-        number: int,
-        keep: Optional[list[int]] = None,
-        drop: Optional[list[int]] = None,
+        self, number: int, keep: Optional[list[int]] = None, drop: Optional[list[int]] = None
     ) -> None:
         if not isinstance(number, int) or number < 2:
             raise ConfigurationError(f"folds: number={number}: expected at least 2")

@@ -11,9 +11,6 @@ from allennlp_sentmatch.data.files.lines import PathOrStr, filled_lines
 from allennlp_sentmatch.data.files.row import Row
 from allennlp_sentmatch.data.text import printable, shorten
 
-# Python's own limit since 3.11.
-_MOST_DIGITS = 4300
-
 
 def parse_json_object(
     text: str, where: str = "input line", expected: str = "a whole object on each line"
@@ -23,22 +20,20 @@ def parse_json_object(
     # Raises
 
     `ConfigurationError`, which begins with `where`, for anything else, and for an object that has
-    a key twice, an integer of more than 4,300 digits, or deeper nesting than Python can follow.
+    a key twice, or more digits in an integer or deeper nesting than Python can follow.
     """
     shown = printable(text.strip()[:80])
-    remedy = "a JSON array becomes JSON lines by `jq -c '.[]'`"
+    array = " (a JSON array becomes JSON lines by `jq -c '.[]'`)" if shown[:1] == "[" else ""
     try:
-        parsed = json.loads(text, object_pairs_hook=_distinct, parse_int=_integer)
+        parsed = json.loads(text, object_pairs_hook=_distinct)
     except RecursionError:
         raise ConfigurationError(f"{where}: JSON that is nested too deeply: {shown}") from None
     except ValueError as error:
-        array = f" ({remedy})" if shown[:1] == "[" else ""
         raise ConfigurationError(
             f"{where}: not valid JSON ({printable(str(error))}); expected {expected}{array}: "
             f"{shown}"
         ) from None
     if not isinstance(parsed, dict):
-        array = f"; {remedy}" if isinstance(parsed, list) else ""
         raise ConfigurationError(
             f'{where}: expected a JSON object, as in {{"key": "value"}}, got {shown}{array}'
         )
@@ -51,12 +46,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
         raise ValueError(f"the key {shorten(key)} occurs twice in an object")
     return values
-
-
-def _integer(digits: str) -> int:
-    if len(digits) > _MOST_DIGITS:
-        raise ValueError(f"an integer of {len(digits)} digits; at most {_MOST_DIGITS} are read")
-    return int(digits)
 
 
 def json_rows(file_path: PathOrStr, encoding: str = "utf-8") -> Iterator[Row]:

@@ -1,6 +1,5 @@
 """spaCy's rule-based tokenizer without a trained model."""
 
-import functools
 import re
 from functools import cache
 from typing import Any, Callable, Optional
@@ -178,14 +177,9 @@ def _pattern(method: Optional[Callable[..., Any]]) -> Optional[str]:
 
 
 def _explain_missing_model() -> None:
-    """Let AllenNLP's tokenizer `spacy` say what to do if its model is not there.
-
-    AllenNLP downloads the model then. Without a connection it ends in an error of the network's or
-    pip's, or in an exit of the process, far from the configuration's `tokenizer`.
-    """
+    """Let AllenNLP's tokenizer `spacy` say what to do if its model cannot be downloaded."""
     get_spacy_model = spacy_tokenizer.get_spacy_model
 
-    @functools.wraps(get_spacy_model)
     def get_or_explain(name: str, *options: Any, **named_options: Any) -> Any:
         try:
             return get_spacy_model(name, *options, **named_options)

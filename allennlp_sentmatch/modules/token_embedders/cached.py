@@ -73,21 +73,9 @@ class CachedEmbedder(TokenEmbedder):
         return self
 
     def forward(self, **tensors: Tensor) -> Tensor:
-        """Embed a batch of B texts.
+        """The vectors (B, T, D) of B texts, zeros at padding if they are from the cache.
 
-        # Parameters
-
-        tensors : `Tensor`
-            Those of the embedder, each (B, ...), with `mask` (B, T), right-padded.
-
-        # Returns
-
-        `Tensor`
-            (B, T, D), zeros at padding if they are from the cache.
-
-        # Raises
-
-        `ConfigurationError` in training, if the embedder has parameters that are trained.
+        The `tensors` are those of the embedder, each (B, ...), with `mask` (B, T), right-padded.
         """
         if self.training:
             self._check_frozen()

@@ -69,21 +69,10 @@ class ExportedEncoderEmbedder(TokenEmbedder):
         return size
 
     def forward(self, token_ids: Tensor, num_parts: Tensor, mask: Tensor) -> Tensor:
-        """Embed a batch of B texts.
+        """The vectors (B, T, E), zero at padding, of B texts.
 
-        # Parameters
-
-        token_ids : `Tensor`
-            (B, P), the indices of the tokens' parts.
-        num_parts : `Tensor`
-            (B, T), how many of them each token has.
-        mask : `Tensor`
-            (B, T), bool.
-
-        # Returns
-
-        `Tensor`
-            (B, T, E), zero at padding.
+        `token_ids` (B, P) are the indices of the tokens' parts, `num_parts` (B, T) says how many of
+        them each token has, and `mask` (B, T) is bool.
         """
         network = self.encoder
         vectors: Tensor

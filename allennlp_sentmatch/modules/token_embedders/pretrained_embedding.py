@@ -45,9 +45,8 @@ class PretrainedEmbedding(Embedding):
 
     # Raises
 
-    `ConfigurationError`
-        If the file has no vector for any word, vectors of another size, or a damaged line, which
-        is named.
+    `ConfigurationError` if the file has no vector for any word, vectors of another size, or a
+    damaged line, which is named.
     """
 
     def __init__(

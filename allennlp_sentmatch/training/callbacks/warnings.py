@@ -87,7 +87,7 @@ class ThreadCheckCallback(TrainerCallback):
     ) -> None:
         """Add this training's threads to the load, of which one has been reading the data."""
         super().on_start(trainer, is_primary, **kwargs)
-        self._check(trainer, is_primary, others=_load() - 1)
+        self._check(trainer, is_primary, others=os.getloadavg()[0] - 1)
 
     def on_epoch(
         self,
@@ -98,7 +98,7 @@ class ThreadCheckCallback(TrainerCallback):
         **kwargs: Any,
     ) -> None:
         """Look at the load, which includes this training's threads."""
-        self._check(trainer, is_primary, others=_load() - torch.get_num_threads())
+        self._check(trainer, is_primary, others=os.getloadavg()[0] - torch.get_num_threads())
 
     def _check(self, trainer: GradientDescentTrainer, is_primary: bool, others: float) -> None:
         own = torch.get_num_threads()
@@ -114,8 +114,3 @@ class ThreadCheckCallback(TrainerCallback):
                 "OMP_NUM_THREADS=1 in the environment of each training that runs next to others.",
                 *(own, others, cores),
             )
-
-
-def _load() -> float:
-    """The number of runnable threads on this machine, on average over the last minute."""
-    return os.getloadavg()[0]

@@ -83,10 +83,7 @@ class RankingMetric(MaskedAverage):
         self._questions = questions
 
     def __call__(  # type: ignore[override]
-        self,
-        predictions: Tensor,
-        gold_labels: Tensor,
-        mask: Optional[Tensor] = None,
+        self, predictions: Tensor, gold_labels: Tensor, mask: Optional[Tensor] = None
     ) -> None:
         """Add the rankings of B questions by the scores of their candidates, (B, K).
 

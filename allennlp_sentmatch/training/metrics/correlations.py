@@ -1,6 +1,6 @@
 """Correlations of predicted with gold scores."""
 
-from typing import Any, Optional
+from typing import Any
 
 import numpy
 import torch
@@ -23,13 +23,11 @@ class ScoreCorrelations(Metric):
     def __init__(self) -> None:
         self.reset()
 
-    def __call__(
-        self, predictions: Tensor, gold_labels: Tensor, mask: Optional[Tensor] = None
+    def __call__(  # type: ignore[override]
+        self, predictions: Tensor, gold_labels: Tensor
     ) -> None:
-        """Add scores (B,), without those that a `mask` (B,) excludes."""
+        """Add scores (B,)."""
         pairs = torch.stack([predictions, gold_labels]).detach().double()  # (2, B)
-        if mask is not None:
-            pairs = pairs[:, mask]
         parts: list[Any] = [pairs.cpu().numpy()]
         if is_distributed():
             own, parts = parts[0], [None] * distributed.get_world_size()

@@ -24,7 +24,10 @@ logger = logging.getLogger(__name__)
 MAX_ORDER = 4
 """The length of the longest n-grams that BLEU counts."""
 
-_WORD = regex.compile(r"[\p{L}\p{M}\p{Nd}]+")
+
+def _words(text: str) -> list[str]:
+    words: list[str] = regex.findall(r"[\p{L}\p{M}\p{Nd}]+", text.lower())
+    return words
 
 
 class _BleuCounts:
@@ -145,8 +148,7 @@ class BleuSignatureCallback(TrainerCallback):
 
     # Raises
 
-    `ConfigurationError`
-        If the model has no attribute `bleu`, a `SacreBleu`.
+    `ConfigurationError` if the model has no attribute `bleu`, a `SacreBleu`.
     """
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
@@ -218,12 +220,10 @@ class AnswerOverlap(Metric):
                 "the metric answer_overlap needs the extra [reading-comprehension]: pip install "
                 f"sacrebleu rouge-score ({error})"
             ) from error
-        # The library's own tokenizer drops all letters but a to z.
-        tokenizer = SimpleNamespace(tokenize=lambda text: _WORD.findall(text.lower()))
         return SimpleNamespace(
             bleu=BLEU(lowercase=True, tokenize="13a", force=True, max_ngram_order=MAX_ORDER),
-            tokenizer=tokenizer,
-            rouge=RougeScorer(["rougeL"], tokenizer=tokenizer),
+            # The library's own tokenizer drops all letters but a to z.
+            rouge=RougeScorer(["rougeL"], tokenizer=SimpleNamespace(tokenize=_words)),
             squad=squad_metrics,
         )
 
@@ -253,13 +253,12 @@ class AnswerOverlap(Metric):
         prediction, *answers = (UNSPACED.sub(r" \g<0> ", text) for text in texts)
         bleu = self._libraries.bleu.corpus_score([prediction], [[answer] for answer in answers])
         self._bleu_counts.add(bleu)
-        tokenize, squad = self._libraries.tokenizer.tokenize, self._libraries.squad
-        words = tokenize(prediction)
+        squad, words = self._libraries.squad, _words(prediction)
         libraries = {"stemmer": self._stemmer, "wordnet": _NoSynonyms()}
         scores = {
             "rouge_l": self._libraries.rouge.score_multi(answers, prediction)["rougeL"].fmeasure,
             "meteor": max(
-                single_meteor_score(tokenize(answer), words, **libraries) for answer in answers
+                single_meteor_score(_words(answer), words, **libraries) for answer in answers
             ),
             # Without spaces around characters, which would make an article of the A in "A型".
             "exact_match": max(squad.compute_exact(answer, texts[0]) for answer in texts[1:]),
@@ -345,9 +344,7 @@ class Distinct(Metric):
         ngrams, num_tokens = self._ngrams, self._num_tokens
         if is_distributed():
             # The workers' n-grams overlap: it takes the sets, not their sizes.
-            parts: list[tuple[set[tuple[str, ...]], int]] = [(set(), 0)] * (
-                distributed.get_world_size()
-            )
+            parts: list[Any] = [None] * distributed.get_world_size()
             distributed.all_gather_object(parts, (ngrams, num_tokens))
             ngrams = set().union(*(part[0] for part in parts))
             num_tokens = sum(part[1] for part in parts)

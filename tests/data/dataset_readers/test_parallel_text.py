@@ -53,7 +53,7 @@ def test_long_pairs_are_left_out_and_counted(write, caplog):
     path = write(lines("a b c\ta b", "a b\ta b c", "a b\ta b"))
     with caplog.at_level(logging.INFO):
         assert pairs(make(max_length=2), path) == [("a b", "a b")]
-    assert "left out 2 pairs of more than 2 tokens" in caplog.text
+    assert "left out 2 of more than 2 tokens" in caplog.text
     message = r"no example is read: left out 3 of more than 1 tokens \(max_length\)"
     with pytest.raises(ConfigurationError, match=message):
         pairs(make(max_length=1), path)
@@ -66,7 +66,7 @@ def test_long_pairs_are_left_out_and_counted(write, caplog):
         (["a"], ["a", "b"], r"train\.de has 1 lines, but .*train\.en has more"),
         (["a", ""], ["a", "b"], r"train\.de, line 2: the sentence is blank"),
         (["a", "b"], ["a", " "], r"train\.de, line 2: the translation is blank"),
-        ([""], [""], "is empty"),
+        ([""], [""], "no example is read: it has none"),
     ],
 )
 def test_files_that_are_not_aligned(write, tmp_path, source, target, message):
@@ -82,7 +82,7 @@ def test_incomplete_pairs_can_be_left_out(write, caplog):
         pairs(make(), path)
     with caplog.at_level("INFO"):
         assert pairs(make(skip_incomplete=True), path) == [("a", "b"), ("e", "f")]
-    assert "left out 2 pairs with a blank side" in caplog.text
+    assert "left out 2 with a blank side" in caplog.text
     with pytest.raises(ConfigurationError, match=r"data\.txt, line 2: expected a sentence, a tab"):
         pairs(make(), write(lines("a\tb", "a b")))
     message = r"no example is read: left out 1 with a blank side \(skip_incomplete\)"

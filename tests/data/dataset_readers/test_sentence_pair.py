@@ -142,7 +142,8 @@ def test_a_range_has_two_ends(score_range):
 def test_skipped_pairs_are_counted_in_the_log(fixtures, caplog):
     with caplog.at_level(logging.INFO):
         read("snli", fixtures / "data/snli.jsonl")
-    assert "7 pairs, 0 of them unlabeled; 1 pairs without a gold label skipped" in caplog.text
+    assert "7 pairs, 0 of them unlabeled" in caplog.text
+    assert "left out 1 with the label '-'" in caplog.text
 
 
 def test_a_list_of_files_is_read_as_one(fixtures, write):
@@ -221,7 +222,7 @@ SCORED = {"label": None, "score": "score"}
         (
             "snli",
             '{"sentence1": "a", "sentence2": "b", "gold_label": "-"}\n' * 3,
-            "all 3 pairs have the label '-'",
+            "no example is read: left out 3 with the label '-'",
             {},
         ),
     ],

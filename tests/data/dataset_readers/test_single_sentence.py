@@ -100,10 +100,10 @@ class TestTwoFiles:
     @pytest.mark.parametrize(
         ("names", "listed"),
         [
-            (["a.neg"], "there is a.neg"),
-            (["a.neg", "a.pos", "README"], r"there are README, a\.neg, a\.pos"),
-            (["a.neg", "b.neg"], r"there are a\.neg, b\.neg"),
-            ([], "there are none"),
+            (["a.neg"], "found a.neg"),
+            (["a.neg", "a.pos", "README"], r"found README, a\.neg, a\.pos"),
+            (["a.neg", "b.neg"], r"found a\.neg, b\.neg"),
+            ([], "found none"),
         ],
     )
     def test_another_number_of_files_is_an_error(self, tmp_path, write, names, listed):

@@ -323,18 +323,6 @@ def test_labels_from_workers(write, in_memory):
         load(paths[1])
 
 
-@pytest.mark.parametrize("kind", ["sentence_pair", "parallel_text"])
-@pytest.mark.parametrize("section", ["validation_dataset_reader", "dataset_reader"])
-def test_an_error_names_the_other_reader(kind, section, write):
-    path = write("x\ty\tz\nA man.\tA dog.\tno\n")
-    settings = {"type": kind, **({"format": "table"} if kind == "sentence_pair" else {})}
-    reader = DatasetReader.from_params(Params({section: settings})[section])
-    with pytest.raises(ConfigurationError, match=r"data\.txt") as caught:
-        list(reader.read(path))
-    is_named = "read by the validation_dataset_reader" in caught.value.message
-    assert is_named == (section == "validation_dataset_reader")
-
-
 POSITIONS = {"sentence1": 0, "sentence2": 1, "label": 2}
 IDS = {"question_id": "id", "candidate_id": "candidate_id"}
 

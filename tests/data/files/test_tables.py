@@ -36,11 +36,7 @@ def values(rows):
             [(1, {"x": "1", "y": "2"}), (2, {"x": "4", "y": "5"})],
         ),
         # By position
-        (
-            "a b\nc\n",
-            {"delimiter": " ", "columns": ()},
-            [(1, {0: "a", 1: "b"}), (2, {0: "c"})],
-        ),
+        ("a b\nc\n", {"delimiter": " ", "columns": ()}, [(1, {0: "a", 1: "b"}), (2, {0: "c"})]),
         # A row of empty cells is a row.
         *(
             (

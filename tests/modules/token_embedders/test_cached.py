@@ -189,12 +189,9 @@ def test_the_weights_are_those_of_the_transformer_and_not_the_cache(transformer)
     assert embedder.get_output_dim() == HIDDEN_SIZE
 
 
-def test_a_transformer_that_is_trained(transformer):
+def test_a_transformer_that_is_trained_at_once_or_later(transformer):
     with pytest.raises(ConfigurationError, match="only a frozen embedder can be cached"):
         cached({**transformer, "train_parameters": True})
-
-
-def test_a_transformer_that_is_to_be_trained_later(transformer):
     embedder = cached(transformer)
     tensors = tensors_of(TEXTS, transformer)
     embedder(**tensors)

@@ -9,11 +9,7 @@ from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.training import TrainerCallback, gradient_descent_trainer
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
-from allennlp_sentmatch.training.callbacks import (
-    LabelCheckCallback,
-    ThreadCheckCallback,
-    warnings,
-)
+from allennlp_sentmatch.training.callbacks import LabelCheckCallback, ThreadCheckCallback, warnings
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
 
 LOGGER = "allennlp_sentmatch.training.callbacks.warnings"
@@ -34,9 +30,7 @@ def train(tmp_path, caplog, monkeypatch):
             path.write_text(HEADER + "".join(f"a\tb\t{label}\n" for label in labels))
             settings[f"{name}_data_path"] = str(path)
         train_model_from_file(
-            "training_config/quick_start.jsonnet",
-            tmp_path / "model",
-            json.dumps(settings),
+            "training_config/quick_start.jsonnet", tmp_path / "model", json.dumps(settings)
         )
         return [record.getMessage() for record in caplog.records if record.name == LOGGER]
 

@@ -8,11 +8,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 
-from allennlp_sentmatch.training.metrics import (
-    MeanAveragePrecision,
-    MeanCosine,
-    MeanReciprocalRank,
-)
+from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanCosine, MeanReciprocalRank
 
 # Cosines 1, 0, -1, 0.6 and, with a zero vector, 0.
 FIRST = torch.tensor([[2.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])

@@ -1,4 +1,4 @@
-"""Commands that evaluate count every example of a file, whatever an archive was trained with."""
+"""Tests of the patches in `evaluation_compat`, by the commands; each fails without its patch."""
 
 import json
 import shutil
@@ -12,8 +12,12 @@ from allennlp.commands import evaluate
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Vocabulary
+from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.data.samplers import BucketBatchSampler
 
 from allennlp_sentmatch.calibration.temperature import predict_logits
+from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 from allennlp_sentmatch.models import ClassificationModel
 from allennlp_sentmatch.models.archival import load_archive
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
@@ -206,3 +210,33 @@ def test_weights_that_are_not_numbers(allennlp, edited, pairs, tmp_path, command
     }
     with pytest.raises(ConfigurationError, match=r"output '\w+' of .* is not a number \(NaN\)"):
         allennlp(command, archive, *arguments[command])
+
+
+@pytest.mark.parametrize("limit", [{}, {"max_instances_in_memory": 50}])
+@pytest.mark.parametrize("in_buckets", [False, True])
+def test_data_of_which_drop_last_leaves_no_batch_are_refused(pairs, limit, in_buckets):
+    reader = SentencePairReader("table")
+
+    def load(batch_size):
+        batches = {"batch_size": batch_size, "drop_last": True}
+        if in_buckets:
+            batches = {"batch_sampler": BucketBatchSampler(**batches)}
+        loader = MultiProcessDataLoader(reader, str(pairs), **batches, **limit)
+        loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
+        return [len(batch["label"]) for batch in loader]
+
+    assert load(NUMBER) == [NUMBER]
+    with pytest.raises(ConfigurationError, match=r"pairs\.tsv: drop_last leaves no batch of 11"):
+        load(NUMBER + 1)
+
+
+@pytest.mark.parametrize("limit", [{}, {"max_instances_in_memory": 50}])
+def test_data_without_an_example_are_refused(limit):
+    class Reader(DatasetReader):
+        def _read(self, file_path):
+            return iter([])
+
+    loader = MultiProcessDataLoader(Reader(), "empty.tsv", batch_size=1, **limit)
+    loader.index_with(Vocabulary())
+    with pytest.raises(ConfigurationError, match=r"^empty\.tsv: there is no example$"):
+        list(loader)

@@ -1,0 +1,139 @@
+"""Patches with which AllenNLP 2.10.1 evaluates all examples of a file, or says why it cannot."""
+
+import functools
+import inspect
+import json
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+from allennlp.commands import evaluate
+from allennlp.commands.train import TrainModel
+from allennlp.common import Lazy, Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.params import parse_overrides, with_overrides
+from allennlp.data import DataLoader, DatasetReader, TensorDict
+from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.evaluation import SimpleEvaluator
+from allennlp.models import Model, archival
+
+from allennlp_sentmatch.data.evaluation import check_gold, evaluation_loader, whole
+
+
+def patch_empty_data() -> None:
+    """Refuse data without an example, or without a batch because of `drop_last`.
+
+    Training on nothing ended with a loss of 0.0, and validation and `allennlp evaluate` with an
+    accuracy of 0.0, without a word.
+    """
+    loader: Any = MultiProcessDataLoader
+    iterate = loader._iter_batches
+
+    def iterate_and_check(self: Any) -> Iterator[TensorDict]:
+        yielded = False
+        for batch in iterate(self):
+            yielded = True
+            yield batch
+        source = self.batch_sampler or self  # of the two, the one with the settings
+        if not yielded:
+            problem = "there is no example"
+            if getattr(source, "drop_last", False):
+                problem = f"drop_last leaves no batch of {source.batch_size}, as there are fewer "
+                problem += "examples; give this data_loader a smaller batch size or no drop_last"
+            raise ConfigurationError(f"{self.data_path}: {problem}")
+
+    loader._iter_batches = iterate_and_check
+
+
+def patch_archives() -> None:
+    """Read an archive's configuration without limits on the examples.
+
+    `evaluate`, `predict` and `calibrate` left out the examples past the `max_instances` of the
+    archive's reader, and past the `batches_per_epoch` of its data loader, without a word. Overrides
+    are applied later and may set them.
+    """
+
+    def from_file(file: Any, overrides: Any = "") -> Params:
+        config = Params.from_file(file).params
+        limits = {"data_loader": "batches_per_epoch", "dataset_reader": "max_instances"}
+        for name, settings in config.items():
+            if isinstance(settings, dict):
+                settings.pop(limits.get(name.replace("validation_", ""), ""), None)
+        overrides = json.dumps(overrides) if isinstance(overrides, dict) else overrides
+        return Params(with_overrides(config, parse_overrides(overrides)))
+
+    module: Any = archival
+    module.Params = SimpleNamespace(from_file=from_file)
+
+
+def patch_training() -> None:
+    """Validate and test with all examples of a file, in its order.
+
+    AllenNLP does so with the data loader and the reader of the training, unless there are others
+    for validation: with its shuffling, buckets, `drop_last`, `batches_per_epoch`, which keeps its
+    place over epochs, and `max_instances`. Validation is still limited by `validation_data_loader`
+    and `validation_dataset_reader`, a test by nothing.
+    """
+    train: Any = TrainModel
+    construct = train.from_partial_objects.__func__
+
+    @functools.wraps(construct)
+    def construct_for_all_data(cls: type, *args: Any, **kwargs: Any) -> Any:
+        settings = inspect.signature(construct).bind(cls, *args, **kwargs).arguments
+        own_loader = settings.get("validation_data_loader")
+        parts = [x for x in ("validation", "test") if settings.get(f"{x}_data_path") is not None]
+
+        def load(reader: DatasetReader, data_path: Any) -> Any:
+            is_test = parts.pop(0) == "test"
+            lazy = own_loader or settings["data_loader"]
+            if lazy._constructor is not DataLoader:  # of a program, not a configuration
+                return lazy.construct(reader=reader, data_path=data_path)
+            params = lazy._params.duplicate()
+            if is_test or own_loader is None:
+                params.pop("batches_per_epoch", None)
+            return evaluation_loader(params, whole(reader) if is_test else reader, data_path)
+
+        if settings.get("validation_dataset_reader") is None:
+            settings["validation_dataset_reader"] = whole(settings["dataset_reader"])
+        settings["validation_data_loader"] = Lazy(load)
+        made = construct(**settings)
+        check_gold(made.model, getattr(made.trainer, "_validation_data_loader", None))
+        check_gold(made.model, made.evaluation_data_loader if made.evaluate_on_test else None)
+        return made
+
+    train.from_partial_objects = classmethod(construct_for_all_data)
+
+
+def patch_evaluate() -> None:
+    """Let `allennlp evaluate` read all examples in their order, and keep the figures of each file.
+
+    Figures of two files with one name in two folders replaced each other.
+    """
+    command: Any = evaluate
+    command.DataLoader = SimpleNamespace(from_params=evaluation_loader)
+    evaluator: Any = SimpleEvaluator
+    evaluate_loader, evaluate_files = evaluator.__call__, command.evaluate_from_archive
+    results: list[tuple[Any, dict[str, Any]]] = []
+
+    @functools.wraps(evaluate_loader)
+    def check_and_evaluate(self: Any, model: Model, data_loader: Any, *args: Any, **kw: Any) -> Any:
+        check_gold(model, data_loader)
+        figures = evaluate_loader(self, model, data_loader, *args, **kw)
+        results.append((getattr(data_loader, "data_path", None), figures))
+        return figures
+
+    @functools.wraps(evaluate_files)
+    def evaluate_from_archive(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        results.clear()
+        figures: dict[str, Any] = evaluate_files(*args, **kwargs)
+        if len(figures) < sum(len(one) for _, one in results):
+            return {f"{path}_{name}": x for path, one in results for name, x in one.items()}
+        return figures
+
+    evaluator.__call__, command.evaluate_from_archive = check_and_evaluate, evaluate_from_archive
+
+
+patch_empty_data()
+patch_archives()
+patch_training()
+patch_evaluate()
