@@ -59,7 +59,7 @@ def export_encoder(
     """
     with configuration_errors(), written_folder(folder) as path:
         encoder = standalone_encoder(model, dataset_reader)
-        encoder.save(path)
+        encoder.write_files(path)
         for name, value in SENTENCE_TRANSFORMERS_FILES.items():
             write_json(path / name, value)
     return encoder

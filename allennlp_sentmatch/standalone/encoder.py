@@ -165,20 +165,24 @@ class StandaloneEncoder(nn.Module):
         return encoder.eval()
 
     def save(self, folder: Union[str, "os.PathLike[str]"], int8: bool = False) -> None:
-        """Write the folder from which `load` makes this encoder again.
+        """Write the folder from which `load` makes this encoder again; see `written_folder`.
 
         # Parameters
 
         folder : `Union[str, os.PathLike]`
-            Is absent, empty or an encoder's, which is replaced; see `written_folder`.
+            Is absent or empty.
         int8 : `bool`, optional (default = `False`)
             Whether to round matrices to 8 bits, as `quantized` does: a quarter of the size.
         """
+        with written_folder(folder) as path:
+            self.write_files(path, int8)
+
+    def write_files(self, folder: Path, int8: bool = False) -> None:
+        """Write the files of `save` among others in a folder."""
         state = self.state_dict()
-        with written_folder(folder, replaces=SETTINGS) as path:
-            write_tensors(path / TENSORS, quantized(state) if int8 else state)
-            for name, value in self._described().items():
-                write_json(path / name, value)
+        write_tensors(folder / TENSORS, quantized(state) if int8 else state)
+        for name, value in self._described().items():
+            write_json(folder / name, value)
 
     def digest(self) -> bytes:
         """32 bytes that stand for the words, the splitter and the settings, without the tensors."""

@@ -12,13 +12,13 @@ sentence-transformers is not installed.
 """
 
 from functools import cache
+from pathlib import Path
 from typing import Any, Optional
 
 import torch
 
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
-from allennlp_sentmatch.standalone.files import written_folder
 from allennlp_sentmatch.standalone.text_indexer import padded
 from allennlp_sentmatch.standalone.texts import checked_sentences
 
@@ -92,8 +92,7 @@ def _define_module() -> Any:
 
         def save(self, output_path: str, *args: Any, **options: Any) -> None:
             """Write the encoder's files beside those that sentence-transformers writes."""
-            with written_folder(output_path, "config_sentence_transformers.json") as folder:
-                self.encoder.save(folder)
+            self.encoder.write_files(Path(output_path))
 
     StandaloneModule.__qualname__ = "StandaloneModule"  # so that it can be pickled
     return StandaloneModule
