@@ -72,30 +72,27 @@ def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> Standalon
             "only a distilled_encoder, siamese_classifier, similarity_regressor or "
             f"sentence_classifier can be exported, not a {type(model).__name__}"
         )
+    projection = model.projection if isinstance(model, DistilledEncoder) else None
     try:
         indexer = text_indexer(dataset_reader, model.vocab)
         embedding = _embedding(model._text_field_embedder)
         settings, tensors = _sentence_encoder(model._encoder)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"this encoder cannot be exported: {error}") from error
-    tensors = {f"encoder.{name}": tensor for name, tensor in tensors.items()}
-    tensors["embedding.weight"] = embedding.weight.detach()
-    projection = model.projection if isinstance(model, DistilledEncoder) else None
-    if projection is not None:
-        tensors["projection.weight"] = projection.weight.detach()
-        tensors["projection.bias"] = projection.bias.detach()
-    (reader_indexer,) = dataset_reader._token_indexers.values()  # type: ignore[attr-defined]
-    names = model.vocab.get_index_to_token_vocabulary(reader_indexer.namespace)
-    exported = StandaloneEncoder(
-        indexer,
-        [names[index] for index in range(len(names))],
-        embedding.weight.size(1),
-        settings,
-        None if projection is None else projection.out_features,
-    )
-    try:
+        tensors = {f"encoder.{name}": tensor for name, tensor in tensors.items()}
+        tensors["embedding.weight"] = embedding.weight
+        if projection is not None:
+            tensors["projection.weight"] = projection.weight
+            tensors["projection.bias"] = projection.bias
+        (reader_indexer,) = dataset_reader._token_indexers.values()  # type: ignore[attr-defined]
+        names = model.vocab.get_index_to_token_vocabulary(reader_indexer.namespace)
+        exported = StandaloneEncoder(
+            indexer,
+            [names[index] for index in range(len(names))],
+            embedding.weight.size(1),
+            settings,
+            None if projection is None else projection.out_features,
+        )
         load_state(exported, tensors)
-    except ValueError as error:
+    except (ConfigurationError, ValueError) as error:
         raise ConfigurationError(f"this encoder cannot be exported: {error}") from error
     return exported.eval()
 

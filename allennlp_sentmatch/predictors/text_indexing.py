@@ -42,12 +42,11 @@ def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
             f"{', '.join(type(indexer).__name__ for indexer in indexers)}"
         )
     namespace = indexer.namespace
-    if namespace is None or indexer._feature_name != "text":
-        raise ConfigurationError("the token indexer 'single_id' must index the words' text")
-    if indexer._start_tokens or indexer._end_tokens or indexer._token_min_padding_length:
+    adds = indexer._start_tokens or indexer._end_tokens or indexer._token_min_padding_length
+    if namespace is None or indexer._feature_name != "text" or adds:
         raise ConfigurationError(
-            "the token indexer 'single_id' must not have start_tokens, end_tokens or "
-            "token_min_padding_length"
+            "the token indexer 'single_id' must index the words' text, and must not have "
+            "start_tokens, end_tokens or token_min_padding_length"
         )
     known = vocab.get_token_to_index_vocabulary(namespace)
     unknown = known.get(vocab._oov_token)

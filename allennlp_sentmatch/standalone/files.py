@@ -59,12 +59,12 @@ def write_json(path: Path, value: Any) -> None:
 
 
 @contextmanager
-def errors_name(path: Path) -> Iterator[None]:
-    """Let errors begin with the name of the file."""
+def errors_name(name: Union[str, Path]) -> Iterator[None]:
+    """Turn the errors of values from anybody into a `ValueError` that begins with their name."""
     try:
         yield
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from error
 
 
 @contextmanager
