@@ -82,11 +82,9 @@ def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> Standalon
         if projection is not None:
             tensors["projection.weight"] = projection.weight
             tensors["projection.bias"] = projection.bias
-        (reader_indexer,) = dataset_reader._token_indexers.values()  # type: ignore[attr-defined]
-        names = model.vocab.get_index_to_token_vocabulary(reader_indexer.namespace)
         exported = StandaloneEncoder(
             indexer,
-            [names[index] for index in range(len(names))],
+            sorted(indexer.vocabulary, key=indexer.vocabulary.__getitem__),
             embedding.weight.size(1),
             settings,
             None if projection is None else projection.out_features,

@@ -25,11 +25,7 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import refuse_nan
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
-from allennlp_sentmatch.predictors.text_indexing import (
-    knows_no_word,
-    text_indexer,
-    unknown_words,
-)
+from allennlp_sentmatch.predictors.text_indexing import knows_no_word, text_indexer, unknown_words
 from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 from allennlp_sentmatch.standalone.texts import KNOWS_NO_WORD, checked_sentences, note, noting
@@ -92,10 +88,8 @@ class SentenceEncoder:
             A path or URL of a `model.tar.gz`, or a serialization directory.
         cuda_device : `int`, optional (default = `-1`)
             The GPU to encode on; -1 is the CPU.
-        trust : `bool`, optional (default = `False`)
-            See `load_archive`.
-        overrides : `str`, optional (default = `""`)
-            JSON that replaces settings of the archive.
+        trust, overrides
+            As for `load_archive`.
         bfloat16
             As above.
         """
@@ -131,8 +125,7 @@ class SentenceEncoder:
         # Raises
 
         `ConfigurationError` for a sentence that is not a string or has half of a UTF-16 pair,
-        naming its position, for a single string, and for a `batch_size` that is not an integer of
-        at least 1.
+        naming its position, for a single string, and for a `batch_size` below 1.
         """
         if not isinstance(batch_size, Integral) or batch_size < 1:
             raise ConfigurationError(

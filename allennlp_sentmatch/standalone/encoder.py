@@ -143,8 +143,7 @@ class StandaloneEncoder(nn.Module):
             if embedding is None or embedding.dim() != 2 or len(embedding) != len(words):
                 raise ValueError(f"expected embedding.weight of {len(words)} rows")
         # A program may have set another default device (since PyTorch 2.0) or type.
-        has_default = hasattr(torch, "set_default_device")
-        on_cpu = torch.device("cpu") if has_default else nullcontext()
+        on_cpu = torch.device("cpu") if hasattr(torch, "set_default_device") else nullcontext()
         with errors_name(path / SETTINGS), on_cpu:
             encoder = cls(
                 TextIndexer(
@@ -224,10 +223,8 @@ class StandaloneEncoder(nn.Module):
 
         # Raises
 
-        `ValueError`
-            If the batch size is below 1; for a blank sentence, naming its position.
-        `TypeError`
-            If `sentences` is a single string, or anything else but strings.
+        `ValueError` for a batch size below 1; `ValueError` or `TypeError` for a single string, and
+        for a sentence that is blank, too long or not a string, naming its position.
         """
         check_positive(batch_size=batch_size)
         texts = checked_sentences(sentences)

@@ -36,18 +36,13 @@ def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Te
     _check_byte_order()
     header: dict[str, Any] = {}
     pieces = []
-    offset = 0
+    end = 0
     for name, tensor in tensors.items():
         flat = tensor.detach().cpu().contiguous().view(-1)
-        piece = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
-        end = offset + len(piece)
-        header[name] = {
-            "dtype": _NAMES[tensor.dtype],
-            "shape": list(tensor.shape),
-            "data_offsets": [offset, end],
-        }
-        pieces.append(piece)
-        offset = end
+        pieces.append(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"")
+        begin, end = end, end + len(pieces[-1])
+        shape = list(tensor.shape)
+        header[name] = {"dtype": _NAMES[tensor.dtype], "shape": shape, "data_offsets": [begin, end]}
     encoded = json.dumps(header).encode()
     encoded += b" " * (-len(encoded) % 8)  # aligns the tensors
     with open(path, "wb") as file:
