@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import numpy
 import torch
 from allennlp.common import Lazy
-from allennlp.data import DataLoader, TensorDict, TextFieldTensors, Vocabulary
+from allennlp.data import DataLoader, Instance, TensorDict, TextFieldTensors, Vocabulary
 from allennlp.modules import TextFieldEmbedder
 from allennlp.modules.seq2vec_encoders import BagOfEmbeddingsEncoder
 from allennlp.nn.util import move_to_device
@@ -220,6 +220,10 @@ class _PairLoader(DataLoader):
                 name: targets.float() if name == "score" else targets,
             }
             yield move_to_device(tensors, self._device)
+
+    def iter_instances(self) -> Iterator[Instance]:
+        """None: the texts are indexed already."""
+        return iter(())
 
     def set_target_device(self, device: torch.device) -> None:
         """Move the next batches to this device."""

@@ -71,17 +71,6 @@ def test_no_sentences_have_no_vectors(table):
     assert SentenceEncoder(tiny_encoder()).encode([]).shape == (0, 16)
 
 
-def test_numpys_strings_are_sentences(table):
-    numpy.testing.assert_array_equal(table.encode(numpy.array(["x"])), [[3, 4]])
-
-
-def test_a_text_that_is_cut_is_not_cut_silently():
-    encoder = tiny_encoder()
-    encoder.indexer.max_length = 2
-    with pytest.warns(UserWarning, match="only the first 2 words .* begins with 'a cat sleeps'"):
-        SentenceEncoder(encoder).encode(["a cat sleeps"])
-
-
 def test_a_copy_shares_the_encoder(table):
     assert copy.deepcopy({"encoder": table})["encoder"] is table
 
