@@ -126,11 +126,10 @@ def _estimator(kind: type[PairEstimator], settings: dict[str, Any]) -> PairEstim
     estimator = kind(**parameters)
     estimator.checked_parameters()
     ends = settings["score_range"]
-    if estimator.fine_tune and (
-        not isinstance(ends, list)
-        or len(ends) != 2
-        or not all(type(end) is float for end in ends)
-        or not -numpy.inf < ends[0] < ends[1] < numpy.inf
+    if estimator.fine_tune and not (
+        isinstance(ends, list)
+        and [type(end) for end in ends] == [float, float]
+        and -numpy.inf < ends[0] < ends[1] < numpy.inf
     ):
         raise ValueError("score_range must be a list of the lowest and the highest score")
     names, ordered = settings["feature_names"], settings["ordered_words"]

@@ -49,13 +49,9 @@ def export_encoder(
     """Write a model's sentence encoder to a folder that a `StandaloneEncoder` reads.
 
     The model is a `distilled_encoder`, `siamese_classifier`, `similarity_regressor` or
-    `sentence_classifier`, with the reader that it was trained with; the folder is empty or does not
-    exist. Returns the encoder that was written.
-
-    # Raises
-
-    `ConfigurationError`, with the reason, if the encoder cannot be exported or the folder has
-    files.
+    `sentence_classifier`, with the reader that it was trained with; the folder is absent or empty.
+    Returns the encoder that was written. Raises a `ConfigurationError` with the reason if the
+    encoder cannot be exported or the folder cannot be written.
     """
     with configuration_errors(), written_folder(folder) as path:
         encoder = standalone_encoder(model, dataset_reader)

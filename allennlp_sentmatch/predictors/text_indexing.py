@@ -22,10 +22,7 @@ from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
     """An indexer that gives a text the indices that an instance of the reader's would get.
 
-    # Raises
-
-    `ConfigurationError`
-        With the reason, for readers, tokenizers and token indexers that it cannot replace.
+    Raises a `ConfigurationError` with the reason for others than it can replace.
     """
     own_package = __name__.partition(".")[0]
     if not isinstance(reader, TokenizingReader) or (

@@ -1,14 +1,7 @@
 """An exported encoder as a module of sentence-transformers (5.0 or later).
 
-The `modules.json` of an exported folder names the class, so that
-
-    SentenceTransformer("exported", trust_remote_code=True)
-
-loads it where both packages are installed. `trust_remote_code` allows classes from outside of
-sentence-transformers; no code comes from the folder.
-
-The class is defined when it is asked for: AllenNLP imports all modules of a package, also where
-sentence-transformers is not installed.
+The `modules.json` of an exported folder names the class, which is defined when it is asked for:
+AllenNLP imports all modules of a package, also where sentence-transformers is not installed.
 """
 
 from functools import cache
