@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property
-from numbers import Integral
 from typing import Any, Optional, Union
 
 import numpy
@@ -18,11 +17,11 @@ from allennlp.models import Archive, Model
 from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import refuse_nan
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
 from allennlp_sentmatch.predictors.text_indexing import knows_no_word, text_indexer, unknown_words
@@ -127,11 +126,8 @@ class SentenceEncoder:
         `ConfigurationError` for a sentence that is not a string or has half of a UTF-16 pair,
         naming its position, for a single string, and for a `batch_size` below 1.
         """
-        if not isinstance(batch_size, Integral) or batch_size < 1:
-            raise ConfigurationError(
-                f"batch_size must be an integer of at least 1, got {shorten(batch_size)}"
-            )
         try:
+            check_positive(batch_size=batch_size)
             # The rows of a file keep their order: a blank one gets the vector of an unknown word.
             texts = checked_sentences(sentences, of_any_length=True)
         except (TypeError, ValueError) as error:

@@ -24,13 +24,10 @@ def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
 
     Raises a `ConfigurationError` with the reason for others than it can replace.
     """
-    own_package = __name__.partition(".")[0]
-    if not isinstance(reader, TokenizingReader) or (
-        type(reader).__module__.partition(".")[0] != own_package
-    ):
-        raise ConfigurationError(
-            f"the reader is a {type(reader).__name__}, not one of {own_package}"
-        )
+    is_own = type(reader).__module__.startswith("allennlp_sentmatch.")
+    if not isinstance(reader, TokenizingReader) or not is_own:
+        name = type(reader).__name__
+        raise ConfigurationError(f"the reader is a {name}, not one of allennlp_sentmatch")
     indexers = list(reader._token_indexers.values())
     indexer = indexers[0] if len(indexers) == 1 else None
     if indexer is None or type(indexer) is not SingleIdTokenIndexer:

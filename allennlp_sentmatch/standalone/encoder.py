@@ -88,8 +88,7 @@ class StandaloneEncoder(nn.Module):
         self.projection: Optional[nn.Linear] = None
         self.vector_size: int = network.output_size
         if projection_size is not None:
-            if type(projection_size) is not int or projection_size < 1:
-                raise ValueError("projection_size must be an integer of at least 1, or null")
+            check_positive(projection_size=projection_size)
             if projection_size * self.vector_size > limit:
                 raise ValueError("the projection has more parameters than the file")
             self.projection = nn.Linear(self.vector_size, projection_size)
