@@ -143,11 +143,7 @@ def test_damaged_settings_and_parameters_are_refused(folder, change, message):
         ("more", torch.zeros(1), "superfluous tensor 'more'"),
         ("coef", torch.zeros(2, 63), r"'coef' must have the shape \(2, 75\)"),
         ("intercept", torch.zeros(1), r"'intercept' must have the shape \(2,\)"),
-        (
-            "intercept",
-            torch.tensor([0.0, torch.nan]),
-            "'intercept' has a number that is not finite",
-        ),
+        ("intercept", torch.tensor([0.0, torch.nan]), "'intercept' has a number that is not fin"),
         ("coef", torch.zeros(2, 75, dtype=torch.bfloat16), "'coef' must be in float64, not"),
         ("coef", torch.zeros(2, 75, dtype=torch.int8), "'coef' must be in float64, not"),
         ("intercept", torch.zeros(2), "'intercept' must be in float64, not"),
