@@ -87,10 +87,8 @@ class SentenceEncoder:
             A path or URL of a `model.tar.gz`, or a serialization directory.
         cuda_device : `int`, optional (default = `-1`)
             The GPU to encode on; -1 is the CPU.
-        trust, overrides
-            As for `load_archive`.
-        bfloat16
-            As above.
+        trust, overrides, bfloat16
+            As for `load_archive`, and as above.
         """
         archive: Archive = load_archive(archive_file, cuda_device, trust, overrides=overrides)
         return cls(archive.model, archive.validation_dataset_reader, bfloat16)

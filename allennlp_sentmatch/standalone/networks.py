@@ -33,12 +33,7 @@ class TorchNetwork(nn.Module):
     ) -> None:
         super().__init__()
         self.network = self.kind(
-            input_size,
-            hidden_size,
-            num_layers=num_layers,
-            bias=bias,
-            batch_first=True,
-            bidirectional=bidirectional,
+            input_size, hidden_size, num_layers, bias, batch_first=True, bidirectional=bidirectional
         )
         self.input_size = input_size
         self.bidirectional = bidirectional

@@ -27,12 +27,7 @@ def _define_module() -> Any:
     from sentence_transformers.models import InputModule
 
     class StandaloneModule(InputModule):  # type: ignore[misc]
-        """The one module of a `SentenceTransformer`: from sentences to their vectors.
-
-        # Parameters
-
-        encoder : `StandaloneEncoder`
-        """
+        """The one module of a `SentenceTransformer`: from sentences to their vectors."""
 
         def __init__(self, encoder: StandaloneEncoder) -> None:
             super().__init__()
