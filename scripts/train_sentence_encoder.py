@@ -126,7 +126,8 @@ def correlation(model: StandaloneEncoder, file: Path) -> float:
 
 def save_rounded(model: StandaloneEncoder, folder: Path) -> None:
     """Write the files of an encoder, its matrices rounded to 8 bits."""
-    model.save(folder, int8=True)
+    folder.mkdir(exist_ok=True)
+    model.write_files(folder, int8=True)
     for name, value in SENTENCE_TRANSFORMERS_FILES.items():
         (folder / name).write_text(json.dumps(value, indent=1) + "\n", "utf-8")
 

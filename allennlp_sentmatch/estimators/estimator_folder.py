@@ -44,10 +44,8 @@ def save(estimator: PairEstimator, folder: Path) -> None:
     """Write a fitted estimator; see `PairEstimator.save`."""
     encoder, head = estimator.encoder_, estimator.head_
     tensors = {"probe": torch.from_numpy(encoder.encode(PROBE))}
-    place = "package" if encoder.is_shipped else "given"
-    network = encoder.network
-    if not encoder.is_shipped and isinstance(network, StandaloneEncoder):
-        place = "folder"
+    network = None if encoder.is_shipped else encoder.network
+    is_own = isinstance(network, StandaloneEncoder)
     if head is None:
         tensors["coef"] = torch.from_numpy(estimator.coef_)
         tensors["intercept"] = torch.from_numpy(estimator.intercept_)
@@ -63,7 +61,7 @@ def save(estimator: PairEstimator, folder: Path) -> None:
     settings = {
         "format": FORMAT,
         "type": type(estimator).__name__,
-        "encoder": place,
+        "encoder": "package" if encoder.is_shipped else "folder" if is_own else "given",
         "parameters": parameters,
         "classes": None if classes is None else classes.tolist(),
         "score_range": None if head is None else list(head.score_range),
@@ -71,7 +69,7 @@ def save(estimator: PairEstimator, folder: Path) -> None:
         "feature_names": None if names is None else names.tolist(),
     }
     with written_folder(folder) as temporary:
-        if isinstance(network, StandaloneEncoder) and place == "folder":
+        if isinstance(network, StandaloneEncoder):
             network.save(temporary / ENCODER)
         write_tensors(temporary / TENSORS, tensors)
         write_json(temporary / SETTINGS, settings)
@@ -90,10 +88,7 @@ def load(kind: type[PairEstimator], folder: Path, given: Source) -> PairEstimato
         check_names("setting", settings, names)
         if settings["type"] != kind.__name__:
             raise ValueError(f"this is a {settings['type']!r}, not a {kind.__name__}")
-        try:
-            estimator = _estimator(kind, settings)
-        except TypeError as error:
-            raise ValueError(str(error)) from error
+        estimator = _estimator(kind, settings)
     estimator.encoder_ = _encoder(folder, settings["encoder"], given)
     estimator.encoder = None if settings["encoder"] == "package" else estimator.encoder_
     tensors = read_tensors(folder / TENSORS)
@@ -131,11 +126,10 @@ def _estimator(kind: type[PairEstimator], settings: dict[str, Any]) -> PairEstim
     estimator = kind(**parameters)
     estimator.checked_parameters()
     ends = settings["score_range"]
-    if estimator.fine_tune and (
-        not isinstance(ends, list)
-        or len(ends) != 2
-        or not all(type(end) is float for end in ends)
-        or not -numpy.inf < ends[0] < ends[1] < numpy.inf
+    if estimator.fine_tune and not (
+        isinstance(ends, list)
+        and [type(end) for end in ends] == [float, float]
+        and -numpy.inf < ends[0] < ends[1] < numpy.inf
     ):
         raise ValueError("score_range must be a list of the lowest and the highest score")
     names, ordered = settings["feature_names"], settings["ordered_words"]

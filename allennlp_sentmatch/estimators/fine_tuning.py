@@ -39,23 +39,11 @@ Rows = list[list[int]]
 
 
 class PairHead:
-    """The layers above a fine-tuned encoder.
+    """The layers above a fine-tuned encoder, with a registered `Matcher`.
 
-    # Parameters
-
-    network : `StandaloneEncoder`
-        The encoder, which the model shares.
-    matcher : `str`
-        The registered name of a `Matcher`.
-    num_labels : `int`, optional (default = `None`)
-        C for a `siamese_classifier`; `None` for a `similarity_regressor`.
-    score_range : `tuple[float, float]`, optional (default = `(0.0, 1.0)`)
-        The lowest and the highest score of the regressor.
-
-    # Attributes
-
-    layers : `torch.nn.ModuleDict`
-        The parts of the model above the encoder.
+    The `model` shares the encoder `network`; `layers` are its other parts. It is a
+    `siamese_classifier` of C = `num_labels` labels or, without them, a `similarity_regressor`,
+    whose lowest and highest score are the `score_range`.
     """
 
     def __init__(
@@ -118,20 +106,10 @@ class PairHead:
 def fine_tune(
     settings: "PairEstimator", first: list[str], second: list[str], targets: Any
 ) -> tuple[SentenceEncoder, PairHead]:
-    """Train a copy of the encoder, a matcher and a classifier on N pairs.
+    """Train a copy of the encoder `settings.encoder_`, a matcher and a classifier on N pairs.
 
-    # Parameters
-
-    settings : `PairEstimator`
-        With `encoder_`, the encoder to start from, and parameters that have been checked.
-    first, second : `list[str]`
-    targets : `numpy.ndarray`
-        (N,), labels' indices or scores.
-
-    # Returns
-
-    `tuple[SentenceEncoder, PairHead]`
-        Those of the best epoch on the pairs held out.
+    The targets (N,) are the labels' indices, or scores. The parameters in `settings` have been
+    checked. Returns the encoder and the head of the best epoch on the pairs held out.
     """
     network = settings.encoder_.network
     if isinstance(network, ArchiveEncoder):
@@ -246,9 +224,6 @@ class _PairLoader(DataLoader):
     def iter_instances(self) -> Iterator[Instance]:
         """None: the texts are indexed already."""
         return iter(())
-
-    def index_with(self, vocab: Vocabulary) -> None:
-        """Nothing is left to index."""
 
     def set_target_device(self, device: torch.device) -> None:
         """Move the next batches to this device."""

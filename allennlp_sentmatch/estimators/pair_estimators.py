@@ -196,7 +196,10 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
                 shorter[side] = variants[0][side] if is_blank(rest) else rest
                 variants.append(shorter)
         with noting_pairs(*([text] for text in variants[0])):
-            explained = self._explained(self._outputs(variants))
+            outputs = self._outputs(variants)
+        if not self._numeric:
+            outputs = softmax(outputs, axis=1)[:, [outputs[0].argmax()]]
+        explained = outputs[:, 0]
         weights = iter((explained[0] - explained[1:]).tolist())
         first, second = ([(word, next(weights)) for word in words] for words in sides)
         return first, second
@@ -287,11 +290,7 @@ class PairEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _targets(self, values: Array, weights: Array) -> tuple[Array, Array]:
         """Set what all labels or scores (N,) decide; return them, and their weights, as learned."""
-        raise NotImplementedError
-
-    def _explained(self, outputs: Array) -> Array:
-        """The numbers (N,) that `explain` explains, of outputs (N, C); the first is of the pair."""
-        raise NotImplementedError
+        return values, weights
 
     def _vectors(self, first: list[str], second: list[str]) -> tuple[FloatArray, FloatArray]:
         """The sentences' vectors, both (N, E); a sentence that occurs twice is encoded once."""
@@ -426,10 +425,6 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
             by_label = compute_class_weight(self.class_weight, classes=self.classes_, y=values)
         return targets, weights * by_label[targets]
 
-    def _explained(self, outputs: Array) -> Array:
-        probabilities: Array = softmax(outputs, axis=1)[:, outputs[0].argmax()]
-        return probabilities
-
 
 class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
     """Learns scores of pairs of sentences, such as their similarity.
@@ -452,13 +447,6 @@ class PairRegressor(RegressorMixin, PairEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Array:
         """The scores (N,) of N pairs."""
         scores: Array = self._outputs(X)[:, 0]
-        return scores
-
-    def _targets(self, values: Array, weights: Array) -> tuple[Array, Array]:
-        return values, weights
-
-    def _explained(self, outputs: Array) -> Array:
-        scores: Array = outputs[:, 0]
         return scores
 
 

@@ -49,17 +49,13 @@ def export_encoder(
     """Write a model's sentence encoder to a folder that a `StandaloneEncoder` reads.
 
     The model is a `distilled_encoder`, `siamese_classifier`, `similarity_regressor` or
-    `sentence_classifier`, with the reader that it was trained with; the folder is empty or does not
-    exist. Returns the encoder that was written.
-
-    # Raises
-
-    `ConfigurationError`, with the reason, if the encoder cannot be exported or the folder has
-    files.
+    `sentence_classifier`, with the reader that it was trained with; the folder is absent or empty.
+    Returns the encoder that was written. Raises a `ConfigurationError` with the reason if the
+    encoder cannot be exported or the folder cannot be written.
     """
     with configuration_errors(), written_folder(folder) as path:
         encoder = standalone_encoder(model, dataset_reader)
-        encoder.save(path)
+        encoder.write_files(path)
         for name, value in SENTENCE_TRANSFORMERS_FILES.items():
             write_json(path / name, value)
     return encoder
@@ -72,30 +68,25 @@ def standalone_encoder(model: Model, dataset_reader: DatasetReader) -> Standalon
             "only a distilled_encoder, siamese_classifier, similarity_regressor or "
             f"sentence_classifier can be exported, not a {type(model).__name__}"
         )
+    projection = model.projection if isinstance(model, DistilledEncoder) else None
     try:
         indexer = text_indexer(dataset_reader, model.vocab)
         embedding = _embedding(model._text_field_embedder)
         settings, tensors = _sentence_encoder(model._encoder)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"this encoder cannot be exported: {error}") from error
-    tensors = {f"encoder.{name}": tensor for name, tensor in tensors.items()}
-    tensors["embedding.weight"] = embedding.weight.detach()
-    projection = model.projection if isinstance(model, DistilledEncoder) else None
-    if projection is not None:
-        tensors["projection.weight"] = projection.weight.detach()
-        tensors["projection.bias"] = projection.bias.detach()
-    (reader_indexer,) = dataset_reader._token_indexers.values()  # type: ignore[attr-defined]
-    names = model.vocab.get_index_to_token_vocabulary(reader_indexer.namespace)
-    exported = StandaloneEncoder(
-        indexer,
-        [names[index] for index in range(len(names))],
-        embedding.weight.size(1),
-        settings,
-        None if projection is None else projection.out_features,
-    )
-    try:
+        tensors = {f"encoder.{name}": tensor for name, tensor in tensors.items()}
+        tensors["embedding.weight"] = embedding.weight
+        if projection is not None:
+            tensors["projection.weight"] = projection.weight
+            tensors["projection.bias"] = projection.bias
+        exported = StandaloneEncoder(
+            indexer,
+            sorted(indexer.vocabulary, key=indexer.vocabulary.__getitem__),
+            embedding.weight.size(1),
+            settings,
+            None if projection is None else projection.out_features,
+        )
         load_state(exported, tensors)
-    except ValueError as error:
+    except (ConfigurationError, ValueError) as error:
         raise ConfigurationError(f"this encoder cannot be exported: {error}") from error
     return exported.eval()
 

@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property
-from numbers import Integral
 from typing import Any, Optional, Union
 
 import numpy
@@ -18,18 +17,14 @@ from allennlp.models import Archive, Model
 from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.data.text import shorten
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import refuse_nan
+from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.precision import bfloat16_products
 from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
-from allennlp_sentmatch.predictors.text_indexing import (
-    knows_no_word,
-    text_indexer,
-    unknown_words,
-)
+from allennlp_sentmatch.predictors.text_indexing import knows_no_word, text_indexer, unknown_words
 from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 from allennlp_sentmatch.standalone.texts import KNOWS_NO_WORD, checked_sentences, note, noting
@@ -92,12 +87,8 @@ class SentenceEncoder:
             A path or URL of a `model.tar.gz`, or a serialization directory.
         cuda_device : `int`, optional (default = `-1`)
             The GPU to encode on; -1 is the CPU.
-        trust : `bool`, optional (default = `False`)
-            See `load_archive`.
-        overrides : `str`, optional (default = `""`)
-            JSON that replaces settings of the archive.
-        bfloat16
-            As above.
+        trust, overrides, bfloat16
+            As for `load_archive`, and as above.
         """
         archive: Archive = load_archive(archive_file, cuda_device, trust, overrides=overrides)
         return cls(archive.model, archive.validation_dataset_reader, bfloat16)
@@ -131,14 +122,10 @@ class SentenceEncoder:
         # Raises
 
         `ConfigurationError` for a sentence that is not a string or has half of a UTF-16 pair,
-        naming its position, for a single string, and for a `batch_size` that is not an integer of
-        at least 1.
+        naming its position, for a single string, and for a `batch_size` below 1.
         """
-        if not isinstance(batch_size, Integral) or batch_size < 1:
-            raise ConfigurationError(
-                f"batch_size must be an integer of at least 1, got {shorten(batch_size)}"
-            )
         try:
+            check_positive(batch_size=batch_size)
             # The rows of a file keep their order: a blank one gets the vector of an unknown word.
             texts = checked_sentences(sentences, of_any_length=True)
         except (TypeError, ValueError) as error:

@@ -22,18 +22,12 @@ from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
     """An indexer that gives a text the indices that an instance of the reader's would get.
 
-    # Raises
-
-    `ConfigurationError`
-        With the reason, for readers, tokenizers and token indexers that it cannot replace.
+    Raises a `ConfigurationError` with the reason for others than it can replace.
     """
-    own_package = __name__.partition(".")[0]
-    if not isinstance(reader, TokenizingReader) or (
-        type(reader).__module__.partition(".")[0] != own_package
-    ):
-        raise ConfigurationError(
-            f"the reader is a {type(reader).__name__}, not one of {own_package}"
-        )
+    is_own = type(reader).__module__.startswith("allennlp_sentmatch.")
+    if not isinstance(reader, TokenizingReader) or not is_own:
+        name = type(reader).__name__
+        raise ConfigurationError(f"the reader is a {name}, not one of allennlp_sentmatch")
     indexers = list(reader._token_indexers.values())
     indexer = indexers[0] if len(indexers) == 1 else None
     if indexer is None or type(indexer) is not SingleIdTokenIndexer:
@@ -42,12 +36,11 @@ def text_indexer(reader: DatasetReader, vocab: Vocabulary) -> TextIndexer:
             f"{', '.join(type(indexer).__name__ for indexer in indexers)}"
         )
     namespace = indexer.namespace
-    if namespace is None or indexer._feature_name != "text":
-        raise ConfigurationError("the token indexer 'single_id' must index the words' text")
-    if indexer._start_tokens or indexer._end_tokens or indexer._token_min_padding_length:
+    adds = indexer._start_tokens or indexer._end_tokens or indexer._token_min_padding_length
+    if namespace is None or indexer._feature_name != "text" or adds:
         raise ConfigurationError(
-            "the token indexer 'single_id' must not have start_tokens, end_tokens or "
-            "token_min_padding_length"
+            "the token indexer 'single_id' must index the words' text, and must not have "
+            "start_tokens, end_tokens or token_min_padding_length"
         )
     known = vocab.get_token_to_index_vocabulary(namespace)
     unknown = known.get(vocab._oov_token)

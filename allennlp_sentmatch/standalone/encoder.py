@@ -88,8 +88,7 @@ class StandaloneEncoder(nn.Module):
         self.projection: Optional[nn.Linear] = None
         self.vector_size: int = network.output_size
         if projection_size is not None:
-            if type(projection_size) is not int or projection_size < 1:
-                raise ValueError("projection_size must be an integer of at least 1, or null")
+            check_positive(projection_size=projection_size)
             if projection_size * self.vector_size > limit:
                 raise ValueError("the projection has more parameters than the file")
             self.projection = nn.Linear(self.vector_size, projection_size)
@@ -143,8 +142,7 @@ class StandaloneEncoder(nn.Module):
             if embedding is None or embedding.dim() != 2 or len(embedding) != len(words):
                 raise ValueError(f"expected embedding.weight of {len(words)} rows")
         # A program may have set another default device (since PyTorch 2.0) or type.
-        has_default = hasattr(torch, "set_default_device")
-        on_cpu = torch.device("cpu") if has_default else nullcontext()
+        on_cpu = torch.device("cpu") if hasattr(torch, "set_default_device") else nullcontext()
         with errors_name(path / SETTINGS), on_cpu:
             encoder = cls(
                 TextIndexer(
@@ -165,20 +163,24 @@ class StandaloneEncoder(nn.Module):
         return encoder.eval()
 
     def save(self, folder: Union[str, "os.PathLike[str]"], int8: bool = False) -> None:
-        """Write the folder from which `load` makes this encoder again.
+        """Write the folder from which `load` makes this encoder again; see `written_folder`.
 
         # Parameters
 
         folder : `Union[str, os.PathLike]`
-            Is absent, empty or an encoder's, which is replaced; see `written_folder`.
+            Is absent or empty.
         int8 : `bool`, optional (default = `False`)
             Whether to round matrices to 8 bits, as `quantized` does: a quarter of the size.
         """
+        with written_folder(folder) as path:
+            self.write_files(path, int8)
+
+    def write_files(self, folder: Path, int8: bool = False) -> None:
+        """Write the files of `save` among others in a folder."""
         state = self.state_dict()
-        with written_folder(folder, replaces=SETTINGS) as path:
-            write_tensors(path / TENSORS, quantized(state) if int8 else state)
-            for name, value in self._described().items():
-                write_json(path / name, value)
+        write_tensors(folder / TENSORS, quantized(state) if int8 else state)
+        for name, value in self._described().items():
+            write_json(folder / name, value)
 
     def digest(self) -> bytes:
         """32 bytes that stand for the words, the splitter and the settings, without the tensors."""
@@ -220,10 +222,8 @@ class StandaloneEncoder(nn.Module):
 
         # Raises
 
-        `ValueError`
-            If the batch size is below 1; for a blank sentence, naming its position.
-        `TypeError`
-            If `sentences` is a single string, or anything else but strings.
+        `ValueError` for a batch size below 1; `ValueError` or `TypeError` for a single string, and
+        for a sentence that is blank, too long or not a string, naming its position.
         """
         check_positive(batch_size=batch_size)
         texts = checked_sentences(sentences)

@@ -1,6 +1,5 @@
 """Files from anybody, read without running anything in them, and folders that appear as a whole."""
 
-import ctypes
 import errno
 import json
 import os
@@ -10,7 +9,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Union
 
 
 def read_file(path: Union[str, "os.PathLike[str]"]) -> bytes:
@@ -60,32 +59,27 @@ def write_json(path: Path, value: Any) -> None:
 
 
 @contextmanager
-def errors_name(path: Path) -> Iterator[None]:
-    """Let errors begin with the name of the file."""
+def errors_name(name: Union[str, Path]) -> Iterator[None]:
+    """Turn the errors of values from anybody into a `ValueError` that begins with their name."""
     try:
         yield
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from error
 
 
 @contextmanager
-def written_folder(
-    folder: Union[str, "os.PathLike[str]"], replaces: Optional[str] = None
-) -> Iterator[Path]:
+def written_folder(folder: Union[str, "os.PathLike[str]"]) -> Iterator[Path]:
     """Yield a temporary folder, which is moved to its place once it is whole.
 
-    What is there may be an empty folder, or one with a file named `replaces`; its other files are
-    kept. If two processes write to one place, one fails.
+    The place is absent or an empty folder. If two processes write to one place, one fails.
 
     # Raises
 
-    `ValueError` if something else is there; `OSError`, which names the file, if one cannot be
-    written. The place is then as it was before.
+    `ValueError` if something is there; `OSError`, which names the file, if one cannot be written.
     """
     place = Path(os.path.realpath(folder))
     taken = ValueError(f"{folder} exists already; delete it or name another folder")
-    before = os.stat(place) if replaces is not None and (place / replaces).is_file() else None
-    if before is None and place.exists() and not (place.is_dir() and not any(place.iterdir())):
+    if place.exists() and not (place.is_dir() and not any(place.iterdir())):
         raise taken
     if place == Path.cwd():
         raise ValueError(f"{folder} is the current folder, which is not replaced; name another one")
@@ -93,16 +87,7 @@ def written_folder(
     temporary.mkdir(parents=True)
     try:
         yield temporary
-        for kept in place.iterdir() if before else ():
-            if not (temporary / kept.name).exists():
-                copy: Any = shutil.copytree if kept.is_dir() else shutil.copy2
-                copy(kept, temporary / kept.name)
-        if before is None:
-            os.rename(temporary, place)
-        elif os.path.samestat(before, os.stat(place)):
-            _exchange(temporary, place)
-        else:
-            raise ValueError(f"another process has written {folder} in the meantime")
+        os.rename(temporary, place)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
             raise taken from None
@@ -115,17 +100,3 @@ def written_folder(
         raise OSError(error.errno, error.strerror or str(error), name) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _exchange(first: Path, second: Path) -> None:
-    """Give two folders each other's names: on Linux in one step, which a kill cannot divide."""
-    try:
-        names = os.fsencode(first), os.fsencode(second)
-        exchanged = ctypes.CDLL(None).renameat2(-100, names[0], -100, names[1], 2) == 0
-    except (AttributeError, OSError, TypeError):
-        exchanged = False
-    if not exchanged:
-        between = first.with_suffix(".old")
-        os.rename(second, between)
-        os.rename(first, second)
-        os.rename(between, first)

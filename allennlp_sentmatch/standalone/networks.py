@@ -15,6 +15,7 @@ from allennlp_sentmatch.nn.pooling import Pooling
 from allennlp_sentmatch.nn.rcrn import RecurrentlyControlledRNN
 from allennlp_sentmatch.nn.recurrent_networks import run_networks
 from allennlp_sentmatch.nn.subilstm import SuffixBiLSTM
+from allennlp_sentmatch.standalone.files import errors_name
 
 
 class TorchNetwork(nn.Module):
@@ -32,12 +33,7 @@ class TorchNetwork(nn.Module):
     ) -> None:
         super().__init__()
         self.network = self.kind(
-            input_size,
-            hidden_size,
-            num_layers=num_layers,
-            bias=bias,
-            batch_first=True,
-            bidirectional=bidirectional,
+            input_size, hidden_size, num_layers, bias, batch_first=True, bidirectional=bidirectional
         )
         self.input_size = input_size
         self.bidirectional = bidirectional
@@ -149,32 +145,24 @@ def sentence_network(settings: Any, limit: int) -> nn.Module:
 
 
 def _made(kind: type[nn.Module], settings: dict[str, Any], limit: int) -> nn.Module:
-    name = settings["type"]
     arguments = {argument: value for argument, value in settings.items() if argument != "type"}
     parameters = _arguments_of(kind)
-    try:
+    with errors_name(settings["type"]):
         check_names("setting", arguments, parameters)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from error
-    for argument, value in arguments.items():
-        if value is not None and type(value) not in (int, float, bool, str):
-            raise ValueError(
-                f"{name}: {argument} must be a number, a string, a truth value or null"
-            )
-        if argument in _SIZES and value is not None and (type(value) is not int or value < 1):
-            raise ValueError(f"{name}: {argument} must be an integer of at least 1")
-        if parameters[argument].annotation is bool and type(value) is not bool:
-            raise ValueError(f"{name}: {argument} must be true or false")
-    layers, inputs, hidden, attention = (arguments.get(size) or 1 for size in _SIZES)
-    # Each module has matrices of at least these sizes.
-    if max(hidden * hidden * layers, hidden * inputs, hidden * attention) > limit:
-        raise ValueError(f"{name} of these sizes has more parameters than the file")
-    if layers > MAX_LAYERS:
-        raise ValueError(f"{name}: num_layers must be at most {MAX_LAYERS}")
-    try:
+        for argument, value in arguments.items():
+            if value is not None and type(value) not in (int, float, bool, str):
+                raise ValueError(f"{argument} must be a number, a string, a truth value or null")
+            if argument in _SIZES and value is not None and (type(value) is not int or value < 1):
+                raise ValueError(f"{argument} must be an integer of at least 1")
+            if parameters[argument].annotation is bool and type(value) is not bool:
+                raise ValueError(f"{argument} must be true or false")
+        layers, inputs, hidden, attention = (arguments.get(size) or 1 for size in _SIZES)
+        # Each module has matrices of at least these sizes.
+        if max(hidden * hidden * layers, hidden * inputs, hidden * attention) > limit:
+            raise ValueError("a network of these sizes has more parameters than the file")
+        if layers > MAX_LAYERS:
+            raise ValueError(f"num_layers must be at most {MAX_LAYERS}")
         return kind(**arguments)
-    except (TypeError, RuntimeError) as error:
-        raise ValueError(f"{name}: {error}") from error
 
 
 def _arguments_of(kind: type[nn.Module]) -> dict[str, inspect.Parameter]:

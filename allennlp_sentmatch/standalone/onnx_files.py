@@ -52,13 +52,9 @@ def write_onnx(encoder: StandaloneEncoder, folder: Union[str, "os.PathLike[str]"
 
     # Raises
 
-    `ImportError`
-        If `onnx` is not installed; or, for an encoder of other layers than `lstm`, `gru` and
-        `pass_through`, `onnxscript`.
-    `RuntimeError`
-        For such an encoder where torch is older than 2.7.
-    `ValueError`, `OSError`
-        Those of `written_folder`.
+    `ImportError` if `onnx` is not installed. An encoder of other layers than `lstm`, `gru` and
+    `pass_through` needs `onnxscript`, too, and torch 2.7: else, an `ImportError` or `RuntimeError`.
+    `ValueError` or `OSError` for the folder; see `written_folder`.
     """
     import onnx
 

@@ -1,24 +1,17 @@
 """An exported encoder as a module of sentence-transformers (5.0 or later).
 
-The `modules.json` of an exported folder names the class, so that
-
-    SentenceTransformer("exported", trust_remote_code=True)
-
-loads it where both packages are installed. `trust_remote_code` allows classes from outside of
-sentence-transformers; no code comes from the folder.
-
-The class is defined when it is asked for: AllenNLP imports all modules of a package, also where
-sentence-transformers is not installed.
+The `modules.json` of an exported folder names the class, which is defined when it is asked for:
+AllenNLP imports all modules of a package, also where sentence-transformers is not installed.
 """
 
 from functools import cache
+from pathlib import Path
 from typing import Any, Optional
 
 import torch
 
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.standalone.encoder import StandaloneEncoder
-from allennlp_sentmatch.standalone.files import written_folder
 from allennlp_sentmatch.standalone.text_indexer import padded
 from allennlp_sentmatch.standalone.texts import checked_sentences
 
@@ -34,12 +27,7 @@ def _define_module() -> Any:
     from sentence_transformers.models import InputModule
 
     class StandaloneModule(InputModule):  # type: ignore[misc]
-        """The one module of a `SentenceTransformer`: from sentences to their vectors.
-
-        # Parameters
-
-        encoder : `StandaloneEncoder`
-        """
+        """The one module of a `SentenceTransformer`: from sentences to their vectors."""
 
         def __init__(self, encoder: StandaloneEncoder) -> None:
             super().__init__()
@@ -92,8 +80,7 @@ def _define_module() -> Any:
 
         def save(self, output_path: str, *args: Any, **options: Any) -> None:
             """Write the encoder's files beside those that sentence-transformers writes."""
-            with written_folder(output_path, "config_sentence_transformers.json") as folder:
-                self.encoder.save(folder)
+            self.encoder.write_files(Path(output_path))
 
     StandaloneModule.__qualname__ = "StandaloneModule"  # so that it can be pickled
     return StandaloneModule

@@ -36,18 +36,13 @@ def write_tensors(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Te
     _check_byte_order()
     header: dict[str, Any] = {}
     pieces = []
-    offset = 0
+    end = 0
     for name, tensor in tensors.items():
         flat = tensor.detach().cpu().contiguous().view(-1)
-        piece = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
-        end = offset + len(piece)
-        header[name] = {
-            "dtype": _NAMES[tensor.dtype],
-            "shape": list(tensor.shape),
-            "data_offsets": [offset, end],
-        }
-        pieces.append(piece)
-        offset = end
+        pieces.append(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"")
+        begin, end = end, end + len(pieces[-1])
+        shape = list(tensor.shape)
+        header[name] = {"dtype": _NAMES[tensor.dtype], "shape": shape, "data_offsets": [begin, end]}
     encoded = json.dumps(header).encode()
     encoded += b" " * (-len(encoded) % 8)  # aligns the tensors
     with open(path, "wb") as file:
@@ -79,8 +74,10 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
         tensors = {}
         offset = 0
         for name, entry in entries:
-            dtype, shape = _DTYPES[entry["dtype"]], _shape(entry["shape"])
+            dtype, shape = _DTYPES[entry["dtype"]], entry["shape"]
             begin, end = entry["data_offsets"]
+            if not isinstance(shape, list) or any(type(n) is not int or n < 0 for n in shape):
+                raise ValueError("a shape is not a list of sizes")
             itemsize = torch.empty(0, dtype=dtype).element_size()
             if begin != offset or end - begin != math.prod(shape) * itemsize:
                 raise ValueError(f"the bytes of {name!r} do not match its shape")
@@ -101,12 +98,6 @@ def read_tensors(path: Union[str, "os.PathLike[str]"]) -> dict[str, Tensor]:
             f"{path} is damaged, or not a file of floating-point and int8 tensors: {error}"
         ) from error
     return tensors
-
-
-def _shape(value: Any) -> tuple[int, ...]:
-    if not isinstance(value, list) or not all(type(size) is int and size >= 0 for size in value):
-        raise ValueError("a shape is not a list of sizes")
-    return tuple(value)
 
 
 def _check_byte_order() -> None:

@@ -108,12 +108,12 @@ class TextIndexer:
         return indices
 
     def _look_up(self, words: Sequence[str]) -> Indices:
-        return tuple(self._index(word) for word in words)
-
-    def _index(self, word: str) -> int:
-        if word == PADDING_WORD:
-            return self.empty
-        return self.vocabulary.get(word.lower() if self.lowercase else word, self.unknown)
+        return tuple(
+            self.empty
+            if word == PADDING_WORD
+            else self.vocabulary.get(word.lower() if self.lowercase else word, self.unknown)
+            for word in words
+        )
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:

@@ -73,16 +73,10 @@ class TransferBenchmark:
         return list(sentences)
 
     def run(self, vectors: SentenceVectors, name: str) -> TransferReport:
-        """Run all tasks.
+        """Run all tasks with the vectors of the encoder called `name`.
 
         A task that fails, whatever the error, does not keep the others from running: the report has
         its error.
-
-        # Parameters
-
-        vectors : `SentenceVectors`
-        name : `str`
-            Of the encoder, for the report.
         """
         results: dict[str, TaskResult] = {}
         errors: dict[str, str] = {}

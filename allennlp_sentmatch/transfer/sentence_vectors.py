@@ -83,16 +83,14 @@ class SentenceVectors:
         return vectors.astype(numpy.float32, copy=False)
 
     def _checked(self, vectors: FloatArray, sentences: list[str]) -> FloatArray:
-        width = "E" if self.size is None else self.size
         if (
             vectors.ndim != 2
-            or len(vectors) != len(sentences)
-            or vectors.shape[1] != (self.size or vectors.shape[1])
+            or vectors.shape != (len(sentences), self.size or vectors.shape[1])
             or vectors.dtype.kind != "f"
         ):
             raise ConfigurationError(
-                f"expected vectors of the shape ({len(sentences)}, {width}), got {vectors.shape} "
-                f"of {vectors.dtype}"
+                f"expected vectors of the shape ({len(sentences)}, {self.size or 'E'}), got "
+                f"{vectors.shape} of {vectors.dtype}"
             )
         finite = numpy.isfinite(vectors).all(axis=1)
         if not finite.all():

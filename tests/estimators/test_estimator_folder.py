@@ -67,7 +67,7 @@ def test_the_encoder_of_the_package_is_not_written(tmp_path, monkeypatch):
 
     changed = tiny_encoder()
     torch.nn.init.normal_(changed.embedding.weight)
-    changed.save(tmp_path / "shipped")
+    changed.write_files(tmp_path / "shipped")
     with pytest.raises(ValueError, match="was fitted with another encoder"):
         PairClassifier.load(tmp_path / "folder")
 
@@ -96,11 +96,6 @@ def test_the_encoder_of_a_folder_is_never_an_archive(folder, small_archive):
         PairClassifier.load(folder)
 
 
-def test_nothing_is_overwritten(folder):
-    with pytest.raises(ValueError, match="exists already; delete it or name another folder"):
-        PairClassifier(tiny_encoder()).fit(PAIRS, LABELS).save(folder)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -126,11 +121,7 @@ def test_nothing_is_overwritten(folder):
         ({"class_weight": [1]}, "pair_estimator.json: "),
         ({"class_weight": [[[], 1]]}, "pair_estimator.json: "),
         ({"class_weight": [["a", -1]]}, "class_weight must be"),
-        ({"random_state": 2**32}, "random_state must be an integer from 0"),
         ({"matcher": ["concat"]}, "matcher must be one of"),
-        ({"l2": -1}, "l2 must be a number above 0"),
-        ({"l2": True}, "l2 must be a number above 0, or None; got True"),
-        ({"fine_tune": 1}, "fine_tune must be True or False; got 1"),
         ({"fine_tune": True}, "score_range must be a list"),
         ({"batch_size": 1e9}, "batch_size must be an integer above 0"),
     ],
@@ -152,11 +143,7 @@ def test_damaged_settings_and_parameters_are_refused(folder, change, message):
         ("more", torch.zeros(1), "superfluous tensor 'more'"),
         ("coef", torch.zeros(2, 63), r"'coef' must have the shape \(2, 75\)"),
         ("intercept", torch.zeros(1), r"'intercept' must have the shape \(2,\)"),
-        (
-            "intercept",
-            torch.tensor([0.0, torch.nan]),
-            "'intercept' has a number that is not finite",
-        ),
+        ("intercept", torch.tensor([0.0, torch.nan]), "'intercept' has a number that is not fin"),
         ("coef", torch.zeros(2, 75, dtype=torch.bfloat16), "'coef' must be in float64, not"),
         ("coef", torch.zeros(2, 75, dtype=torch.int8), "'coef' must be in float64, not"),
         ("intercept", torch.zeros(2), "'intercept' must be in float64, not"),
@@ -189,28 +176,20 @@ def test_a_folder_of_format_1_keeps_its_predictions(repository, tmp_path):
 
 
 def test_a_folder_is_written_as_a_whole(tmp_path, monkeypatch):
-    """On a full disk, and by two processes."""
     estimator = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
 
     def write_half(path, value):
         path.write_text("{")
-        if racing:
-            estimator_folder.write_json = write_json
-            estimator.save(tmp_path / "folder")
-            write_json(path, value)
-        else:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    write_json = estimator_folder.write_json
-    for racing, error, message in (
-        (False, OSError, r"No space left on device: '.*folder/pair_estimator\.json'"),
-        (True, ValueError, "folder exists already"),
-    ):
-        monkeypatch.setattr(estimator_folder, "write_json", write_half)
-        with pytest.raises(error, match=message):
+    with monkeypatch.context() as patch:
+        patch.setattr(estimator_folder, "write_json", write_half)
+        with pytest.raises(OSError, match=r"No space .* device: '.*folder/pair_estimator\.json'"):
             estimator.save(tmp_path / "folder")
-        assert [path.name for path in tmp_path.iterdir()] == ["folder"] * racing
-    PairClassifier.load(tmp_path / "folder")
+    assert not list(tmp_path.iterdir())
+    estimator.save(tmp_path / "folder")
+    with pytest.raises(ValueError, match="exists already; delete it or name another folder"):
+        estimator.save(tmp_path / "folder")
 
 
 def test_parameters_that_cannot_be_saved_are_refused_before(tmp_path):
@@ -218,12 +197,6 @@ def test_parameters_that_cannot_be_saved_are_refused_before(tmp_path):
     with pytest.raises(ValueError, match="random_state must be"):
         estimator.set_params(random_state="x").save(tmp_path / "folder")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_folder_that_was_not_written_to_its_end_is_refused(folder):
-    (folder / SETTINGS).unlink()
-    with pytest.raises(FileNotFoundError, match=SETTINGS):
-        PairClassifier.load(folder)
 
 
 def test_another_process_predicts_the_same(folder, repository):

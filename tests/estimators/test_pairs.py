@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import allennlp_sentmatch
 from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
 from allennlp_sentmatch.estimators.pairs import checked_pairs, checked_targets
+from tests.estimators.test_sentence_encoder import BAD_SENTENCES
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 from tests.fuzzing import cases, check_cases, check_refusal, texts, values
 
@@ -91,12 +92,26 @@ def test_columns_have_the_names_of_fit():
         (torch.zeros(2, 2), "pair 0: the first sentence must be a string, not Tensor"),
         ([("a", pandas.NA)], "pair 0: the second sentence must be a string, not NAType"),
         ([("a", "\u200b\ufeff")], "pair 0: the second sentence is blank"),
+        (None, "pairs must be a list of pairs of strings.*not NoneType"),
+        (b"ab", "pairs must be a list of pairs of strings.*not bytes"),
+        ([], "there are 0 pairs"),
+        (["ab"], "pair 0 must be two sentences, not str"),
+        ([*P, ("a",)], "pair 2 must be two sentences, not a tuple of 1"),
+        ([("a", "b", "c")], "pair 0 must be two sentences, not a tuple of 3"),
+        ([*P, None], "pair 2 must be two sentences, not NoneType"),
+        (pandas.DataFrame({"a": ["x"]}), "pair 0 must be two sentences, not a ndarray of 1"),
+        *(
+            ([("a", "b"), ("a", texts[-1])], f"pair 1: the second sentence {message[11:]}")
+            for texts, message in BAD_SENTENCES
+            if isinstance(texts, list)
+        ),
     ],
-    ids=str,
+    ids=repr,
 )
-def test_what_has_no_order_is_refused(pairs, message):
-    with pytest.raises(TypeError if "blank" not in message else ValueError, match=message):
+def test_what_is_no_pair_of_sentences_is_refused(pairs, message):
+    with pytest.raises((TypeError, ValueError), match=message) as error:
         checked_pairs(pairs)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -105,20 +120,25 @@ def test_what_has_no_order_is_refused(pairs, message):
         (pandas.DataFrame({"a": [1], "b": [2]}), False, "not DataFrame; take one column"),
         ({"a", "b"}, False, "a list of labels, not set, which has no order"),
         (numpy.array("ab"), False, "a list of labels, not ndarray"),
-        (
-            ["a", "a\0"],
-            False,
-            "the label of pair 1 .* ends in a null character, and cannot be saved",
-        ),
+        (["a", "a\0"], False, "the label of pair 1 .* null character, and cannot be saved"),
         (["a\ud800", "b"], False, "the label of pair 0 .* cannot be saved"),
         ([1.0, 10**400], True, "the score of pair 1 is too large a number"),
         ([1, -(10**5000)], False, "the label of pair 1 is too large a number"),
         ([1.0, pandas.NA], True, "the score of pair 1 must be a number, not NAType"),
+        (None, True, "expected a list of scores, not NoneType"),
+        ("same", False, "expected a list of labels, not str"),
+        (["a"] * 3, False, "there are 2 pairs and 3 labels"),
+        (["a", 1], False, "some labels are strings and others are numbers"),
+        ([1, numpy.nan], False, "the label of pair 1 is nan; leave the pair"),
+        ([b"x"] * 2, False, "the label of pair 0 must be a string or a number, not bytes"),
+        ([0.5, numpy.inf], True, "the score of pair 1 is inf"),
+        (["a", "b"], True, "the score of pair 0 must be a number, not str"),
     ],
 )
 def test_bad_targets_are_refused(targets, numeric, message):
-    with pytest.raises((TypeError, ValueError), match=message):
+    with pytest.raises((TypeError, ValueError), match=message) as error:
         checked_targets(targets, 2, numeric)
+    assert "\n" not in str(error.value)
 
 
 def test_numpy_s_numbers_are_targets():

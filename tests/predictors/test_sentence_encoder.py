@@ -1,5 +1,3 @@
-from collections import deque
-
 import numpy
 import pytest
 import torch
@@ -93,15 +91,8 @@ def test_bad_input(encoder):
     assert encoder.encode([]).shape == (0, 6)
     with pytest.raises(ConfigurationError, match="sentence 1 must be a string, not NoneType"):
         encoder.encode(["a", None])
-    with pytest.raises(ConfigurationError, match="sentence 1 has half of a UTF-16 pair"):
-        encoder.encode(["a", "b\udfff"])
-    for sentences in ("one string", b"bytes", None, 3):
-        with pytest.raises(
-            ConfigurationError, match="sentences must be a list or another iterable"
-        ):
-            encoder.encode(sentences)
-    with pytest.raises(ConfigurationError, match="sentence 0 must be a string, not ndarray"):
-        encoder.encode(numpy.array([["a", "b"]]))
+    with pytest.raises(ConfigurationError, match="sentences must be a list or another iterable"):
+        encoder.encode("one string")
 
 
 @pytest.mark.parametrize("batch_size", [0, -1, 1.5, 2.0, "2", None])
@@ -110,14 +101,10 @@ def test_an_impossible_batch_size(encoder, batch_size):
         encoder.encode(["a"], batch_size=batch_size)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [tuple, numpy.array, iter, deque, lambda sentences: numpy.array(sentences, object)],
-)
-def test_any_iterable_of_strings(encoder, make):
+def test_numpy_s_strings_and_integers(encoder):
     sentences = [*SENTENCES[:4], SENTENCES[5]]
     numpy.testing.assert_array_equal(
-        encoder.encode(make(sentences), numpy.int64(2)), encoder.encode(sentences, 2)
+        encoder.encode(numpy.array(sentences), numpy.int64(2)), encoder.encode(sentences, 2)
     )
 
 

@@ -6,11 +6,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenCharactersIndexer
-from allennlp.data.tokenizers import (
-    CharacterTokenizer,
-    LettersDigitsTokenizer,
-    WhitespaceTokenizer,
-)
+from allennlp.data.tokenizers import CharacterTokenizer, LettersDigitsTokenizer, WhitespaceTokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -89,18 +85,9 @@ class OtherReader(SentenceVectorsReader):
             indexed(SingleIdTokenIndexer(), TokenCharactersIndexer(min_padding_length=1)),
             "not SingleIdTokenIndexer, TokenCharactersIndexer",
         ),
-        (
-            indexed(SingleIdTokenIndexer(namespace="labels")),
-            "namespace 'labels' has no padding and no unknown word",
-        ),
-        (
-            indexed(SingleIdTokenIndexer(end_tokens=["</s>"])),
-            "must not have start_tokens, end_tokens",
-        ),
-        (
-            indexed(SingleIdTokenIndexer(feature_name="lemma_")),
-            "must index the words' text",
-        ),
+        (indexed(SingleIdTokenIndexer(namespace="labels")), "'labels' has no padding and no unkn"),
+        (indexed(SingleIdTokenIndexer(end_tokens=["</s>"])), "must not have start_tokens, end_t"),
+        (indexed(SingleIdTokenIndexer(feature_name="lemma_")), "must index the words' text"),
     ],
 )
 def test_others_need_instances(reader, message):

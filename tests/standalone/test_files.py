@@ -5,9 +5,8 @@ import os
 import sys
 
 import pytest
-import torch
 
-from allennlp_sentmatch.standalone import StandaloneEncoder, files
+from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.files import written_folder
 from tests.standalone.test_encoder import WORDS, make
 
@@ -30,86 +29,60 @@ def killed_while(step, action):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="two folders are exchanged in one step")
-def test_a_kill_leaves_the_old_encoder_or_the_new_one(tmp_path):
-    encoder, folder = make(), tmp_path / "encoder"
-    vectors = encoder.encode(WORDS)
-    encoder.save(folder)
-    (folder / "README.md").write_text("kept")
-    # The same tensors for other words: a mixture is loaded without an error.
-    encoder.words = [*WORDS[:2], WORDS[3], WORDS[2], *WORDS[4:]]
-    expected = {tuple(WORDS): vectors, tuple(encoder.words): vectors[[0, 1, 3, 2, 4]]}
-    found = []
+def test_a_kill_leaves_no_encoder_or_a_whole_one(tmp_path):
     for step in range(100):
-        status = killed_while(step, lambda: encoder.save(folder))
-        loaded = StandaloneEncoder.load(folder)
-        torch.testing.assert_close(loaded.encode(WORDS), expected[tuple(loaded.words)])
-        assert (folder / "README.md").read_text() == "kept"
-        found.append(loaded.words == encoder.words)
+        folder = tmp_path / str(step)
+        status = killed_while(step, lambda folder=folder: make().save(folder))
         if status == 0:
             break
-    assert found == sorted(found)
-    assert 4 < found.index(True) < 99
+        assert not folder.exists()
+    assert StandaloneEncoder.load(folder).words == WORDS
+    assert 4 < step < 99
 
 
-def write(folder, content="new", **options):
-    with written_folder(folder, **options) as temporary:
-        (temporary / "settings").write_text(content)
-        (temporary / content).touch()
+def write(folder):
+    with written_folder(folder) as temporary:
+        (temporary / "settings").write_text("new")
 
 
-@pytest.mark.parametrize("in_one_step", [True, False])
-def test_what_is_replaced(tmp_path, monkeypatch, in_one_step):
-    if not in_one_step:
-        monkeypatch.setattr(files.ctypes, "CDLL", None)
+def test_where_a_folder_is_written(tmp_path, monkeypatch):
     folder, link = tmp_path / "deep" / "folder", tmp_path / "link"
     write(folder)
-    link.symlink_to(folder)
-    for occupied in (folder, folder / "new"):
+    for occupied in (folder, folder / "settings"):
         with pytest.raises(ValueError, match=r"exists already; delete it or name another folder"):
             write(occupied)
-    with pytest.raises(ValueError, match="exists already"):
-        write(folder, replaces="other")
-    with monkeypatch.context() as patch:
-        patch.chdir(folder)
-        with pytest.raises(ValueError, match="is the current folder"):
-            write(".", replaces="settings")
-    (folder / "sub").mkdir()
-    (folder / "sub" / "file").touch()
-    write(link, "newer", replaces="settings")
-    assert link.is_symlink()
-    assert (folder / "settings").read_text() == "newer"
-    assert {file.name for file in folder.rglob("*")} == {"settings", "new", "newer", "sub", "file"}
     (tmp_path / "empty").mkdir()
-    write(tmp_path / "empty")
+    link.symlink_to(tmp_path / "empty")
+    with monkeypatch.context() as patch:
+        patch.chdir(link)
+        with pytest.raises(ValueError, match="is the current folder"):
+            write(".")
+    write(link)
+    assert link.is_symlink()
+    assert [file.name for file in (tmp_path / "empty").iterdir()] == ["settings"]
     assert {file.name for file in tmp_path.iterdir()} == {"deep", "empty", "link"}
     assert list(folder.parent.iterdir()) == [folder]
     assert os.stat(folder).st_mode & 0o777 == os.stat(folder.parent).st_mode & 0o777
 
 
 def test_of_two_writers_one_fails(tmp_path):
-    def both(**options):
-        with written_folder(tmp_path / "folder", **options) as temporary:
+    def both():
+        with written_folder(tmp_path / "folder") as temporary:
             (temporary / "settings").write_text("late")
-            write(tmp_path / "folder", "early", **options)
+            write(tmp_path / "folder")
 
     with pytest.raises(ValueError, match="folder exists already"):
         both()
-    with pytest.raises(ValueError, match=r"another process has written .*folder in the meantime"):
-        both(replaces="settings")
     assert [file.name for file in tmp_path.iterdir()] == ["folder"]
-    assert (tmp_path / "folder" / "settings").read_text() == "early"
+    assert (tmp_path / "folder" / "settings").read_text() == "new"
 
 
 def test_a_full_disk(tmp_path):
-    write(tmp_path / "folder")
-
     def fill_disk():
-        folder = tmp_path / "folder"
-        with written_folder(folder, "settings") as outer, written_folder(outer / "in") as inner:
+        with written_folder(tmp_path / "folder") as outer, written_folder(outer / "in") as inner:
             (inner / "tensors").write_text("half of th")
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with pytest.raises(OSError, match=r"No space left.*'[^']*/folder/in/tensors'"):
         fill_disk()
-    assert {file.name for file in tmp_path.rglob("*")} == {"folder", "settings", "new"}
+    assert not list(tmp_path.iterdir())

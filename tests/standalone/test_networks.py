@@ -80,10 +80,7 @@ def test_networks_of_torch(kind, bidirectional):
             ),
             "more parameters than the file",
         ),
-        (
-            pooled({"type": "pass_through", "input_size": 101}, "attention"),
-            "the attention has more",
-        ),
+        (pooled({"type": "pass_through", "input_size": 101}, "attention"), "attention has more"),
         ({**TREE, "hidden_size": 10**9}, "more parameters"),
         ({**TREE, "leaf": 1}, "leaf must"),
     ],

@@ -21,6 +21,13 @@ class Evil:
     load = classmethod(lambda cls, *args, **options: cls())
 """
 
+
+def of(module, name, **settings):
+    """A folder of one module with settings."""
+    modules = [{**BERT, "type": f"{ST}{module}", "path": "0"}]
+    return {"modules.json": modules, f"0/{name}": settings}
+
+
 HOSTILE = {
     "a module": {"modules.json": [{**BERT, "type": "evil.Evil"}]},
     "a later module": {"modules.json": [BERT, POOLING, {**POOLING, "type": "evil.Evil"}]},
@@ -29,32 +36,16 @@ HOSTILE = {
     "dots": {"modules.json": [{**BERT, "type": "sentence_transformers.../../evil.Evil"}]},
     "a program": {"modules.json": [{**BERT, "type": "subprocess.Popen"}]},
     "no string": {"modules.json": [{**BERT, "type": ["evil.Evil"]}]},
-    "a router": {
-        "modules.json": [{**BERT, "type": f"{ST}Router", "path": "0_Router"}],
-        "0_Router/router_config.json": {"types": {"a": "evil.Evil"}, "structure": {"a": ["a"]}},
-    },
-    "an old router": {
-        "modules.json": [{**BERT, "type": f"{ST}Asym", "path": "0_Asym"}],
-        "0_Asym/config.json": {"types": {"a": "evil.Evil"}, "structure": {"a": ["a"]}},
-    },
-    "a tokenizer": {
-        "modules.json": [{**BERT, "type": f"{ST}WordEmbeddings", "path": "0_Words"}],
-        "0_Words/wordembedding_config.json": {
-            **{"tokenizer_class": "evil.Evil", "update_embeddings": False, "max_seq_length": 9},
-        },
-    },
-    "an activation": {
-        "modules.json": [{**BERT, "type": f"{ST}Dense", "path": "0_Dense"}],
-        "0_Dense/config.json": {
-            **{"in_features": 1, "out_features": 1, "bias": True},
-            **{"activation_function": "evil.Evil"},
-        },
-    },
+    "a router": of("Router", "router_config.json", types={"a": "evil.Evil"}, structure={"a": []}),
+    "an old router": of("Asym", "config.json", types={"a": "evil.Evil"}, structure={"a": []}),
+    "a tokenizer": of(
+        "WordEmbeddings", "wordembedding_config.json", tokenizer_class="evil.Evil", max_seq_length=9
+    ),
+    "an activation": of(
+        "Dense", "config.json", in_features=1, out_features=1, activation_function="evil.Evil"
+    ),
     "another folder": {"modules.json": [{**BERT, "path": "../elsewhere"}]},
-    "another folder of a router": {
-        "modules.json": [{**BERT, "type": f"{ST}Router", "path": "0_Router"}],
-        "0_Router/router_config.json": {"types": {"/tmp": f"{ST}Router"}, "structure": {}},
-    },
+    "another folder of a router": of("Router", "router_config.json", types={"/tmp": f"{ST}Router"}),
     "trust": {
         "modules.json": [BERT],
         "sentence_bert_config.json": {"model_args": {"trust_remote_code": True}},
