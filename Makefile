@@ -30,7 +30,8 @@ help:  ## Show this list
 install: $(VENV)/.installed  ## Build .venv with current versions and this package
 
 $(VENV)/.installed: requirements/today.txt requirements/constraints-today.txt \
-		allennlp_sentmatch/installation.py setup.py $(COMPILED)
+		allennlp_sentmatch/installation.py allennlp_sentmatch/site_packages/allennlp_torch_support.py \
+		setup.py $(COMPILED)
 	echo "== Building $(VENV): AllenNLP 2.10.1 and torch 2.13 on $(PYTHON) (once; about two minutes)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) -r requirements/today.txt -c requirements/constraints-today.txt

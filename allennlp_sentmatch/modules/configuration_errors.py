@@ -149,8 +149,9 @@ _create_kwargs = from_params.create_kwargs
 def _create_checked_kwargs(
     constructor: Callable[..., Any], cls: Any, params: Params, **extras: Any
 ) -> dict[str, Any]:
-    packages = ("allennlp_sentmatch.", "allennlp.nn.")
-    if not issubclass(cls, torch.nn.Module) and not cls.__module__.startswith(packages):
+    # AllenNLP's modules, its searches and initializers, and this package's classes; not a user's.
+    is_module = cls.__module__.startswith("allennlp.") and issubclass(cls, torch.nn.Module)
+    if not is_module and not cls.__module__.startswith(("allennlp_sentmatch.", "allennlp.nn.")):
         return _create_kwargs(constructor, cls, params, **extras)
     check_settings(cls, from_params.infer_params(cls, constructor), params)
     with configuration_errors():  # of the parts

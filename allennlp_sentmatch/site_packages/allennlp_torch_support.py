@@ -9,7 +9,8 @@ file that imports it when Python starts. Nothing changes for programs that do no
   find it, too. In all other processes torchvision remains absent.
 - fairscale 0.4.6, which AllenNLP imports, calls two functions that torch has deprecated. Users of
   AllenNLP cannot do anything about these warnings, so these alone are ignored.
-- AllenNLP's plugins include `allennlp_sentmatch`, without a file that names it.
+- AllenNLP's plugins include `allennlp_sentmatch`, without a file that names it. They are imported
+  for `allennlp diff`, too.
 - Where another package keeps AllenNLP from being imported, the program `allennlp` names it.
 """
 
@@ -90,6 +91,8 @@ def _execute_commands(execute: Execute, module: types.ModuleType) -> None:
         from allennlp_sentmatch.installation import why_broken
 
         sys.exit(f"allennlp: error: {why_broken(error)}.")
+    # `allennlp_sentmatch` repairs it; AllenNLP would not import a plugin for this command.
+    module.Diff.requires_plugins = True
 
 
 EXECUTIONS = {

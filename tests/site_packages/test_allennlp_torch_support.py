@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from allennlp_sentmatch import installation
 
@@ -111,4 +112,17 @@ def test_other_programs_get_the_error_itself(broken_allennlp):
         "    import allennlp.commands\n"
         "except ModuleNotFoundError as error:\n"
         "    assert error.name == 'not_there'\n"
+    )
+
+
+def test_the_plugin_is_there_for_allennlp_diff(tmp_path):
+    """`allennlp diff` computes no distances of integers without this package's repair."""
+    for name, count in (("a", 1), ("b", 3)):
+        torch.save({"batches": torch.tensor(count)}, tmp_path / f"{name}.th")
+    run(
+        "from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder\n"
+        "sys.meta_path += [BuiltinImporter, FrozenImporter, PathFinder]\n"
+        f"sys.argv = ['allennlp', 'diff', *{[str(tmp_path / f'{x}.th') for x in 'ab']!r}]\n"
+        "from allennlp.__main__ import run\n"
+        "run()\n"
     )
