@@ -31,9 +31,6 @@ USUAL_CODE_SIZE = 64
 MAX_PART_SIZE = 16
 """The number of components that a byte can stand for."""
 
-NUM_FURTHER = 16
-"""How many vectors beyond the nearest ones are looked at, to find ties with the last of these."""
-
 
 def faiss_library() -> Any:
     """The module `faiss`.
@@ -111,13 +108,6 @@ class IndexKind(Registrable):
         if self.search_parameters:
             faiss_library().ParameterSpace().set_index_parameters(index, self.search_parameters)
 
-    def first_count(self, index: Any, k: int) -> int:
-        """How many neighbors to ask an index for at first, to find the `k` nearest.
-
-        If what the index finds depends on how many it is asked for, this does not depend on `k`.
-        """
-        return k + NUM_FURTHER
-
 
 @IndexKind.register("flat")
 class FlatKind(IndexKind):
@@ -171,10 +161,6 @@ class HnswKind(IndexKind):
         index = super().create(vector_size, num_vectors)
         index.hnsw.efConstruction = self._ef_construction
         return index
-
-    def first_count(self, index: Any, k: int) -> int:
-        """As many as a search keeps as candidates."""
-        return int(index.hnsw.efSearch)
 
 
 @IndexKind.register("ivf")
@@ -290,10 +276,6 @@ class IvfPqKind(IvfKind):
             )
         # "np": the training for Hamming distances, which searches do not use, takes half a minute.
         return f"PQ{code_size}x8np"
-
-    def first_count(self, index: Any, k: int) -> int:
-        """A fixed number."""
-        return NUM_FURTHER
 
 
 def default_kind(num_vectors: int) -> IndexKind:
