@@ -23,7 +23,6 @@ from numpy.lib.format import write_array_header_1_0
 
 from allennlp_sentmatch.corpus.ray_encoder import RayEncoder
 from allennlp_sentmatch.data.files.digests import (
-    ENDING_LENGTH,
     SentencesDigest,
     content_digest,
     ending,
@@ -115,7 +114,9 @@ def encode_corpus(
         vectors = _VectorsFile(
             folder / VECTORS, survey.num_sentences, encoder.vector_size, survey.hexdigest()
         )
-        finished = _finished_blocks(folder / DIGESTS, vectors)
+        with _naming(vectors.path):
+            vectors.prepare()
+        finished = _finished_blocks(folder / DIGESTS)
         read = SentencesDigest()
         # Those that are being encoded, with their numbers.
         unfinished: deque[tuple[int, _Block]] = deque()
@@ -270,25 +271,16 @@ class _VectorsFile(NamedTuple):
     vector_size: int
     sentences_digest: str
 
-    def create(self) -> None:
-        with open(self.path, "wb") as file:
+    def prepare(self) -> None:
+        """Write all but the vectors, which stay as they are; zeros where there are none."""
+        with open(self.path, "r+b" if self.path.exists() else "wb") as file:
             file.write(self._header)
-            file.seek(self._position(self.num_vectors))  # zeros as vectors
+            file.truncate(self._position(self.num_vectors))
+            file.seek(0, os.SEEK_END)
             file.write(ending(self.sentences_digest))
 
-    def is_whole(self) -> bool:
-        """Whether the file has all but the values of its vectors as `create` wrote it."""
-        if not self.path.exists():
-            return False
-        with open(self.path, "rb") as file:
-            header = file.read(len(self._header))
-            file.seek(self._position(self.num_vectors))
-            is_own = header == self._header
-            return is_own and file.read(ENDING_LENGTH) == ending(self.sentences_digest)
-
     def complete(self) -> None:
-        with open(self.path, "r+b") as file:
-            file.truncate(self._position(self.num_vectors) + ENDING_LENGTH)
+        with open(self.path, "a+b") as file:
             digest = content_digest(file)
             _write_to_disk(file, file.tell(), ending(digest))
 
@@ -323,21 +315,15 @@ def _write_to_disk(file: Any, position: int, content: bytes) -> None:
     os.fsync(file.fileno())
 
 
-def _finished_blocks(digests_file: Path, vectors: _VectorsFile) -> list[bytes]:
-    """The digests of finished blocks; makes a new file of vectors unless there is a whole one."""
+def _finished_blocks(digests_file: Path) -> list[bytes]:
+    """The digests of finished blocks; the file has them alone from now on."""
     with _naming(digests_file):
         content = digests_file.read_bytes() if digests_file.exists() else b""
-    with _naming(vectors.path):
-        if not vectors.is_whole():
-            if content:
-                logger.warning("%s is missing or damaged: encoding starts again", vectors.path)
-            vectors.create()
-            content = b""
-    with _naming(digests_file):
-        digests_file.write_bytes(content)
-    # An interruption may have left a part of a digest at the end.
-    ends = range(DIGEST_SIZE, len(content) + 1, DIGEST_SIZE)
-    return [content[end - DIGEST_SIZE : end] for end in ends]
+        # An interruption may have left a part of a digest at the end.
+        ends = range(DIGEST_SIZE, len(content) + 1, DIGEST_SIZE)
+        digests = [content[end - DIGEST_SIZE : end] for end in ends]
+        digests_file.write_bytes(b"".join(digests))
+    return digests
 
 
 def _is_finished(block: _Block, vectors: _VectorsFile, digest: bytes) -> bool:
