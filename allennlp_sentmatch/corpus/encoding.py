@@ -200,36 +200,27 @@ def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
         return
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(before, dict):
-            raise ValueError("it is not a JSON object")
-    except (ValueError, RecursionError) as error:
+        others = {name: before.get(name) for name in settings if before.get(name) != settings[name]}
+    except (ValueError, RecursionError, AttributeError) as error:
         raise ConfigurationError(f"{path} is damaged: {error}; {remedy}") from error
-    for name, value in settings.items():
-        if before.get(name) != value:
-            raise ConfigurationError(
-                f"{folder} holds an interrupted run with another setting of {name!r} "
-                f"({shorten(before.get(name))}, now {value}); delete the folder to start again"
-            )
+    for name, value in others.items():
+        raise ConfigurationError(
+            f"{folder} holds an interrupted run with another setting of {name!r} "
+            f"({shorten(value)}, now {settings[name]}); {remedy}"
+        )
 
 
 class _Block(NamedTuple):
     """Consecutive sentences of the corpus."""
 
-    #: The row of the first of them.
-    start: int
-    #: For each sentence, the first row of the corpus with a sentence like it.
-    first_rows: list[int]
-    #: Those not met before, each once.
-    new: list[str]
-    #: Their digests and rows.
-    digests: dict[bytes, int]
+    start: int  # the row of the first of them
+    first_rows: list[int]  # for each sentence, the first row of the corpus with a sentence like it
+    new: list[str]  # those not met before, each once
+    digests: dict[bytes, int]  # of the new ones, with their rows
 
 
 def _open_database(path: Path) -> sqlite3.Connection:
-    """An empty table of the sentences that were met.
-
-    Nothing protects it from an interruption: the next run fills a new one.
-    """
+    """An empty table of the sentences that were met. After an interruption, a new one is filled."""
     with _naming(path):
         path.unlink(missing_ok=True)
         database = sqlite3.connect(path, isolation_level=None)
@@ -340,9 +331,8 @@ def _is_finished(block: _Block, vectors: _VectorsFile, digest: bytes) -> bool:
 
 
 def _write(block: _Block, vectors: _VectorsFile, new_vectors: FloatArray) -> bytes:
-    """Fill the block's rows with the vectors of its new sentences and with earlier rows.
-
-    Returns the digest of what is on the disk then.
+    """Fill the block's rows with the vectors of its new sentences and with earlier rows, and return
+    the digest of what is on the disk then.
     """
     filled = numpy.empty((len(block.first_rows), vectors.vector_size), numpy.float32)
     filled[[row - block.start for row in block.digests.values()]] = new_vectors

@@ -3,14 +3,11 @@
 See https://github.com/facebookresearch/faiss/wiki/The-index-factory.
 """
 
-import logging
 import math
 from typing import Any, ClassVar, Optional
 
 from allennlp.common import Registrable
 from allennlp.common.checks import ConfigurationError
-
-FAISS_LOGGER = logging.getLogger("faiss.loader")
 
 MAX_FLAT = 200_000
 """The largest number of vectors that are all compared with a query, in some 30 ms."""
@@ -33,15 +30,7 @@ MAX_PART_SIZE = 16
 
 
 def faiss_library() -> Any:
-    """The module `faiss`.
-
-    # Raises
-
-    `ConfigurationError` if it is not installed.
-    """
-    # At INFO, FAISS reports each instruction set that it has no build for as a failed import.
-    if FAISS_LOGGER.level == logging.NOTSET:
-        FAISS_LOGGER.setLevel(logging.WARNING)
+    """The module `faiss`; a `ConfigurationError` if it is not installed."""
     try:
         import faiss
     except ImportError as error:
@@ -83,9 +72,7 @@ class IndexKind(Registrable):
     def description(self, vector_size: int, num_vectors: int) -> str:
         """The argument of `faiss.index_factory` for an index of this many vectors.
 
-        # Raises
-
-        `ConfigurationError` where the settings do not suit these numbers.
+        A `ConfigurationError` says which settings do not suit these numbers.
         """
         raise NotImplementedError
 
@@ -138,9 +125,7 @@ class HnswKind(IndexKind):
         How many candidates are kept in the search for a query's neighbors. More find more of the
         true neighbors, and take longer. Can be changed once the index is built.
 
-    # Raises
-
-    `ConfigurationError` for a number below 1, and for an `m` below 2.
+    A number below 1, and an `m` below 2, is a `ConfigurationError`.
     """
 
     magic = b"IHNf"
@@ -180,9 +165,7 @@ class IvfKind(IndexKind):
         How many lists are compared with a query. More find more of the true neighbors, and take
         longer. Can be changed once the index is built.
 
-    # Raises
-
-    `ConfigurationError` for a number below 1.
+    A number below 1 is a `ConfigurationError`.
     """
 
     magic = b"IwFl"
@@ -220,9 +203,7 @@ class IvfPqKind(IvfKind):
 
     # Parameters
 
-    nlist : `int`, optional (default = `None`)
-        As in "ivf".
-    nprobe : `int`, optional (default = `32`)
+    nlist, nprobe : optional
         As in "ivf".
     code_size : `int`, optional (default = `None`)
         The bytes of a vector's code, each of which stands for an equal part of the vector. By

@@ -44,11 +44,8 @@ class DemoModel:
     saliency, picture or generation: these leave the model unchanged while they run. Texts are
     checked first; an `InputError` tells what is wrong with one.
 
-    The page shows the `description`, and the texts and answers of the predictor's `task`.
-
-    # Raises
-
-    `ConfigurationError` for a predictor without a task.
+    The page shows the `description`, and the texts and answers of the predictor's `task`, see
+    `task_of`.
     """
 
     def __init__(self, predictor: EchoingPredictor, description: str = "") -> None:
@@ -86,10 +83,8 @@ class DemoModel:
 
     def examples(self) -> list[tuple[str, ...]]:
         """Examples of the task, those with the fewest unknown words first."""
-        known_first = sorted(
-            self.task.examples(), key=lambda example: len(self.unknown_words(*example))
-        )
-        return known_first[:NUMBER_OF_EXAMPLES]
+        num_unknown = {texts: len(self.unknown_words(*texts)) for texts in self.task.examples()}
+        return sorted(num_unknown, key=num_unknown.__getitem__)[:NUMBER_OF_EXAMPLES]
 
     def predict(self, *texts: str) -> Prediction:
         """The prediction for one text for each of the task's inputs."""
@@ -135,12 +130,7 @@ class DemoModel:
         }
 
     def encode(self, sentences: Sequence[str], show_progress: bool = False) -> Any:
-        """The vectors (len(sentences), E) of sentences, a NumPy array.
-
-        # Raises
-
-        `ConfigurationError` if the model has no encoder of single sentences.
-        """
+        """The vectors (len(sentences), E) of sentences, if the model has an encoder of those."""
         with self._lock, noting(()):  # the page names unknown words
             encoder = SentenceEncoder(self._model, self._reader)
             return encoder.encode(sentences, show_progress=show_progress)
@@ -175,11 +165,8 @@ class DemoModel:
 class InMemorySearch:
     """Finds the sentences of a small corpus nearest to a query, by the cosine of their vectors.
 
-    The model encodes the corpus in the constructor, and the queries later.
-
-    # Raises
-
-    `ConfigurationError` if the model has no encoder of single sentences.
+    The constructor encodes the corpus. It raises a `ConfigurationError` if the model has no encoder
+    of single sentences.
     """
 
     def __init__(self, model: DemoModel, sentences: Sequence[str]) -> None:

@@ -132,7 +132,7 @@ def collect_gates(
         if number > 0:
             mean = total / number
             deviation = max(0.0, squares / number - mean**2) ** 0.5
-            ends = (float(end(extremes[layer, name])) for end in (min, max))
+            ends = float(min(extremes[layer, name])), float(max(extremes[layer, name]))
             counts = list(map(int, counts))
             histograms.append(GateHistogram(layer, name, counts, mean, deviation, *ends))
     if not histograms:

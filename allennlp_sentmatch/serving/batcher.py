@@ -50,13 +50,9 @@ class Batcher:
     predict : `Callable[[list[Any]], list[Any]]`
         Makes the predictions of a batch, in a thread of its own.
     batch_size : `int`, optional (default = `32`)
-        The largest number of inputs in a batch.
+        The largest number of inputs in a batch, at least 1.
     max_words : `int`, optional (default = `1000`)
         An input is refused if it costs more than one text of this many words; see `cost`.
-
-    # Raises
-
-    `ConfigurationError` for a batch size or a number of words below 1.
     """
 
     def __init__(
@@ -86,12 +82,8 @@ class Batcher:
         return [one.size for one in [*self._waiting] if not one.answer.cancelled()]
 
     async def __call__(self, inputs: Sequence[JsonDict], sizes: Sequence[int]) -> list[Any]:
-        """The predictions for some inputs of `sizes` characters.
-
-        # Raises
-
-        `RequestError` if too many inputs wait already, where an input cannot be read or costs too
-        much, and where the model fails.
+        """The predictions for some inputs of `sizes` characters; a `RequestError` if too many inputs
+        wait already, if an input cannot be read or costs too much, and if the model fails.
         """
         new = [_Waiting(one, max(size, SMALLEST)) for one, size in zip(inputs, sizes)]
         before = sum(self._sizes())

@@ -96,9 +96,7 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
         listener.listen()  # who reads the address below may connect already
     except (OSError, OverflowError) as error:
         listener.close()
-        reason = str(error)
-        if isinstance(error, OSError):
-            reason = f"{error.strerror}; is another program there?"
+        reason = getattr(error, "strerror", None) or error
         raise ConfigurationError(
             f"cannot serve at --host {host} --port {port}: {reason}"
         ) from error

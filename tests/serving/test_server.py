@@ -159,7 +159,7 @@ def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
         ]:
             assert answer.status_code == status
             assert answer.json().keys() == {"detail"}
-        assert "input 2: the prediction has numbers that are not finite" in answer.text
+        assert "The model failed on input 2." in answer.text
         head, _, body = sent(port, b"\x16\x03\x01 TLS\r\n\r\n").partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
         assert json.loads(body).keys() == {"detail"}
