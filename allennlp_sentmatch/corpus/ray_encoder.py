@@ -89,12 +89,7 @@ class RayEncoder:
     def encode_blocks(
         self, blocks: Iterable[list[str]], batch_size: int = 128
     ) -> Iterator[FloatArray]:
-        """Yield the vectors (N, E) of each block of N sentences, in order.
-
-        # Raises
-
-        `ConfigurationError` for what a worker cannot read.
-        """
+        """Yield the vectors (N, E) of each block of N sentences, in order."""
         pending: deque[Any] = deque()
         for sentences in blocks:
             if len(pending) == WAITING_BLOCKS * self._num_workers:

@@ -274,8 +274,6 @@ class SentenceIndex:
         `ConfigurationError` if the file exists.
         """
         path = Path(path)
-        if path.exists():
-            raise ConfigurationError(f"{path} exists already; delete it or name another file")
         # A file of this name is always complete.
         partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
         try:
@@ -289,7 +287,9 @@ class SentenceIndex:
                 file.write(ending(content_digest(file)))
             os.link(partial, path)
         except FileExistsError:
-            raise ConfigurationError(f"{path} exists already; name another file") from None
+            raise ConfigurationError(
+                f"{path} exists already; delete it or name another file"
+            ) from None
         except RuntimeError as error:
             raise ConfigurationError(f"{path} cannot be written: {error}") from error
         finally:
@@ -323,9 +323,7 @@ class SentenceIndex:
         except OSError as error:
             raise ConfigurationError(f"{path} cannot be read: {error}") from error
         if magic not in kinds:
-            raise ConfigurationError(
-                f"{expected}: it begins with {magic!r}, not with one of {sorted(kinds)}"
-            )
+            raise ConfigurationError(expected)
         file_kind = kinds[magic]
         if kind is not None and type(kind) is not file_kind:
             raise ConfigurationError(

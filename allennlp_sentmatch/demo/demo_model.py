@@ -11,7 +11,7 @@ from typing import Any, Union
 import numpy
 from allennlp.common.util import lazy_groups_of
 from allennlp.data import Instance
-from allennlp.data.fields import ListField, TextField
+from allennlp.data.fields import TextField
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
@@ -205,10 +205,6 @@ def _lengths(instance: Instance) -> dict[str, list[int]]:
     if spans:
         return {name: [span.stop - span.start] for name, span in spans.items()}
     return {
-        name: [
-            len(member)
-            for member in (field if isinstance(field, ListField) else [field])
-            if isinstance(member, TextField)
-        ]
+        name: [len(x) for x in getattr(field, "field_list", [field]) if isinstance(x, TextField)]
         for name, field in instance.fields.items()
     }

@@ -90,18 +90,8 @@ def interpret(
     word pieces together; special tokens such as "[CLS]" are left out. The model and the global
     random state are unchanged, and other threads may use the model at the same time.
 
-    # Parameters
-
-    predictor : `Predictor`
-        One for pairs or for single sentences, for which `has_saliency` is true.
-    inputs : `dict[str, Any]`
-        The JSON object that the predictor takes.
-    method : `str`, optional (default = `"simple"`)
-        "simple", "integrated" or "smooth".
-
-    # Raises
-
-    `ConfigurationError` for another method, or where `has_saliency` is false.
+    The `inputs` are a JSON object that the predictor takes. Another method, and a predictor without
+    saliency (see `has_saliency`), is a `ConfigurationError`.
     """
     if not has_saliency(predictor):
         raise ConfigurationError(

@@ -36,10 +36,6 @@ class PairGenerator(EchoingPredictor):
         than take its distribution's mean.
     on_error : `str`, optional (default = `"raise"`)
         See `EchoingPredictor`.
-
-    # Raises
-
-    `ConfigurationError` for another model.
     """
 
     input_keys = [("source",)]
