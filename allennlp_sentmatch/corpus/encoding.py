@@ -57,11 +57,10 @@ def encode_corpus(
     """Write the vectors of sentences to a `.npy` file, in the order of the sentences.
 
     A block of sentences is encoded at a time, sorted by length, and every distinct sentence of the
-    corpus once. Until all is done, the work is in the folder `{output_file}.partial`. Called
-    again after an interruption, even by `kill -9`, the function encodes the blocks that are not
-    finished, or whose vectors are not what was written, and the file gets the bytes that an
-    uninterrupted run gives. The memory in use does not grow with the corpus: sentences met before
-    are looked up in a database in that folder.
+    corpus once. Until all is done, the work is in the folder `{output_file}.partial`, with a
+    database of the sentences met before. Called again after an interruption, even by `kill -9`, the
+    function encodes the blocks that are not finished, or whose vectors are not what was written,
+    and the file gets the bytes that an uninterrupted run gives.
 
     # Parameters
 

@@ -212,7 +212,8 @@ class SentenceIndex:
         if self._distinct is None:
             return [number]
         start, end = self._starts[number : number + 2].tolist()
-        return self._positions[start : min(end, start + limit)].tolist()
+        positions: list[int] = self._positions[start : min(end, start + limit)].tolist()
+        return positions
 
     def _candidates(self, queries: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
         """Cosines of some nearest vectors, the nearest first, and their numbers, -1 for none."""

@@ -72,10 +72,8 @@ class SentenceSearch:
         How the vectors are searched; by default, their number decides, see `default_kind`. A saved
         index must be of this kind, and is searched with its settings.
 
-    # Raises
-
-    `ConfigurationError` for an encoder, vectors or an index of another corpus: numbers or sizes
-    differ, or a sample of the vectors is not the encoder's output; for a rescorer of another kind.
+    An encoder, vectors or an index of another corpus, by their numbers, sizes or a sample of the
+    vectors, and a rescorer of another kind, are a `ConfigurationError`.
     """
 
     def __init__(

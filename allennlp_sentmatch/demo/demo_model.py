@@ -97,11 +97,11 @@ class DemoModel:
         shape = reduce(joined, (shape_of(request.instance) for request in requests))
         size = len(batch) if cost(shape, len(batch)) <= FEWEST_WORDS**2 else 1
         with self._lock:
-            groups = map(self._predictor.predict_batch_json, lazy_groups_of(requests, size))
-            outputs = [*chain.from_iterable(groups)]
+            predict = self._predictor.predict_batch_json
+            groups = [predict([*group]) for group in lazy_groups_of(requests, size)]
         return [
             Prediction(self.task.answer(output), unknown_words(request.instance, self._model.vocab))
-            for request, output in zip(requests, outputs)
+            for request, output in zip(requests, chain.from_iterable(groups))
         ]
 
     def draw(self, *texts: str) -> list[Drawing]:
