@@ -60,27 +60,23 @@ def encode_until(number, output, *corpora):
     return encoder.encoded
 
 
-def test_the_progress_is_shown_unless_it_is_not_wanted(tmp_path, capsys):
-    for shown in (True, False):
-        encode(FakeEncoder(), tmp_path / f"{shown}.npy", show_progress=shown)
-        assert ("encoding" in capsys.readouterr().err) == shown
-
-
 def assert_encoded(output, sentences=SENTENCES):
     numpy.testing.assert_array_equal(numpy.load(output, mmap_mode="r"), vectors_of(sentences))
 
 
-def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path):
+def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path, capsys):
     encoder = FakeEncoder()
     encode(encoder, tmp_path / "v.npy")
+    assert "encoding" not in capsys.readouterr().err
     assert_encoded(tmp_path / "v.npy")
     assert sorted(encoder.encoded) == sorted(set(SENTENCES))
     assert [path.name for path in tmp_path.iterdir()] == ["v.npy"]
     check_sentences(SENTENCES, tmp_path / "v.npy")
     with pytest.raises(ConfigurationError, match=r"v\.npy was made from other sentences"):
         check_sentences(SENTENCES[::-1], tmp_path / "v.npy")
-    encode(FakeEncoder(), tmp_path / "empty.npy", [])
+    encode(FakeEncoder(), tmp_path / "empty.npy", [], show_progress=True)
     assert_encoded(tmp_path / "empty.npy", [])
+    assert "encoding" in capsys.readouterr().err
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
@@ -238,19 +234,6 @@ def test_a_damaged_file_of_an_interrupted_run(
     assert len(encoder.encoded) == len(set(SENTENCES)) - 28 + encoded_again
     assert log in caplog.text
     assert bool(log) == bool(caplog.records)
-
-
-@pytest.mark.parametrize("content", [None, b"", b"[]", b"{", b"\xff", b"[" * 100_000])
-def test_damaged_settings(folder, tmp_path, content):
-    """Without settings, such as in earlier versions, it is not known whose vectors there are."""
-    (folder / "settings.json").unlink()
-    if content is not None:
-        (folder / "settings.json").write_bytes(content)
-    problem = "missing" if content is None else "damaged: "
-    with pytest.raises(
-        ConfigurationError, match=rf"settings\.json is {problem}.*delete the folder"
-    ):
-        encode(FakeEncoder(), tmp_path / "v.npy")
 
 
 @cases(60, 2000)
