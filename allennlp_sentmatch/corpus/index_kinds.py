@@ -55,6 +55,9 @@ class IndexKind(Registrable):
     compressed: ClassVar[bool] = False
     """Whether the index has approximations of the vectors only."""
 
+    depends_on_count: ClassVar[bool] = False
+    """Whether an index that is asked for more neighbors may find other ones."""
+
     refine_factor: int = 1
     """The number of candidates that the index is asked for to find one neighbor."""
 
@@ -129,6 +132,7 @@ class HnswKind(IndexKind):
     """
 
     magic = b"IHNf"
+    depends_on_count = True
 
     def __init__(self, m: int = 16, ef_construction: int = 80, ef_search: int = 64) -> None:
         _check_positive(ef_construction=ef_construction, ef_search=ef_search)
@@ -220,6 +224,7 @@ class IvfPqKind(IvfKind):
 
     magic = b"IwPQ"
     compressed = True
+    depends_on_count = True
     num_training_vectors = NUM_CODES * 100
 
     def __init__(

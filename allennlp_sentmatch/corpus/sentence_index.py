@@ -39,8 +39,7 @@ NUM_CHECKED = 1024
 
 FIRST_COUNT = 16
 """The number of nearest vectors that an index is first asked for; then for 4 times as many, until
-the wanted ones are known. It does not depend on how many are wanted: what an approximate index
-finds depends on what it is asked for."""
+the wanted ones are known."""
 
 ROUNDING = 1e-5
 """The largest error of a cosine that FAISS computes."""
@@ -114,13 +113,8 @@ class SentenceIndex:
         """The index of vectors.
 
         Of a memory map, `block_size` vectors are read at a time. By default, their number decides
-        the kind, see `default_kind`; see the class for `rows`.
-
-        # Raises
-
-        `ConfigurationError` for an array that is not of this shape, for a vector with a component
-        that is not finite, naming its row, and for settings of the kind that do not suit the
-        vectors.
+        the kind, see `default_kind`; see the class for `rows`. What is no table of finite numbers,
+        and settings of the kind that do not suit the vectors, are a `ConfigurationError`.
         """
         if vectors.ndim != 2 or vectors.shape[1] == 0 or vectors.dtype.kind != "f":
             raise ConfigurationError(
@@ -152,17 +146,10 @@ class SentenceIndex:
     def search(self, vectors: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
         """The `k` nearest neighbors of vectors (Q, E).
 
-        # Returns
-
-        `tuple[numpy.ndarray, numpy.ndarray]`
-            The cosines and the neighbors' positions in the index, both (Q, min(k, N)), the nearest
-            first, and of equal cosines the first position first: the neighbors of a smaller `k`
-            are the first of them. Where an index that is not exact finds fewer, the rest has
-            position -1.
-
-        # Raises
-
-        `ConfigurationError` for vectors of another size, and for `k` below 1.
+        Returns the cosines and the neighbors' positions in the index, both (Q, min(k, N)), the
+        nearest first, and of equal cosines the first position first: the neighbors of a smaller `k`
+        are the first of them. Where an index that is not exact finds fewer, the rest has position
+        -1. Vectors of another size, and a `k` below 1, are a `ConfigurationError`.
         """
         if k < 1:
             raise ConfigurationError(f"the number of neighbors must be at least 1, got {k}")
@@ -177,21 +164,21 @@ class SentenceIndex:
         # when more are asked for, since it must not depend on how many are wanted.
         found: list[list[tuple[float, int]]] = [[] for _ in queries]
         unfinished = [*range(len(queries))] if wanted else []
-        count = FIRST_COUNT
+        count = FIRST_COUNT + (0 if self._kind.depends_on_count else k)
         while unfinished:
-            candidates = zip([*unfinished], *self._candidates(queries[unfinished], count))
+            candidates = zip(unfinished, *self._candidates(queries[unfinished], count))
+            unfinished = []
             for query, near, numbers in candidates:
                 is_all = count >= self._index.ntotal or -1 in numbers
                 # Those as near as the last one wait: the index may have left another one out.
                 least = -numpy.inf if is_all else float(near.min()) + ROUNDING
                 last = found[query][-1:]
-                for cosine, number in zip(
-                    near[: None if is_all else count].tolist(), numbers.tolist()
-                ):
+                end = None if is_all else count
+                for cosine, number in zip(near[:end].tolist(), numbers[:end].tolist()):
                     if number >= 0 and cosine > least and [(-cosine, number)] > last:
                         found[query].append((-cosine, number))
-                if is_all or len(found[query]) >= wanted:
-                    unfinished.remove(query)
+                if not is_all and len(found[query]) < wanted:
+                    unfinished.append(query)
             count *= 4
         shape = (len(queries), min(k, len(self)))
         cosines_found = numpy.full(shape, -numpy.inf, numpy.float32)
@@ -267,12 +254,8 @@ class SentenceIndex:
     ) -> None:
         """Write the index to a file, which FAISS's own tools read as well.
 
-        The file has the digest of the sentences whose vectors the index has, if it is given; see
-        `check_sentences`.
-
-        # Raises
-
-        `ConfigurationError` if the file exists.
+        The file, which must not exist, has the digest of the sentences whose vectors the index has,
+        if it is given; see `check_sentences`.
         """
         path = Path(path)
         # A file of this name is always complete.
@@ -307,11 +290,8 @@ class SentenceIndex:
         """The index in a file that `save` wrote, mapped into memory where FAISS can do that.
 
         The file is first read once, for the digest at its end. The settings of `kind` for searching
-        replace those that the index was saved with; see the class for `vectors` and `rows`.
-
-        # Raises
-
-        `ConfigurationError` for any other file, and for an index of another kind.
+        replace those that the index was saved with; see the class for `vectors` and `rows`. Any
+        other file, and an index of another kind, is a `ConfigurationError`.
         """
         faiss = faiss_library()
         expected = f"{path} is not an index that `allennlp search` wrote"

@@ -32,10 +32,6 @@ def create_app(
     """Create the page as an ASGI application.
 
     It searches a corpus if there is one; see `check_names` for `allowed_hosts`.
-
-    # Raises
-
-    `ConfigurationError` if Gradio is not installed.
     """
     # Read when Gradio is imported: no analytics, no look for a newer version.
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"

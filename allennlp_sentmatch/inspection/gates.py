@@ -78,10 +78,8 @@ def collect_gates(
     predictor takes; a predictor for pairs also takes objects with a `sentence` alone, which the
     model's encoder reads. The histograms are, for each layer, those of the quantities it has.
 
-    # Raises
-
-    `ConfigurationError` for a model without a CAS-LSTM of two layers, or for sentences without a
-    token.
+    A model without a CAS-LSTM of two layers, and sentences without a token, are a
+    `ConfigurationError`.
     """
     model = predictor._model
     stacks = list(_stacks(model))

@@ -91,10 +91,8 @@ def draw_into_folder(
     Yields the trees while it draws: the number of the input, counted from 1, the model, the title
     and the nested parentheses.
 
-    # Raises
-
-    `ConfigurationError` if the first model has nothing to show, or an input is not one of the
-    predictors'.
+    A first model with nothing to show, and an input that the predictors do not take, are a
+    `ConfigurationError`.
     """
     first_name, first = next(iter(predictors.items()))
     folder.mkdir(parents=True)

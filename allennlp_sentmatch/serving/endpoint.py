@@ -58,10 +58,7 @@ def create_app(
     The `predictor` is one of this package. See `Batcher` for `batch_size` and `max_words`, which is
     by default `affordable_words(predictor)`, and `check_names` for `allowed_hosts`.
 
-    # Raises
-
-    `ConfigurationError` if FastAPI is not installed, and for predictors of other packages or for
-    models of another kind.
+    A predictor of another package, or for models of another kind, is a `ConfigurationError`.
     """
     try:
         from fastapi import FastAPI, Request

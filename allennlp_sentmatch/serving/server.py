@@ -23,11 +23,8 @@ MAX_CONNECTIONS = 1000
 def serve(app: Any, host: str, port: int, name: str) -> None:
     """Serve an ASGI application until interrupted, and at most `SHUTDOWN_SECONDS` longer.
 
-    The port 0 stands for any that is free. The application's `name` is printed with its address.
-
-    # Raises
-
-    `ConfigurationError` if the address cannot be bound.
+    The port 0 stands for any that is free. The application's `name` is printed with its address. An
+    address that cannot be bound is a `ConfigurationError`.
     """
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol

@@ -65,10 +65,8 @@ class Tuner:
     provenance : `Mapping[str, Any]`, optional (default = `{}`)
         Other fields of the report, such as the command.
 
-    # Raises
-
-    `ConfigurationError` if the space does not fit the configuration, if the folder has another
-    study, or if Optuna is not installed.
+    A space that does not fit the configuration, and a folder with another study, are a
+    `ConfigurationError`.
     """
 
     def __init__(
