@@ -176,6 +176,13 @@ def test_a_port_that_does_not_exist(port):
         serve(None, "127.0.0.1", port, "model")
 
 
+def test_a_port_that_is_taken():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=rf"--host 127.0.0.1 --port {port}: Address"):
+            serve(None, "127.0.0.1", port, "page")
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "[0:0::1]", "[::ffff:7f00:1]"])
 def test_all_addresses_of_both_kinds(predictor, host):
     try:
