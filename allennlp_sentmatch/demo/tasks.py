@@ -196,7 +196,8 @@ class AnswerRanking(Task):
 
     def describe_example(self, example: Example) -> str:
         """The question and the number of its answers."""
-        return f"{example[0]} ({len(example[1].splitlines())} answers)"
+        question, answers = example
+        return f"{question} ({len(answers.splitlines())} answers)"
 
 
 class Similarity(Task):
@@ -311,7 +312,8 @@ class ReadingComprehension(Task):
 
     def describe_example(self, example: Example) -> str:
         """The question and the beginning of the passage."""
-        return f"{example[1]} ({' '.join(example[0].split()[:4])} …)"
+        passage, question = example
+        return f"{question} ({' '.join(passage.split()[:4])} …)"
 
 
 TASKS: list[type[Task]] = [
