@@ -19,6 +19,7 @@ import logging
 import os
 import sys
 from collections.abc import Collection, Mapping
+from inspect import unwrap
 from pathlib import Path
 from traceback import walk_tb
 from types import TracebackType
@@ -87,7 +88,7 @@ def mistake(error: BaseException) -> Optional[str]:
             hint := did_you_mean(str(values["value"]), values["choices"])
         ):
             return f"{values['key_str']}: there is no {values['value']!r}{hint}"
-        if code is create_serialization_dir.__code__:
+        if code is unwrap(create_serialization_dir).__code__:
             return _existing_folder(str(error), values)
         return str(error)
     if code is int_to_device.__code__:
