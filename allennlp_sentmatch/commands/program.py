@@ -19,6 +19,7 @@ import logging
 import os
 import sys
 from collections.abc import Collection, Mapping
+from inspect import unwrap
 from pathlib import Path
 from traceback import walk_tb
 from types import TracebackType
@@ -40,7 +41,6 @@ VERBOSE = "--verbose"
 
 JSONNET_ERRORS = ("STATIC ERROR: ", "RUNTIME ERROR: ")
 """The beginnings of the messages of jsonnet's `RuntimeError`."""
-
 
 ALLENNLP_ERRORS = {
     "nan loss encountered": "the training loss is not a number (NaN): lower the learning rate "
@@ -84,11 +84,11 @@ def mistake(error: BaseException) -> Optional[str]:
     code = frames[-1].f_code if frames else None
     values = frames[-1].f_locals if frames else {}
     if isinstance(error, ConfigurationError):
-        if code is Params.pop_choice.__code__:
-            hint = did_you_mean(str(values["value"]), values["choices"])
-            unknown = f"{values['key_str']}: there is no {values['value']!r}{hint}"
-            return unknown if hint else str(error)
-        if code is create_serialization_dir.__code__:
+        if code is Params.pop_choice.__code__ and (
+            hint := did_you_mean(str(values["value"]), values["choices"])
+        ):
+            return f"{values['key_str']}: there is no {values['value']!r}{hint}"
+        if code is unwrap(create_serialization_dir).__code__:
             return _existing_folder(str(error), values)
         return str(error)
     if code is int_to_device.__code__:

@@ -118,9 +118,8 @@ class Transfer(Command):
         report = benchmark.run(SentenceVectors(encode, args.cache, fingerprint), args.name or name)
         print(report.as_markdown())
         if args.output_file is not None:
-            Path(args.output_file).write_text(
-                json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-            )
+            text = json.dumps(report.as_json(), indent=2, ensure_ascii=False)
+            Path(args.output_file).write_text(f"{text}\n", encoding="utf-8")
         if report.errors:
             reasons = "; ".join(f"{task} ({error})" for task, error in report.errors.items())
             raise ConfigurationError(

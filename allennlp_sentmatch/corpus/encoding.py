@@ -23,7 +23,6 @@ from numpy.lib.format import write_array_header_1_0
 
 from allennlp_sentmatch.corpus.ray_encoder import RayEncoder
 from allennlp_sentmatch.data.files.digests import (
-    ENDING_LENGTH,
     SentencesDigest,
     content_digest,
     ending,
@@ -58,11 +57,10 @@ def encode_corpus(
     """Write the vectors of sentences to a `.npy` file, in the order of the sentences.
 
     A block of sentences is encoded at a time, sorted by length, and every distinct sentence of the
-    corpus once. Until all is done, the work is in the folder `{output_file}.partial`. Called
-    again after an interruption, even by `kill -9`, the function encodes the blocks that are not
-    finished, or whose vectors are not what was written, and the file gets the bytes that an
-    uninterrupted run gives. The memory in use does not grow with the corpus: sentences met before
-    are looked up in a database in that folder.
+    corpus once. Until all is done, the work is in the folder `{output_file}.partial`, with a
+    database of the sentences met before. Called again after an interruption, even by `kill -9`, the
+    function encodes the blocks that are not finished, or whose vectors are not what was written,
+    and the file gets the bytes that an uninterrupted run gives.
 
     # Parameters
 
@@ -115,7 +113,9 @@ def encode_corpus(
         vectors = _VectorsFile(
             folder / VECTORS, survey.num_sentences, encoder.vector_size, survey.hexdigest()
         )
-        finished = _finished_blocks(folder / DIGESTS, vectors)
+        with _naming(vectors.path):
+            vectors.prepare()
+        finished = _finished_blocks(folder / DIGESTS)
         read = SentencesDigest()
         # Those that are being encoded, with their numbers.
         unfinished: deque[tuple[int, _Block]] = deque()
@@ -199,36 +199,27 @@ def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
         return
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(before, dict):
-            raise ValueError("it is not a JSON object")
-    except (ValueError, RecursionError) as error:
+        others = {name: before.get(name) for name in settings if before.get(name) != settings[name]}
+    except (ValueError, RecursionError, AttributeError) as error:
         raise ConfigurationError(f"{path} is damaged: {error}; {remedy}") from error
-    for name, value in settings.items():
-        if before.get(name) != value:
-            raise ConfigurationError(
-                f"{folder} holds an interrupted run with another setting of {name!r} "
-                f"({shorten(before.get(name))}, now {value}); delete the folder to start again"
-            )
+    for name, value in others.items():
+        raise ConfigurationError(
+            f"{folder} holds an interrupted run with another setting of {name!r} "
+            f"({shorten(value)}, now {settings[name]}); {remedy}"
+        )
 
 
 class _Block(NamedTuple):
     """Consecutive sentences of the corpus."""
 
-    #: The row of the first of them.
-    start: int
-    #: For each sentence, the first row of the corpus with a sentence like it.
-    first_rows: list[int]
-    #: Those not met before, each once.
-    new: list[str]
-    #: Their digests and rows.
-    digests: dict[bytes, int]
+    start: int  # the row of the first of them
+    first_rows: list[int]  # for each sentence, the first row of the corpus with a sentence like it
+    new: list[str]  # those not met before, each once
+    digests: dict[bytes, int]  # of the new ones, with their rows
 
 
 def _open_database(path: Path) -> sqlite3.Connection:
-    """An empty table of the sentences that were met.
-
-    Nothing protects it from an interruption: the next run fills a new one.
-    """
+    """An empty table of the sentences that were met. After an interruption, a new one is filled."""
     with _naming(path):
         path.unlink(missing_ok=True)
         database = sqlite3.connect(path, isolation_level=None)
@@ -270,25 +261,16 @@ class _VectorsFile(NamedTuple):
     vector_size: int
     sentences_digest: str
 
-    def create(self) -> None:
-        with open(self.path, "wb") as file:
+    def prepare(self) -> None:
+        """Write all but the vectors, which stay as they are; zeros where there are none."""
+        with open(self.path, "r+b" if self.path.exists() else "wb") as file:
             file.write(self._header)
-            file.seek(self._position(self.num_vectors))  # zeros as vectors
+            file.truncate(self._position(self.num_vectors))
+            file.seek(0, os.SEEK_END)
             file.write(ending(self.sentences_digest))
 
-    def is_whole(self) -> bool:
-        """Whether the file has all but the values of its vectors as `create` wrote it."""
-        if not self.path.exists():
-            return False
-        with open(self.path, "rb") as file:
-            header = file.read(len(self._header))
-            file.seek(self._position(self.num_vectors))
-            is_own = header == self._header
-            return is_own and file.read(ENDING_LENGTH) == ending(self.sentences_digest)
-
     def complete(self) -> None:
-        with open(self.path, "r+b") as file:
-            file.truncate(self._position(self.num_vectors) + ENDING_LENGTH)
+        with open(self.path, "a+b") as file:
             digest = content_digest(file)
             _write_to_disk(file, file.tell(), ending(digest))
 
@@ -323,21 +305,15 @@ def _write_to_disk(file: Any, position: int, content: bytes) -> None:
     os.fsync(file.fileno())
 
 
-def _finished_blocks(digests_file: Path, vectors: _VectorsFile) -> list[bytes]:
-    """The digests of finished blocks; makes a new file of vectors unless there is a whole one."""
+def _finished_blocks(digests_file: Path) -> list[bytes]:
+    """The digests of finished blocks; the file has them alone from now on."""
     with _naming(digests_file):
         content = digests_file.read_bytes() if digests_file.exists() else b""
-    with _naming(vectors.path):
-        if not vectors.is_whole():
-            if content:
-                logger.warning("%s is missing or damaged: encoding starts again", vectors.path)
-            vectors.create()
-            content = b""
-    with _naming(digests_file):
-        digests_file.write_bytes(content)
-    # An interruption may have left a part of a digest at the end.
-    ends = range(DIGEST_SIZE, len(content) + 1, DIGEST_SIZE)
-    return [content[end - DIGEST_SIZE : end] for end in ends]
+        # An interruption may have left a part of a digest at the end.
+        ends = range(DIGEST_SIZE, len(content) + 1, DIGEST_SIZE)
+        digests = [content[end - DIGEST_SIZE : end] for end in ends]
+        digests_file.write_bytes(b"".join(digests))
+    return digests
 
 
 def _is_finished(block: _Block, vectors: _VectorsFile, digest: bytes) -> bool:
@@ -354,9 +330,8 @@ def _is_finished(block: _Block, vectors: _VectorsFile, digest: bytes) -> bool:
 
 
 def _write(block: _Block, vectors: _VectorsFile, new_vectors: FloatArray) -> bytes:
-    """Fill the block's rows with the vectors of its new sentences and with earlier rows.
-
-    Returns the digest of what is on the disk then.
+    """Fill the block's rows with the vectors of its new sentences and with earlier rows, and return
+    the digest of what is on the disk then.
     """
     filled = numpy.empty((len(block.first_rows), vectors.vector_size), numpy.float32)
     filled[[row - block.start for row in block.digests.values()]] = new_vectors

@@ -3,14 +3,11 @@
 See https://github.com/facebookresearch/faiss/wiki/The-index-factory.
 """
 
-import logging
 import math
 from typing import Any, ClassVar, Optional
 
 from allennlp.common import Registrable
 from allennlp.common.checks import ConfigurationError
-
-FAISS_LOGGER = logging.getLogger("faiss.loader")
 
 MAX_FLAT = 200_000
 """The largest number of vectors that are all compared with a query, in some 30 ms."""
@@ -31,20 +28,9 @@ USUAL_CODE_SIZE = 64
 MAX_PART_SIZE = 16
 """The number of components that a byte can stand for."""
 
-NUM_FURTHER = 16
-"""How many vectors beyond the nearest ones are looked at, to find ties with the last of these."""
-
 
 def faiss_library() -> Any:
-    """The module `faiss`.
-
-    # Raises
-
-    `ConfigurationError` if it is not installed.
-    """
-    # At INFO, FAISS reports each instruction set that it has no build for as a failed import.
-    if FAISS_LOGGER.level == logging.NOTSET:
-        FAISS_LOGGER.setLevel(logging.WARNING)
+    """The module `faiss`; a `ConfigurationError` if it is not installed."""
     try:
         import faiss
     except ImportError as error:
@@ -69,6 +55,9 @@ class IndexKind(Registrable):
     compressed: ClassVar[bool] = False
     """Whether the index has approximations of the vectors only."""
 
+    depends_on_count: ClassVar[bool] = False
+    """Whether an index that is asked for more neighbors may find other ones."""
+
     refine_factor: int = 1
     """The number of candidates that the index is asked for to find one neighbor."""
 
@@ -86,9 +75,7 @@ class IndexKind(Registrable):
     def description(self, vector_size: int, num_vectors: int) -> str:
         """The argument of `faiss.index_factory` for an index of this many vectors.
 
-        # Raises
-
-        `ConfigurationError` where the settings do not suit these numbers.
+        A `ConfigurationError` says which settings do not suit these numbers.
         """
         raise NotImplementedError
 
@@ -110,13 +97,6 @@ class IndexKind(Registrable):
         """Apply the settings that an index can be searched with, once it is built."""
         if self.search_parameters:
             faiss_library().ParameterSpace().set_index_parameters(index, self.search_parameters)
-
-    def first_count(self, index: Any, k: int) -> int:
-        """How many neighbors to ask an index for at first, to find the `k` nearest.
-
-        If what the index finds depends on how many it is asked for, this does not depend on `k`.
-        """
-        return k + NUM_FURTHER
 
 
 @IndexKind.register("flat")
@@ -148,12 +128,11 @@ class HnswKind(IndexKind):
         How many candidates are kept in the search for a query's neighbors. More find more of the
         true neighbors, and take longer. Can be changed once the index is built.
 
-    # Raises
-
-    `ConfigurationError` for a number below 1, and for an `m` below 2.
+    A number below 1, and an `m` below 2, is a `ConfigurationError`.
     """
 
     magic = b"IHNf"
+    depends_on_count = True
 
     def __init__(self, m: int = 16, ef_construction: int = 80, ef_search: int = 64) -> None:
         _check_positive(ef_construction=ef_construction, ef_search=ef_search)
@@ -171,10 +150,6 @@ class HnswKind(IndexKind):
         index = super().create(vector_size, num_vectors)
         index.hnsw.efConstruction = self._ef_construction
         return index
-
-    def first_count(self, index: Any, k: int) -> int:
-        """As many as a search keeps as candidates."""
-        return int(index.hnsw.efSearch)
 
 
 @IndexKind.register("ivf")
@@ -194,9 +169,7 @@ class IvfKind(IndexKind):
         How many lists are compared with a query. More find more of the true neighbors, and take
         longer. Can be changed once the index is built.
 
-    # Raises
-
-    `ConfigurationError` for a number below 1.
+    A number below 1 is a `ConfigurationError`.
     """
 
     magic = b"IwFl"
@@ -234,9 +207,7 @@ class IvfPqKind(IvfKind):
 
     # Parameters
 
-    nlist : `int`, optional (default = `None`)
-        As in "ivf".
-    nprobe : `int`, optional (default = `32`)
+    nlist, nprobe : optional
         As in "ivf".
     code_size : `int`, optional (default = `None`)
         The bytes of a vector's code, each of which stands for an equal part of the vector. By
@@ -253,6 +224,7 @@ class IvfPqKind(IvfKind):
 
     magic = b"IwPQ"
     compressed = True
+    depends_on_count = True
     num_training_vectors = NUM_CODES * 100
 
     def __init__(
@@ -290,10 +262,6 @@ class IvfPqKind(IvfKind):
             )
         # "np": the training for Hamming distances, which searches do not use, takes half a minute.
         return f"PQ{code_size}x8np"
-
-    def first_count(self, index: Any, k: int) -> int:
-        """A fixed number."""
-        return NUM_FURTHER
 
 
 def default_kind(num_vectors: int) -> IndexKind:

@@ -38,12 +38,8 @@ class RayEncoder:
     num_threads : `int`, optional (default = `None`)
         The threads of each worker, for which Ray sets aside as many CPUs; by default, those of
         this process.
-    trust : `bool`, optional (default = `False`)
-        See `load_archive`.
-    overrides : `str`, optional (default = `""`)
-        JSON that replaces settings of the archive.
-    bfloat16 : `bool`, optional (default = `False`)
-        See `SentenceEncoder`.
+    trust, overrides, bfloat16 : optional
+        See `SentenceEncoder.from_archive`.
     """
 
     def __init__(
@@ -67,14 +63,13 @@ class RayEncoder:
             raise ConfigurationError(message) from error
         self._ray: Any = ray
         archive_file = os.fspath(archive_file)
-        # Workers have another working directory; a URL stays as it is.
-        is_here = os.path.exists(archive_file)
-        archive_file = os.path.abspath(archive_file) if is_here else archive_file
+        if os.path.exists(archive_file):  # and not a URL; workers have another working directory
+            archive_file = os.path.abspath(archive_file)
         num_threads = num_threads or torch.get_num_threads()
         self._num_workers = num_workers
         # Ray shows a worker the one GPU it may use.
-        settings = (archive_file, min(cuda_device, 0), trust, overrides, bfloat16)
-        self._settings = (num_threads, *settings)
+        device = min(cuda_device, 0)
+        self._settings = (num_threads, archive_file, device, trust, overrides, bfloat16)
         # A task of a lost worker is repeated, as often as that happens. Tasks with a GPU would end
         # their process, and with it the encoder that is loaded.
         options: dict[str, Any] = {"num_cpus": num_threads, "max_retries": -1}
@@ -94,12 +89,7 @@ class RayEncoder:
     def encode_blocks(
         self, blocks: Iterable[list[str]], batch_size: int = 128
     ) -> Iterator[FloatArray]:
-        """Yield the vectors (N, E) of each block of N sentences, in order.
-
-        # Raises
-
-        `ConfigurationError` for what a worker cannot read.
-        """
+        """Yield the vectors (N, E) of each block of N sentences, in order."""
         pending: deque[Any] = deque()
         for sentences in blocks:
             if len(pending) == WAITING_BLOCKS * self._num_workers:

@@ -37,6 +37,10 @@ TOLERANCE = 1e-3
 NUM_CHECKED = 1024
 """The number of vectors of a saved index that are looked at."""
 
+FIRST_COUNT = 16
+"""The number of nearest vectors that an index is first asked for; then for 4 times as many, until
+the wanted ones are known."""
+
 ROUNDING = 1e-5
 """The largest error of a cosine that FAISS computes."""
 
@@ -88,9 +92,7 @@ class SentenceIndex:
         self._distinct = distinct
         if distinct is not None:
             self._positions = numpy.argsort(distinct, kind="stable")  # of each vector, in order
-            counts = numpy.bincount(distinct)
-            self._ends = counts.cumsum()
-            self._starts = self._ends - counts
+            self._starts = numpy.append(0, numpy.bincount(distinct).cumsum())
 
     def __len__(self) -> int:
         return int(self._index.ntotal) if self._distinct is None else len(self._distinct)
@@ -111,13 +113,8 @@ class SentenceIndex:
         """The index of vectors.
 
         Of a memory map, `block_size` vectors are read at a time. By default, their number decides
-        the kind, see `default_kind`; see the class for `rows`.
-
-        # Raises
-
-        `ConfigurationError` for an array that is not of this shape, for a vector with a component
-        that is not finite, naming its row, and for settings of the kind that do not suit the
-        vectors.
+        the kind, see `default_kind`; see the class for `rows`. What is no table of finite numbers,
+        and settings of the kind that do not suit the vectors, are a `ConfigurationError`.
         """
         if vectors.ndim != 2 or vectors.shape[1] == 0 or vectors.dtype.kind != "f":
             raise ConfigurationError(
@@ -149,17 +146,10 @@ class SentenceIndex:
     def search(self, vectors: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
         """The `k` nearest neighbors of vectors (Q, E).
 
-        # Returns
-
-        `tuple[numpy.ndarray, numpy.ndarray]`
-            The cosines and the neighbors' positions in the index, both (Q, min(k, N)), the nearest
-            first, and of equal cosines the first position first: the neighbors of a smaller `k`
-            are the first of them. Where an index that is not exact finds fewer, the rest has
-            position -1.
-
-        # Raises
-
-        `ConfigurationError` for vectors of another size, and for `k` below 1.
+        Returns the cosines and the neighbors' positions in the index, both (Q, min(k, N)), the
+        nearest first, and of equal cosines the first position first: the neighbors of a smaller `k`
+        are the first of them. Where an index that is not exact finds fewer, the rest has position
+        -1. Vectors of another size, and a `k` below 1, are a `ConfigurationError`.
         """
         if k < 1:
             raise ConfigurationError(f"the number of neighbors must be at least 1, got {k}")
@@ -169,40 +159,48 @@ class SentenceIndex:
                 f"{vectors.shape}"
             )
         queries = normalized(vectors)
-        # Of distinct vectors, at first. Each has a position of its own, so that k are enough.
-        shape = (len(queries), min(k, self._index.ntotal))
-        found = numpy.full(shape, -numpy.inf, numpy.float32)
-        numbers = numpy.full(shape, -1, numpy.int64)
-        unfinished = numpy.arange(len(queries) if found.size else 0)
-        count = self._kind.first_count(self._index, k)
-        while len(unfinished):
-            near = self._later(queries[unfinished], count, found[unfinished], numbers[unfinished])
-            found[unfinished], numbers[unfinished], is_all = near
-            unfinished = unfinished[~is_all & (numbers[unfinished, -1] < 0)]
+        wanted = min(k, self._index.ntotal)
+        # Of each query: (-cosine, number) of distinct vectors in this order. What was found stays
+        # when more are asked for, since it must not depend on how many are wanted.
+        found: list[list[tuple[float, int]]] = [[] for _ in queries]
+        unfinished = [*range(len(queries))] if wanted else []
+        count = FIRST_COUNT + (0 if self._kind.depends_on_count else k)
+        while unfinished:
+            candidates = zip(unfinished, *self._candidates(queries[unfinished], count))
+            unfinished = []
+            for query, near, numbers in candidates:
+                is_all = count >= self._index.ntotal or -1 in numbers
+                # Those as near as the last one wait: the index may have left another one out.
+                least = -numpy.inf if is_all else float(near.min()) + ROUNDING
+                last = found[query][-1:]
+                end = None if is_all else count
+                for cosine, number in zip(near[:end].tolist(), numbers[:end].tolist()):
+                    if number >= 0 and cosine > least and [(-cosine, number)] > last:
+                        found[query].append((-cosine, number))
+                if not is_all and len(found[query]) < wanted:
+                    unfinished.append(query)
             count *= 4
-        return (found, numbers) if self._distinct is None else self._expanded(found, numbers, k)
+        shape = (len(queries), min(k, len(self)))
+        cosines_found = numpy.full(shape, -numpy.inf, numpy.float32)
+        positions_found = numpy.full(shape, -1, numpy.int64)
+        for query, nearest in enumerate(found):
+            # Each vector has a position of its own, so that k vectors are enough.
+            ranked = sorted(
+                (distance, position)
+                for distance, number in nearest[:k]
+                for position in self._positions_of(number, k)
+            )[:k]
+            cosines_found[query, : len(ranked)] = [-distance for distance, _ in ranked]
+            positions_found[query, : len(ranked)] = [position for _, position in ranked]
+        return cosines_found, positions_found
 
-    def _later(
-        self, queries: FloatArray, count: int, found: FloatArray, numbers: IntArray
-    ) -> tuple[FloatArray, IntArray, BoolArray]:
-        """Fill up what was found of each query when fewer vectors were asked for, with later ones.
-
-        What was found stays as it is: it must not depend on how many are wanted. Candidates that
-        are as near as the last one wait, since the index may have left another one out.
-        """
-        near, candidates = self._candidates(queries, count)
-        is_all = (candidates < 0).any(axis=1) | (count >= self._index.ntotal)
-        is_safe = near > near.min(axis=1, keepdims=True) + ROUNDING
-        is_safe[:, count:] = False
-        last = numpy.where(numbers < 0, numpy.inf, found).min(axis=1, keepdims=True)
-        number = numpy.where(found == last, numbers, -1).max(axis=1, keepdims=True)
-        is_new = (near < last) | ((near == last) & (candidates > number))
-        is_new &= (candidates >= 0) & (is_safe | is_all[:, None])
-        chosen = numpy.hstack([numbers >= 0, is_new])
-        order = numpy.argsort(~chosen, axis=1, kind="stable")[:, : found.shape[1]]
-        near = numpy.where(chosen, numpy.hstack([found, near]), -numpy.inf)
-        candidates = numpy.where(chosen, numpy.hstack([numbers, candidates]), -1)
-        return *(numpy.take_along_axis(x, order, axis=1) for x in (near, candidates)), is_all
+    def _positions_of(self, number: int, limit: int) -> list[int]:
+        """The first positions of a vector of the index."""
+        if self._distinct is None:
+            return [number]
+        start, end = self._starts[number : number + 2].tolist()
+        positions: list[int] = self._positions[start : min(end, start + limit)].tolist()
+        return positions
 
     def _candidates(self, queries: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
         """Cosines of some nearest vectors, the nearest first, and their numbers, -1 for none."""
@@ -221,24 +219,7 @@ class SentenceIndex:
             order = numpy.lexsort((numbers, -near))
             parts.append([numpy.take_along_axis(x, order, axis=1) for x in (near, numbers)])
         near, numbers = (numpy.concatenate(part) for part in zip(*parts))
-        return near.astype(numpy.float32), numbers
-
-    def _expanded(
-        self, found: FloatArray, numbers: IntArray, k: int
-    ) -> tuple[FloatArray, IntArray]:
-        """The cosines and positions of the `k` nearest of the vectors found."""
-        shape = (len(found), min(k, len(self)))
-        expanded = numpy.full(shape, -numpy.inf, numpy.float32), numpy.full(shape, -1, numpy.int64)
-        for row, (near, known) in enumerate(zip(found, numbers)):
-            known = known[known >= 0]
-            ends = numpy.minimum(self._ends[known], self._starts[known] + k)
-            groups = [self._positions[s:e] for s, e in zip(self._starts[known], ends)]
-            positions = numpy.concatenate([*groups, known[:0]])
-            near = numpy.repeat(near[: len(known)], [len(group) for group in groups])
-            order = numpy.lexsort((positions, -near))[:k]
-            expanded[0][row, : len(order)] = near[order]
-            expanded[1][row, : len(order)] = positions[order]
-        return expanded
+        return near, numbers
 
     def vectors(self, positions: Union[Sequence[int], IntArray]) -> FloatArray:
         """The normalized vectors (len(positions), E) at some positions, as the index has them."""
@@ -273,16 +254,10 @@ class SentenceIndex:
     ) -> None:
         """Write the index to a file, which FAISS's own tools read as well.
 
-        The file has the digest of the sentences whose vectors the index has, if it is given; see
-        `check_sentences`.
-
-        # Raises
-
-        `ConfigurationError` if the file exists.
+        The file, which must not exist, has the digest of the sentences whose vectors the index has,
+        if it is given; see `check_sentences`.
         """
         path = Path(path)
-        if path.exists():
-            raise ConfigurationError(f"{path} exists already; delete it or name another file")
         # A file of this name is always complete.
         partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
         try:
@@ -296,7 +271,9 @@ class SentenceIndex:
                 file.write(ending(content_digest(file)))
             os.link(partial, path)
         except FileExistsError:
-            raise ConfigurationError(f"{path} exists already; name another file") from None
+            raise ConfigurationError(
+                f"{path} exists already; delete it or name another file"
+            ) from None
         except RuntimeError as error:
             raise ConfigurationError(f"{path} cannot be written: {error}") from error
         finally:
@@ -313,11 +290,8 @@ class SentenceIndex:
         """The index in a file that `save` wrote, mapped into memory where FAISS can do that.
 
         The file is first read once, for the digest at its end. The settings of `kind` for searching
-        replace those that the index was saved with; see the class for `vectors` and `rows`.
-
-        # Raises
-
-        `ConfigurationError` for any other file, and for an index of another kind.
+        replace those that the index was saved with; see the class for `vectors` and `rows`. Any
+        other file, and an index of another kind, is a `ConfigurationError`.
         """
         faiss = faiss_library()
         expected = f"{path} is not an index that `allennlp search` wrote"
@@ -330,9 +304,7 @@ class SentenceIndex:
         except OSError as error:
             raise ConfigurationError(f"{path} cannot be read: {error}") from error
         if magic not in kinds:
-            raise ConfigurationError(
-                f"{expected}: it begins with {magic!r}, not with one of {sorted(kinds)}"
-            )
+            raise ConfigurationError(expected)
         file_kind = kinds[magic]
         if kind is not None and type(kind) is not file_kind:
             raise ConfigurationError(

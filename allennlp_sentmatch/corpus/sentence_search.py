@@ -72,10 +72,8 @@ class SentenceSearch:
         How the vectors are searched; by default, their number decides, see `default_kind`. A saved
         index must be of this kind, and is searched with its settings.
 
-    # Raises
-
-    `ConfigurationError` for an encoder, vectors or an index of another corpus: numbers or sizes
-    differ, or a sample of the vectors is not the encoder's output; for a rescorer of another kind.
+    An encoder, vectors or an index of another corpus, by their numbers, sizes or a sample of the
+    vectors, and a rescorer of another kind, are a `ConfigurationError`.
     """
 
     def __init__(
@@ -151,7 +149,7 @@ class SentenceSearch:
         `list[list[Neighbor]]`
             For each query, the nearest first, or the one with the highest score.
         """
-        query_vectors = self._encoder.encode(queries, show_progress=False)
+        query_vectors = self._encoder.encode(queries)
         num_nearest = max(k, num_candidates or k) if rescore else k
         cosines, positions = self._index.search(query_vectors, num_nearest)
         found = [
@@ -196,7 +194,7 @@ class SentenceSearch:
 
     def _compare_sample_with_encoder(self) -> None:
         positions = evenly(len(self._rows), NUM_SAMPLES)
-        encoded = self._encoder.encode([self._sentences[i] for i in positions], show_progress=False)
+        encoded = self._encoder.encode([self._sentences[i] for i in positions])
         found = normalized(self._vectors[[self._rows[position] for position in positions]])
         same = (numpy.abs(found - normalized(encoded)) <= TOLERANCE).all(axis=1)
         for position in positions[~same]:
@@ -242,9 +240,8 @@ def lines(
 ) -> Iterator[str]:
     """Yield the lines of a table: under a query its neighbors, as in table 3.3 of Choi's thesis.
 
-    Choi 2020, "Sentence Pair Modeling using Deep Neural Network Sentence Encoders". Additions are
-    the cosine, the label with its probability or the score, and a line about the query's unknown
-    words.
+    Additions are the cosine, the label with its probability or the score, and a line about the
+    query's unknown words.
     """
     yield f"#\t{query}"
     if unknown_words:

@@ -11,21 +11,16 @@ from typing import Any, Union
 import numpy
 from allennlp.common.util import lazy_groups_of
 from allennlp.data import Instance
-from allennlp.data.fields import ListField, TextField
+from allennlp.data.fields import TextField
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
 from allennlp_sentmatch.demo.tasks import Answer, checked_text, task_of
-from allennlp_sentmatch.inspection import (
-    Drawing,
-    color_words,
-    draw_prediction,
-    has_saliency,
-    interpret_instance,
-)
+from allennlp_sentmatch.inspection import Drawing, draw_prediction, draw_saliency, has_saliency
 from allennlp_sentmatch.models import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
+from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, EchoingPredictor
 from allennlp_sentmatch.predictors.text_indexing import unknown_words
 from allennlp_sentmatch.serving.limits import FEWEST_WORDS, cost, joined, shape_of
 from allennlp_sentmatch.standalone.encoder import normalized
@@ -49,14 +44,11 @@ class DemoModel:
     saliency, picture or generation: these leave the model unchanged while they run. Texts are
     checked first; an `InputError` tells what is wrong with one.
 
-    The page shows the `description`, and the texts and answers of the predictor's `task`.
-
-    # Raises
-
-    `ConfigurationError` for a predictor without a task.
+    The page shows the `description`, and the texts and answers of the predictor's `task`, see
+    `task_of`.
     """
 
-    def __init__(self, predictor: Predictor, description: str = "") -> None:
+    def __init__(self, predictor: EchoingPredictor, description: str = "") -> None:
         self.description = description
         self.task = task_of(predictor)
         self._predictor = predictor
@@ -76,7 +68,8 @@ class DemoModel:
         archive = load_archive(archive_file, cuda_device, trust)
         count = sum(parameter.numel() for parameter in archive.model.parameters())
         parts = [*_parts(archive.config["model"].as_dict()), f"{count / 1e6:.1f}M parameters"]
-        return cls(Predictor.from_archive(archive), " · ".join(parts))
+        predictor: Any = Predictor.from_archive(archive)
+        return cls(predictor, " · ".join(parts))
 
     @property
     def can_explain(self) -> bool:
@@ -90,10 +83,8 @@ class DemoModel:
 
     def examples(self) -> list[tuple[str, ...]]:
         """Examples of the task, those with the fewest unknown words first."""
-        known_first = sorted(
-            self.task.examples(), key=lambda example: len(self.unknown_words(*example))
-        )
-        return known_first[:NUMBER_OF_EXAMPLES]
+        num_unknown = {texts: len(self.unknown_words(*texts)) for texts in self.task.examples()}
+        return sorted(num_unknown, key=num_unknown.__getitem__)[:NUMBER_OF_EXAMPLES]
 
     def predict(self, *texts: str) -> Prediction:
         """The prediction for one text for each of the task's inputs."""
@@ -102,29 +93,27 @@ class DemoModel:
 
     def predict_batch(self, batch: Sequence[Sequence[str]]) -> list[Prediction]:
         """The predictions for several callers at once."""
-        instances = [self._read(texts)[1] for texts in batch]
-        shape = reduce(joined, map(shape_of, instances))
+        requests = [self._read(texts) for texts in batch]
+        shape = reduce(joined, (shape_of(request.instance) for request in requests))
         size = len(batch) if cost(shape, len(batch)) <= FEWEST_WORDS**2 else 1
         with self._lock:
-            groups = map(self._predictor.predict_batch_instance, lazy_groups_of(instances, size))
-            outputs = [*chain.from_iterable(groups)]
+            predict = self._predictor.predict_batch_json
+            groups = [predict([*group]) for group in lazy_groups_of(requests, size)]
         return [
-            Prediction(self.task.answer(output), unknown_words(instance, self._model.vocab))
-            for instance, output in zip(instances, outputs)
+            Prediction(self.task.answer(output), unknown_words(request.instance, self._model.vocab))
+            for request, output in zip(requests, chain.from_iterable(groups))
         ]
 
     def draw(self, *texts: str) -> list[Drawing]:
         """Draw the trees, the attention or the gates, as far as the model has them."""
         with self._drawing_lock:
-            return draw_prediction(self._predictor, self._read(texts)[0], self._lock)
+            return draw_prediction(self._predictor, self._read(texts), self._lock)
 
     def explain(self, *texts: str, method: str = "simple") -> Drawing:
         """Draw the words' saliency for the label or score by "simple", "integrated" or "smooth"
         gradients.
         """
-        _, instance = self._read(texts)
-        saliency = interpret_instance(self._predictor, instance, method)
-        return color_words(f"Saliency ({method} gradients)", saliency)
+        return draw_saliency(self._predictor, self._read(texts), method)
 
     def generate(self, source: str, sample: bool = False) -> dict[str, list[str]]:
         """Generate sentences for each label, the best first, as the second of a pair.
@@ -141,54 +130,43 @@ class DemoModel:
         }
 
     def encode(self, sentences: Sequence[str], show_progress: bool = False) -> Any:
-        """The vectors (len(sentences), E) of sentences, a NumPy array.
-
-        # Raises
-
-        `ConfigurationError` if the model has no encoder of single sentences.
-        """
+        """The vectors (len(sentences), E) of sentences, if the model has an encoder of those."""
         with self._lock, noting(()):  # the page names unknown words
             encoder = SentenceEncoder(self._model, self._reader)
             return encoder.encode(sentences, show_progress=show_progress)
 
     def unknown_words(self, *texts: str) -> list[str]:
         """The words of the texts that are not in the model's vocabulary."""
-        return unknown_words(self._read(texts)[1], self._model.vocab)
+        return unknown_words(self._read(texts).instance, self._model.vocab)
 
     def unknown_words_of_sentence(self, sentence: str) -> list[str]:
         """The words of a sentence, as `encode` reads it, that are not in the vocabulary."""
         others: dict[bool, Any] = {True: [sentence], False: sentence}
         json = {text.name: others[text.one_per_line] for text in self.task.inputs}
-        return unknown_words(self._instance(json), self._model.vocab)
+        return unknown_words(self._checked(json).instance, self._model.vocab)
 
-    def _read(self, texts: Sequence[str]) -> tuple[dict[str, Any], Instance]:
-        """The predictor's input and its instance, from typed texts that are checked here."""
+    def _read(self, texts: Sequence[str]) -> CheckedRequest:
+        """The predictor's input, from typed texts that are checked here."""
         inputs = self.task.inputs
         json = {text_input.name: text_input.read(text) for text_input, text in zip(inputs, texts)}
-        instance = self._instance(json)
-        lengths = _lengths(instance)
+        request = self._checked(json)
+        lengths = _lengths(request.instance)
         for text_input in inputs:
             for length in lengths[text_input.field or text_input.name]:
                 text_input.check_length(length)
-        return json, instance
+        return request
 
-    def _instance(self, json: dict[str, Any]) -> Instance:
-        """The instance of a predictor's input, tokenized and indexed.
-
-        Tokenizers of the transformers library cannot be used by several threads at a time.
-        """
+    def _checked(self, json: dict[str, Any]) -> CheckedRequest:
+        # Tokenizers of the transformers library cannot be used by several threads at a time.
         with self._lock:
-            return self._predictor._json_to_instance(json)
+            return self._predictor.check(json)
 
 
 class InMemorySearch:
     """Finds the sentences of a small corpus nearest to a query, by the cosine of their vectors.
 
-    The model encodes the corpus in the constructor, and the queries later.
-
-    # Raises
-
-    `ConfigurationError` if the model has no encoder of single sentences.
+    The constructor encodes the corpus. It raises a `ConfigurationError` if the model has no encoder
+    of single sentences.
     """
 
     def __init__(self, model: DemoModel, sentences: Sequence[str]) -> None:
@@ -227,10 +205,6 @@ def _lengths(instance: Instance) -> dict[str, list[int]]:
     if spans:
         return {name: [span.stop - span.start] for name, span in spans.items()}
     return {
-        name: [
-            len(member)
-            for member in (field if isinstance(field, ListField) else [field])
-            if isinstance(member, TextField)
-        ]
+        name: [len(x) for x in getattr(field, "field_list", [field]) if isinstance(x, TextField)]
         for name, field in instance.fields.items()
     }

@@ -37,21 +37,13 @@ HEADERS = [
 JOIN = "/gradio_api/queue/join"
 ANSWERS = "/gradio_api/queue/data"
 PATHS = (
-    "/",
-    "/config",
-    "/favicon.ico",
-    "/manifest.json",
-    "/robots.txt",
-    "/theme.css",
-    "/gradio_api/app_id",
-    ANSWERS,
-    JOIN,
+    *("/", "/config", "/favicon.ico", "/manifest.json", "/robots.txt", "/theme.css"),
+    *("/gradio_api/app_id", ANSWERS, JOIN),
 )
 FOLDERS = ("/assets/", "/static/", "/svelte/")
 
 MAX_PATH = 200
 """The length of the longest path of a file; systems refuse much longer ones."""
-
 
 MAX_SESSION = 64
 """The length of the longest name of a browser tab; Gradio's have 11 letters and digits."""
@@ -72,15 +64,12 @@ FIELDS: dict[str, Any] = {
 class RequestFilter(RequestLimits):
     """Refuses requests that the page does not make, besides those that `RequestLimits` refuses.
 
-    - Requests for Gradio's other routes: they redirect to any address, take uploads, record or
-      describe themselves.
-    - Bodies that are not the page's (see `check_body`).
+    These are requests for Gradio's other routes, which redirect to any address, take uploads,
+    record or describe themselves; and bodies other than those for the page's `functions`, see
+    `check_body`. Answers can be read in the `sessions` with requests.
 
     Queries and the headers of proxies are not passed on, since anybody can send them, except for
     the queue's session, and `X-Forwarded-Proto` under an allowed name: that may be a proxy's.
-
-    Names are checked with `allowed_hosts`, bodies with the page's `functions`; answers can be read
-    in the `sessions` with requests.
     """
 
     def __init__(
@@ -132,12 +121,8 @@ class RequestFilter(RequestLimits):
 def check_body(body: bytes, functions: Functions) -> None:
     """Check that a body is one that the page sends: texts and choices for one of its functions.
 
-    Anything else could reach code of Gradio that the page does not need. It takes some objects for
-    files of the server, for example, which it then copies.
-
-    # Raises
-
-    `RequestError` for any other body.
+    Any other body is a `RequestError`. It could reach code of Gradio that the page does not need,
+    which takes some objects for files of the server, for example, and copies them.
     """
     try:
         form = json.loads(body)

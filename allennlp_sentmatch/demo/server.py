@@ -32,10 +32,6 @@ def create_app(
     """Create the page as an ASGI application.
 
     It searches a corpus if there is one; see `check_names` for `allowed_hosts`.
-
-    # Raises
-
-    `ConfigurationError` if Gradio is not installed.
     """
     # Read when Gradio is imported: no analytics, no look for a newer version.
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -49,12 +45,16 @@ def create_app(
         raise ConfigurationError(MISSING_GRADIO) from error
     if int(gradio.__version__.split(".")[0]) < 6:
         raise ConfigurationError(f"{MISSING_GRADIO} (found {gradio.__version__})")
+    from starlette import status
+
     from allennlp_sentmatch.demo.page import STYLE_SHEET, build_page, theme
 
-    _define_renamed_status()
+    # Gradio 6.17 looks it up in each request, and Starlette renamed it and warns. Gradio 6.18 needs
+    # huggingface-hub 1, which transformers 4 does not work with.
+    vars(status).setdefault("HTTP_422_UNPROCESSABLE_ENTITY", 422)
     page = build_page(model, search)
     _bound_memory(page)
-    no_documentation: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
+    no_documentation: Any = {"docs_url": None, "redoc_url": None, "openapi_url": None}
     # Not Gradio's `launch`, which requests a page from its own server through the proxy, if one is
     # set, and offers to share.
     app = gradio.mount_gradio_app(
@@ -82,18 +82,6 @@ def create_app(
         RequestFilter, functions=functions, sessions=sessions, allowed_hosts=allowed_hosts
     )
     return app
-
-
-def _define_renamed_status() -> None:
-    """Define a constant that Gradio looks up in each request, and that Starlette 0.48 renamed.
-
-    Starlette still finds it, with a deprecation warning. Gradio 6.18 and later use the new name
-    but need huggingface-hub 1, which transformers 4 does not work with.
-    """
-    from starlette import status
-
-    if "HTTP_422_UNPROCESSABLE_ENTITY" not in vars(status):
-        status.HTTP_422_UNPROCESSABLE_ENTITY = 422
 
 
 def _bound_memory(page: Any) -> None:

@@ -82,12 +82,7 @@ class TextInput:
     max_tokens: int = MAX_TOKENS
 
     def read(self, text: Optional[str]) -> Union[str, list[str]]:
-        """The predictor's value for a typed text.
-
-        # Raises
-
-        `InputError` if the text, or an element of a list, is empty or too long.
-        """
+        """The predictor's value for a typed text; an `InputError` if it is empty or too long."""
         if not self.one_per_line:
             return checked_text(text, self.noun or self.name, self.max_characters)
         lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
@@ -100,12 +95,7 @@ class TextInput:
         return [checked_text(line, self.noun or self.name, self.max_characters) for line in lines]
 
     def check_length(self, num_tokens: int) -> None:
-        """Check the number of tokens of the text, or of an element of a list.
-
-        # Raises
-
-        `InputError` if there are too many.
-        """
+        """Check the number of tokens of the text, or of an element of a list."""
         if num_tokens > self.max_tokens:
             raise InputError(
                 f"The {self.noun or self.name} has {num_tokens} words and marks; at most "
@@ -114,12 +104,7 @@ class TextInput:
 
 
 def checked_text(text: Optional[str], name: str, max_characters: int = MAX_CHARACTERS) -> str:
-    """Remove the white space around a text.
-
-    # Raises
-
-    `InputError` for one that is empty or too long.
-    """
+    """A text without the white space around it; an `InputError` if it is empty or too long."""
     text = (text or "").strip()
     if is_blank(text):
         raise InputError(f"Please write a {name}: there is nothing to read yet.")
@@ -199,11 +184,7 @@ class AnswerRanking(Task):
     inputs = [
         TextInput("question", "Question"),
         TextInput(
-            "candidates",
-            "Possible answers, one per line",
-            noun="answer",
-            lines=4,
-            one_per_line=True,
+            "candidates", "Possible answers, one per line", "answer", lines=4, one_per_line=True
         ),
     ]
     texts = _examples("answers")
@@ -264,8 +245,7 @@ class Classification(Task):
 
     def answer(self, output: JsonDict) -> Answer:
         """The labels' probabilities."""
-        probabilities: dict[str, float] = output["probs_by_label"]
-        return probabilities
+        return dict(output["probs_by_label"])
 
 
 class Encoding(Task):
@@ -306,9 +286,8 @@ class Translation(Task):
         for beam in output["n_best"]:
             scores.setdefault(beam["target"], beam["score"])
         rows = [(f"{score:.2f}", target) for target, score in scores.items()]
-        return Table(
-            "Translations, the best first", ("Score", "Translation"), rows[:MAX_TRANSLATIONS]
-        )
+        headers = ("Score", "Translation")
+        return Table("Translations, the best first", headers, rows[:MAX_TRANSLATIONS])
 
 
 class ReadingComprehension(Task):
@@ -349,12 +328,7 @@ TASKS: list[type[Task]] = [
 
 
 def task_of(predictor: Predictor) -> Task:
-    """The task of a predictor.
-
-    # Raises
-
-    `ConfigurationError` if there is none.
-    """
+    """The task of a predictor; a `ConfigurationError` if there is none."""
     for task in TASKS:
         if task.accepts(predictor):
             return task(predictor)

@@ -26,11 +26,9 @@ from allennlp_sentmatch.inspection.prediction import (
 from allennlp_sentmatch.inspection.saliency import (
     SALIENCY_METHODS,
     Saliency,
-    color_words,
     draw_saliency,
     has_saliency,
     interpret,
-    interpret_instance,
 )
 
 __all__ = [
@@ -41,7 +39,6 @@ __all__ = [
     "GateHistogram",
     "Saliency",
     "collect_gates",
-    "color_words",
     "draw_attention",
     "draw_attention_of",
     "draw_gates",
@@ -53,6 +50,5 @@ __all__ = [
     "has_saliency",
     "has_vertical_gates",
     "interpret",
-    "interpret_instance",
     "trees_of",
 ]

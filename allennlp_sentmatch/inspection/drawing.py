@@ -51,12 +51,7 @@ class Drawing:
 
 
 def import_plots(name: str) -> Any:
-    """Import a module of one of the drawing libraries.
-
-    # Raises
-
-    `ConfigurationError` if the extra [plots] is not installed.
-    """
+    """A module of a drawing library; a `ConfigurationError` if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -89,13 +84,10 @@ def draw_attention(
 ) -> Drawing:
     """Draw a matrix of attention as a heat map; the arguments are those of `AttentionMap`."""
     row_labels, column_labels = ([_shortened(word) for word in words] for words in (rows, columns))
-    left, bottom = (
-        INCHES_PER_CHARACTER * max(map(len, labels), default=0)
-        for labels in (row_labels, column_labels)
-    )
-    figure = new_figure(
-        2 + left + INCHES_PER_CELL * len(columns), 1 + bottom + INCHES_PER_CELL * len(rows)
-    )
+    left, bottom = (max(map(len, labels), default=0) for labels in (row_labels, column_labels))
+    width = 2 + INCHES_PER_CHARACTER * left + INCHES_PER_CELL * len(columns)
+    height = 1 + INCHES_PER_CHARACTER * bottom + INCHES_PER_CELL * len(rows)
+    figure = new_figure(width, height)
     axes = figure.subplots()
     import_plots("seaborn").heatmap(
         [list(row) for row in weights],
@@ -151,20 +143,16 @@ def draw_marked_text(marked: MarkedText) -> Drawing:
     """
     first, last = marked.span
     tokens = [_plain(marked.text[start:end]) for start, end in marked.offsets]
-    parts = []
+    parts = colored(tokens, marked.weights)
+    parts[first] = f'<mark style="{_MARK}">{parts[first]}'
+    parts[last] += "</mark>"
+    html = ""
     previous_end = 0
-    for token, ((start, end), html) in enumerate(
-        zip(marked.offsets, colored(tokens, marked.weights))
-    ):
-        parts.append(_plain(marked.text[previous_end:start]))
-        if token == first:
-            parts.append(f'<mark style="{_MARK}">')
-        parts.append(html)
-        if token == last:
-            parts.append("</mark>")
+    for (start, end), part in zip(marked.offsets, parts):
+        html += _plain(marked.text[previous_end:start]) + part
         previous_end = end
-    parts.append(_plain(marked.text[previous_end:]))
-    return Drawing(marked.title, f'<p style="line-height:1.8">{"".join(parts)}</p>', HTML)
+    html += _plain(marked.text[previous_end:])
+    return Drawing(marked.title, f'<p style="line-height:1.8">{html}</p>', HTML)
 
 
 def _plain(text: str) -> str:

@@ -12,13 +12,12 @@ over all tokens of a sample of sentences. The two directions of a bidirectional 
 own ranges and share the histograms.
 """
 
-import itertools
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from math import inf
+from operator import itemgetter
 from typing import Any
 
 import numpy
@@ -79,10 +78,8 @@ def collect_gates(
     predictor takes; a predictor for pairs also takes objects with a `sentence` alone, which the
     model's encoder reads. The histograms are, for each layer, those of the quantities it has.
 
-    # Raises
-
-    `ConfigurationError` for a model without a CAS-LSTM of two layers, or for sentences without a
-    token.
+    A model without a CAS-LSTM of two layers, and sentences without a token, are a
+    `ConfigurationError`.
     """
     model = predictor._model
     stacks = list(_stacks(model))
@@ -96,26 +93,27 @@ def collect_gates(
     thread = threading.get_ident()
 
     def collect(stack: CellAwareLSTM, arguments: tuple[torch.Tensor, torch.Tensor]) -> None:
-        if threading.get_ident() != thread:
-            return  # another caller's sentences
         inputs, mask = arguments
+        if threading.get_ident() != thread or not mask.any():
+            return  # another caller's sentences, or none with a token
         _, layers = stack.forward(inputs, mask, return_gates=True)  # a call would recur
         for layer, directions in enumerate(layers, start=1):
             for direction, here in enumerate(directions):
-                quantities = {"cell": here.cell[mask]}  # (number of tokens, H)
+                quantities = {}
                 if here.vertical is not None:
-                    gate = here.vertical[mask]
+                    gate = here.vertical[mask]  # (number of tokens, H)
                     below = layers[layer - 2][direction].output[mask]
                     quantities["gate"] = gate
                     quantities["range"] = gate.amax(1) - gate.amin(1)
                     quantities["difference"] = (gate - below).abs()
+                quantities["cell"] = here.cell[mask]
                 for name, tensor in quantities.items():
                     values = tensor.double().cpu().numpy().ravel()
                     _, limits = QUANTITIES[name]
                     counts, _ = numpy.histogram(values.clip(*limits), NUM_BINS, limits)
                     moments = values.size, values.sum(), numpy.square(values).sum()
                     sums[layer, name] += [*moments, *counts]
-                    extremes[layer, name] += [values.min(initial=inf), values.max(initial=-inf)]
+                    extremes[layer, name] += [values.min(), values.max()]
 
     with ExitStack() as hooks, evaluation_mode(model):
         for stack in stacks:
@@ -126,17 +124,16 @@ def collect_gates(
                 encoder.encode([inputs["sentence"] for inputs in batch])
             else:
                 predictor.predict_batch_json(batch)
-    histograms = []
-    for layer, name in itertools.product(sorted({layer for layer, _ in sums}), QUANTITIES):
-        number, total, squares, *counts = sums[layer, name].tolist()
-        if number > 0:
-            mean = total / number
-            deviation = max(0.0, squares / number - mean**2) ** 0.5
-            ends = (float(end(extremes[layer, name])) for end in (min, max))
-            counts = list(map(int, counts))
-            histograms.append(GateHistogram(layer, name, counts, mean, deviation, *ends))
-    if not histograms:
+    if not sums:
         raise ConfigurationError("the sentences have no token, and so no gates")
+    histograms = []
+    for layer, name in sorted(sums, key=itemgetter(0)):
+        number, total, squares, *counts = sums[layer, name].tolist()
+        mean = total / number
+        deviation = max(0.0, squares / number - mean**2) ** 0.5
+        ends = float(min(extremes[layer, name])), float(max(extremes[layer, name]))
+        counts = list(map(int, counts))
+        histograms.append(GateHistogram(layer, name, counts, mean, deviation, *ends))
     return histograms
 
 

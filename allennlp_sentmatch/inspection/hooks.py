@@ -89,10 +89,8 @@ def replaced_embeddings(
 
 
 def embedding_layer(embedder: TextFieldEmbedder) -> torch.nn.Module:
-    """The layer that outputs the word embeddings of a text field embedder.
-
-    This is the embedder itself if it has several token embedders, or one of a type whose own
-    embeddings are not accessible.
+    """The layer that outputs the word embeddings of a text field embedder: the embedder itself if
+    it has several token embedders, or one whose own embeddings are not accessible.
     """
     transformer = transformer_embedder(embedder)
     if transformer is not None and hasattr(transformer.transformer_model, "get_input_embeddings"):

@@ -64,11 +64,7 @@ def trees_of(output: dict[str, Any]) -> dict[str, str]:
 
 
 def draw_attention_of(predictor: Predictor, output: dict[str, Any]) -> list[Drawing]:
-    """Draw the attention in a predictor's output.
-
-    The predictor's `marked_texts` and `attention_maps` say what is in it. The subwords of a byte
-    pair encoding are joined to words.
-    """
+    """Draw the predictor's `marked_texts` and `attention_maps`, with subwords joined to words."""
     if not isinstance(predictor, EchoingPredictor):
         return []
     return [
@@ -92,13 +88,11 @@ def draw_into_folder(
     those of the first. The pictures are those of the `kinds` that the model has. `source` is the
     name of the inputs' file, for errors.
 
-    Yields the trees, each as soon as it is drawn: the number of its input, counted from 1, its
-    model, its title and its nested parentheses. Nothing is drawn before it is iterated over.
+    Yields the trees while it draws: the number of the input, counted from 1, the model, the title
+    and the nested parentheses.
 
-    # Raises
-
-    `ConfigurationError` if the first model has nothing to show, or an input is not one of the
-    predictors'.
+    A first model with nothing to show, and an input that the predictors do not take, are a
+    `ConfigurationError`.
     """
     first_name, first = next(iter(predictors.items()))
     folder.mkdir(parents=True)
@@ -124,11 +118,10 @@ def draw_into_folder(
         if "gates" in kinds and has_vertical_gates(first._model):
             histograms = collect_gates(first, Tqdm.tqdm(inputs, desc="gates"))
             drawing = draw_gates("Vertical forget gates", histograms)
-            _write(folder / drawing.file_name, drawing.content)
+            for one in (drawing, draw_gates("Memory cells", histograms, ["cell"])):
+                _write(folder / one.file_name, one.content)
             numbers = json.dumps([asdict(histogram) for histogram in histograms], indent=2)
             _write((folder / drawing.file_name).with_suffix(".json"), numbers + "\n")
-            cells = draw_gates("Memory cells", histograms, ["cell"])
-            _write(folder / cells.file_name, cells.content)
         if not any(folder.iterdir()):
             raise ConfigurationError(f"{first_name} has nothing to show of {', '.join(kinds)}")
     except BaseException:

@@ -73,7 +73,7 @@ def has_saliency(predictor: Predictor) -> bool:
 def interpret(
     predictor: Predictor, inputs: dict[str, Any], method: str = "simple"
 ) -> list[Saliency]:
-    r"""Compute the saliency of each text of one input from the gradients by its word embeddings.
+    """Compute the saliency of each text of one input from the gradients by its word embeddings.
 
     The saliency of a word with the embedding e is |sum_i e_i g_i|, divided by the sum over the
     words of the text. With L(e) the cross-entropy of the predicted label, or the predicted score,
@@ -88,39 +88,19 @@ def interpret(
 
     Embeddings that were frozen in training are included. The saliency of a word is that of all its
     word pieces together; special tokens such as "[CLS]" are left out. The model and the global
-    random state are unchanged.
+    random state are unchanged, and other threads may use the model at the same time.
 
-    # Parameters
-
-    predictor : `Predictor`
-        One for pairs or for single sentences, for which `has_saliency` is true.
-    inputs : `dict[str, Any]`
-        The JSON object that the predictor takes.
-    method : `str`, optional (default = `"simple"`)
-        "simple", "integrated" or "smooth".
-
-    # Raises
-
-    `ConfigurationError` for another method, or where `has_saliency` is false.
+    The `inputs` are a JSON object that the predictor takes. Another method, and a predictor without
+    saliency (see `has_saliency`), is a `ConfigurationError`.
     """
     if not has_saliency(predictor):
         raise ConfigurationError(
             "saliency explains the prediction of a model with its own word embeddings, which "
             f"{type(predictor).__name__} does not have"
         )
-    instance = predictor._json_to_instance(inputs)
-    return interpret_instance(predictor, instance, method)
-
-
-def interpret_instance(
-    predictor: Predictor, instance: Instance, method: str = "simple"
-) -> list[Saliency]:
-    """`interpret` for an instance with token indexers.
-
-    Several threads may call this, and use the model otherwise, at the same time.
-    """
     if method not in SALIENCY_METHODS:
         raise ConfigurationError(f"method must be one of {SALIENCY_METHODS}, got {method!r}")
+    instance = predictor._json_to_instance(inputs)
     result = []
     for name, contributions in _contributions(predictor, instance, method).items():
         tokens = cast(TextField, instance[name]).tokens
@@ -184,14 +164,9 @@ def draw_saliency(predictor: Predictor, inputs: dict[str, Any], method: str = "s
 
     Parameters and errors are those of `interpret`.
     """
-    return color_words(f"Saliency ({method} gradients)", interpret(predictor, inputs, method))
-
-
-def color_words(title: str, texts: list[Saliency]) -> Drawing:
-    """Draw the words of each text on a background color for their saliency."""
     lines = []
-    for saliency in texts:
+    for saliency in interpret(predictor, inputs, method):
         words = colored(map(escape, saliency.tokens), saliency.values, "padding:0.1em 0.2em")
         name = escape(saliency.text)
         lines.append(f'<p style="line-height:1.8"><b>{name}:</b> {" ".join(words)}</p>')
-    return Drawing(title, "\n".join(lines), HTML)
+    return Drawing(f"Saliency ({method} gradients)", "\n".join(lines), HTML)

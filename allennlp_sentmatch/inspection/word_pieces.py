@@ -22,9 +22,7 @@ SPECIAL_TOKENS = (START_SYMBOL, END_SYMBOL, DEFAULT_OOV_TOKEN)
 
 def unfold_segments(values: Tensor, embedder: TextFieldEmbedder) -> Tensor:
     """Join the segments (segments, T) of a text that a transformer with `max_length` reads one by
-    one, each with special tokens; a shorter text has one segment.
-
-    Special tokens remain at the beginning and at the end only; values of padding may follow.
+    one, each with special tokens; these remain at the beginning and at the end only.
     """
     transformer = transformer_embedder(embedder)
     if len(values) == 1 or transformer is None:

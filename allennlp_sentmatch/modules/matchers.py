@@ -46,8 +46,7 @@ class FunctionMatcher(Matcher):
     itself; its subclasses take only `input_size`.
     """
 
-    #: From two tensors (..., d) to their features.
-    function: Callable[[Tensor, Tensor], Tensor]
+    function: Callable[[Tensor, Tensor], Tensor]  # from two tensors (..., d) to their features
 
     def get_output_dim(self) -> int:
         """The number of features that the function makes of vectors of that size."""

@@ -63,10 +63,7 @@ class ElementwiseBilinear(ConfiguredModule):
         depend on their order. The parameters have the same shape. The thesis (section 5.3.2)
         leaves such a restriction to future work.
 
-    # Raises
-
-    `ValueError`
-        If `input_size` or `num_interactions` is less than 1.
+    A size less than 1 is a `ValueError`.
     """
 
     def __init__(

@@ -38,8 +38,7 @@ class AnswerExtractorPredictor(EchoingPredictor):
         """The attention of each token of the answer to the tokens of the question."""
         first, last = output["span"]
         metadata = output["metadata"]
-        answer = metadata["passage_tokens"][first : last + 1]
-        tokens = (answer, metadata["question_tokens"])
+        tokens = metadata["passage_tokens"][first : last + 1], metadata["question_tokens"]
         title = "Attention of the answer to the question"
         return [AttentionMap(title, output["question_attention"], *tokens)]
 
@@ -49,15 +48,11 @@ class AnswerExtractorPredictor(EchoingPredictor):
         """
         passage = (output["metadata"]["passage"], output["metadata"]["passage_offsets"])
         ends = list(map(max, output["span_start_probs"], output["span_end_probs"]))
-        return [
-            MarkedText("Answer in the passage", *passage, ends, output["span"]),
-            MarkedText(
-                "Attention of the answer to the passage",
-                *passage,
-                output["passage_attention"],
-                output["span"],
-            ),
-        ]
+        weights = {
+            "Answer in the passage": ends,
+            "Attention of the answer to the passage": output["passage_attention"],
+        }
+        return [MarkedText(title, *passage, weights[title], output["span"]) for title in weights]
 
 
 @Predictor.register("answer_ranker")

@@ -25,11 +25,8 @@ Threshold = Union[float, Mapping[str, float]]
 class LabelThreshold:
     """Chooses one of the model's labels, or none if no label is probable enough.
 
-    For the `threshold`, see `ClassificationPredictor`.
-
-    # Raises
-
-    `ConfigurationError` for a number outside [0, 1] and for an unknown label.
+    For the `threshold`, see `ClassificationPredictor`. A number outside [0, 1] and an unknown label
+    is a `ConfigurationError`.
     """
 
     def __init__(self, threshold: Threshold, labels: Collection[str]) -> None:
@@ -100,8 +97,8 @@ class ClassificationPredictor(EchoingPredictor):
     def predictions_to_labeled_instances(
         self, instance: Instance, outputs: dict[str, "numpy.ndarray[Any, Any]"]
     ) -> list[Instance]:
-        """The instance with the predicted label as its gold label, or the lowest score, for
-        saliency.
+        """For saliency: the instance with the predicted label as its gold label, or the lowest
+        score.
         """
         labeled = instance.duplicate()
         if isinstance(self._model, ScoreModel):

@@ -123,7 +123,8 @@ class EchoingPredictor(Predictor):
 
     def load_line(self, line: str) -> JsonDict:
         """The JSON object on the next line of the input; errors have the number of the line."""
-        where = self._next_line()
+        self._num_lines += 1
+        where = f"input line {self._num_lines}"
         request = self._parsed(line, where)
         try:
             return self.check(request)
@@ -132,10 +133,6 @@ class EchoingPredictor(Predictor):
 
     def _parsed(self, line: str, where: str) -> JsonDict:
         return parse_json_object(line, where)
-
-    def _next_line(self) -> str:
-        self._num_lines += 1
-        return f"input line {self._num_lines}"
 
     def predict_instance(self, instance: Instance) -> JsonDict:
         """The prediction for one instance."""
@@ -170,11 +167,8 @@ class EchoingPredictor(Predictor):
         return [{**request.texts, **output} for request, output in zip(requests, outputs)]
 
     def check_model(self) -> None:
-        """Check by an example that the model and its reader are of the kind that this one is for.
-
-        # Raises
-
-        `ConfigurationError` if they are not.
+        """Raise a `ConfigurationError` if the model and its reader are not of the kind that this
+        one is for, by an example.
         """
         try:
             if self.output_key in self.predict_example(1):

@@ -36,10 +36,6 @@ class PairGenerator(EchoingPredictor):
         than take its distribution's mean.
     on_error : `str`, optional (default = `"raise"`)
         See `EchoingPredictor`.
-
-    # Raises
-
-    `ConfigurationError` for another model.
     """
 
     input_keys = [("source",)]
@@ -114,12 +110,8 @@ class PairGenerator(EchoingPredictor):
         return self._dataset_reader.text_to_instance(texts["source"], texts["source"])
 
     def _labeled(self, pair: Instance, label: str) -> Instance:
-        return Instance(
-            {
-                "source": pair["premise"],
-                "labels": LabelField(label, label_namespace=self._label_namespace),
-            }
-        )
+        labels = LabelField(label, label_namespace=self._label_namespace)
+        return Instance({"source": pair["premise"], "labels": labels})
 
 
 def evaluate_generator(
@@ -134,11 +126,7 @@ def evaluate_generator(
     `allennlp evaluate-generator`: `accuracy`, `distinct-1`, `distinct-2`, and as
     `distinct-2-per-bigram` the figure of the thesis's table 6.5, whose divisor is the number of
     bigrams. An artificial pair has `premise`, `hypothesis`, `label` and the classifier's
-    `predicted_label`.
-
-    # Raises
-
-    `ConfigurationError` for a pair without a label.
+    `predicted_label`. A pair without a label is a `ConfigurationError`.
     """
     distinct = {
         "distinct-1": Distinct(1),

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Callable, TypeVar, Union
+from typing import Any, Callable
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import JsonDict
@@ -15,9 +15,6 @@ from allennlp_sentmatch.serving.limits import MOST_WORDS, Shape, cost, joined
 from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
 
 logger = logging.getLogger(__name__)
-
-Input = TypeVar("Input")
-Output = TypeVar("Output")
 
 SMALLEST = 100
 """The characters that an input counts as at least: it takes time and memory however short."""
@@ -50,13 +47,9 @@ class Batcher:
     predict : `Callable[[list[Any]], list[Any]]`
         Makes the predictions of a batch, in a thread of its own.
     batch_size : `int`, optional (default = `32`)
-        The largest number of inputs in a batch.
+        The largest number of inputs in a batch, at least 1.
     max_words : `int`, optional (default = `1000`)
         An input is refused if it costs more than one text of this many words; see `cost`.
-
-    # Raises
-
-    `ConfigurationError` for a batch size or a number of words below 1.
     """
 
     def __init__(
@@ -86,12 +79,8 @@ class Batcher:
         return [one.size for one in [*self._waiting] if not one.answer.cancelled()]
 
     async def __call__(self, inputs: Sequence[JsonDict], sizes: Sequence[int]) -> list[Any]:
-        """The predictions for some inputs of `sizes` characters.
-
-        # Raises
-
-        `RequestError` if too many inputs wait already, where an input cannot be read or costs too
-        much, and where the model fails.
+        """The predictions for some inputs of `sizes` characters; a `RequestError` if too many
+        inputs wait already, if one cannot be read or costs too much, and if the model fails.
         """
         new = [_Waiting(one, max(size, SMALLEST)) for one, size in zip(inputs, sizes)]
         before = sum(self._sizes())
@@ -162,9 +151,7 @@ def _answer(waiting: _Waiting, answer: Any) -> None:
     waiting.answer.set_exception(answer)
 
 
-def predict_each(
-    predict: Callable[[list[Input]], list[Output]], inputs: list[Input]
-) -> list[Union[Output, Exception]]:
+def predict_each(predict: Callable[[list[Any]], list[Any]], inputs: list[Any]) -> list[Any]:
     """The predictions of a batch; if it fails, those of its inputs one by one, or their errors."""
     try:
         return [*predict(inputs)] if inputs else []

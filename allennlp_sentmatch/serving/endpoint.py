@@ -55,21 +55,10 @@ def create_app(
     `GET /health` says that the server answers, `GET /openapi.json` describes it to programs and
     `GET /` to people. An error is an object with its `detail`.
 
-    # Parameters
+    The `predictor` is one of this package. See `Batcher` for `batch_size` and `max_words`, which is
+    by default `affordable_words(predictor)`, and `check_names` for `allowed_hosts`.
 
-    predictor : `Predictor`
-        One of this package.
-    batch_size : `int`, optional (default = `32`)
-        See `Batcher`.
-    allowed_hosts : `Collection[str]`, optional (default = `()`)
-        See `check_names`.
-    max_words : `int`, optional (default = `affordable_words(predictor)`)
-        See `Batcher`.
-
-    # Raises
-
-    `ConfigurationError` if FastAPI is not installed, and for predictors of other packages or for
-    models of another kind.
+    A predictor of another package, or for models of another kind, is a `ConfigurationError`.
     """
     try:
         from fastapi import FastAPI, Request
@@ -85,7 +74,8 @@ def create_app(
         return request, shape_of(request.instance)
 
     def predict_json(requests: list[JsonDict]) -> list[bytes]:
-        return [_encoded(output) for output in predictor.predict_batch_json(requests)]
+        outputs = predictor.predict_batch_json(requests)
+        return [json.dumps(x, ensure_ascii=False, allow_nan=False).encode() for x in outputs]
 
     max_words = affordable_words(predictor) if max_words is None else max_words
     batcher = Batcher(read, predict_json, batch_size, max_words)
@@ -161,10 +151,3 @@ def _size(inputs: Any, number: int) -> int:
             413, f"Input {number} has {size:,} characters; the limit is {MAX_TEXT:,}."
         )
     return size
-
-
-def _encoded(output: JsonDict) -> bytes:
-    try:
-        return json.dumps(output, ensure_ascii=False, allow_nan=False).encode()
-    except ValueError:
-        raise ConfigurationError("the prediction has numbers that are not finite") from None

@@ -23,11 +23,8 @@ MAX_CONNECTIONS = 1000
 def serve(app: Any, host: str, port: int, name: str) -> None:
     """Serve an ASGI application until interrupted, and at most `SHUTDOWN_SECONDS` longer.
 
-    The port 0 stands for any that is free. The application's `name` is printed with its address.
-
-    # Raises
-
-    `ConfigurationError` if the address cannot be bound.
+    The port 0 stands for any that is free. The application's `name` is printed with its address. An
+    address that cannot be bound is a `ConfigurationError`.
     """
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -96,9 +93,7 @@ def serve(app: Any, host: str, port: int, name: str) -> None:
         listener.listen()  # who reads the address below may connect already
     except (OSError, OverflowError) as error:
         listener.close()
-        reason = str(error)
-        if isinstance(error, OSError):
-            reason = f"{error.strerror}; is another program there?"
+        reason = getattr(error, "strerror", None) or error
         raise ConfigurationError(
             f"cannot serve at --host {host} --port {port}: {reason}"
         ) from error

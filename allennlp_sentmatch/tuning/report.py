@@ -12,7 +12,6 @@ from allennlp_sentmatch.version import __version__
 
 DIGITS = 4
 
-
 SETTINGS = "settings"
 """A study's attribute with what makes it another study than those of other settings."""
 
@@ -22,12 +21,9 @@ def study_report(study: Any, threads: Optional[int] = None) -> dict[str, Any]:
 
     `threads` are those of each training; by default, what the environment says.
 
-    # Returns
-
-    `dict[str, Any]`
-        With `space`, `metric`, `sampler` and `seed`, as `Tuner` has them; `trials`, the finished
-        ones, as `describe_trial` has them; `best`, the best one of them, or `None` if no training
-        was complete; `machine`, with versions and the number of threads; `date`.
+    Returns `space`, `metric`, `sampler` and `seed`, as `Tuner` has them; `trials`, the finished
+    ones, as `describe_trial` has them; `best`, the best one of them, or `None` if no training was
+    complete; `machine`, with versions and the number of threads; `date`.
     """
     states = optuna_library().trial.TrialState
     complete = study.get_trials(states=(states.COMPLETE,))
@@ -36,11 +32,8 @@ def study_report(study: Any, threads: Optional[int] = None) -> dict[str, Any]:
         **{name: settings[name] for name in ("metric", "sampler", "seed", "space")},
         "best": describe_trial(study.best_trial) if complete else None,
         "trials": [describe_trial(trial) for trial in study.trials if trial.state.is_finished()],
-        "machine": {
-            **machine(threads),
-            "optuna": version("optuna"),
-            "allennlp_sentmatch": __version__,
-        },
+        "machine": machine(threads)
+        | {"optuna": version("optuna"), "allennlp_sentmatch": __version__},
         "date": date.today().isoformat(),
     }
 
@@ -58,14 +51,11 @@ def machine(threads: Optional[int] = None) -> dict[str, Any]:
 def describe_trial(trial: Any) -> dict[str, Any]:
     """Describe a finished `optuna.FrozenTrial`.
 
-    # Returns
-
-    `dict[str, Any]`
-        Its `number`; its `state`, "complete", "pruned", "failed" or "interrupted"; the `values` of
-        the parameters; the `value` of the metric in the best epoch, `None` unless the state is
-        "complete". If an epoch was trained, the `metrics` on the validation data in the best epoch,
-        `best_epoch` and `epochs`, counted from 1, and the `minutes` of training. If it failed, the
-        `reason`.
+    Returns its `number`; its `state`, "complete", "pruned", "failed" or "interrupted"; the `values`
+    of the parameters; the `value` of the metric in the best epoch, `None` unless the state is
+    "complete". If an epoch was trained, the `metrics` on the validation data in the best epoch,
+    `best_epoch` and `epochs`, counted from 1, and the `minutes` of training. If it failed, the
+    `reason`.
     """
     states = optuna_library().trial.TrialState
     names = {states.COMPLETE: "complete", states.PRUNED: "pruned", states.FAIL: "failed"}

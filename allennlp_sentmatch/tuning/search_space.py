@@ -18,12 +18,7 @@ TYPES = ("float", "int", "categorical")
 
 
 def optuna_library() -> Any:
-    """Import Optuna, with its own log of each trial switched off.
-
-    # Raises
-
-    `ConfigurationError` if it is not installed.
-    """
+    """Optuna, with its own log of each trial switched off; a `ConfigurationError` without it."""
     try:
         import optuna
     except ImportError as error:
@@ -105,12 +100,8 @@ class SearchSpace:
         return {name: list(values.choices) for name, values in self.distributions.items()}
 
     def check(self, configuration: Mapping[str, Any]) -> None:
-        """Compare the space with the configuration that it is for.
-
-        # Raises
-
-        `ConfigurationError` for a setting that the configuration does not have, and for one that
-        two parameters override.
+        """Raise a `ConfigurationError` for a setting that the configuration does not have, and for
+        one that two parameters override.
         """
         owners: dict[str, str] = {}
         for name in self.parameters:
@@ -126,10 +117,9 @@ class SearchSpace:
                         "--overrides"
                     )
                 for other, owner in owners.items():
-                    if owner != name and f"{setting}.".startswith(f"{other}."):
-                        raise ConfigurationError(f"{owner} and {name} both override {setting}")
-                    if owner != name and f"{other}.".startswith(f"{setting}."):
-                        raise ConfigurationError(f"{owner} and {name} both override {other}")
+                    outer, inner = sorted((setting, other), key=len)
+                    if owner != name and f"{inner}.".startswith(f"{outer}."):
+                        raise ConfigurationError(f"{owner} and {name} both override {inner}")
                 owners[setting] = name
 
     def _read(self, name: str, values: Any) -> Any:

@@ -37,8 +37,7 @@ class Tuner:
     - `best_config.json`: the configuration with the best values, for `allennlp train`.
 
     A training run that fails is recorded with its reason, and the study continues. An interrupted
-    run is repeated as another trial. No training reads the test data: its vocabulary lacks their
-    words.
+    run is repeated as another trial. No training reads the test data, not even for its vocabulary.
 
     # Parameters
 
@@ -66,10 +65,8 @@ class Tuner:
     provenance : `Mapping[str, Any]`, optional (default = `{}`)
         Other fields of the report, such as the command.
 
-    # Raises
-
-    `ConfigurationError` if the space does not fit the configuration, if the folder has another
-    study, or if Optuna is not installed.
+    A space that does not fit the configuration, and a folder with another study, are a
+    `ConfigurationError`.
     """
 
     def __init__(
@@ -123,10 +120,7 @@ class Tuner:
         on_trial : `Callable[[dict[str, Any]], None]`, optional
             Called after each trial with its part of the report.
 
-        # Returns
-
-        `dict[str, Any]`
-            The content of `study.json`: see `study_report`.
+        Returns the content of `study.json`: see `study_report`.
 
         # Raises
 
@@ -155,10 +149,8 @@ class Tuner:
         study = self._open()
 
         def num_missing() -> int:
-            num_finished: int = sum(
-                trial.state.is_finished() and not is_interrupted(trial) for trial in study.trials
-            )
-            return num_trials - num_finished
+            ends = [trial for trial in study.trials if trial.state.is_finished()]
+            return num_trials - sum(not is_interrupted(trial) for trial in ends)
 
         def on_end(study: Any, trial: Any) -> None:
             on_trial(describe_trial(trial))
@@ -191,28 +183,23 @@ class Tuner:
         return report
 
     def _open(self) -> Any:
-        """The study of the folder, ready to go on.
-
-        Its database is checked as a whole: SQLAlchemy, JSON and Optuna have errors of their own for
-        what is damaged, and none for what was altered.
-        """
+        """The study of the folder, ready to go on; a `ConfigurationError` if it was altered."""
         try:
             study = self._load()
             self._check(study)
             self._repeat_interrupted(study)
             samplers = self._optuna.samplers
-            # With the same seed, a continued study would draw the values of its first trials again.
-            seed = self._seed + len(study.trials)
             if self._sampler_name == "grid":
                 study.sampler = samplers.GridSampler(self.space.grid(), seed=self._seed)
                 study.sampler.is_exhausted(study)  # reads the combinations of all trials
-            elif self._sampler_name == "random":
-                study.sampler = samplers.RandomSampler(seed=seed)
             else:
-                study.sampler = samplers.TPESampler(seed=seed)
+                kinds = {"random": samplers.RandomSampler, "tpe": samplers.TPESampler}
+                # With the same seed, the values of the first trials would be drawn again.
+                seed = self._seed + len(study.trials)
+                study.sampler = kinds[self._sampler_name](seed=seed)
         except ConfigurationError:
             raise
-        except Exception as error:
+        except Exception as error:  # of SQLAlchemy, JSON, Optuna, or of the check
             reason = (str(error) or type(error).__name__).splitlines()[0]
             raise ConfigurationError(
                 f"{self._database} is damaged or was altered: {reason}; restore the file from a "
@@ -224,7 +211,9 @@ class Tuner:
         """The study of the folder, made if it does not exist."""
         if self._database.exists() and not self._database.is_file():
             raise ValueError("it is not a regular file")
-        pruners = self._optuna.pruners
+        pruner = self._optuna.pruners.NopPruner()
+        if self._pruning_after is not None:
+            pruner = self._optuna.pruners.MedianPruner(n_startup_trials=self._pruning_after)
         storage = self._optuna.storages.RDBStorage(
             f"sqlite:///{self._database}",
             # On a busy machine, another thread's write may take longer than SQLite's 5 seconds.
@@ -234,9 +223,7 @@ class Tuner:
             storage=storage,
             study_name="study",
             direction=self._direction,
-            pruner=pruners.NopPruner()
-            if self._pruning_after is None
-            else pruners.MedianPruner(n_startup_trials=self._pruning_after),
+            pruner=pruner,
             load_if_exists=True,
         )
         settings = {
@@ -278,17 +265,13 @@ class Tuner:
             if not all(isinstance(x, str) for x in (*trial.user_attrs, *trial.system_attrs)):
                 raise ValueError(f"{wrong} names of attributes than strings")
             has_all = trial.state in (states.COMPLETE, states.PRUNED)
-            expected = {
-                name: distribution
-                for name, distribution in self.space.distributions.items()
-                if has_all or name in trial.distributions
-            }
+            distributions = self.space.distributions.items()
+            expected = {x: y for x, y in distributions if has_all or x in trial.distributions}
             if trial.distributions != expected:
                 raise ValueError(f"{wrong} parameters than the search space")
             if trial.state.is_finished():
                 describe_trial(trial)
-            metrics = trial.user_attrs.get("metrics", {})
-            figure = metrics.get(f"best_validation_{self.metric[1:]}")
+            figure = trial.user_attrs.get("metrics", {}).get(f"best_validation_{self.metric[1:]}")
             if trial.state == states.COMPLETE and trial.value != figure:
                 raise ValueError(f"{wrong} figures than its training")
 

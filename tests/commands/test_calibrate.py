@@ -1,9 +1,9 @@
 import json
+from types import SimpleNamespace
 
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.calibration import CalibrationReport
 from allennlp_sentmatch.commands import calibrate
 
 
@@ -14,16 +14,8 @@ def called(monkeypatch):
 
     def calibrate_archive(*arguments):
         calls.append(arguments)
-        return report
+        return SimpleNamespace(lines=lambda: ["temperature 2"])
 
-    class Report(CalibrationReport):
-        def __init__(self):
-            pass
-
-        def lines(self):
-            yield "temperature 2"
-
-    report = Report()
     monkeypatch.setattr(calibrate, "calibrate_archive", calibrate_archive)
     return calls
 

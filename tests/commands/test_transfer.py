@@ -175,13 +175,6 @@ def test_own_tasks_alone_and_beside_the_ten(report, write, tmp_path, capsys):
             report(*encoder, *own, data=())
 
 
-def test_one_encoder_is_required(allennlp, folder, small_archive, capsys):
-    for arguments in ([], [small_archive, "--word-vectors", "glove.txt"]):
-        with pytest.raises(SystemExit):
-            allennlp("transfer", "--data", folder, *arguments)
-        assert "error:" in capsys.readouterr().err
-
-
 @cases(20, 2000)
 def test_transfer(allennlp, tmp_path, num_cases):
     data = write_small_data(tmp_path / "data")

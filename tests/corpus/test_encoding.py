@@ -60,27 +60,23 @@ def encode_until(number, output, *corpora):
     return encoder.encoded
 
 
-def test_the_progress_is_shown_unless_it_is_not_wanted(tmp_path, capsys):
-    for shown in (True, False):
-        encode(FakeEncoder(), tmp_path / f"{shown}.npy", show_progress=shown)
-        assert ("encoding" in capsys.readouterr().err) == shown
-
-
 def assert_encoded(output, sentences=SENTENCES):
     numpy.testing.assert_array_equal(numpy.load(output, mmap_mode="r"), vectors_of(sentences))
 
 
-def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path):
+def test_vectors_are_in_order_and_duplicates_are_encoded_once(tmp_path, capsys):
     encoder = FakeEncoder()
     encode(encoder, tmp_path / "v.npy")
+    assert "encoding" not in capsys.readouterr().err
     assert_encoded(tmp_path / "v.npy")
     assert sorted(encoder.encoded) == sorted(set(SENTENCES))
     assert [path.name for path in tmp_path.iterdir()] == ["v.npy"]
     check_sentences(SENTENCES, tmp_path / "v.npy")
     with pytest.raises(ConfigurationError, match=r"v\.npy was made from other sentences"):
         check_sentences(SENTENCES[::-1], tmp_path / "v.npy")
-    encode(FakeEncoder(), tmp_path / "empty.npy", [])
+    encode(FakeEncoder(), tmp_path / "empty.npy", [], show_progress=True)
     assert_encoded(tmp_path / "empty.npy", [])
+    assert "encoding" in capsys.readouterr().err
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
@@ -191,9 +187,6 @@ def shortened(length):
     return lambda content: (content + b"?")[:length]
 
 
-STARTS_AGAIN = "vectors.npy is missing or damaged: encoding starts again"
-
-
 @pytest.fixture
 def folder(tmp_path):
     """The work of a run that was interrupted after four blocks."""
@@ -208,14 +201,13 @@ def folder(tmp_path):
     [
         ("digests", bytes, 0, ""),
         # The block of a vector is encoded again, and no other.
-        ("vectors.npy", flipped(128), 7, "damaged: rows 0 to 6 "),
         ("vectors.npy", flipped(128 + 8 * 6), 7, "damaged: rows 0 to 6 "),
         ("vectors.npy", flipped(128 + 8 * 7), 7, "damaged: rows 7 to 13 "),
-        ("vectors.npy", flipped(128 + 8 * 20), 7, "damaged: rows 14 to 20 "),
-        *(("vectors.npy", shortened(length), 28, STARTS_AGAIN) for length in (0, 20, 130, -2)),
-        # Bytes that are not of a vector.
-        *(("vectors.npy", flipped(at), 28, STARTS_AGAIN) for at in (1, 50, 126, -1, -70)),
-        ("vectors.npy", None, 28, STARTS_AGAIN),
+        *(("vectors.npy", shortened(length), 28, "rows 21 to 27 ") for length in (0, 20, 130)),
+        ("vectors.npy", shortened(-2), 0, ""),
+        # Bytes that are not of a vector are written again.
+        *(("vectors.npy", flipped(at), 0, "") for at in (1, 50, 126, -1, -70)),
+        ("vectors.npy", None, 28, "rows 21 to 27 "),
         ("digests", flipped(33), 7, "damaged: rows 7 to 13 "),
         *(
             ("digests", shortened(length), 28 - length // 32 * 7, "")
@@ -240,19 +232,6 @@ def test_a_damaged_file_of_an_interrupted_run(
     assert len(encoder.encoded) == len(set(SENTENCES)) - 28 + encoded_again
     assert log in caplog.text
     assert bool(log) == bool(caplog.records)
-
-
-@pytest.mark.parametrize("content", [None, b"", b"[]", b"{", b"\xff", b"[" * 100_000])
-def test_damaged_settings(folder, tmp_path, content):
-    """Without settings, such as in earlier versions, it is not known whose vectors there are."""
-    (folder / "settings.json").unlink()
-    if content is not None:
-        (folder / "settings.json").write_bytes(content)
-    problem = "missing" if content is None else "damaged: "
-    with pytest.raises(
-        ConfigurationError, match=rf"settings\.json is {problem}.*delete the folder"
-    ):
-        encode(FakeEncoder(), tmp_path / "v.npy")
 
 
 @cases(60, 2000)

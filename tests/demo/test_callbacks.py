@@ -75,10 +75,12 @@ def test_what_was_typed_is_escaped(pair_model, untrained):
 
 
 def test_unknown_words_are_mentioned(pair_model):
-    (note,), _ = predictions(pair_model, ["A wombat & a cat."], [PAIR[1]])
+    (note, none), _ = predictions(pair_model, ["A wombat & a wombat.", PAIR[0]], [PAIR[1]] * 2)
     assert "“wombat”, “&amp;”" in note
+    assert note.count("wombat") == 1
+    assert none == ""
     assert 'role="status"' in note
-    found = neighbors(InMemorySearch(pair_model, PAIR), "A wombat & a cat.")
+    found = neighbors(InMemorySearch(pair_model, PAIR), "A wombat & a wombat.")
     assert found.startswith(note)
     assert "<td>1.000</td>" not in found
 

@@ -25,12 +25,6 @@ def test_predict_gives_the_predictors_probabilities(pair_model, small_archive):
     assert pair_model.predict(f"  {PAIR[0]}\n", PAIR[1]) == prediction  # without white space
 
 
-def test_unknown_words_are_named_once(pair_model):
-    prediction = pair_model.predict("A wombat is moving a wombat.", "A Zebra is moving a car.")
-    assert prediction.unknown_words == ["wombat", "Zebra"]
-    assert pair_model.predict(*PAIR).unknown_words == []
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -8,8 +8,7 @@ import json
 import pytest
 
 from allennlp_sentmatch.demo.middleware import ANSWERS, JOIN, RequestFilter, check_body
-from allennlp_sentmatch.serving import requests
-from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT, RequestError
+from allennlp_sentmatch.serving.requests import MAX_TEXT, RequestError
 
 
 def respond(
@@ -90,15 +89,9 @@ def test_names_that_are_answered(status, hosts, server):
 @pytest.mark.parametrize(
     "path",
     [
-        "/gradio_api/file=http://evil.example/",
-        "/gradio_api/proxy=http://evil.example/",
-        "/gradio_api/upload",
-        "/openapi.json",
-        "//evil.example/",
-        "/gradio_api/run/predict",
-        "/gradio_api/queue/join/",
-        "/assets/" + "a" * 300,
-        "/assets/é",
+        *("/gradio_api/file=http://evil.example/", "/gradio_api/proxy=http://evil.example/"),
+        *("/gradio_api/upload", "/gradio_api/run/predict", "/gradio_api/queue/join/"),
+        *("/openapi.json", "//evil.example/", "/assets/" + "a" * 300, "/assets/é"),
     ],
 )
 def test_routes_that_the_page_does_not_need_are_closed(path):
@@ -108,18 +101,12 @@ def test_routes_that_the_page_does_not_need_are_closed(path):
 @pytest.mark.parametrize(
     ("origin", "status"),
     [
-        ("http://localhost:7860", 200),
-        ("https://LOCALHOST:7860", 200),
-        ("https://demo.example:8443", 200),
-        ("http://localhost:7861", 403),
-        ("http://localhost", 403),
-        ("http://127.0.0.1:7860", 403),
-        ("http://evil.example:7860", 403),
-        ("http://evil.example/localhost:7860", 403),
-        ("http://demo.example.evil.example", 403),
-        ("null", 403),
-        ("http://[", 403),
-        ("", 403),
+        *(("http://localhost:7860", 200), ("https://LOCALHOST:7860", 200)),
+        *(("https://demo.example:8443", 200), ("http://demo.example.evil.example", 403)),
+        *(("http://localhost:7861", 403), ("http://localhost", 403)),
+        *(("http://127.0.0.1:7860", 403), ("http://evil.example:7860", 403)),
+        *(("http://evil.example/localhost:7860", 403), ("null", 403)),
+        *(("http://[", 403), ("", 403)),
     ],
 )
 def test_other_origins_are_refused(origin, status):
@@ -158,16 +145,6 @@ def test_a_body_is_read_whole_and_passed_on():
     assert respond("localhost", path=JOIN, chunks=chunks, passed_on=passed_on) == 200
     assert passed_on["body"] == b"".join(chunks)
     assert respond("localhost", path=JOIN, chunks=chunks[:1]) == 400
-
-
-def test_a_body_is_limited():
-    for path in ("/", JOIN):
-        assert respond("localhost", path=path, chunks=[b" " * 1000] * (MAX_BYTES // 500)) == 413
-
-
-def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(requests, "REQUEST_SECONDS", 0.05)
-    assert respond("localhost", path=JOIN, chunks=[]) == 408
 
 
 TEXT = {"type": "string"}

@@ -14,16 +14,10 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
-from allennlp_sentmatch.demo import (
-    InMemorySearch,
-    InputError,
-    create_app,
-    middleware,
-    server,
-)
+from allennlp_sentmatch.demo import InMemorySearch, InputError, create_app, middleware, server
 from allennlp_sentmatch.demo.middleware import ANSWERS, JOIN
 from allennlp_sentmatch.demo.server import MAX_SESSIONS
-from allennlp_sentmatch.serving import requests, serve
+from allennlp_sentmatch.serving import requests
 from tests import fuzzing
 from tests.serving.running import serving
 
@@ -86,16 +80,6 @@ def test_the_page_may_load_from_its_own_server_alone(http):
     for address in loaded:
         assert re.match(r"(https?:)?//(?!127.0.0.1[:/])", address) is None, address
     assert "fonts.googleapis" not in response.text + stylesheet
-
-
-def test_requests_are_filtered(http):
-    response = http.get("/", headers={"host": "evil.example"})
-    assert response.status_code == 421
-    assert "--allowed-host" in response.text
-    assert http.get("/", headers={"host": "demo.example"}).status_code == 200
-    # A redirection to anywhere, in Gradio 6.17.
-    assert http.get("/gradio_api/file=http://evil.example/").status_code == 404
-    assert http.get("/openapi.json").status_code == 404
 
 
 def form(**changes):
@@ -216,16 +200,6 @@ def test_old_sessions_and_unread_answers_are_dropped(pair_model, monkeypatch):
     messages = queue.pending_messages_per_session["tab"]
     assert [messages.get_nowait() for _ in range(messages.qsize())] == [*range(95, 100)]
     assert len(queue.pending_event_ids_session["tab"]) == 5
-
-
-def test_a_port_that_is_taken_is_named(pair_model):
-    pytest.importorskip("gradio")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(ConfigurationError, match=rf"--host 127.0.0.1 --port {port}: Address"):
-            serve(None, "127.0.0.1", port, "page")
 
 
 def test_a_missing_extra_is_named(pair_model, monkeypatch):

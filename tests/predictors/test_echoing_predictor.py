@@ -21,23 +21,12 @@ PAIR = {"premise": "a", "hypothesis": "b"}
         ("esim", {**PAIR, "hypothesis": None}, "'hypothesis' must be a string, got None"),
         ("esim", {"sentence1": 3, "sentence2": "a"}, "'sentence1' must be a string, got 3"),
         ("esim", {**PAIR, "hypothesis": "\ud800"}, "^hypothesis has the lone surrogate"),
-        (
-            "esim",
-            {**PAIR, "premise": ""},
-            "'premise' is blank in {'hypothesis': 'b', 'premise': ''",
-        ),
+        ("esim", {**PAIR, "premise": ""}, "'premise' is blank in {'hypothesis': 'b', 'premise'"),
         ("esim", {**PAIR, "premise": "\u200b"}, "'premise' is blank"),
         ("esim", ["premise", "hypothesis"], r"expected a JSON object, got \['premise', 'hypo"),
         ("esim", {"premise": "a", 3: "b"}, r"expected premise/hypothesis .*\['premise', 3\]"),
         ("sentence_classifier", {"tokens": "a"}, r"expected sentence or text .*\['tokens'\]"),
-        ("sentence_classifier", {"sentence": ["a"]}, r"'sentence' must be a string, got \['a'\]"),
         ("encoder_decoder", {"text": "a"}, r"expected source in the JSON, got \['text'\]"),
-        ("rnet", {"question": "a"}, r"expected question/passage in the JSON, got \['question'\]"),
-        (
-            "attentive_ranker",
-            {"question": "a"},
-            r"expected question/candidates .*\['question",
-        ),
         *(
             ("attentive_ranker", {"question": "a", "candidates": candidates}, message)
             for candidates, message in [

@@ -73,9 +73,6 @@ def test_sampled_latents():
     ("request_", "message"),
     [
         ({"premise": SOURCE}, r"expected source, .*got \['premise'\]"),
-        ({"source": None}, "'source' must be a string, got None"),
-        ({"source": "\ud800"}, r"has the lone surrogate"),
-        (["source"], r"expected a JSON object, got \['source'\]"),
         ({"source": SOURCE, "label": [["neutral"]]}, r"'label' is \[\['neutral'\]\] in"),
         ({"source": SOURCE, "label": "maybe"}, r"'label' is 'maybe' in .* expected one of \['"),
     ],

@@ -115,11 +115,6 @@ def test_a_request_that_cannot_be_answered_has_a_reason(http, body, status, deta
     assert len(response.content) < 1000
 
 
-def test_a_body_of_250_megabytes_is_refused(http):
-    chunks = (b" " * 1_000_000 for _ in range(250))
-    assert http.post("/predict", content=chunks).status_code == 413
-
-
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

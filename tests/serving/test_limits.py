@@ -6,23 +6,18 @@ from allennlp_sentmatch.serving.limits import MOST_WORDS, affordable_words, cost
 TEXTS = {
     "answer_extractor": {"question": "a b c", "passage": "a b c d e"},
     "answer_ranker": {"question": "a b c d", "candidates": ["a", "a b"]},
-    "pair_generator": {"source": "a b c"},
     "sentence_pair": {"premise": "a b c", "hypothesis": "a b"},
     "sentence_vector": {"sentence": "a b c"},
     "single_sentence": {"sentence": "a b c"},
-    "translation": {"source": "a b c"},
 }
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("attentive_ranker", 4 * (4 + 2 * 2)),
-        ("bcn", 3 * 3),
-        ("decomposable_attention", 3 * (3 + 2)),
-        ("distilled_encoder", 3 * 3),
-        ("rnet", 5 * (3 + 5)),
-        ("similarity_regressor", 3 * (3 + 2)),
+        *(("attentive_ranker", 4 * (4 + 2 * 2)), ("rnet", 5 * (3 + 5))),
+        *(("decomposable_attention", 3 * (3 + 2)), ("similarity_regressor", 3 * (3 + 2))),
+        *(("bcn", 3 * 3), ("distilled_encoder", 3 * 3)),
     ],
 )
 def test_the_cost_of_an_input_is_its_longest_text_times_all_texts(
@@ -47,12 +42,9 @@ def test_a_batch_is_padded():
         ({"question": (1, 4900), "candidates": (9000, 1)}, True),  # 21 GB
         ({"question": (1, 4900), "passage": (1, 4900)}, True),  # 13 GB
         ({"premise": (1, 9990), "hypothesis": (1, 1)}, True),  # two minutes
-        ({"question": (1, 20), "candidates": (3000, 20)}, True),
-        ({"tokens": (1, 1001)}, True),
         ({"question": (1, 30), "candidates": (380, 50)}, False),
         ({"question": (1, 30), "passage": (1, 980)}, False),
         ({"premise": (1, 700), "hypothesis": (1, 700)}, False),
-        ({"tokens": (1, 1000)}, False),
     ],
 )
 def test_dear_inputs(shape, is_dear):

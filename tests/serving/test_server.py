@@ -159,7 +159,7 @@ def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
         ]:
             assert answer.status_code == status
             assert answer.json().keys() == {"detail"}
-        assert "input 2: the prediction has numbers that are not finite" in answer.text
+        assert "The model failed on input 2." in answer.text
         head, _, body = sent(port, b"\x16\x03\x01 TLS\r\n\r\n").partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
         assert json.loads(body).keys() == {"detail"}
@@ -174,6 +174,13 @@ def test_every_error_is_an_object_with_a_detail(predictor, monkeypatch):
 def test_a_port_that_does_not_exist(port):
     with pytest.raises(ConfigurationError, match=rf"--port {port}: .*0-65535"):
         serve(None, "127.0.0.1", port, "model")
+
+
+def test_a_port_that_is_taken():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=rf"--host 127.0.0.1 --port {port}: Address"):
+            serve(None, "127.0.0.1", port, "page")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "[0:0::1]", "[::ffff:7f00:1]"])
