@@ -113,8 +113,8 @@ class SentenceIndex:
         """The index of vectors.
 
         Of a memory map, `block_size` vectors are read at a time. By default, their number decides
-        the kind, see `default_kind`; see the class for `rows`. What is no table of finite numbers,
-        and settings of the kind that do not suit the vectors, are a `ConfigurationError`.
+        the kind, see `default_kind`; see the class for `rows`. Anything but a table of finite
+        numbers, and settings of the kind that do not suit the vectors, are a `ConfigurationError`.
         """
         if vectors.ndim != 2 or vectors.shape[1] == 0 or vectors.dtype.kind != "f":
             raise ConfigurationError(

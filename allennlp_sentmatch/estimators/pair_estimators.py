@@ -459,7 +459,7 @@ def _checked_weights(sample_weight: Any, count: int) -> Array:
     if not right.all() or not weights.any():
         position = right.argmin()
         raise ValueError(
-            "sample_weight must have numbers from 1e-9 to 1e9, or 0 for some pairs; that of pair "
-            f"{position} is {weights[position]}"
+            "sample_weight must have numbers from 1e-9 to 1e9, or 0 for some pairs; the one of "
+            f"pair {position} is {weights[position]}"
         )
     return weights

@@ -8,7 +8,7 @@ def check_positive(**sizes: int) -> None:
     """Raise a `ValueError` that names the first size that is not an integer of at least 1."""
     for name, size in sizes.items():
         if isinstance(size, bool) or not isinstance(size, Integral):
-            raise ValueError(f"{name} must be an integer, got {size!r}")
+            raise ValueError(f"{name} must be an integer, got {size!r:.100}")
         if size < 1:
             raise ValueError(f"{name} must be at least 1, got {size}")
 
@@ -17,7 +17,7 @@ def check_fraction(**fractions: float) -> None:
     """Raise a `ValueError` that names the first number that is not at least 0 and below 1."""
     for name, fraction in fractions.items():
         if isinstance(fraction, bool) or not isinstance(fraction, Real):
-            raise ValueError(f"{name} must be a number, got {fraction!r}")
+            raise ValueError(f"{name} must be a number, got {fraction!r:.100}")
         if not 0 <= fraction < 1:
             raise ValueError(f"{name} must be at least 0 and below 1, got {fraction}")
 
@@ -27,7 +27,7 @@ def check_choice(*choices: str, **settings: str) -> None:
     for name, setting in settings.items():
         if setting not in choices:
             *others, last = (f'"{choice}"' for choice in choices)
-            raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {setting!r}")
+            raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {setting!r:.100}")
 
 
 def check_names(kind: str, given: Collection[str], expected: Collection[str]) -> None:

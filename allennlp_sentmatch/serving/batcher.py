@@ -130,7 +130,7 @@ class Batcher:
                 counts = ", ".join(f"{name} {n} x {words:,}" for name, (n, words) in shape.items())
                 raise RequestError(
                     413,
-                    f"the words of the longest text times those of all texts ({counts}) are "
+                    f"the words of the longest text times the words of all texts ({counts}) are "
                     f"limited to {self._max_words:,} x {self._max_words:,} (--max-words)",
                 )
             waiting.shape = shape

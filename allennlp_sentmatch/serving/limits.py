@@ -34,7 +34,7 @@ def joined(first: Shape, second: Shape) -> Shape:
 def cost(shape: Shape, num_inputs: int = 1) -> int:
     """The pairs of words in a batch: of the longest text with all texts, padding included.
 
-    Attention, trees and SuBiLSTM compare the words of a text with each other, or with those of
+    Attention, trees and SuBiLSTM compare the words of a text with each other, or with the words of
     another text: a model's time and memory grow with this number at most.
     """
     longest = max((length for _, length in shape.values()), default=0)

@@ -1,7 +1,7 @@
 """Texts as users give them: one check and one policy for every entry point.
 
-What is no string, or blank, is refused. Texts that are cut, or of which no word is known, are
-encoded, and one warning a call names them.
+Anything but a string, and a blank text, is refused. Texts that are cut, or of which no word is
+known, are encoded, and one warning a call names them.
 """
 
 import re

@@ -33,7 +33,7 @@ def test_ray_and_this_process_give_the_same_bytes(small_archive, tmp_path, monke
         found = encoded(encoder, tmp_path / "ray.npy")
         vectors = numpy.load(tmp_path / "ray.npy")
         assert numpy.unique(vectors, axis=0).shape[0] > 30
-        with pytest.raises(ConfigurationError, match="a worker of Ray: batch_size must be an int"):
+        with pytest.raises(ConfigurationError, match="a worker of Ray: batch_size must be at"):
             list(encoder.encode_blocks([["a"]], batch_size=0))
     finally:
         ray.shutdown()

@@ -292,9 +292,9 @@ def test_class_weights_are_scikit_learns(encoder):
     ("weights", "message"),
     [
         ([1.0] * 35, r"expected 36 numbers as sample_weight; got \(35,\)"),
-        ([1.0] * 35 + [-1], "that of pair 35 is -1.0"),
-        ([1.0, numpy.nan] * 18, "that of pair 1 is nan"),
-        ([0] * 36, "or 0 for some pairs; that of pair 0 is 0.0"),
+        ([1.0] * 35 + [-1], "the one of pair 35 is -1.0"),
+        ([1.0, numpy.nan] * 18, "the one of pair 1 is nan"),
+        ([0] * 36, "or 0 for some pairs; the one of pair 0 is 0.0"),
         ([1e308] * 36, "numbers from 1e-9 to 1e9"),
     ],
 )
