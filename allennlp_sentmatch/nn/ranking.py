@@ -101,7 +101,7 @@ def ranking_loss(scores: Tensor, pairs: AnswerPairs, margin: float, hardest: boo
     # Returns
 
     `Tensor`
-        A scalar, zero where there are no pairs.
+        A scalar, zero without pairs.
     """
     differences = scores[pairs.question, pairs.negative] - scores[pairs.question, pairs.positive]
     losses = (margin + differences).clamp(min=0)  # (N,)

@@ -23,7 +23,7 @@ MAX_CONNECTIONS = 1000
 def serve(app: Any, host: str, port: int, name: str) -> None:
     """Serve an ASGI application until interrupted, and at most `SHUTDOWN_SECONDS` longer.
 
-    The port 0 stands for any that is free. The application's `name` is printed with its address. An
+    Port 0 chooses a free port. The application's `name` is printed with its address. An
     address that cannot be bound is a `ConfigurationError`.
     """
     import uvicorn

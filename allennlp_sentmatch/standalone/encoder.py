@@ -183,7 +183,7 @@ class StandaloneEncoder(nn.Module):
             write_json(folder / name, value)
 
     def digest(self) -> bytes:
-        """32 bytes that stand for the words, the splitter and the settings, without the tensors."""
+        """A digest of the words, the splitter and the settings, without the tensors; 32 bytes."""
         return sha256(json.dumps(self._described(), sort_keys=True).encode()).digest()
 
     def _described(self) -> dict[str, Any]:

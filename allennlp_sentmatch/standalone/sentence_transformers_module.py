@@ -79,7 +79,7 @@ def _define_module() -> Any:
         get_sentence_embedding_dimension = get_embedding_dimension  # likewise
 
         def save(self, output_path: str, *args: Any, **options: Any) -> None:
-            """Write the encoder's files beside those that sentence-transformers writes."""
+            """Write the encoder's files where sentence-transformers writes its own."""
             self.encoder.write_files(Path(output_path))
 
     StandaloneModule.__qualname__ = "StandaloneModule"  # so that it can be pickled
