@@ -1,0 +1,83 @@
+"""The minimum that linear models reach, against scikit-learn's, and the choice of the penalty."""
+
+import numpy
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from allennlp_sentmatch import PairClassifier
+from allennlp_sentmatch.estimators import linear
+
+
+class Numbers:
+    """Sentences that end in a number, which decides their vectors."""
+
+    def encode(self, sentences):
+        seeds = [int(text.split()[-1]) for text in sentences]
+        return numpy.array([numpy.random.default_rng(seed).standard_normal(16) for seed in seeds])
+
+
+def numbered(count):
+    """Pairs of which four of 16 products decide the labels, with noise."""
+    pairs = [(f"a {2 * i}", f"b {2 * i + 1}") for i in range(count)]
+    u, v = (Numbers().encode([pair[side] for pair in pairs]) for side in (0, 1))
+    noise = numpy.random.default_rng(1).standard_normal(count) / 2
+    return pairs, numpy.where((u * v)[:, :4].sum(axis=1) + noise > 0, "yes", "no").tolist()
+
+
+@pytest.mark.parametrize(
+    ("count", "labels", "each"),
+    [
+        (1000, 1, 1),
+        (1000, 1, 2),
+        (1000, 1, 4),
+        (1000, 60, 3),
+        (500, 1, 1),
+        (500, 1, 3),
+        (500, 9, 2),
+    ],
+)
+def test_rare_labels_do_not_change_the_choice_of_the_penalty(count, labels, each, recwarn):
+    """One fold chooses from 1,000 pairs on, and five below."""
+    pairs, targets = numbered(count + 200)
+    rare = [f"rare {i}" for i in range(labels) for _ in range(each)]
+    common = numpy.arange(len(rare), count)
+    model = PairClassifier(Numbers(), compare_words=False)
+    without = clone(model).fit([pairs[i] for i in common], [targets[i] for i in common])
+    learned = model.fit(pairs[:count], rare + targets[len(rare) : count])
+    expected = without.score(pairs[count:], targets[count:])
+    margin = 0.02 if labels == 1 else 0.04
+    assert learned.score(pairs[count:], targets[count:]) >= expected - margin
+    assert set(rare) < set(learned.classes_)
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("count", [60, 300])
+@pytest.mark.parametrize("l2", [1, 0.01, 0.001])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_the_minimum_is_reached(count, l2, labels):
+    """Whatever the order of the pairs is. The reference needs thousands of steps."""
+    pairs, targets = numbered(count + 100)
+    targets = [label if i % labels < 2 else "maybe" for i, label in enumerate(targets)]
+    model = PairClassifier(Numbers(), l2=l2).fit(pairs[:count], targets[:count])
+    x, tested = (model.features(*map(list, zip(*part))) for part in (pairs[:count], pairs[count:]))
+    scaler = StandardScaler().fit(x.astype(float))
+    scales = numpy.where(numpy.arange(x.shape[1]) < 64, 1, 10)
+    reference = LogisticRegression(C=1 / (l2 * count), max_iter=99999, tol=1e-10)
+    reference.fit(scaler.transform(x.astype(float)) * scales, targets[:count])
+    expected = reference.predict_proba(scaler.transform(tested.astype(float)) * scales)
+    numpy.testing.assert_allclose(model.predict_proba(pairs[count:]), expected, atol=1e-4)
+    model.fit(pairs[:count][::-1], targets[:count][::-1])
+    numpy.testing.assert_allclose(model.predict_proba(pairs[count:]), expected, atol=1e-4)
+
+
+def test_a_minimum_that_is_not_reached_is_said(monkeypatch):
+    pairs, targets = numbered(300)
+    monkeypatch.setattr(linear, "MAX_ITERATIONS", 20)
+    with pytest.warns(ConvergenceWarning, match="with l2=0.001, .* choose a larger l2"):
+        PairClassifier(Numbers(), l2=0.001).fit(pairs, targets)
+    monkeypatch.undo()
+    with pytest.warns(ConvergenceWarning, match="with l2=1e-12, .* choose a larger l2"):
+        PairClassifier(Numbers(), l2=1e-12).fit(pairs, targets)
