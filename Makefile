@@ -58,7 +58,7 @@ $(VENV)/.installed-benchmark: $(VENV)/.installed-test requirements/benchmark.txt
 	touch $@
 
 demo: $(VENV)/.installed  ## Train, evaluate and use the quick-start model (about a minute)
-	$(BIN)/python scripts/demo.py
+	$(BIN)/python -m scripts.demo
 
 test: $(VENV)/.installed-test  ## Run the test suite
 	echo "== Running the tests: $(JOBS) processes; on two cores this takes about 5 minutes"
@@ -74,7 +74,7 @@ test-browser: $(VENV)/.installed-test  ## Test the demo page in Chromium, if it 
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -m browser -rs
 
 test-portable: $(VENV)/.installed-test  ## Run the tests with the instructions of other CPUs (over an hour; TESTS="...")
-	$(WITH_MODELS) $(BIN)/python scripts/run_portable_tests.py $(TESTS)
+	$(WITH_MODELS) $(BIN)/python -m scripts.run_portable_tests $(TESTS)
 
 test-mutations: $(VENV)/.installed-test $(VENV)/.installed-mutations  ## Mutate modules (MODULES="models/esim.py data" SAMPLE="--sample 20 --seed 1")
 	$(ONE_THREAD) $(WITH_MODELS) $(BIN)/python -m scripts.mutate $(MODULES) $(SAMPLE) \
@@ -137,7 +137,7 @@ benchmark: $(VENV)/.installed-benchmark  ## Measure the encoders' speed and fill
 	$(BIN)/python benchmarks/encoders.py --threads 2 --seconds 2 --longest 20 \
 		--batch-sizes 32 --lengths 16 32 64 128 256 512
 	$(BIN)/python benchmarks/targets.py --runs 4
-	$(BIN)/python scripts/fill_tables.py
+	$(BIN)/python -m scripts.results.fill_tables
 
 clean:  ## Remove the environments and caches
 	rm -rf $(VENV) $(CLASSIC) build dist out *.egg-info .mypy_cache .pytest_cache .ruff_cache

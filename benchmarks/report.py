@@ -1,6 +1,6 @@
 """Benchmark results as a printed table, a JSON file and a plot.
 
-`scripts/fill_tables.py` copies the JSON files' figures into docs/speed.md.
+`scripts/results/fill_tables.py` copies the JSON files' figures into docs/speed.md.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Write pairs of sentences whose meaning hangs on a word or two, the same in every run.
 
-    python scripts/make_meaning_pairs.py fixtures/data/meaning_pairs.tsv
+    python -m scripts.make_meaning_pairs fixtures/data/meaning_pairs.tsv
 
 A pair means the same or not, and both share most of their words: a negation and the opposite word,
 the active and the passive voice, a number as a word and in digits. Each scene has two pairs of

@@ -1,6 +1,6 @@
 """Prepare IWSLT 2014, German to English, as fairseq's recipe for it does.
 
-    python scripts/prepare_iwslt14.py path/to/de-en data/iwslt14
+    python -m scripts.prepare_iwslt14 path/to/de-en data/iwslt14
 
 `path/to/de-en` is the unpacked folder of the archive de-en.tgz of the IWSLT 2014 evaluation
 campaign (WIT3). The script removes the markup and the lines of talk metadata, keeps training pairs

@@ -1,7 +1,7 @@
 """Run the test suite as CPUs with other instructions, and other numbers of threads, would run it.
 
-    python scripts/run_portable_tests.py                # everything; over an hour
-    python scripts/run_portable_tests.py tests/modules tests/models -k contract
+    python -m scripts.run_portable_tests                # everything; over an hour
+    python -m scripts.run_portable_tests tests/modules tests/models -k contract
 
 How a CPU rounds depends on the instructions that torch, oneDNN and MKL use, and on how the work is
 split over threads. Each run makes all three libraries use the instructions of one generation of

@@ -1,0 +1,242 @@
+"""Fill the tables of the documentation from JSON files.
+
+    python -m scripts.results.fill_tables            # rewrites the pages
+    python -m scripts.results.fill_tables --check    # fails if a page is out of date
+
+In a page, a table is what lies between two comments:
+
+    <!-- table docs/results/sick.json -->
+    <!-- end of table -->
+
+A file under docs/results/ has a row for each configuration that was trained on some data
+(`run_seeds.py --record` writes rows); claims.json has the claims that
+`check_claims.py` tested with them; a file of a study has its trials
+(`record_study.py`). A file under benchmarks/results/ has what a benchmark measured.
+"""
+
+import argparse
+import json
+import math
+import re
+import statistics
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DOCS = REPOSITORY / "docs"
+
+_TABLE = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+_PUBLISHED = re.compile(r"Published: (.+)\.$")
+
+
+def pages() -> list[Path]:
+    """The pages that may have tables."""
+    return [REPOSITORY / "README.md", *sorted(DOCS.glob("*.md"))]
+
+
+def fill(text: str) -> str:
+    """The text of a page with every table made again."""
+    return _TABLE.sub(lambda match: match[1] + blocks(match[2]) + match[3], text)
+
+
+def blocks(path: str) -> str:
+    """The Markdown of a JSON file, of which `path` is relative to the repository."""
+    data = json.loads((REPOSITORY / path).read_text(encoding="utf-8"))
+    kinds = {"records": measured_blocks, "trials": study_blocks, "rows": result_blocks}
+    made = next(kind(data) for key, kind in kinds.items() if key in data)
+    return "\n" + "".join(f"{block}\n\n" for block in made)
+
+
+def result_blocks(data: Mapping[str, Any]) -> Iterator[str]:
+    """The table of some data set, how its figures were obtained, and the command of each row."""
+    rows = data["rows"]
+
+    def listed(key: str) -> list[str]:
+        return [", ".join(map(str, row.get(key, ()))) for row in rows]
+
+    sizes = [row.get("parameters") for row in rows]
+    yield table(
+        {
+            "model": [row["model"] for row in rows],
+            "configuration": [code(row.get("configuration")) for row in rows],
+            **{
+                title: [metric(row["metrics"].get(name), title) for row in rows]
+                for name, title in data["metrics"].items()
+            },
+            "published": [published(row) for row in rows],
+            "what differs": [row.get("differs", "") for row in rows],
+            "seeds": listed("seeds"),
+            "best epoch": listed("epochs"),
+            "parameters": [f"{size / 1e6:.2f}M" if size else "" for size in sizes],
+            "minutes": [minutes(row) for row in rows],
+        }
+    )
+    trained = [row for row in rows if "command" in row]
+    revisions = [row.get("revision") or data.get("revision") or "" for row in trained]
+    yield "\n".join(
+        f"- {name}: {'; '.join(dict.fromkeys(filter(None, values)))}"
+        for name, values in {
+            "Data": [data["data"]],
+            "Word vectors": [row.get("vectors", data["vectors"]) for row in trained],
+            "Machine": [machine(row.get("machine", data.get("machine", {}))) for row in trained],
+            "Revision": ", ".join(revisions).split(", "),
+            "Date": [row.get("date", data.get("date")) for row in trained],
+        }.items()
+        if any(values)
+    )
+    commands = dict.fromkeys(present(row["command"]) for row in trained)
+    yield "\n".join(["```bash", *commands, "```"])
+
+
+def present(command: str) -> str:
+    """A recorded command with the names that the scripts have now."""
+    return re.sub(r"python scripts/(\w+)\.py", r"python -m scripts.results.\1", command)
+
+
+def study_blocks(data: Mapping[str, Any]) -> Iterator[str]:
+    """The trials of a study, the best one first, and how they were obtained."""
+    sign = -1 if data["metric"].startswith("+") else 1
+    trials = sorted(
+        data["trials"],
+        key=lambda trial: (trial["value"] is None, sign * (trial["value"] or 0), trial["number"]),
+    )
+    title = data["metric_title"]
+    yield table(
+        {
+            **{code(name): [str(one["values"][name]) for one in trials] for name in data["space"]},
+            f"validation {title}": [
+                metric(trial["value"], title)
+                if trial["value"] is not None
+                else ": ".join(filter(None, (trial["state"], trial.get("reason"))))
+                for trial in trials
+            ],
+            "best epoch": [
+                f"{trial['best_epoch']} of {trial['epochs']}" if "best_epoch" in trial else ""
+                for trial in trials
+            ],
+            "minutes": [minutes(trial) for trial in trials],
+        }
+    )
+    facts = {
+        "Configuration": code(data["configuration"]),
+        "Search": f"{data['sampler']}, seed {data['seed']}",
+        "Machine": machine(data["machine"]),
+        "Revision": data["revision"],
+        "Date": data["date"],
+    }
+    yield "\n".join(f"- {name}: {value}" for name, value in facts.items())
+    yield f"```bash\n{data['command']}\n```"
+
+
+def measured_blocks(data: Mapping[str, Any]) -> Iterator[str]:
+    """The table of a benchmark or of claims, and where a benchmark was measured."""
+    columns = data["columns"].items()
+    yield table({title: [cell(one.get(key)) for one in data["records"]] for title, key in columns})
+    facts = data.get("machine", {})
+    device = facts.get("device", "cpu")
+    threads = cell(facts.get("threads"))
+    parts = [
+        facts.get("processor", "") if device == "cpu" else device,
+        threads and f"{threads} thread{'' if threads == '1' else 's'}",
+        code(facts.get("command")),
+    ]
+    if any(parts):
+        yield f"Measured: {', '.join(filter(None, parts))}."
+
+
+def table(columns: Mapping[str, Sequence[str]]) -> str:
+    """A Markdown table of the columns that are not empty."""
+    columns = {title: cells for title, cells in columns.items() if any(cells)}
+    rows = [columns, ["---"] * len(columns), *zip(*columns.values())]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def metric(value: Any, title: str) -> str:
+    """A figure with its standard deviation over the seeds; in percent if the title says so.
+
+    `value` is one figure, a list of one for each seed, or their `mean` and `std`.
+    """
+    if value is None:
+        return ""
+    percent = title.endswith("%")
+    if isinstance(value, dict):
+        figures = [value["mean"], value["std"]]
+    elif isinstance(value, list) and len(value) > 1:
+        figures = [statistics.mean(value), statistics.stdev(value)]
+    else:
+        figures = value if isinstance(value, list) else [value]
+    digits = ".1f" if percent else digits_for(figures[0])
+    return " ± ".join(f"{100 * figure if percent else figure:{digits}}" for figure in figures)
+
+
+def digits_for(mean: float) -> str:
+    """The format of three significant digits of a mean, and of as many decimals of its deviation;
+    of small figures, without zeros at the end.
+    """
+    if abs(mean) < 0.1:
+        return ".3g"
+    return f".{max(0, 2 - math.floor(math.log10(abs(mean))))}f"
+
+
+def published(row: Mapping[str, Any]) -> str:
+    """The paper's figure, from the first line of the configuration unless the row has it."""
+    if "published" in row:
+        return str(row["published"])
+    if "configuration" not in row:
+        return ""
+    path = REPOSITORY / "training_config" / f"{row['configuration']}.jsonnet"
+    first_line = path.read_text(encoding="utf-8").splitlines()[0]
+    match = _PUBLISHED.search(first_line)
+    return match[1] if match else ""
+
+
+def machine(facts: Mapping[str, Any]) -> str:
+    """A machine and its software on one line."""
+    return ", ".join(f"{name} {value}" for name, value in facts.items())
+
+
+def code(text: Any) -> str:
+    """A text as code, nothing as nothing."""
+    return f"`{text}`" if text else ""
+
+
+def minutes(run: Mapping[str, Any]) -> str:
+    """The minutes of a run, or of several on average."""
+    value = run.get("minutes")
+    if value is None:
+        return ""
+    return f"{statistics.mean(value) if isinstance(value, list) else value:.1f}"
+
+
+def cell(value: Any) -> str:
+    """A measured value with three digits; of several values, the smallest and the largest."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return " to ".join(dict.fromkeys(cell(end) for end in (min(value), max(value))))
+    if isinstance(value, float):
+        return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    return str(value)
+
+
+def main() -> None:
+    """Rewrite the pages, or check them."""
+    parser = argparse.ArgumentParser(description="Fill the tables of the documentation.")
+    parser.add_argument("--check", action="store_true", help="change nothing")
+    arguments = parser.parse_args()
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        made = fill(text)
+        if made == text:
+            continue
+        name = page.relative_to(REPOSITORY)
+        if arguments.check:
+            sys.exit(f"{name} is out of date: run python -m scripts.results.fill_tables")
+        page.write_text(made, encoding="utf-8")
+        print(f"filled {name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+import json
+import math
+from pathlib import Path
+from typing import Any, Union
+
+import numpy
+import pytest
+from scipy.stats import pearsonr
+
+from scripts.results import check_claims
+
+CLAIM = {
+    "claim": "CAS-LSTM above BiLSTM",
+    "source": "CAS-LSTM table 1",
+    "data": "SICK",
+    "results": "sick.json",
+    "metric": "accuracy",
+    "higher": "sick/cas_lstm",
+    "lower": "sick/bilstm",
+}
+Seeds = dict[int, Union[str, float]]
+"""By seed, right and wrong answers as digits, or an accuracy without the scores of the items."""
+
+
+def write(folder: Path, x: Seeds, y: Seeds, **claim: Any) -> Path:
+    """A file of claims next to results with the scores of each item."""
+    claim = {**CLAIM, **claim}
+    rows, lines = [], []
+    for name, seeds in ((claim["higher"], x), (claim["lower"], y)):
+        row = {"configuration": name, "overrides": "{}"}
+        accuracies = [s.count("1") / len(s) if isinstance(s, str) else s for s in seeds.values()]
+        if seeds:
+            metrics = {"accuracy": accuracies}
+            rows.append({"model": name, **row, "metrics": metrics, "seeds": list(seeds)})
+        scores = {seed: s for seed, s in seeds.items() if isinstance(s, str)}
+        lines += [{**row, "seed": seed, "scores": s} for seed, s in scores.items()]
+    (folder / "sick.json").write_text(json.dumps({"rows": rows}))
+    (folder / "items").mkdir()
+    (folder / "items" / "sick.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    path = folder / "claims.json"
+    path.write_text(json.dumps({"claims": [claim]}))
+    return path
+
+
+def change(folder: Path, rows: list[dict], lines: list[dict]) -> None:
+    """Update the rows of the results and the lines of scores."""
+    results, items = folder / "sick.json", folder / "items" / "sick.jsonl"
+    table = json.loads(results.read_text())
+    table["rows"] = [{**row, **new} for row, new in zip(table["rows"], rows)]
+    results.write_text(json.dumps(table))
+    old = map(json.loads, items.read_text().splitlines())
+    items.write_text("\n".join(json.dumps({**line, **new}) for line, new in zip(old, lines)))
+
+
+def digits(right: int) -> str:
+    """The scores of 100 items."""
+    return "1" * right + "0" * (100 - right)
+
+
+def three(right: str) -> Seeds:
+    """The same scores for three seeds."""
+    return dict.fromkeys(range(3), digits(int(right)))
+
+
+NO_SCORES = "not tested: the items' scores were not recorded"
+NO_SEED = "not tested: the rows have no seed in common"
+
+
+@pytest.mark.parametrize(
+    ("higher", "lower", "difference", "seeds", "holds"),
+    [
+        (three("50"), three("90"), "-40.0 ± 0.0", "0, 1, 2", "no"),
+        ({0: digits(50), 1: digits(50)}, three("90"), "-40.0 ± 0.0", "0, 1 (without 2)", "open"),
+        ({0: "10" * 50}, {0: "01" * 50}, "+0.0", "0", "open"),
+        # The scores of different seeds do not make an interval; seed 2 is one row's alone.
+        ({0: 0.5, 1: "1", 2: "1"}, {0: "0", 1: 0.5}, "+50.0 ± 50.0", "0, 1 (without 2)", NO_SCORES),
+        ({0: 0.5}, {0: 0.5}, "+0.0", "0", NO_SCORES),
+        ({0: "10"}, {7: "01"}, None, None, NO_SEED),
+        ({0: "10"}, {}, None, None, "missing: sick/bilstm"),
+    ],
+)
+def test_a_claim_that_does_not_hold(tmp_path: Path, higher, lower, difference, seeds, holds):
+    (record,) = check_claims.check(write(tmp_path, higher, lower))
+    found = tuple(map(record.get, ("difference", "seeds", "holds")))
+    assert found == (difference, seeds, holds)
+    assert ("interval" in record) == (holds in ("no", "open"))
+
+
+@pytest.mark.parametrize(
+    ("higher", "lower", "expected", "variance"),
+    [
+        # Of the items, 20 differ by 1: a variance of .16 / 100. The seeds are alike.
+        (
+            three("70"),
+            three("50"),
+            ("70.0 ± 0.0", "50.0 ± 0.0", "+20.0 ± 0.0", "0, 1, 2", "yes"),
+            16,
+        ),
+        # Seed 0, without scores of X, would make X - Y +1. The variance of the mean of three draws
+        # from the seeds of X is (15^2 + 5^2 + 20^2) / 3 / 3. Of the items' mean differences, 15 are
+        # -1/3, 10 are 2/3 and 10 are 1/3: a variance of .0697 / 100.
+        (
+            {0: 1.0, 1: digits(65), 2: digits(55), 3: digits(30), 4: 0.0},
+            {0: digits(0), 1: digits(45), 2: digits(45), 3: digits(45)},
+            ("50.0 ± 18.0", "45.0 ± 0.0", "+5.0 ± 18.0", "1, 2, 3 (without 0, 4)", "open"),
+            650 / 9 + 6.97,
+        ),
+    ],
+)
+def test_a_difference_with_its_spread_and_interval(tmp_path, higher, lower, expected, variance):
+    """The interval is about that of the standard error over items and seeds."""
+    (record,) = check_claims.check(write(tmp_path, higher, lower))
+    keys = ("higher", "lower", "difference", "seeds", "holds")
+    assert tuple(record[key] for key in keys) == expected
+    mean = float(record["difference"].split()[0])
+    low, high = (float(bound) for bound in record["interval"].split(" to "))
+    error = variance**0.5
+    assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.2)
+    assert low < mean < high
+
+
+def test_the_bootstrap_is_paired():
+    """The same differences everywhere have no spread, however much the items differ."""
+    items = numpy.arange(20.0).reshape(1, 20, 1) / 20
+    assert check_claims.interval(items + 0.1, items) == pytest.approx((0.1, 0.1))
+
+
+def test_the_interval_of_correlations():
+    """Fisher's: the inverse hyperbolic tangent of r has the standard error 1 / sqrt(n - 3)."""
+    generator = numpy.random.default_rng(0)
+    true = generator.normal(size=(1, 400))
+    predicted = 0.8 * true + 0.6 * generator.normal(size=(2, 400))  # two seeds
+    higher = numpy.stack([predicted, true.repeat(2, axis=0)], axis=-1)  # (2, 400, 2)
+    r = pearsonr(predicted[0], true[0])[0]
+    assert check_claims.figure_of(higher) == pytest.approx(
+        [r, pearsonr(predicted[1], true[0])[0]], abs=1e-12
+    )
+    # The lower row predicts its true scores, so that the interval is that of the higher row.
+    lower = numpy.stack([true, true], axis=-1)  # (1, 400, 2)
+    low, high = check_claims.interval(higher[:1], lower)
+    error = 1.96 / math.sqrt(397)
+    assert low == pytest.approx(math.tanh(math.atanh(r) - error) - 1, abs=0.015)
+    assert high == pytest.approx(math.tanh(math.atanh(r) + error) - 1, abs=0.015)
+
+
+def test_seeds_are_drawn_for_each_row_by_itself():
+    """Of two seeds with the figures 0 and 1, a quarter of the draws has a mean of 0, and of 1."""
+    higher = numpy.stack([numpy.zeros((50, 1)), numpy.ones((50, 1))])
+    lower = numpy.ones((1, 50, 1))
+    assert check_claims.interval(higher, lower) == pytest.approx((-1, 0))
+    assert check_claims.interval(higher, higher) == pytest.approx((-1, 1))
+
+
+def test_validation_figures_are_compared_by_scores_of_validation_data(tmp_path: Path):
+    path = write(tmp_path, dict.fromkeys(range(3), "1" * 40), dict.fromkeys(range(3), "0" * 40))
+    path.write_text(json.dumps({"claims": [{**CLAIM, "metric": "validation_accuracy"}, CLAIM]}))
+    figures = [
+        {"metrics": {"accuracy": [test] * 3, "validation_accuracy": [figure] * 3}}
+        for test, figure in ((1.0, 0.75), (0.0, 0.5))
+    ]
+    change(tmp_path, figures, [{}] * 6)
+    first, second = check_claims.check(path)
+    assert first["difference"] == "+25.0 ± 0.0"
+    assert first["holds"].startswith("not tested")  # there are only scores of the test data
+    assert second["holds"] == "yes"
+    items = tmp_path / "items" / "sick.jsonl"
+    of_test_data = items.read_text()
+    scores = [
+        {"data": "validation", "scores": text * 10} for text in ("1110", "1100") for _ in range(3)
+    ]
+    change(tmp_path, figures, scores)
+    items.write_text(f"{items.read_text()}\n{of_test_data}")
+    first, second = check_claims.check(path)
+    assert first["interval"].startswith("+")
+    assert second["interval"] == "+100.0 to +100.0"
+
+
+def test_scores_of_other_runs_are_an_error(tmp_path: Path):
+    path = write(tmp_path, {0: "10"}, {0: "01"})
+    change(tmp_path, [{}, {}], [{}, {"scores": "00"}])
+    with pytest.raises(ValueError, match=r"bilstm with seed 0 make 0\.0000, .* is 0\.5"):
+        check_claims.check(path)
+
+
+CLAIMS = check_claims.REPOSITORY / "docs" / "results" / "claims.json"
+
+
+def test_the_records_of_the_documentation_are_up_to_date():
+    """All but the intervals, of which a bootstrap would take too long here."""
+    records = json.loads(CLAIMS.read_text())["records"]
+    made = check_claims.check(CLAIMS, bootstrapped=False)
+    remedy = "run python -m scripts.results.check_claims docs/results/claims.json"
+    assert len(records) == len(made), remedy
+    for record, expected in zip(records, made):
+        if "holds" not in expected:
+            assert {"interval", "holds"} <= set(record), remedy
+            low, high = (float(bound) for bound in record.pop("interval").split(" to "))
+            assert low <= float(record["difference"].split()[0]) <= high, remedy
+            del record["holds"]
+        assert record == expected, remedy
+
+
+def test_the_claims_of_the_documentation_are_about_configurations():
+    claims = json.loads(CLAIMS.read_text())["claims"]
+    for name in {claim[side] for claim in claims for side in ("higher", "lower")}:
+        path = check_claims.REPOSITORY / "training_config" / f"{name}.jsonnet"
+        assert path.exists() or "/" not in name, name
+
+
+def test_the_records_are_written_beside_the_claims(tmp_path: Path, monkeypatch, capsys):
+    path = write(tmp_path, {0: "10"}, {0: "01"})
+    monkeypatch.setattr("sys.argv", ["check_claims.py", str(path)])
+    check_claims.main()
+    written = json.loads(path.read_text())
+    assert written["claims"] == [CLAIM]
+    assert written["records"] == check_claims.check(path)
+    assert set(written["records"][0]) <= set(written["columns"].values())
+    assert "CAS-LSTM above BiLSTM (SICK): open" in capsys.readouterr().out

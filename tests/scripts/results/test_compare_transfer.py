@@ -1,0 +1,68 @@
+import json
+import sys
+
+import pytest
+
+from scripts.results import compare_transfer, fill_tables
+
+TASKS = [
+    "mr_accuracy", "cr_accuracy", "subj_accuracy", "mpqa_accuracy", "sst_accuracy",
+    "trec_accuracy", "mrpc_f1", "sick_r_pearson", "sick_e_accuracy", "stsb_pearson",
+]  # fmt: skip
+
+
+def row(model, averages, gains):
+    """A row whose means are 0.5 and more, by the gain of each task."""
+    tasks = {
+        task: [0.5 + gain - 0.01, *[0.5 + gain] * (len(averages) - 2), 0.5 + gain + 0.01]
+        for task, gain in zip(TASKS, gains)
+    }
+    # Figures that have no part in the comparison.
+    others = {"mrpc_accuracy": [0.0] * len(averages), "stsb_spearman": [0.0] * len(averages)}
+    seeds = list(range(1, len(averages) + 1))
+    return {"model": model, "seeds": seeds, "metrics": {**tasks, **others, "average": averages}}
+
+
+# Of the 2^10 combinations of signs, the smaller sum of ranks is 0 in two and at most 1 in four.
+@pytest.mark.parametrize(
+    ("gains", "tasks", "p"),
+    [
+        ([0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10], "10 of 10", 2 / 1024),
+        ([-0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10], "9 of 10", 4 / 1024),
+    ],
+)
+def test_difference_spread_and_test(gains, tasks, p):
+    higher, lower = row("X", [80.0, 82.0, 84.0], gains), row("Y", [79.0, 79.5, 80.0], [0.0] * 10)
+    record = compare_transfer.compare(higher, lower)
+    assert record["average_higher"] == "82.0 ± 2.0"
+    assert record["average_lower"] == "79.5 ± 0.5"
+    assert record["difference"] == "+2.5 ± 2.1"  # the root of 4 + 0.25
+    assert (record["tasks"], record["p"], record["seeds"]) == (tasks, f"{p:.3f}", "1, 2, 3")
+    assert compare_transfer.compare(lower, higher)["difference"] == "-2.5 ± 2.1"
+
+
+def test_seeds_that_both_rows_have():
+    higher, lower = row("X", [80.0, 82.0, 84.0], [0.1] * 10), row("Y", [70.0, 79.0], [0.0] * 10)
+    lower["seeds"] = [3, 2]
+    record = compare_transfer.compare(higher, lower)
+    assert (record["average_higher"], record["average_lower"]) == ("83.0 ± 1.4", "74.5 ± 6.4")
+    assert record["seeds"] == "2, 3"
+
+
+def test_a_single_seed_in_common():
+    rows = row("X", [80.0, 81.0], [0.1] * 10), row("Y", [79.0], [0.0] * 10)
+    with pytest.raises(ValueError, match="X and Y have fewer than two seeds in common"):
+        compare_transfer.compare(*rows)
+
+
+def test_the_table(tmp_path, monkeypatch, capsys):
+    rows = [row("X", [80.0, 82.0], [0.1] * 10), row("Y", [79.0, 80.0], [0.0] * 10)]
+    (tmp_path / "transfer.json").write_text(json.dumps({"rows": rows}))
+    comparison = {"results": "transfer.json", "comparisons": [{"higher": "X", "lower": "Y"}]}
+    path = tmp_path / "comparison.json"
+    path.write_text(json.dumps(comparison))
+    monkeypatch.setattr(sys, "argv", ["compare_transfer.py", str(path)])
+    compare_transfer.main()
+    assert capsys.readouterr().out == "X against Y: +1.5 ± 1.6\n"
+    (table,) = fill_tables.measured_blocks(json.loads(path.read_text()))
+    assert "| X | Y | 81.0 ± 1.4 | 79.5 ± 0.7 | +1.5 ± 1.6 | 10 of 10 | 0.002 | 1, 2 |" in table

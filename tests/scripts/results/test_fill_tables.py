@@ -1,0 +1,103 @@
+import json
+
+import pytest
+
+from scripts.results import fill_tables
+from scripts.results.fill_tables import REPOSITORY
+
+
+@pytest.mark.parametrize("page", fill_tables.pages(), ids=lambda path: path.name)
+def test_the_committed_pages_have_the_figures_of_the_committed_files(page):
+    text = page.read_text(encoding="utf-8")
+    assert fill_tables.fill(text) == text, "run python -m scripts.results.fill_tables"
+
+
+def test_every_file_of_results_is_on_a_page():
+    pages = "".join(page.read_text(encoding="utf-8") for page in fill_tables.pages())
+    for folder in ("docs/results", "benchmarks/results"):
+        for path in sorted((REPOSITORY / folder).glob("*.json")):
+            assert f"<!-- table {folder}/{path.name} -->" in pages
+
+
+@pytest.mark.parametrize(
+    ("value", "title", "expected"),
+    [
+        (0.8456, "accuracy, %", "84.6"),
+        ([0.81, 0.83, 0.85], "accuracy, %", "83.0 ± 2.0"),
+        ([0.81], "accuracy, %", "81.0"),
+        ({"mean": 0.5, "std": 0.004}, "accuracy, %", "50.0 ± 0.4"),
+        (0.00055, "distinct-1", "0.00055"),
+        (0.82, "STSB", "0.820"),
+        ([0.8041, 0.8059], "SICK-R", "0.805 ± 0.001"),
+        ([79.5, 80.5], "average", "80.0 ± 0.7"),
+        (None, "accuracy, %", ""),
+    ],
+)
+def test_figures_are_means_and_standard_deviations_over_the_seeds(value, title, expected):
+    assert fill_tables.metric(value, title) == expected
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A repository with one configuration, one file of results and one page."""
+    monkeypatch.setattr(fill_tables, "REPOSITORY", tmp_path)
+    config = tmp_path / "training_config" / "sst5" / "lstmn.jsonnet"
+    config.parent.mkdir(parents=True)
+    config.write_text("// LSTMN on SST-5: LSTMN table 1. Published: 46.25 %.\n{}\n")
+    results = {
+        "data": "SST-5",
+        "vectors": "random",
+        "metrics": {"accuracy": "accuracy, %"},
+        "machine": {"processor": "A", "cores": 2},
+        "rows": [
+            {"model": "majority", "metrics": {"accuracy": 0.2}},
+            {
+                "model": "LSTMN",
+                "configuration": "sst5/lstmn",
+                "metrics": {"accuracy": [0.4, 0.42]},
+                "seeds": [1, 2],
+                "command": "python train",
+            },
+        ],
+    }
+    (tmp_path / "sst5.json").write_text(json.dumps(results))
+    return tmp_path
+
+
+def test_a_row_has_the_published_figure_of_its_configuration(repository):
+    page = "before\n<!-- table sst5.json -->\nold\n<!-- end of table -->\nafter\n"
+    made = fill_tables.fill(page)
+    assert made.splitlines() == [
+        "before",
+        "<!-- table sst5.json -->",
+        "",
+        "| model | configuration | accuracy, % | published | seeds |",
+        "| --- | --- | --- | --- | --- |",
+        "| majority |  | 20.0 |  |  |",
+        "| LSTMN | `sst5/lstmn` | 41.0 ± 1.4 | 46.25 % | 1, 2 |",
+        "",
+        "- Data: SST-5",
+        "- Word vectors: random",
+        "- Machine: processor A, cores 2",
+        "",
+        "```bash",
+        "python train",
+        "```",
+        "",
+        "<!-- end of table -->",
+        "after",
+    ]
+    assert fill_tables.fill(made) == made
+
+
+def test_check_changes_nothing(repository, monkeypatch):
+    page = repository / "README.md"
+    page.write_text("<!-- table sst5.json -->\n<!-- end of table -->\n")
+    monkeypatch.setattr(fill_tables, "DOCS", repository / "docs")
+    monkeypatch.setattr("sys.argv", ["fill_tables.py", "--check"])
+    with pytest.raises(SystemExit, match=r"README\.md is out of date"):
+        fill_tables.main()
+    assert "41.0" not in page.read_text()
+    monkeypatch.setattr("sys.argv", ["fill_tables.py"])
+    fill_tables.main()
+    assert "41.0" in page.read_text()

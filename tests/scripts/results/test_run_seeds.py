@@ -1,0 +1,266 @@
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from scripts.results import run_seeds
+
+CONFIG = run_seeds.CONFIGURATIONS / "sick" / "subilstm.jsonnet"
+
+
+@pytest.fixture
+def output(tmp_path: Path, monkeypatch) -> Path:
+    """The folder of a series of which seeds 1 and 2 have finished."""
+    monkeypatch.setattr(run_seeds, "revision", lambda: "1234567")
+    for seed, accuracy in ((1, 0.80), (2, 0.84)):
+        folder = tmp_path / "out" / str(seed)
+        folder.mkdir(parents=True)
+        metrics = {
+            "best_epoch": 3,
+            "epoch": 11,
+            "training_duration": "0:02:30.000000",
+            "best_validation_accuracy": 0.9,
+            "test_accuracy": accuracy,
+            "training_accuracy": 1.0,
+        }
+        (folder / "metrics.json").write_text(json.dumps(metrics))
+        (folder / "revision").write_text("1234567")
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def run(output, monkeypatch):
+    """Runs the script for some seeds of the configuration; `record` is the file of results."""
+
+    def main(*seeds: int, record: object = None, **options: object) -> None:
+        words = ["--seeds", *seeds, *(() if record is None else ("--record", record))]
+        words += [word for name, value in options.items() for word in (f"--{name}", value)]
+        monkeypatch.setattr("sys.argv", ["run_seeds.py", *map(str, [CONFIG, output, *words])])
+        run_seeds.main()
+
+    return main
+
+
+def rows(path: Path) -> list[dict]:
+    return json.loads(path.read_text())["rows"]
+
+
+def test_finished_seeds_are_not_trained_again(output, run, monkeypatch, capsys):
+    trained = []
+
+    def train(config, folder, overrides, seed, threads, commit):
+        trained.append((config, overrides, seed, threads))
+        folder.mkdir()
+        text = (output / "1" / "metrics.json").read_text().replace("0.8,", "0.82,")
+        (folder / "metrics.json").write_text(text)
+
+    monkeypatch.setattr(run_seeds, "train", train)
+    run(1, 2, 3, overrides="{'a.b': 1 + 1}")
+    assert trained == [(CONFIG, {"a.b": 2}, 3, None)]
+    printed = capsys.readouterr().out
+    assert "test_accuracy: 0.8200 +- 0.0200  (0.8000, 0.8400, 0.8200)" in printed
+    assert "training minutes: 2.5, 2.5, 2.5" in printed
+
+
+@pytest.mark.parametrize(("cores", "jobs", "threads"), [(2, 2, 1), (2, 3, 1), (9, 2, 4)])
+def test_several_seeds_at_a_time_share_the_cores(
+    output, run, monkeypatch, tmp_path, cores, jobs, threads
+):
+    environments = []
+    together = threading.Barrier(2, timeout=60)
+
+    def run_command(command, env, **options):
+        together.wait()
+        environments.append(env["OMP_NUM_THREADS"])
+        shutil.copytree(output / "1", command[command.index("--serialization-dir") + 1])
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(run_seeds.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(run_seeds.subprocess, "run", run_command)
+    run(1, 3, 4, jobs=jobs, record=tmp_path / "sick.json")
+    assert environments == [str(threads)] * 2
+    (row,) = rows(tmp_path / "sick.json")
+    assert row["seeds"] == [1, 3, 4]
+    assert row["machine"]["threads"] == threads
+
+
+def test_recorded_figures_replace_those_of_the_same_row(output, run, tmp_path):
+    path = tmp_path / "sick.json"
+    other = {"model": "majority", "metrics": {"accuracy": 0.5}}
+    row = {"model": "SuBiLSTM", "configuration": "sick/subilstm", "differs": "random vectors"}
+    table = {"data": "SICK", "vectors": "random", "metrics": {"accuracy": "accuracy, %"}}
+    path.write_text(json.dumps({**table, "rows": [other, row]}))
+    run(1, 2, record=path)
+    recorded = json.loads(path.read_text())
+    assert {**recorded, "rows": None} == {**table, "rows": None}
+    unchanged, measured = recorded["rows"]
+    assert unchanged == other
+    command = f"python -m scripts.results.run_seeds {CONFIG} {output} --record {path} --seeds 1 2"
+    assert (
+        measured.items()
+        >= {
+            "model": "SuBiLSTM",
+            "differs": "random vectors",
+            "metrics": {"accuracy": [0.8, 0.84], "validation_accuracy": [0.9, 0.9]},
+            "seeds": [1, 2],
+            "epochs": ["4 of 12", "4 of 12"],
+            "minutes": [2.5, 2.5],
+            "command": command,
+        }.items()
+    )
+    assert measured["machine"]["cores"] >= 1
+
+    run(1, record=path, overrides="{a: 1}")
+    assert [len(row["metrics"]["accuracy"]) for row in rows(path)[1:]] == [2, 1]
+
+
+@pytest.mark.parametrize("is_output_kept", [True, False])
+def test_recorded_seeds_are_neither_trained_nor_recorded_again(
+    output, run, tmp_path, monkeypatch, is_output_kept
+):
+    path = tmp_path / "sick.json"
+    processors = iter(["EPYC", "Xeon"])
+    monkeypatch.setattr(run_seeds, "processor", lambda: next(processors))
+    run(2, record=path)
+    recorded = path.read_text()
+    monkeypatch.setattr(run_seeds, "revision", lambda: "abcdefg")
+    (output / "1" / "revision").write_text("abcdefg")
+    if is_output_kept:
+        run(2, record=path)
+        assert path.read_text() == recorded
+    else:
+        (output / "2").rename(tmp_path / "elsewhere")
+
+    def train(config, folder, overrides, seed, threads, commit):
+        raise AssertionError(f"seed {seed} is trained again")
+
+    monkeypatch.setattr(run_seeds, "train", train)
+    run(1, 2, record=path, jobs=2)
+    (row,) = rows(path)
+    assert row["seeds"] == [1, 2]
+    assert row["metrics"] == {"accuracy": [0.8, 0.84], "validation_accuracy": [0.9, 0.9]}
+    assert row["minutes"] == [2.5, 2.5]
+    assert row["revision"] == "1234567, abcdefg"
+    assert row["machine"]["processor"] == "EPYC and Xeon"
+    assert row["command"].endswith(f"{output} --jobs 2 --record {path} --seeds 1 2")
+
+
+@pytest.mark.parametrize(
+    ("is_tested", "printed", "expected"),
+    [
+        (True, ["[1.0, 0.0]", "[0.25, 1.0]"], ["10", [0.25, 1.0]]),
+        (False, ["[0.0, 1.0]", "[1.0, 1.0]"], ["01", "11"]),
+        (True, ["null", "null"], None),  # the model has no scores of items
+    ],
+)
+def test_scores_of_the_items_are_recorded_once_for_each_seed(
+    output, run, tmp_path, monkeypatch, is_tested, printed, expected
+):
+    data = "test" if is_tested else "validation"
+    for seed in (1, 2):
+        (output / str(seed) / "model.tar.gz").touch()
+        if not is_tested:
+            metrics = json.loads((output / str(seed) / "metrics.json").read_text())
+            del metrics["test_accuracy"]
+            (output / str(seed) / "metrics.json").write_text(json.dumps(metrics))
+    asked = []
+
+    def scores(command, **arguments):
+        assert command[-2:] == ["--data", data]
+        asked.append(int(Path(command[3]).parent.name))
+        return SimpleNamespace(stdout=printed[asked[-1] - 1])
+
+    monkeypatch.setattr(run_seeds.subprocess, "run", scores)
+    for _ in range(2):
+        run(1, 2, record=tmp_path / "sick.json")
+    assert rows(tmp_path / "sick.json")[0]["seeds"] == [1, 2]
+    items = tmp_path / "items" / "sick.jsonl"
+    if expected is None:
+        assert not items.exists()
+        return
+    assert asked == [1, 2]
+    key = {"configuration": "sick/subilstm", "overrides": "", "data": data}
+    assert list(map(json.loads, items.read_text().splitlines())) == [
+        {**key, "seed": seed, "scores": made} for seed, made in zip((1, 2), expected)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("argument", "expected"),
+    [
+        ("out/sick", "out/sick"),
+        ("(import 'a.json') + { b: 'c' }", "\"(import 'a.json') + { b: 'c' }\""),
+        ('{ a: "it\'s" }', None),
+        ("'$HOME' `ls` \\ !", None),
+    ],
+)
+def test_a_shell_reads_the_recorded_arguments(argument, expected):
+    text = run_seeds.quoted(argument)
+    assert shlex.split(text) == [argument]
+    assert expected is None or text == expected
+    printed = subprocess.run(["bash", "-c", f"printf %s {text}"], capture_output=True, text=True)
+    assert printed.stdout == argument
+
+
+def test_figures_come_from_a_commit_of_a_branch(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_seeds, "REPOSITORY", tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "a.jsonnet").write_text("{}")
+    run_seeds.git("init", "--quiet")
+    author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+
+    def commit(message):
+        run_seeds.git("add", ".")
+        run_seeds.git(*author, "commit", "--quiet", "--message", message)
+        return run_seeds.git("rev-parse", "--short", "HEAD").strip()
+
+    first = commit("A")
+    (tmp_path / "docs/results.json").write_text("{}")
+    assert run_seeds.revision() == first
+    for file, text in (("new.libsonnet", "{}"), ("a.jsonnet", "[]")):
+        (tmp_path / file).write_text(text)
+        with pytest.raises(SystemExit, match=file):
+            run_seeds.revision()
+        run_seeds.git("clean", "-dfq")
+        run_seeds.git("checkout", "--quiet", ".")
+    run_seeds.git("checkout", "--quiet", "--detach")
+    (tmp_path / "a.jsonnet").write_text("[]")
+    commit("B, which no branch has")
+    with pytest.raises(SystemExit, match="no branch holds this commit"):
+        run_seeds.revision()
+
+
+@pytest.mark.parametrize("trained", ["7654321", None])
+def test_runs_of_another_commit_are_not_recorded(output, run, tmp_path, trained):
+    file = output / "2" / "revision"
+    file.unlink()
+    if trained:
+        file.write_text(trained)
+    with pytest.raises(SystemExit, match=r"2 was trained at .*, not at 1234567"):
+        run(1, 2, record=tmp_path / "sick.json")
+    (row,) = rows(tmp_path / "sick.json")
+    assert row["seeds"] == [1]
+
+
+def test_each_recorded_revision_is_a_commit():
+    """`git cat-file` for every revision of docs/results; a source archive has no commits."""
+    if not (run_seeds.REPOSITORY / ".git").exists():
+        pytest.skip("there is no git repository")
+    if run_seeds.git("rev-parse", "--is-shallow-repository").strip() == "true":
+        pytest.skip("the clone is shallow")
+    texts = [path.read_text() for path in (run_seeds.REPOSITORY / "docs/results").glob("*.json")]
+    found = {name for text in texts for name in re.findall(r'"revision": "(.*)"', text)}
+    revisions = {revision for names in found for revision in names.split(", ")}
+    assert len(revisions) > 10
+    unknown = [
+        revision
+        for revision in sorted(revisions)
+        if run_seeds.git("cat-file", "-t", revision).strip() != "commit"
+    ]
+    assert unknown == []
