@@ -32,8 +32,7 @@ from measure import median_ratio
 from report import HERE, machine, write
 from scipy.stats import spearmanr
 
-from allennlp_sentmatch.corpus import read_sentences
-from allennlp_sentmatch.predictors import SentenceEncoder
+from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import SETTINGS
 from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark, WordVectorAverage
@@ -77,7 +76,7 @@ def load(name: str, data: Path) -> tuple[Encode, int]:
         exported = StandaloneEncoder.load(folder)
         exported.to(torch.bfloat16 if name.endswith(BFLOAT16) else torch.float32)
         return (lambda sentences: exported.encode(sentences).float().numpy()), _size(folder)
-    encoder = SentenceEncoder.from_archive(name)
+    encoder = ArchiveEncoder.from_archive(name)
     return partial(encoder.encode, show_progress=False), _size(Path(name))
 
 

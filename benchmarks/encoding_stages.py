@@ -2,7 +2,7 @@
 
     python benchmarks/encoding_stages.py model.tar.gz ../shared/data/sick --threads 1
 
-The distinct sentences of SICK are encoded by a `SentenceEncoder`, in its usual form and with
+The distinct sentences of SICK are encoded by a `ArchiveEncoder`, in its usual form and with
 AllenNLP's instances in place of remembered indices. CPU time, the median over the rounds.
 """
 
@@ -15,9 +15,8 @@ import torch
 from measure import processor_times
 from report import RESULTS, machine, write
 
-from allennlp_sentmatch.corpus import read_sentences
+from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
 from allennlp_sentmatch.nn.precision import bfloat16_products
-from allennlp_sentmatch.predictors import SentenceEncoder
 from allennlp_sentmatch.standalone.text_indexer import padded
 
 FILES = ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
@@ -39,7 +38,7 @@ def main() -> None:
     ]
     sentences = list(dict.fromkeys(s for column in columns for s in read_sentences(*column)))
     info["sentences"] = len(sentences)
-    encoder, slow = (SentenceEncoder.from_archive(options.archive) for _ in range(2))
+    encoder, slow = (ArchiveEncoder.from_archive(options.archive) for _ in range(2))
     slow.__dict__["_indexer"] = None  # the cached property: no short cut
     model: Any = encoder._model
     indexer: Any = encoder._indexer

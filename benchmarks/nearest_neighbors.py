@@ -24,8 +24,8 @@ from measure import peak_memory, processor_seconds
 from numpy.lib.format import open_memmap
 from report import RESULTS, machine, write
 
-from allennlp_sentmatch.corpus import IndexKind, SentenceIndex, read_sentences
 from allennlp_sentmatch.data.files.lines import read_lines
+from allennlp_sentmatch.encoding import IndexKind, SentenceIndex, read_sentences
 
 COLUMNS = {
     "kind": "kind",

@@ -21,9 +21,8 @@ from measure import interleave, median_ratio
 from report import RESULTS, machine, write
 from sklearn.linear_model import LogisticRegression
 
-from allennlp_sentmatch.corpus import read_sentences
+from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors import SentenceEncoder
 
 COLUMNS = {
     "encoder": "encoder",
@@ -73,7 +72,7 @@ def probe(encode: Encode, train: Pairs, validation: Pairs, test: Pairs) -> float
     return 100 * float(best.score(test_inputs, test.labels))
 
 
-def own_accuracy(encoder: SentenceEncoder, test: Pairs) -> float:
+def own_accuracy(encoder: ArchiveEncoder, test: Pairs) -> float:
     """The test accuracy (%) of the model's own matcher and classifier."""
     predictions = encoder.match(
         *(encoder.encode(texts, show_progress=False) for texts in (test.first, test.second))
@@ -101,7 +100,7 @@ def main() -> None:
     info["sentences"] = f"{len(sentences)} distinct ones of {len(texts)}"
 
     archive = load_archive(options.archive)
-    ours = SentenceEncoder(archive.model, archive.validation_dataset_reader)
+    ours = ArchiveEncoder(archive.model, archive.validation_dataset_reader)
     info["encoder"] = json.dumps(archive.config["model"]["encoder"].as_dict(quiet=True))
     minilm = load_model("cpu")
     encoders: dict[str, Callable[..., Array]] = {

@@ -35,7 +35,8 @@ PARTS = {
     "data": ["data"],
     "predictors": ["predictors"],
     "training": ["training"],
-    "use": ["corpus", "inspection", "calibration", "serving", "transfer", "tuning", "standalone"],
+    "encoding": ["encoding", "standalone"],
+    "use": ["inspection", "calibration", "serving", "transfer", "tuning"],
 }
 """The pages of the API reference, and the parts of the package on each."""
 

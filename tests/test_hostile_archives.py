@@ -23,8 +23,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.demo import DemoModel
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors import SentenceEncoder
 from tests.conftest import REPOSITORY
 
 ATTACKS = {
@@ -63,7 +63,7 @@ SUBCOMMANDS = {
 
 FUNCTIONS: dict[str, Callable[[Path], object]] = {
     "`load_archive` of this package": load_archive,
-    "`SentenceEncoder.from_archive`": SentenceEncoder.from_archive,
+    "`ArchiveEncoder.from_archive`": ArchiveEncoder.from_archive,
     "`DemoModel.from_archive`": DemoModel.from_archive,
 }
 

@@ -14,8 +14,8 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.commands.command import Command, add_address_options
-from allennlp_sentmatch.corpus import read_sentences
 from allennlp_sentmatch.demo import CORPUS, DemoModel, InMemorySearch, create_app
+from allennlp_sentmatch.encoding import read_sentences
 from allennlp_sentmatch.serving import serve
 from allennlp_sentmatch.standalone.texts import is_blank
 

@@ -14,10 +14,10 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command, add_table_options
-from allennlp_sentmatch.corpus import RayEncoder, encode_corpus
 from allennlp_sentmatch.data.files.tables import located_sentences
+from allennlp_sentmatch.encoding import RayEncoder, encode_corpus
+from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.models.archival import archive_digest
-from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.standalone.texts import is_blank, noting
 
 logger = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ class Encode(Command):
         # Either cache would keep code for a thousand shapes, hundreds of MB; few shapes recur.
         for onednn_cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
             os.environ.setdefault(onednn_cache, "32")
-        encoder: Union[RayEncoder, SentenceEncoder]
+        encoder: Union[RayEncoder, ArchiveEncoder]
         settings = (args.trust_archive, args.overrides, args.bfloat16)
         if args.engine == "ray":
             encoder = RayEncoder(
@@ -73,7 +73,7 @@ class Encode(Command):
                 *settings,
             )
         else:
-            encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, *settings)
+            encoder = ArchiveEncoder.from_archive(args.archive_file, args.cuda_device, *settings)
         if encoder.is_classifier:
             logger.warning(CLASSIFIERS_VECTORS, args.archive_file)
         sentences = partial(_sentences, args.input_file, args.column, args.delimiter)

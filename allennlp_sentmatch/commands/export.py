@@ -14,10 +14,10 @@ from allennlp.commands.subcommand import Subcommand
 
 from allennlp_sentmatch.commands.command import CLASSIFIERS_VECTORS, Command
 from allennlp_sentmatch.data.token_indexers import load_exported
+from allennlp_sentmatch.encoding.export import export_encoder, standalone_encoder
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.predictors.export import export_encoder, standalone_encoder
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone.encoder import SETTINGS
 from allennlp_sentmatch.standalone.onnx_files import write_onnx

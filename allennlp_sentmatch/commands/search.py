@@ -18,12 +18,12 @@ from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.commands.command import Command, add_table_options, json_or_text
-from allennlp_sentmatch.corpus import SentenceSearch, read_sentences
-from allennlp_sentmatch.corpus.index_kinds import IndexKind
-from allennlp_sentmatch.corpus.sentence_search import lines
 from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors
+from allennlp_sentmatch.encoding import SentenceSearch, read_sentences
+from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
+from allennlp_sentmatch.encoding.index_kinds import IndexKind
+from allennlp_sentmatch.encoding.sentence_search import lines
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.standalone.texts import is_blank
 
 
@@ -90,7 +90,7 @@ class Search(Command):
             )
         index_kind = None if args.index_kind is None else _index_kind(args.index_kind)
         archive_options = (args.cuda_device, args.trust_archive)
-        encoder = SentenceEncoder.from_archive(args.archive_file, *archive_options)
+        encoder = ArchiveEncoder.from_archive(args.archive_file, *archive_options)
         rescorer = None
         if isinstance(args.rescore, str):
             rescorer = Predictor.from_archive(load_archive(args.rescore, *archive_options))

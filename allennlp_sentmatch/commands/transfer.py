@@ -18,9 +18,9 @@ from allennlp.common.params import evaluate_file
 from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.data.files.digests import files_digest
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
+from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.models.archival import archive_digest
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.standalone.sentence_transformers_folder import (
     check_sentence_transformers_folder,
 )
@@ -174,7 +174,7 @@ def _encoder(args: argparse.Namespace) -> tuple[str, Encode, str]:
     if args.vectors is not None:
         stored = StoredVectors.from_files(*args.vectors)
         return args.vectors[1], stored.encode, files_digest(*args.vectors)
-    encoder = SentenceEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
+    encoder = ArchiveEncoder.from_archive(args.archive_file, args.cuda_device, args.trust_archive)
     return (
         args.archive_file,
         partial(encoder.encode, batch_size=args.batch_size, show_progress=True),

@@ -9,9 +9,9 @@ from typing import Any, Callable, Union
 
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.corpus.sentence_search import note_of_unknown
 from allennlp_sentmatch.demo.demo_model import DemoModel, InMemorySearch, Prediction
 from allennlp_sentmatch.demo.tasks import InputError, Table
+from allennlp_sentmatch.encoding.sentence_search import note_of_unknown
 from allennlp_sentmatch.inspection import SVG, Drawing
 from allennlp_sentmatch.serving.batcher import predict_each
 

@@ -15,13 +15,14 @@ from allennlp.data.fields import TextField
 from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.data.dataset_readers.pair_joiner import joined_spans
+from allennlp_sentmatch.data.unknown_words import unknown_words
 from allennlp_sentmatch.demo.tasks import Answer, checked_text, task_of
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.inspection import Drawing, draw_prediction, draw_saliency, has_saliency
 from allennlp_sentmatch.models import CrossSentenceLatentVariableModel
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
+from allennlp_sentmatch.predictors import PairGenerator
 from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, EchoingPredictor
-from allennlp_sentmatch.predictors.text_indexing import unknown_words
 from allennlp_sentmatch.serving.limits import FEWEST_WORDS, cost, joined, shape_of
 from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.texts import noting
@@ -132,7 +133,7 @@ class DemoModel:
     def encode(self, sentences: Sequence[str], show_progress: bool = False) -> Any:
         """The vectors (len(sentences), E) of sentences, if the model has an encoder of those."""
         with self._lock, noting(()):  # the page names unknown words
-            encoder = SentenceEncoder(self._model, self._reader)
+            encoder = ArchiveEncoder(self._model, self._reader)
             return encoder.encode(sentences, show_progress=show_progress)
 
     def unknown_words(self, *texts: str) -> list[str]:

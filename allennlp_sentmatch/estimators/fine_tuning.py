@@ -16,11 +16,11 @@ from allennlp.training import GradientDescentTrainer
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
+from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.encoding.export import standalone_encoder
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.models import SiameseClassifier, SiameseModel, SimilarityRegressor
 from allennlp_sentmatch.modules import Classifier, Matcher, PairScorer
-from allennlp_sentmatch.predictors import SentenceEncoder as ArchiveEncoder
-from allennlp_sentmatch.predictors.export import standalone_encoder
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.text_indexer import padded

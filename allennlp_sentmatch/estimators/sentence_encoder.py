@@ -248,7 +248,7 @@ def _read(path: Path) -> Encodes:
         transformer: Encodes = SentenceTransformer(os.fspath(path))
         return transformer
     if path.is_file() or (path / "vocabulary").exists():
-        from allennlp_sentmatch.predictors import SentenceEncoder as ArchiveEncoder
+        from allennlp_sentmatch.encoding import ArchiveEncoder
 
         return ArchiveEncoder.from_archive(path)
     if not path.exists():

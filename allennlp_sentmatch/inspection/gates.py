@@ -26,11 +26,11 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.inspection.drawing import Drawing, figure_drawing, import_plots, new_figure
 from allennlp_sentmatch.inspection.hooks import evaluation_mode
 from allennlp_sentmatch.nn import CellAwareLSTM, CellAwareLSTMDecoder
 from allennlp_sentmatch.predictors.classification_predictor import SentencePairPredictor
-from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
 
 NUM_BINS = 50
 #: The axis and its limits. The first three are those of figure 4.4.
@@ -120,7 +120,7 @@ def collect_gates(
             hooks.enter_context(stack.register_forward_pre_hook(collect))
         for batch in lazy_groups_of(inputs, batch_size):
             if isinstance(predictor, SentencePairPredictor) and all(map(is_sentence, batch)):
-                encoder = SentenceEncoder(model, predictor._dataset_reader)
+                encoder = ArchiveEncoder(model, predictor._dataset_reader)
                 encoder.encode([inputs["sentence"] for inputs in batch])
             else:
                 predictor.predict_batch_json(batch)

@@ -1,4 +1,4 @@
-"""AllenNLP predictors, and the sentence encoder of an archive."""
+"""AllenNLP predictors: from JSON to predictions."""
 
 from allennlp_sentmatch.predictors.answer_predictors import (
     AnswerExtractorPredictor,
@@ -9,9 +9,8 @@ from allennlp_sentmatch.predictors.classification_predictor import (
     SentencePairPredictor,
     SingleSentencePredictor,
 )
-from allennlp_sentmatch.predictors.export import export_encoder
 from allennlp_sentmatch.predictors.pair_generator import PairGenerator
-from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder, SentenceVectorPredictor
+from allennlp_sentmatch.predictors.sentence_vector_predictor import SentenceVectorPredictor
 from allennlp_sentmatch.predictors.translation_predictor import TranslationPredictor
 
 __all__ = [
@@ -19,10 +18,8 @@ __all__ = [
     "AnswerRankerPredictor",
     "EnsemblePredictor",
     "PairGenerator",
-    "SentenceEncoder",
     "SentencePairPredictor",
     "SentenceVectorPredictor",
     "SingleSentencePredictor",
     "TranslationPredictor",
-    "export_encoder",
 ]

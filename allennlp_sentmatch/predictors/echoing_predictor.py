@@ -14,7 +14,7 @@ from allennlp.predictors import Predictor
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import text_fields, words_of
 from allennlp_sentmatch.data.files.json_lines import parse_json_object
 from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.predictors.text_indexing import knows_no_word
+from allennlp_sentmatch.data.unknown_words import knows_no_word
 from allennlp_sentmatch.standalone.texts import is_blank
 
 logger = logging.getLogger(__name__)

@@ -22,10 +22,9 @@ from typing import Any
 import numpy
 from sklearn.decomposition import PCA
 
-from allennlp_sentmatch.corpus import read_sentences
 from allennlp_sentmatch.data.files.lines import read_lines
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
-from allennlp_sentmatch.predictors import SentenceEncoder
+from allennlp_sentmatch.encoding import ArchiveEncoder, read_sentences
 
 SMOOTHING = 1e-3
 STANDARD_DEVIATION = 0.4
@@ -66,7 +65,7 @@ def main() -> None:
     options = parser.parse_args()
     words = read_words(options.words)
     weights = frequency_weights(words, list(read_sentences(options.sentences)))
-    vectors = SentenceEncoder.from_archive(options.teacher).encode(words)
+    vectors = ArchiveEncoder.from_archive(options.teacher).encode(words)
     if not 1 <= options.size <= min(vectors.shape):
         parser.error(f"--size must be between 1 and {min(vectors.shape)}, got {options.size}")
     options.output.parent.mkdir(parents=True, exist_ok=True)

@@ -29,8 +29,8 @@ from scipy.stats import spearmanr
 from torch import Tensor
 from tqdm import tqdm
 
+from allennlp_sentmatch.encoding.export import SENTENCE_TRANSFORMERS_FILES
 from allennlp_sentmatch.nn import DistillationLoss
-from allennlp_sentmatch.predictors.export import SENTENCE_TRANSFORMERS_FILES
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
 from allennlp_sentmatch.standalone.word_pieces import UNKNOWN, WordPieceSplitter

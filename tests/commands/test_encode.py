@@ -6,8 +6,7 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.corpus import encoding
-from allennlp_sentmatch.predictors import SentenceEncoder
+from allennlp_sentmatch.encoding import ArchiveEncoder, corpus
 
 
 def test_encode_writes_what_the_sentence_encoder_gives(allennlp, small_archive, tmp_path):
@@ -15,7 +14,7 @@ def test_encode_writes_what_the_sentence_encoder_gives(allennlp, small_archive, 
     (tmp_path / "s.txt").write_text("".join(s + os.linesep for s in sentences))
     allennlp("encode", small_archive, tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 2)
     vectors = numpy.load(tmp_path / "v.npy")
-    encoder = SentenceEncoder.from_archive(small_archive)
+    encoder = ArchiveEncoder.from_archive(small_archive)
     numpy.testing.assert_allclose(vectors, encoder.encode(sentences), atol=1e-5)
     numpy.testing.assert_allclose(vectors[0], vectors[3], atol=1e-5)
     assert numpy.abs(vectors[0] - vectors[2]).max() > 1e-4
@@ -47,7 +46,7 @@ def test_a_table_with_another_delimiter(allennlp, small_archive, tmp_path):
     with pytest.raises(ConfigurationError, match="--delimiter"):
         allennlp("encode", *arguments)
     allennlp("encode", *arguments, "--delimiter", ";")
-    encoder = SentenceEncoder.from_archive(small_archive)
+    encoder = ArchiveEncoder.from_archive(small_archive)
     expected = encoder.encode(["A man is asleep.", "Two dogs run."])
     numpy.testing.assert_allclose(numpy.load(tmp_path / "v.npy"), expected, atol=1e-5)
 
@@ -81,7 +80,7 @@ def test_an_interrupted_run_is_not_continued_with_another_model(
     arguments = [tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 1]
     folder = shutil.copytree(small_archive.parent, tmp_path / "model")
 
-    write = encoding._write
+    write = corpus._write
     blocks = []
 
     def interrupted(*arguments):
@@ -90,7 +89,7 @@ def test_an_interrupted_run_is_not_continued_with_another_model(
             raise KeyboardInterrupt
         return write(*arguments)
 
-    monkeypatch.setattr(encoding, "_write", interrupted)
+    monkeypatch.setattr(corpus, "_write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         allennlp("encode", folder, *arguments)
     other = shutil.copytree(folder, tmp_path / "other")

@@ -2,7 +2,7 @@ import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.predictors import SentenceEncoder
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import padded
 
@@ -25,7 +25,7 @@ def distilled_archive(tmp_path_factory, repository):
 def test_the_folder_has_the_vectors_of_the_archive(allennlp, distilled_archive, tmp_path, capsys):
     allennlp("export", distilled_archive, tmp_path / "exported")
     assert "exported: vectors of 384 dimensions, " in capsys.readouterr().out
-    expected = SentenceEncoder.from_archive(distilled_archive).encode(SENTENCES)
+    expected = ArchiveEncoder.from_archive(distilled_archive).encode(SENTENCES)
     vectors = StandaloneEncoder.load(tmp_path / "exported").encode(SENTENCES).numpy()
     numpy.testing.assert_allclose(vectors, expected, atol=1e-6)
     with pytest.raises(ConfigurationError, match="exported exists already"):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 import pytest
 
-from allennlp_sentmatch.predictors import SentenceEncoder
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from tests.calibration.test_calibrate_archive import draw_labels
 from tests.transfer.small_data import write_small_data
 
@@ -30,7 +30,7 @@ def inputs(small_archive, generator_archives, fixtures, tmp_path) -> dict[str, P
     generator, classifier = generator_archives
     sentences = ["A man is asleep.", "Two dogs run.", "A woman sings."]
     (tmp_path / "sentences.txt").write_text("".join(f"{x}\n" for x in sentences))
-    vectors = SentenceEncoder.from_archive(small_archive).encode(sentences)
+    vectors = ArchiveEncoder.from_archive(small_archive).encode(sentences)
     numpy.save(tmp_path / "vectors.npy", vectors)
     pair = {"premise": sentences[0], "hypothesis": sentences[1]}
     (tmp_path / "pairs.jsonl").write_text(json.dumps(pair) + "\n")

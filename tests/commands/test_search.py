@@ -7,10 +7,9 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
-from allennlp_sentmatch.corpus import SentenceSearch
 from allennlp_sentmatch.data.files.digests import MARK
 from allennlp_sentmatch.data.files.tables import read_sentences
-from allennlp_sentmatch.predictors import SentenceEncoder
+from allennlp_sentmatch.encoding import ArchiveEncoder, SentenceSearch
 from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 
 CORPUS = ["A man is asleep.", "Two dogs run.", "A woman sings.", "Two dogs run."]
@@ -25,7 +24,7 @@ def _faiss():
 def searched(small_archive, tmp_path):
     """The command's first arguments; and what it should find."""
     (tmp_path / "s.txt").write_text("".join(sentence + "\n" for sentence in CORPUS))
-    encoder = SentenceEncoder.from_archive(small_archive)
+    encoder = ArchiveEncoder.from_archive(small_archive)
     vectors = encoder.encode(CORPUS, show_progress=False)
     numpy.save(tmp_path / "v.npy", vectors)
     arguments = ["search", small_archive, tmp_path / "s.txt", tmp_path / "v.npy"]
@@ -186,8 +185,8 @@ def test_search(allennlp, small_archive, tmp_path, monkeypatch, num_cases):
     corpus.write_text("\n".join(LINES))
     queries.write_text("A man.\nTwo dogs run.\n\nA girl sings.")
     allennlp("encode", small_archive, corpus, vectors)
-    encoder = SentenceEncoder.from_archive(small_archive)
-    monkeypatch.setattr(SentenceEncoder, "from_archive", lambda *arguments: encoder)
+    encoder = ArchiveEncoder.from_archive(small_archive)
+    monkeypatch.setattr(ArchiveEncoder, "from_archive", lambda *arguments: encoder)
     output = tmp_path / "out.jsonl"
     indexes = {kind: tmp_path / f"{kind}.faiss" for kind in KINDS}
 

@@ -9,7 +9,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
-from allennlp_sentmatch.predictors import SentenceEncoder
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 from tests.transfer.small_data import WORDS, encode_words, write_small_data
 
@@ -45,7 +45,7 @@ def test_an_archive_and_its_vectors_on_disk(allennlp, small_archive, folder, tmp
     allennlp("transfer", "--list-sentences", sentences_file, "--data", folder)
     sentences = sentences_file.read_text().splitlines()
     assert f"wrote {len(sentences)} sentences" in capsys.readouterr().out
-    encoder = SentenceEncoder.from_archive(small_archive)
+    encoder = ArchiveEncoder.from_archive(small_archive)
     numpy.save(vectors_file, encoder.encode(sentences))
     allennlp(
         "transfer", "--vectors", sentences_file, vectors_file, *options,

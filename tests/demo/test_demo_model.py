@@ -9,8 +9,9 @@ from allennlp.predictors import Predictor
 
 from allennlp_sentmatch.demo import DemoModel, InMemorySearch, InputError
 from allennlp_sentmatch.demo.tasks import MAX_CANDIDATES, MAX_CHARACTERS
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
+from allennlp_sentmatch.predictors import PairGenerator
 
 PAIR = ("A small dog is running on the beach.", "A dog is moving.")
 QUESTION = "how do bees make honey"
@@ -155,7 +156,7 @@ SENTENCES = ["A cat is moving a flower.", "A dog is moving a rose.", "Nobody is 
 
 def test_the_nearest_sentences_by_cosine(pair_model, small_archive):
     query = "A dog is moving a flower."
-    encoder = SentenceEncoder.from_archive(small_archive)
+    encoder = ArchiveEncoder.from_archive(small_archive)
     (vector,) = encoder.encode([query], show_progress=False)
     expected = {
         sentence: vector @ other / numpy.linalg.norm(vector) / numpy.linalg.norm(other)

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import allennlp_sentmatch
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.estimators import sentence_encoder
 from allennlp_sentmatch.estimators.sentence_encoder import SentenceEncoder
-from allennlp_sentmatch.predictors import SentenceEncoder as ArchiveEncoder
 from tests.estimators.tiny_encoder import SENTENCES, tiny_encoder
 from tests.fresh_process import run_python
 

@@ -11,10 +11,10 @@ from allennlp.predictors import Predictor
 from transformers import AutoModel, AutoTokenizer
 
 from allennlp_sentmatch.demo import DemoModel, InputError
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.inspection import interpret
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.nn import expected_grade, grade_divergence
-from allennlp_sentmatch.predictors import SentenceEncoder
 from tests.conftest import REPOSITORY
 from tests.tiny_bert import HIDDEN_SIZE
 
@@ -128,7 +128,7 @@ def test_saliency_of_both_sentences(predictor):
 
 def test_there_are_no_vectors_of_single_sentences(predictor):
     with pytest.raises(ConfigurationError, match="holds no sentence encoder"):
-        SentenceEncoder(predictor._model, predictor._dataset_reader)
+        ArchiveEncoder(predictor._model, predictor._dataset_reader)
 
 
 def test_the_demo_shows_it(predictors):

@@ -3,8 +3,8 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.nn import DistillationLoss
-from allennlp_sentmatch.predictors import SentenceEncoder
 from tests.models.samples import TWO_SENTENCES, construct, sample
 
 TOKENS = TWO_SENTENCES["premise"]
@@ -39,7 +39,7 @@ def test_the_projection_can_be_cut(model):
 
 def test_a_sentence_encoder_and_a_predictor_of_texts(model):
     predictor = sample("distilled_encoder").predictor(model)
-    encoder = SentenceEncoder(model, predictor._dataset_reader)
+    encoder = ArchiveEncoder(model, predictor._dataset_reader)
     expected = predictor.predict("A cat sings.")["vector"]
     numpy.testing.assert_allclose(encoder.encode(["A cat sings."])[0], expected, atol=1e-6)
     assert predictor.predict_json({"text": "A cat sings."})["vector"] == pytest.approx(expected)

@@ -11,8 +11,8 @@ from allennlp.common import Params
 from allennlp.predictors import Predictor
 from transformers import AutoModel, AutoTokenizer
 
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors import SentenceEncoder
 from tests.conftest import REPOSITORY
 from tests.tiny_bert import HIDDEN_SIZE
 
@@ -103,7 +103,7 @@ def check(config, inputs, folder):
         instance = predictor._read({**inputs, key: empty})
         assert numpy.isfinite(predictor.predict_instance(instance)[scores]).all()
     if callable(getattr(archive.model, "encode", None)):
-        encoder = SentenceEncoder(archive.model, archive.validation_dataset_reader)
+        encoder = ArchiveEncoder(archive.model, archive.validation_dataset_reader)
         sentences = ["a man sleeps", "", "the dog is here and runs"]
         vectors = encoder.encode(sentences, show_progress=False)
         assert numpy.isfinite(vectors).all()
@@ -142,7 +142,7 @@ def test_the_mean_of_a_frozen_transformer_is_that_of_the_transformers_library(ti
     config = siamese(tiny_bert, WORD_PIECES, train_parameters=False)
     _, archive = train(config, tmp_path / "model")
     sentences = ["A man sleeps.", "is", "The dog is unhappily running in the garden, 2 by 2."]
-    encoder = SentenceEncoder(archive.model, archive.validation_dataset_reader)
+    encoder = ArchiveEncoder(archive.model, archive.validation_dataset_reader)
     vectors = encoder.encode(sentences, show_progress=False)
     inputs = AutoTokenizer.from_pretrained(tiny_bert)(sentences, padding=True, return_tensors="pt")
     with torch.no_grad():

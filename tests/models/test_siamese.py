@@ -7,8 +7,8 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.nn import matching, scaled_cosine
-from allennlp_sentmatch.predictors import SentenceEncoder
 from tests.models.samples import TWO_SENTENCES, construct, sample
 
 ENCODER = {
@@ -84,7 +84,7 @@ def test_loss_and_metrics_of_scores():
 def test_scores_of_sentences_that_are_encoded_already(scorer):
     regression = sample("similarity_regressor")
     predictor = regression.predictor(regression.model(scorer=scorer))
-    encoder = SentenceEncoder(predictor._model, predictor._dataset_reader)
+    encoder = ArchiveEncoder(predictor._model, predictor._dataset_reader)
     pairs = [("A plane is taking off.", "A man is playing a flute."), ("Hurt.", "I agree.")]
     vectors = [encoder.encode(sentences) for sentences in zip(*pairs)]
     outputs = [predictor.predict(*pair) for pair in pairs]

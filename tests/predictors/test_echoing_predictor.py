@@ -8,7 +8,8 @@ from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.data import text
-from allennlp_sentmatch.predictors import PairGenerator, SentenceEncoder
+from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.predictors import PairGenerator
 from tests.fuzzing import cases, check_cases, check_refusal, nested, texts, values
 
 PAIR = {"premise": "a", "hypothesis": "b"}
@@ -237,7 +238,7 @@ def test_predictors(predictors, num_cases):
 
 @cases(50, 1000)
 def test_sentence_encoder(predictors, num_cases):
-    encoder = SentenceEncoder(predictors[2]._model, predictors[2]._dataset_reader)
+    encoder = ArchiveEncoder(predictors[2]._model, predictors[2]._dataset_reader)
     sizes = st.one_of(st.integers(-1, 5), st.floats(), st.none(), st.booleans(), texts)
 
     def check(case):

@@ -8,13 +8,15 @@ import torch
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
+from allennlp_sentmatch.encoding import export_encoder
 from allennlp_sentmatch.nn import CellAwareLSTM, Pooling
-from allennlp_sentmatch.predictors import export_encoder
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.encoder import normalized
 from allennlp_sentmatch.standalone.splitters import RuleSplitter
 from allennlp_sentmatch.standalone.tensor_file import read_tensors, write_tensors
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+from tests.encoding.test_export import ENCODERS
+from tests.encoding.test_export import make as make_model
 from tests.fuzzing import (
     cases,
     changed_bytes,
@@ -25,8 +27,6 @@ from tests.fuzzing import (
     values,
 )
 from tests.nn.test_without_allennlp import run_without
-from tests.predictors.test_export import ENCODERS
-from tests.predictors.test_export import make as make_model
 
 WORDS = ["@@PADDING@@", "@@UNKNOWN@@", "a", "dog", "runs"]
 SETTINGS = {

@@ -7,8 +7,8 @@ import numpy
 import pytest
 
 from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
-from allennlp_sentmatch.predictors import SentenceEncoder, export_encoder
-from tests.predictors.test_export import ENCODERS, SENTENCES, make
+from allennlp_sentmatch.encoding import ArchiveEncoder, export_encoder
+from tests.encoding.test_export import ENCODERS, SENTENCES, make
 
 pytest.importorskip("sentence_transformers", minversion="5.3")
 
@@ -53,5 +53,5 @@ def test_sentence_transformers_loads_the_folder(tmp_path, repository):
         text=True,
     )
     assert run.returncode == 0, run.stderr
-    expected = SentenceEncoder(model, reader).encode(SENTENCES, show_progress=False)
+    expected = ArchiveEncoder(model, reader).encode(SENTENCES, show_progress=False)
     numpy.testing.assert_allclose(numpy.load(vectors), expected, atol=1e-6)

@@ -4,7 +4,7 @@ import sys
 import numpy
 import pytest
 
-from allennlp_sentmatch.predictors import SentenceEncoder
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from scripts.encoder import teacher_word_vectors
 from scripts.encoder.teacher_word_vectors import frequency_weights, reduce_vectors
 
@@ -44,7 +44,7 @@ def test_the_words_are_encoded_by_the_teacher(small_archive, tmp_path, monkeypat
     run(2)
     lines = [line.split() for line in gzip.decompress(files[2].read_bytes()).decode().splitlines()]
     assert [word for word, *_ in lines] == words
-    vectors = SentenceEncoder.from_archive(str(small_archive)).encode(words)
+    vectors = ArchiveEncoder.from_archive(str(small_archive)).encode(words)
     expected = reduce_vectors(vectors, frequency_weights(words, ["A dog."]), 2)
     actual = numpy.array([list(map(float, numbers)) for _, *numbers in lines])
     numpy.testing.assert_allclose(actual, expected, rtol=1e-3, atol=1e-5)

@@ -10,8 +10,7 @@ import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.corpus import RayEncoder, encode_corpus, ray_encoder
-from allennlp_sentmatch.predictors import SentenceEncoder
+from allennlp_sentmatch.encoding import ArchiveEncoder, RayEncoder, encode_corpus, ray_encoder
 
 WORDS = ["a", "man", "is", "asleep", "two", "dogs", "run", "in", "the", "park"]
 SENTENCES = [" ".join(WORDS[i % 7 : i % 7 + 1 + i % 5]) + " ." * (i % 3) for i in range(60)] + [""]
@@ -37,7 +36,7 @@ def test_ray_and_this_process_give_the_same_bytes(small_archive, tmp_path, monke
             list(encoder.encode_blocks([["a"]], batch_size=0))
     finally:
         ray.shutdown()
-    assert found == encoded(SentenceEncoder.from_archive(small_archive), tmp_path / "local.npy")
+    assert found == encoded(ArchiveEncoder.from_archive(small_archive), tmp_path / "local.npy")
 
 
 @pytest.mark.slow
@@ -74,7 +73,7 @@ def test_a_node_is_killed(small_archive, tmp_path):
         cluster.shutdown()
     (number_then,) = numbers
     assert 10 <= number_then < 300  # of 333
-    local = SentenceEncoder.from_archive(small_archive)
+    local = ArchiveEncoder.from_archive(small_archive)
     assert found == encoded(local, tmp_path / "local.npy", sentences, sizes)
 
 
@@ -170,7 +169,7 @@ def ray(monkeypatch):
 @pytest.mark.parametrize("interrupted_first", [True, False])
 def test_a_run_continues_with_the_other_engine(ray, small_archive, tmp_path, interrupted_first):
     """Blocks that were encoded ahead of an unfinished one are encoded again."""
-    local = SentenceEncoder.from_archive(small_archive)
+    local = ArchiveEncoder.from_archive(small_archive)
     on_ray = RayEncoder(small_archive, num_workers=2, num_threads=1)
     expected = encoded(local, tmp_path / "whole.npy")
     if interrupted_first:
@@ -198,7 +197,7 @@ def test_a_run_continues_with_the_other_engine(ray, small_archive, tmp_path, int
 def test_how_much_is_encoded_at_a_time(ray, small_archive, num_workers):
     encoder = RayEncoder(small_archive, num_workers=num_workers, num_threads=1)
     blocks = [[f"{word} {i}"] for i in range(5) for word in WORDS]
-    expected = SentenceEncoder.from_archive(small_archive).encode_blocks(blocks)
+    expected = ArchiveEncoder.from_archive(small_archive).encode_blocks(blocks)
     found = list(encoder.encode_blocks(iter(blocks)))
     for vectors, of_this_process in zip(found, expected):
         numpy.testing.assert_array_equal(vectors, of_this_process)
@@ -209,13 +208,13 @@ def test_how_much_is_encoded_at_a_time(ray, small_archive, num_workers):
 
 def test_a_worker_loads_the_archive_once(ray, small_archive, monkeypatch, capsys):
     encoder = RayEncoder(small_archive, 3, None, 1, 1, False, '{"a": 1}', True)
-    chosen, from_archive = [], SentenceEncoder.from_archive
+    chosen, from_archive = [], ArchiveEncoder.from_archive
 
     def load(archive_file, *arguments):
         chosen.append(arguments)
         return from_archive(archive_file)
 
-    monkeypatch.setattr(SentenceEncoder, "from_archive", load)
+    monkeypatch.setattr(ArchiveEncoder, "from_archive", load)
     list(encoder.encode_blocks([["a"], ["man"]]))
     # Ray shows it one GPU, which is number 0.
     assert chosen == [(0, False, '{"a": 1}', True)]
@@ -228,7 +227,7 @@ def test_what_goes_wrong_on_a_worker_is_said_here(ray, small_archive, monkeypatc
         raise FileNotFoundError(2, "No such file", "m.tar.gz") if is_ours else RuntimeError("why")
 
     encoder = RayEncoder(small_archive, num_threads=1)
-    monkeypatch.setattr(SentenceEncoder, "from_archive", load)
+    monkeypatch.setattr(ArchiveEncoder, "from_archive", load)
     with pytest.raises(
         ConfigurationError if is_ours else RaysTaskError,
         match=r"a worker of Ray: .* 'm\.tar\.gz'" if is_ours else "a long traceback",

@@ -5,8 +5,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Vocabulary
 
 from allennlp_sentmatch.data.dataset_readers import AnswerSelectionReader
+from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors import SentenceEncoder
 
 SENTENCES = [
     "A small kitten is carrying a red rose in the garden.",
@@ -20,7 +20,7 @@ SENTENCES = [
 
 @pytest.fixture(scope="module")
 def encoder(small_archive):
-    return SentenceEncoder.from_archive(small_archive)
+    return ArchiveEncoder.from_archive(small_archive)
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 100])
@@ -46,12 +46,12 @@ def test_a_ranker_encodes_with_the_reader_of_questions_and_answers():
         def encode(self, tokens):
             return tokens["tokens"]["tokens"].float()
 
-    vectors = SentenceEncoder(Ranker(1, 1), AnswerSelectionReader("wikiqa")).encode(["who sings ?"])
+    vectors = ArchiveEncoder(Ranker(1, 1), AnswerSelectionReader("wikiqa")).encode(["who sings ?"])
     assert vectors.tolist() == [[2, 3, 4]]
 
 
 def test_products_in_bfloat16(small_archive, encoder, monkeypatch):
-    reduced = SentenceEncoder.from_archive(small_archive, bfloat16=True)
+    reduced = ArchiveEncoder.from_archive(small_archive, bfloat16=True)
     encode, precisions = reduced._model.encode, []
 
     def recorded(tokens):
@@ -67,7 +67,7 @@ def test_products_in_bfloat16(small_archive, encoder, monkeypatch):
 
 def test_instances_give_the_same_vectors(encoder, small_archive, monkeypatch):
     """They are made for tokenizers and indexers that have no short cut."""
-    slow = SentenceEncoder.from_archive(small_archive)
+    slow = ArchiveEncoder.from_archive(small_archive)
     monkeypatch.setitem(slow.__dict__, "_indexer", None)
     made = []
     instance = slow._instance
@@ -79,7 +79,7 @@ def test_instances_give_the_same_vectors(encoder, small_archive, monkeypatch):
 
 @pytest.mark.parametrize("is_fast", [True, False])
 def test_one_warning_names_the_sentences_of_unknown_words(small_archive, monkeypatch, is_fast):
-    encoder = SentenceEncoder.from_archive(small_archive)
+    encoder = ArchiveEncoder.from_archive(small_archive)
     if not is_fast:
         monkeypatch.setitem(encoder.__dict__, "_indexer", None)
     with pytest.warns(UserWarning, match=r"of 2 texts \(sentence 1, sentence 3\)") as all:
@@ -109,7 +109,7 @@ def test_numpy_s_strings_and_integers(encoder):
 
 
 def test_progress_is_shown_on_request_only(small_archive, capsys):
-    encoder = SentenceEncoder.from_archive(small_archive)
+    encoder = ArchiveEncoder.from_archive(small_archive)
     capsys.readouterr()
     encoder.encode(["A dog."])
     assert capsys.readouterr() == ("", "")
@@ -119,7 +119,7 @@ def test_progress_is_shown_on_request_only(small_archive, capsys):
 
 def test_matches_are_calibrated(small_archive):
     archive = load_archive(small_archive)
-    encoder = SentenceEncoder(archive.model, archive.validation_dataset_reader)
+    encoder = ArchiveEncoder(archive.model, archive.validation_dataset_reader)
     vectors = encoder.encode(["A kitten is moving a rose."])
     (plain,) = encoder.match(vectors, vectors)
     archive.model.temperature.fill_(0.1)

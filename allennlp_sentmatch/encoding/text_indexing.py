@@ -1,15 +1,11 @@
-"""From texts to the indices of their words, without instances and fields; unknown words."""
+"""From texts to the indices of their words, without instances and fields."""
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance, TokenIndexer, Vocabulary
+from allennlp.data import DatasetReader, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import LettersDigitsTokenizer, Tokenizer, WhitespaceTokenizer
 
-from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import (
-    TokenizingReader,
-    text_fields,
-    words_of,
-)
+from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.standalone.splitters import (
     LettersDigitsSplitter,
@@ -71,36 +67,3 @@ def _splitter(tokenizer: Tokenizer) -> Splitter:
         "the tokenizer must be spacy_blank, whitespace or letters_digits, not a "
         f"{type(tokenizer).__name__}"
     )
-
-
-def unknown_words(instance: Instance, vocab: Vocabulary) -> list[str]:
-    """The words of an instance that a model reads as the unknown word, in order, each once.
-
-    The instance has token indexers; those other than "single_id" know every word.
-    """
-    words = [
-        str(token.text)
-        for field in text_fields(instance)
-        for token in field.tokens
-        if not all(
-            _knows(indexer, str(token.text), vocab)
-            for indexer in (field._token_indexers or {}).values()
-        )
-    ]
-    return list(dict.fromkeys(words))
-
-
-def knows_no_word(instance: Instance, vocab: Vocabulary) -> bool:
-    """Whether all words of an instance, apart from punctuation, are out of the vocabulary."""
-    unknown = unknown_words(instance, vocab)
-    known = {word for field in text_fields(instance) for word in words_of(field)} - {*unknown}
-    return bool(unknown) and not any(any(map(str.isalnum, word)) for word in known)
-
-
-def _knows(indexer: TokenIndexer, word: str, vocab: Vocabulary) -> bool:
-    if not isinstance(indexer, SingleIdTokenIndexer):
-        return True
-    if indexer.namespace is None or indexer._feature_name != "text":
-        return True
-    entries = vocab.get_token_to_index_vocabulary(indexer.namespace)
-    return (word.lower() if indexer.lowercase_tokens else word) in entries

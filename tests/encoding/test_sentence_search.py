@@ -4,11 +4,10 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.corpus import Neighbor, SentenceIndex, SentenceSearch
-from allennlp_sentmatch.corpus.sentence_search import lines
 from allennlp_sentmatch.data.files.digests import ENDING_LENGTH
+from allennlp_sentmatch.encoding import ArchiveEncoder, Neighbor, SentenceIndex, SentenceSearch
+from allennlp_sentmatch.encoding.sentence_search import lines
 from allennlp_sentmatch.models.archival import load_archive
-from allennlp_sentmatch.predictors import SentenceEncoder
 
 CORPUS = [
     "A man is asleep.",
@@ -29,7 +28,7 @@ def _faiss():
 
 @pytest.fixture(scope="module")
 def encoder(small_archive):
-    return SentenceEncoder.from_archive(small_archive)
+    return ArchiveEncoder.from_archive(small_archive)
 
 
 @pytest.fixture
@@ -88,7 +87,7 @@ def test_the_vectors_scale_and_type_do_not_matter_in_rescoring(encoder, vectors,
 def test_rescoring_needs_a_model_that_matches_vectors(encoder):
     other = type("Other", (), {"eval": lambda self: self, "encode": print})()
     with pytest.raises(ConfigurationError, match=r"siamese_classifier or .* model is a Other"):
-        SentenceEncoder(other, encoder._reader).match(numpy.zeros((1, 6)), numpy.zeros((1, 6)))
+        ArchiveEncoder(other, encoder._reader).match(numpy.zeros((1, 6)), numpy.zeros((1, 6)))
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +107,7 @@ def by_score(predictor, query, rows):
 
 
 def test_a_score_determines_the_order(regressor):
-    encoder = SentenceEncoder(regressor._model, regressor._dataset_reader)
+    encoder = ArchiveEncoder(regressor._model, regressor._dataset_reader)
     search = SentenceSearch(encoder, CORPUS, encoder.encode(CORPUS, show_progress=False))
     found = search.search(QUERIES, k=4, rescore=True)
     for query, neighbors in zip(QUERIES, found):

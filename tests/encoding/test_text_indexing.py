@@ -1,6 +1,4 @@
-"""The indices of a text are those of an instance; words that are not in the vocabulary."""
-
-import json
+"""The indices of a text are those of an instance."""
 
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -16,7 +14,7 @@ from allennlp_sentmatch.data.dataset_readers import (
     SentimentTreesReader,
 )
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
-from allennlp_sentmatch.predictors.text_indexing import text_indexer, unknown_words
+from allennlp_sentmatch.encoding.text_indexing import text_indexer
 from tests.fuzzing import texts
 
 WORDS = ["A", "a", "dog", "is", "n't", "@@padding@@", "@@unknown@@", ".", "it", "1", ")", ":)"]
@@ -93,23 +91,3 @@ class OtherReader(SentenceVectorsReader):
 def test_others_need_instances(reader, message):
     with pytest.raises(ConfigurationError, match=message):
         text_indexer(reader, VOCAB)
-
-
-@pytest.mark.parametrize(
-    ("name", "texts", "expected"),
-    [
-        ("esim", {"premise": "Qqq KNOWN qqq", "hypothesis": "KNOWN zzz"}, ["Qqq", "qqq", "zzz"]),
-        # Tags and characters are not words.
-        ("rcrn_entailment", {"premise": "qqq", "hypothesis": "KNOWN"}, ["qqq"]),
-        # The words of lists are searched.
-        ("attentive_ranker", {"question": "qqq", "candidates": ["zzz", "qqq"]}, ["qqq", "zzz"]),
-    ],
-)
-def test_each_unknown_word_is_named_once(untrained_predictor, name, texts, expected):
-    predictor = untrained_predictor(name)
-    vocab = predictor._model.vocab
-    known = next(word for word in vocab.get_token_to_index_vocabulary("tokens") if word.isalpha())
-    request = json.loads(json.dumps(texts).replace("KNOWN", known))
-    instance = predictor._json_to_instance(request)
-    predictor._dataset_reader.apply_token_indexers(instance)
-    assert unknown_words(instance, vocab) == expected

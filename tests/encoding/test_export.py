@@ -9,7 +9,7 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model
 
 from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
-from allennlp_sentmatch.predictors import SentenceEncoder, export_encoder
+from allennlp_sentmatch.encoding import ArchiveEncoder, export_encoder
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import padded
 
@@ -62,7 +62,7 @@ def make(encoder, words=WORDS, **settings):
 
 
 def check(model, reader, folder):
-    expected = SentenceEncoder(model, reader).encode(SENTENCES)
+    expected = ArchiveEncoder(model, reader).encode(SENTENCES)
     exported = export_encoder(model, reader, folder)
     loaded = StandaloneEncoder.load(folder)
     for encoder in (exported, loaded):

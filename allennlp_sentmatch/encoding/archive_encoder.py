@@ -1,4 +1,4 @@
-"""Sentence vectors, by a simple interface and in JSON."""
+"""Sentence vectors by the encoder of an archive."""
 
 import inspect
 import os
@@ -11,20 +11,19 @@ import numpy
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import Tqdm
-from allennlp.common.util import JsonDict, sanitize
+from allennlp.common.util import sanitize
 from allennlp.data import Batch, DatasetReader, Instance
 from allennlp.models import Archive, Model
 from allennlp.nn.util import move_to_device
-from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.data.unknown_words import knows_no_word, unknown_words
+from allennlp_sentmatch.encoding.text_indexing import text_indexer
 from allennlp_sentmatch.models import SiameseModel
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import refuse_nan
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.precision import bfloat16_products
-from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
-from allennlp_sentmatch.predictors.text_indexing import knows_no_word, text_indexer, unknown_words
 from allennlp_sentmatch.standalone.encoder import FloatArray
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer, padded
 from allennlp_sentmatch.standalone.texts import KNOWS_NO_WORD, checked_sentences, note, noting
@@ -36,10 +35,10 @@ Prepared = Union[str, list[int]]
 """A sentence, or the indices of its words."""
 
 
-class SentenceEncoder:
+class ArchiveEncoder:
     """Turns sentences into vectors with the encoder of a trained model.
 
-        encoder = SentenceEncoder.from_archive("model.tar.gz")
+        encoder = ArchiveEncoder.from_archive("model.tar.gz")
         vectors = encoder.encode(["A man is asleep.", "Two dogs run."])
 
     # Parameters
@@ -78,7 +77,7 @@ class SentenceEncoder:
         trust: bool = False,
         overrides: str = "",
         bfloat16: bool = False,
-    ) -> "SentenceEncoder":
+    ) -> "ArchiveEncoder":
         """The sentence encoder of a trained model.
 
         # Parameters
@@ -237,22 +236,6 @@ class SentenceEncoder:
         refuse_nan(self._model, None, {"vector": vectors})
         array: FloatArray = vectors.float().cpu().numpy()
         return array
-
-
-@Predictor.register("sentence_vector")
-class SentenceVectorPredictor(EchoingPredictor):
-    """Encodes a sentence.
-
-    Takes `{"sentence": ...}` or `{"text": ...}`. The output has the text and its `vector`. For many
-    sentences, `allennlp encode` is faster and writes a binary file.
-    """
-
-    input_keys = [("sentence",), ("text",)]
-    output_key = "vector"
-
-    def predict(self, sentence: str) -> JsonDict:
-        """The vector of one sentence."""
-        return self.predict_json({"sentence": sentence})
 
 
 def _length(prepared: Prepared) -> int:

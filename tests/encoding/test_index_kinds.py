@@ -8,9 +8,9 @@ import pytest
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.corpus import IndexKind, SentenceIndex
-from allennlp_sentmatch.corpus.index_kinds import HnswKind, IvfKind, IvfPqKind, default_kind
 from allennlp_sentmatch.data.files.digests import MARK
+from allennlp_sentmatch.encoding import IndexKind, SentenceIndex
+from allennlp_sentmatch.encoding.index_kinds import HnswKind, IvfKind, IvfPqKind, default_kind
 
 SIZE = 12
 

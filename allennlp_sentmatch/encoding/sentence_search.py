@@ -13,12 +13,12 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.corpus.index_kinds import IndexKind
-from allennlp_sentmatch.corpus.sentence_index import TOLERANCE, SentenceIndex, evenly
 from allennlp_sentmatch.data.files.digests import sentences_digest
 from allennlp_sentmatch.data.files.vectors import check_sentences
+from allennlp_sentmatch.encoding.archive_encoder import PREDICTED, ArchiveEncoder
+from allennlp_sentmatch.encoding.index_kinds import IndexKind
+from allennlp_sentmatch.encoding.sentence_index import TOLERANCE, SentenceIndex, evenly
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
-from allennlp_sentmatch.predictors.sentence_encoder import PREDICTED, SentenceEncoder
 from allennlp_sentmatch.standalone.encoder import FloatArray, normalized
 from allennlp_sentmatch.standalone.texts import is_blank
 
@@ -56,7 +56,7 @@ class SentenceSearch:
 
     # Parameters
 
-    encoder : `SentenceEncoder`
+    encoder : `ArchiveEncoder`
         The one that the corpus was encoded with.
     sentences : `Sequence[str]`
         The corpus.
@@ -78,7 +78,7 @@ class SentenceSearch:
 
     def __init__(
         self,
-        encoder: SentenceEncoder,
+        encoder: ArchiveEncoder,
         sentences: Sequence[str],
         vectors: FloatArray,
         index_file: Union[str, "os.PathLike[str]", None] = None,

@@ -7,9 +7,9 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from hypothesis import strategies as st
 
-from allennlp_sentmatch.corpus import encode_corpus
 from allennlp_sentmatch.data.files.digests import ENDING_LENGTH, MARK
 from allennlp_sentmatch.data.files.vectors import check_sentences, map_vectors
+from allennlp_sentmatch.encoding import encode_corpus
 from tests.fuzzing import cases, check_cases, check_sentence, damaged, replace
 
 WORDS = ["a", "bb", "ccc", "dddd", "eeeee"]

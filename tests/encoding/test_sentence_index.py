@@ -6,7 +6,7 @@ import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.corpus import SentenceIndex
+from allennlp_sentmatch.encoding import SentenceIndex
 
 
 @pytest.fixture

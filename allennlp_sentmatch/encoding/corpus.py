@@ -21,7 +21,6 @@ from allennlp.common.tqdm import Tqdm
 from allennlp.common.util import lazy_groups_of
 from numpy.lib.format import write_array_header_1_0
 
-from allennlp_sentmatch.corpus.ray_encoder import RayEncoder
 from allennlp_sentmatch.data.files.digests import (
     SentencesDigest,
     content_digest,
@@ -29,7 +28,8 @@ from allennlp_sentmatch.data.files.digests import (
     sentences_digest,
 )
 from allennlp_sentmatch.data.text import shorten
-from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
+from allennlp_sentmatch.encoding.ray_encoder import RayEncoder
 from allennlp_sentmatch.standalone.encoder import FloatArray
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ DIGEST_SIZE = 32
 
 
 def encode_corpus(
-    encoder: Union[SentenceEncoder, RayEncoder],
+    encoder: Union[ArchiveEncoder, RayEncoder],
     sentences: Callable[[], Iterator[str]],
     output_file: Union[str, "os.PathLike[str]"],
     batch_size: int = 128,
@@ -64,7 +64,7 @@ def encode_corpus(
 
     # Parameters
 
-    encoder : `Union[SentenceEncoder, RayEncoder]`
+    encoder : `Union[ArchiveEncoder, RayEncoder]`
         Both give the same bytes, and continue each other's interrupted runs.
     sentences : `Callable[[], Iterator[str]]`
         Gives the sentences, the same each time it is called: they are counted before they are

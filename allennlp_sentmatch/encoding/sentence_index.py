@@ -11,18 +11,18 @@ from typing import Any, Optional, Union
 import numpy
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.corpus.index_kinds import (
-    TRAINING_VECTORS_PER_LIST,
-    IndexKind,
-    default_kind,
-    faiss_library,
-)
 from allennlp_sentmatch.data.files.digests import (
     ENDING_LENGTH,
     content_digest,
     ending,
     ending_digest,
     is_whole,
+)
+from allennlp_sentmatch.encoding.index_kinds import (
+    TRAINING_VECTORS_PER_LIST,
+    IndexKind,
+    default_kind,
+    faiss_library,
 )
 from allennlp_sentmatch.standalone.encoder import FloatArray, cosines, normalized
 

@@ -13,13 +13,13 @@ from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding
 from torch import Tensor
 
+from allennlp_sentmatch.encoding.text_indexing import text_indexer
 from allennlp_sentmatch.models import DistilledEncoder, SentenceClassifier, SiameseModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
 from allennlp_sentmatch.modules.seq2vec_encoders import GumbelTreeLstmEncoder, PooledEncoder
 from allennlp_sentmatch.modules.token_embedders import PretrainedEmbedding
 from allennlp_sentmatch.nn import StackedRNN
-from allennlp_sentmatch.predictors.text_indexing import text_indexer
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.files import write_json, written_folder
 from allennlp_sentmatch.standalone.networks import load_state, settings_of

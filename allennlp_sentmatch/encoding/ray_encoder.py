@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import torch
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.predictors.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.encoding.archive_encoder import ArchiveEncoder
 from allennlp_sentmatch.standalone.encoder import FloatArray
 
 WAITING_BLOCKS = 4
@@ -19,7 +19,7 @@ WAITING_BLOCKS = 4
 class RayEncoder:
     """Encodes blocks of sentences on the workers of a Ray cluster, for `encode_corpus`.
 
-    Each worker loads the archive once and does what a `SentenceEncoder` does, so that the vectors
+    Each worker loads the archive once and does what a `ArchiveEncoder` does, so that the vectors
     are the same. A block of sentences whose worker is lost is encoded by another one. Needs the
     package ray. If Ray is not running in this process yet, it is started.
 
@@ -39,7 +39,7 @@ class RayEncoder:
         The threads of each worker, for which Ray sets aside as many CPUs; by default, those of
         this process.
     trust, overrides, bfloat16 : optional
-        See `SentenceEncoder.from_archive`.
+        See `ArchiveEncoder.from_archive`.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class RayEncoder:
             options.update(num_gpus=1, max_calls=0)
         self._encode = self._ray.remote(**options)(_encode)
         # Loaded here too, so that errors in the archive are reported at once, by this process.
-        encoder = SentenceEncoder.from_archive(archive_file, trust=trust, overrides=overrides)
+        encoder = ArchiveEncoder.from_archive(archive_file, trust=trust, overrides=overrides)
         self.vector_size = encoder.vector_size
         self.is_classifier = encoder.is_classifier
         if not self._ray.is_initialized():
@@ -117,7 +117,7 @@ def _encode(sentences: list[str], batch_size: int, settings: tuple[Any, ...]) ->
 
 
 @lru_cache(maxsize=1)
-def _loaded(num_threads: int, *settings: Any) -> SentenceEncoder:
+def _loaded(num_threads: int, *settings: Any) -> ArchiveEncoder:
     """The encoder of a worker, which keeps it for the next blocks."""
     torch.set_num_threads(num_threads)
-    return SentenceEncoder.from_archive(*settings)
+    return ArchiveEncoder.from_archive(*settings)
